@@ -1,0 +1,53 @@
+"""The error tree: what went wrong, what to do about it, and the exit code it leads to.
+
+Every error a person can cause or mend is a NofaceError. The command line prints its message and hint and
+exits with its code; anything else is a bug of noface and shows as one.
+"""
+
+from typing import ClassVar
+
+EXIT_DONE = 0
+EXIT_FAILURE = 1
+EXIT_USAGE = 2
+EXIT_ATTENTION = 3
+EXIT_LIMIT = 4
+EXIT_INTERRUPTED = 130
+
+
+class NofaceError(Exception):
+    """Something a person should read: `message` says what is wrong, `hint` what to do next."""
+
+    exit_code: ClassVar[int] = EXIT_FAILURE
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(NofaceError):
+    """The command or the repository is not in a state noface can work with; nothing was changed."""
+
+    exit_code = EXIT_USAGE
+
+
+class ConfigError(UsageError):
+    """noface.toml is missing or wrong; the message lists every problem found."""
+
+
+class LockedError(UsageError):
+    """Another noface holds this repository."""
+
+
+class BaselineRedError(NofaceError):
+    """A hard gate fails on main before any work was done (kind BASELINE_RED)."""
+
+    exit_code = EXIT_ATTENTION
+
+
+class GitError(NofaceError):
+    """A git command failed in a way noface has no answer to."""
+
+
+class StoreError(NofaceError):
+    """The state database cannot be used; it is never overwritten."""
