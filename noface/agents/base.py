@@ -1,0 +1,121 @@
+"""What an agent adapter is: it builds a command line and reads a stream. It starts no process."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from noface.core.model import AttemptOrder, Failure, ModelSpec, Usage
+
+LINE_BYTES_MAX = 4 * 1024 * 1024
+LAST_WORDS_MAX = 2000
+
+
+class EventKind(StrEnum):
+    """What an agent is doing, as far as its output tells."""
+
+    TEXT = "text"
+    TOOL = "tool"
+    RETRY = "retry"
+    LIMIT = "limit"
+    RESULT = "result"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEvent:
+    """One thing an agent said or did. A RETRY is no sign of life: a CLI that only retries hangs."""
+
+    kind: EventKind
+    text: str
+
+    @property
+    def alive(self) -> bool:
+        """True where the event shows that work goes on."""
+        return self.kind is not EventKind.RETRY
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run takes place: absolute paths of the workspace, the prompt, the order and the attempt's folder."""
+
+    workspace: str
+    prompt_file: str
+    order_file: str
+    directory: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """A program to start: argument list, file for standard input, and environment on top of the usual."""
+
+    argv: tuple[str, ...]
+    stdin: str | None
+    env: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the stream and the exit code say of a run. `finished` False: its work may be half done."""
+
+    usage: Usage = field(default_factory=Usage)
+    last_words: str = ""
+    error: Failure | None = None
+    finished: bool = True
+
+
+class StreamReader(Protocol):
+    """Reads one run's standard output as it grows."""
+
+    def feed(self, data: bytes) -> list[AgentEvent]:
+        """Take the next bytes and return the events they complete."""
+        ...
+
+    def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
+        """Judge the run, once its process has ended by itself."""
+        ...
+
+
+class Agent(Protocol):
+    """An agent program noface can drive."""
+
+    def program(self, model: ModelSpec) -> str:
+        """Return the program that must be on PATH, or "" where none is needed."""
+        ...
+
+    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+        """Return how to start the agent on an order."""
+        ...
+
+    def reader(self) -> StreamReader:
+        """Return a fresh reader for one run."""
+        ...
+
+
+class Lines:
+    """Cuts a stream into lines. A line beyond `LINE_BYTES_MAX` is passed over as a whole and counted."""
+
+    def __init__(self) -> None:
+        self._pending = bytearray()
+        self._skipping = False
+        self.too_long = 0
+
+    def feed(self, data: bytes) -> list[str]:
+        """Take bytes and return the lines they complete, without their ends; undecodable bytes are replaced."""
+        *complete, rest = data.split(b"\n")
+        lines = []
+        for piece in complete:
+            if self._skipping:
+                self._skipping = False
+            else:
+                lines.append((bytes(self._pending) + piece).decode("utf-8", "replace").rstrip("\r"))
+            self._pending.clear()
+        if not self._skipping:
+            self._pending += rest
+            if len(self._pending) > LINE_BYTES_MAX:
+                self._pending.clear()
+                self._skipping = True
+                self.too_long += 1
+        return lines
+
+    def rest(self) -> str:
+        """Return what came after the last line end."""
+        return bytes(self._pending).decode("utf-8", "replace")

@@ -1,0 +1,76 @@
+"""Any command as a worker: run by `bash -c` in the workspace, prompt on stdin and in `$NOFACE_PROMPT_FILE`.
+
+Exit codes: 0 finished; 75 (EX_TEMPFAIL of sysexits.h) try again later, charged to nobody; 126 and 127 as the shell
+means them (not executable, not found); any other is a crash. Its edits are judged by the gates whatever it says.
+"""
+
+import shlex
+
+from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Invocation, Lines, Place, Verdict
+from noface.core.model import AttemptOrder, Failure, ModelSpec
+from noface.core.taxonomy import FailureKind
+
+
+
+class CommandAgent:
+    """Runs `[models.NAME] command`, with `args` added, `{prompt_file}` and `{model}` filled in."""
+
+    def program(self, model: ModelSpec) -> str:
+        """Return the command's first word where it is a plain program name; the shell finds everything else."""
+        try:
+            words = shlex.split(model.command)
+        except ValueError:
+            return ""
+        plain = words and "=" not in words[0] and not any(mark in model.command for mark in "|&;<>()$`\n")
+        return words[0] if plain and words else ""
+
+    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+        """Return the shell command for an order."""
+        command = order.model.command
+        for name, value in (("{prompt_file}", place.prompt_file), ("{model}", order.model.model)):
+            command = command.replace(name, shlex.quote(value))
+        command = " ".join((command, *(shlex.quote(argument) for argument in order.model.args)))
+        return Invocation(("bash", "-c", command), place.prompt_file)
+
+    def reader(self) -> "CommandReader":
+        """Return a reader that takes every line for a sign of life."""
+        return CommandReader()
+
+
+class CommandReader:
+    """Remembers the last line; a plain command has no events to type."""
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+        self._last = ""
+
+    def feed(self, data: bytes) -> list[AgentEvent]:
+        """Return the non-empty lines as text events."""
+        events = [AgentEvent(EventKind.TEXT, line.strip()) for line in self._lines.feed(data) if line.strip()]
+        if events:
+            self._last = events[-1].text[:LAST_WORDS_MAX]
+        return events
+
+    def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
+        """Judge by the exit code alone."""
+        last = self._lines.rest().strip()[:LAST_WORDS_MAX] or self._last
+        words = (stderr.strip().splitlines() or [last])[-1]
+        match exit_code:
+            case 0:
+                return Verdict(last_words=last)
+            case 75:
+                kind, message = FailureKind.OVERLOADED, "the worker asks to be run again later (exit code 75)"
+            case 126 | 127:
+                kind, message = FailureKind.MISCONFIGURED, f"the worker's command cannot be run: {words}"
+            case _:
+                kind, message = FailureKind.AGENT_CRASH, f"the worker ended with exit code {exit_code}: {words}"
+        failure = Failure(
+            kind,
+            message[:LAST_WORDS_MAX],
+            rule=f"command-exit-{exit_code}",
+            evidence=(f"exit code {exit_code}", words[:LAST_WORDS_MAX]),
+            excerpt=stderr.strip()[-LAST_WORDS_MAX:],
+            signature=f"{kind}:{exit_code}",
+            charged=kind is FailureKind.AGENT_CRASH,
+        )
+        return Verdict(last_words=last, error=failure, finished=False)

@@ -1,0 +1,53 @@
+"""Plays a script of the scripted agent in the current folder: `python -m noface.agents.player SCRIPT`."""
+
+import os
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+
+def chosen(plays: list[dict[str, Any]], issue: str, attempt: int) -> list[dict[str, Any]]:
+    """Return the steps of the first play meant for this issue and attempt."""
+    for play in plays:
+        if play.get("issue", "*") in ("*", issue) and play.get("attempt", 0) in (0, attempt):
+            return list(play.get("steps", ()))
+    return []
+
+
+def play(step: dict[str, Any]) -> None:
+    """Do one step."""
+    match step:
+        case {"write": path, "text": text}:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).write_text(text)
+        case {"replace": path, "old": old, "new": new}:
+            Path(path).write_text(Path(path).read_text().replace(old, new))
+        case {"delete": path}:
+            Path(path).unlink()
+        case {"say": text}:
+            print(text, flush=True)  # noqa: T201 - the script says so
+        case {"complain": text}:
+            print(text, file=sys.stderr, flush=True)  # noqa: T201 - the script says so
+        case {"sleep": seconds}:
+            time.sleep(seconds)
+        case {"shell": command}:
+            subprocess.run(["bash", "-c", command], check=False)
+        case {"exit": code}:
+            sys.exit(code)
+        case _:
+            sys.exit(f"unknown step: {step}")
+
+
+def main() -> None:
+    """Play the script named on the command line."""
+    script = tomllib.loads(Path(sys.argv[1]).read_text())
+    steps = chosen(script.get("play", []), os.environ["NOFACE_ISSUE_ID"], int(os.environ["NOFACE_ATTEMPT"]))
+    for step in steps:
+        play(step)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""A worker for tests and dry runs: a real process that plays a list of edits, exits, sleeps and outputs.
+
+`[models.NAME] command` is the path of a TOML file, relative to noface.toml's folder or absolute:
+
+    [[play]]
+    issue = "7"          # which issue; "*" = any
+    attempt = 1          # which attempt; 0 = any
+    steps = [
+      { write = "src/a.py", text = "x = 1\\n" },
+      { replace = "src/a.py", old = "1", new = "2" },
+      { delete = "src/b.py" },
+      { say = "done" }, { complain = "to stderr" }, { sleep = 0.5 }, { shell = "nohup sleep 60 &" }, { exit = 3 },
+    ]
+"""
+
+import sys
+
+from noface.agents.base import Invocation, Place
+from noface.agents.command import CommandReader
+from noface.core.model import AttemptOrder, ModelSpec
+
+
+class ScriptedAgent:
+    """Starts `noface.agents.player` on the script."""
+
+    def program(self, model: ModelSpec) -> str:
+        """Return "": the player is part of noface."""
+        del model
+        return ""
+
+    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+        """Return the player's command line."""
+        argv = (sys.executable, "-m", "noface.agents.player", order.model.command, *order.model.args)
+        return Invocation(argv, place.prompt_file)
+
+    def reader(self) -> CommandReader:
+        """Return a reader as for any command."""
+        return CommandReader()

@@ -1,0 +1,45 @@
+"""The paths a worker's edits to which are undone before the gates run (law 11), unless [protect] says otherwise.
+
+They are what decides whether work passes: noface's own configuration, CI definitions, the configuration of
+test runners. Dependency manifests (package.json, pyproject.toml, …) are not among them: honest work edits them.
+"""
+
+DEFAULT_PROTECTED = (
+    "noface.toml",
+    ".noface.toml",
+    ".github/workflows/**",
+    ".github/actions/**",
+    ".gitlab-ci.yml",
+    ".gitlab/ci/**",
+    ".circleci/**",
+    ".buildkite/**",
+    ".ci/**",
+    ".travis.yml",
+    ".drone.yml",
+    ".woodpecker.yml",
+    ".woodpecker/**",
+    ".cirrus.yml",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "appveyor.yml",
+    "Jenkinsfile",
+    ".pre-commit-config.yaml",
+    "**/conftest.py",
+    "**/pytest.ini",
+    "**/.pytest.ini",
+    "**/tox.ini",
+    "**/.coveragerc",
+    "**/noxfile.py",
+    "**/jest.config.*",
+    "**/vitest.config.*",
+    "**/vitest.workspace.*",
+    "**/karma.conf.*",
+    "**/playwright.config.*",
+    "**/cypress.config.*",
+    "**/.mocharc.*",
+    "**/.nycrc*",
+    "**/phpunit.xml*",
+    "**/.rspec",
+    "codecov.yml",
+    ".codecov.yml",
+)

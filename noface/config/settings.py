@@ -1,0 +1,54 @@
+"""The whole of noface.toml as one frozen value. `load.parse` is what makes one: it also checks across sections."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from noface.config.sections import Gate, Landing, Limits, Project, Protect, Run, Section, Tracker
+from noface.config.values import Items
+from noface.config.workers import FailureHint, Model, Retry
+from noface.errors import ConfigError
+
+GATE_EXAMPLE = '[[gates]]\nname = "unit"\ncommand = "python -m pytest -q"\nkind = "test"'
+
+
+class Config(Section):
+    """The configuration of noface, read from noface.toml at the top of a repository."""
+
+    project: Project = Field(default_factory=Project)
+    run: Run = Field(default_factory=Run)
+    gates: Items[Gate] = ()
+    models: Mapping[str, Model] = Field(description="the presets and the entries of [models], by name")
+    retry: Retry
+    failure_hints: Items[FailureHint] = ()
+    tracker: Tracker = Field(default_factory=Tracker)
+    protect: Protect = Field(default_factory=Protect)
+    landing: Landing = Field(default_factory=Landing)
+    limits: Limits = Field(default_factory=Limits)
+
+    def effective(self) -> dict[str, Any]:
+        """Return everything as plain JSON values: defaults and presets filled in, durations in seconds."""
+        return self.model_dump(mode="json")
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the effective content, in hexadecimal: comments, order and spelling don't matter."""
+        text = json.dumps(self.effective(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def require_gates(self) -> None:
+        """Raise ConfigError unless at least one hard gate is there: without one nothing could be proved."""
+        if not self.gates:
+            raise ConfigError(
+                "there are no gates, so no work could be proved and nothing would ever land",
+                f"add the command that tells whether your project works to noface.toml, for example:\n\n{GATE_EXAMPLE}",
+            )
+        if not any(gate.hard for gate in self.gates):
+            names = ", ".join(gate.name for gate in self.gates)
+            raise ConfigError(
+                f"no gate is hard ({names}), so nothing would keep broken work off main",
+                f"remove `hard = false` from one of them, or add a hard one, for example:\n\n{GATE_EXAMPLE}",
+            )

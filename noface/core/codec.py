@@ -1,0 +1,58 @@
+"""Turns frozen records into JSON-able values and back, by their type annotations."""
+
+import dataclasses
+import types
+import typing
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def encode(value: object) -> Any:
+    """Return `value` as dicts, lists and scalars; records become dicts by field name, tuples lists."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, (tuple, list, frozenset)):
+        return [encode(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): encode(item) for key, item in value.items()}
+    return value
+
+
+def decode(kind: type[T], value: Any) -> T:
+    """Build a record of `kind` from what `encode` made of one.
+
+    Fields that are missing take their defaults and unknown ones are passed over, so that a record written by an
+    older or newer noface can be read. Raises TypeError or ValueError where the value cannot be such a record.
+    """
+    return typing.cast("T", _decode(kind, value))
+
+
+@lru_cache(maxsize=64)
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _decode(kind: Any, value: Any) -> Any:
+    origin = typing.get_origin(kind)
+    if origin in (types.UnionType, typing.Union):
+        if value is None:
+            return None
+        options = [option for option in typing.get_args(kind) if option is not types.NoneType]
+        return _decode(options[0], value)
+    if origin is tuple:
+        args = typing.get_args(kind)
+        if len(args) == 2 and args[1] is Ellipsis:  # noqa: PLR2004 - the shape of tuple[X, ...]
+            return tuple(_decode(args[0], item) for item in value)
+        return tuple(_decode(arg, item) for arg, item in zip(args, value, strict=True))
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        hints = _hints(kind)
+        known = {f.name for f in dataclasses.fields(kind)}
+        return kind(**{name: _decode(hints[name], item) for name, item in value.items() if name in known})
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return kind(value)
+    return value

@@ -1,0 +1,118 @@
+"""Minimal text edits at the positions of syntax nodes, so that the rest of a file stays as its author wrote it."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the bytes [start, end) of a file by `new`. `weight` is the operator's prior, above 0, at most 1."""
+
+    path: str
+    start: int
+    end: int
+    new: bytes
+    operator: str
+    line: int
+    weight: float
+
+    def clashes(self, other: "Edit") -> bool:
+        """True where both edits touch the same bytes of the same file."""
+        return self.path == other.path and self.start < other.end and other.start < self.end
+
+
+def apply(texts: dict[str, bytes], edits: Iterable[Edit]) -> dict[str, bytes]:
+    """The files that change, with their new text. Edits must not clash."""
+    changed: dict[str, bytes] = {}
+    for edit in sorted(edits, key=lambda e: (e.path, -e.start)):
+        text = changed.get(edit.path, texts[edit.path])
+        changed[edit.path] = text[: edit.start] + edit.new + text[edit.end :]
+    return changed
+
+
+def describe(edit: Edit, text: bytes) -> str:
+    """One line for a person: where, what became what, by which operator."""
+    old = text[edit.start : edit.end].decode("utf-8", "replace").strip()
+    new = edit.new.decode("utf-8", "replace").strip()
+    return f"{edit.path}:{edit.line}: `{old}` -> `{new}` ({edit.operator})"
+
+
+class Source:
+    """A parsed file: syntax nodes with their byte positions, parents and texts.
+
+    Raises SyntaxError or ValueError where the file is not Python or not UTF-8.
+    """
+
+    def __init__(self, path: str, data: bytes) -> None:
+        data.decode("utf-8")
+        self.path = path
+        self.data = data
+        self._bom = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+        self.tree = ast.parse(data)
+        self._starts = [self._bom]
+        for line in data[self._bom :].splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+        self.parents: dict[ast.AST, ast.AST] = {}
+        for node in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(node):
+                self.parents[child] = node
+
+    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        """The bytes [start, end) of a node, without parentheses around it."""
+        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
+        return self._starts[node.lineno - 1] + node.col_offset, self._starts[end_line - 1] + end_column
+
+    def text(self, node: ast.expr | ast.stmt) -> bytes:
+        """A node's text."""
+        start, end = self.span(node)
+        return self.data[start:end]
+
+    def line_start(self, line: int) -> int:
+        """The offset of a line, counted from 1."""
+        return self._starts[line - 1]
+
+    def enclosing_function(self, node: ast.AST) -> FunctionNode | None:
+        """The innermost function around a node."""
+        above = self.parents.get(node)
+        while above is not None and not isinstance(above, FunctionNode):
+            above = self.parents.get(above)
+        return above
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The innermost statement that a node is part of, or the node itself."""
+        at: ast.AST | None = node
+        while at is not None and not isinstance(at, ast.stmt):
+            at = self.parents.get(at)
+        return at
+
+    def repairable_nodes(self) -> Iterator[ast.AST]:
+        """Nodes worth editing, in the order of the text.
+
+        Not docstrings, annotations, decorators, imports, nor the inside of f-strings, whose positions Python 3.11
+        gets wrong.
+        """
+        yield from _walk(self.tree)
+
+
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr | ast.Global | ast.Nonlocal):
+        return
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name in {"annotation", "returns", "decorator_list", "type_params"}:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not _is_docstring(node, child):
+                yield from _walk(child)
+
+
+def _is_docstring(parent: ast.AST, node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+        and isinstance(parent, ast.Module | ast.ClassDef | FunctionNode)
+    )

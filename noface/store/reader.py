@@ -1,0 +1,158 @@
+"""Reads the state database: what the loop resumes from and what people are shown."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from noface.core.codec import decode
+from noface.core.model import Failure, GateResult, IssueFault, IssueState, PastAttempt
+from noface.core.schedule import ModelWait
+from noface.core.taxonomy import IssueStatus
+from noface.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAttempt:
+    """An attempt that a former run left under way."""
+
+    token: str
+    issue_id: str
+    number: int
+    slot: int
+    main: str
+    start: str
+    directory: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLanding:
+    """A landing whose intent was recorded, and nothing more."""
+
+    id: int
+    issue_id: str
+    number: int
+    old: str
+    new: str
+
+
+class Reader:
+    """Queries, each answered from rows that are kept up to date: none scans the events."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def fact(self, name: str) -> str | None:
+        """Return a remembered fact."""
+        rows = self._db.rows("SELECT value FROM facts WHERE name = ?", name)
+        return str(rows[0][0]) if rows else None
+
+    def faults(self, name: str = "faults") -> tuple[IssueFault, ...]:
+        """Return the backlog's faults (or `warnings`) as last seen."""
+        return tuple(decode(IssueFault, item) for item in json.loads(self.fact(name) or "[]"))
+
+    def states(self) -> dict[str, IssueState]:
+        """Return every known issue's state."""
+        rows = self._db.rows("SELECT id, status, reason, until, epoch, note, blocked_hash, content_hash FROM issues")
+        return {row["id"]: _state(row) for row in rows}
+
+    def issues(self) -> list[sqlite3.Row]:
+        """Return the rows of all issues in the backlog's order; those that vanished come last."""
+        return self._db.rows("SELECT * FROM issues ORDER BY present DESC, priority, position, id")
+
+    def issue(self, issue_id: str) -> sqlite3.Row | None:
+        """Return one issue's row."""
+        rows = self._db.rows("SELECT * FROM issues WHERE id = ?", issue_id)
+        return rows[0] if rows else None
+
+    def attempts(self, issue_id: str) -> list[sqlite3.Row]:
+        """Return the rows of an issue's attempts, oldest first."""
+        return self._db.rows("SELECT * FROM attempts WHERE issue_id = ? ORDER BY number", issue_id)
+
+    def past(self, issue_id: str) -> tuple[PastAttempt, ...]:
+        """Return an issue's finished attempts as the policy sees them."""
+        return tuple(_past(row) for row in self.attempts(issue_id) if row["outcome"] is not None)
+
+    def next_number(self, issue_id: str) -> int:
+        """Return the number of the issue's next attempt; numbers never restart."""
+        rows = self._db.rows("SELECT COALESCE(MAX(number), 0) + 1 FROM attempts WHERE issue_id = ?", issue_id)
+        return int(rows[0][0])
+
+    def open_attempts(self) -> tuple[OpenAttempt, ...]:
+        """Return the attempts without an outcome."""
+        rows = self._db.rows(
+            "SELECT token, issue_id, number, slot, main, start, directory FROM attempts WHERE outcome IS NULL"
+        )
+        return tuple(OpenAttempt(**dict(row)) for row in rows)
+
+    def open_landings(self) -> tuple[OpenLanding, ...]:
+        """Return the landings that were intended and neither done nor dropped."""
+        rows = self._db.rows("SELECT id, issue_id, number, old, new FROM landings WHERE state = 'intent' ORDER BY id")
+        return tuple(OpenLanding(**dict(row)) for row in rows)
+
+    def unanswered(self) -> tuple[tuple[str, int], ...]:
+        """Return issue and number of finished attempts that no action followed."""
+        rows = self._db.rows(
+            "SELECT a.issue_id, MAX(a.number) FROM attempts a JOIN issues i ON i.id = a.issue_id"
+            " WHERE a.outcome IS NOT NULL AND a.action IS NULL AND i.status = 'running' GROUP BY a.issue_id"
+        )
+        return tuple((str(row[0]), int(row[1])) for row in rows)
+
+    def waits(self) -> dict[str, ModelWait]:
+        """Return the models that wait for their provider."""
+        rows = self._db.rows("SELECT model, until, reason FROM waits")
+        return {row["model"]: ModelWait(row["until"], row["reason"]) for row in rows}
+
+    def memo(self, keys: tuple[str, ...]) -> dict[str, GateResult]:
+        """Return the remembered gate results among `keys`."""
+        found = {}
+        for key in keys:
+            for row in self._db.rows("SELECT result FROM gate_memo WHERE key = ?", key):
+                found[key] = decode(GateResult, json.loads(row["result"]))
+        return found
+
+    def events(self, issue_id: str) -> list[sqlite3.Row]:
+        """Return an issue's events in order."""
+        return self._db.rows("SELECT at, run_id, kind, data FROM events WHERE issue_id = ? ORDER BY id", issue_id)
+
+    def spent(self, run_id: str) -> float:
+        """Return the dollars this run's attempts cost, as far as anybody said."""
+        rows = self._db.rows("SELECT COALESCE(SUM(cost_usd), 0) FROM attempts WHERE run_id = ?", run_id)
+        return float(rows[0][0])
+
+    def last_run(self) -> sqlite3.Row | None:
+        """Return the newest run's row."""
+        rows = self._db.rows("SELECT * FROM runs ORDER BY started_at DESC LIMIT 1")
+        return rows[0] if rows else None
+
+
+def _state(row: sqlite3.Row) -> IssueState:
+    return IssueState(
+        id=row["id"],
+        status=IssueStatus(row["status"]),
+        reason=row["reason"],
+        until=row["until"],
+        epoch=row["epoch"],
+        note=row["note"],
+        content_hash=row["blocked_hash"] or row["content_hash"],
+    )
+
+
+def _past(row: sqlite3.Row) -> PastAttempt:
+    return PastAttempt(
+        number=row["number"],
+        model=row["model"],
+        tier=row["tier"],
+        outcome=row["outcome"],
+        charged=bool(row["charged"]),
+        epoch=row["epoch"],
+        signature=row["signature"],
+        patch_hash=row["patch_hash"],
+        prompt_hash=row["prompt_hash"],
+        commit=row["commit_id"],
+        candidate=row["candidate"],
+        gates_passed=row["gates_passed"],
+        failing_tests=row["failing_tests"],
+        finished_at=row["finished_at"],
+        failure=decode(Failure, json.loads(row["failure"])) if row["failure"] else None,
+        cost_usd=row["cost_usd"],
+    )

@@ -1,0 +1,59 @@
+"""What a command is, how it ended, and how patiently it is ended: the records of `supervise`."""
+
+from dataclasses import dataclass
+
+from noface.core.model import EndedBy
+
+COMMAND_MARKER = "NOFACE_COMMAND"
+"""A variable in every program's environment, its value unique to the command: what a lost keeper's leftovers carry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """How patiently to end a program: seconds after SIGINT, after SIGTERM, and until SIGKILL must have worked.
+
+    A rung of 0 seconds is left out, its signal never sent.
+    """
+
+    int_s: float = 2.0
+    term_s: float = 2.0
+    kill_s: float = 30.0
+
+
+AT_ONCE = Ladder(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to run. `env` is its whole environment, but for COMMAND_MARKER; nothing is inherited.
+
+    `stdin` is a file (None: /dev/null). `stdout` and `stderr` are files to append to, which may be the same;
+    together they may grow by `log_max_bytes`. `idle_timeout_s` None means no limit.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: tuple[tuple[str, str], ...]
+    stdin: str | None
+    stdout: str
+    stderr: str
+    timeout_s: float
+    idle_timeout_s: float | None
+    log_max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a command ended. Judge it by `error`, `output_limit` and `ended_by`, in this order, then by `exit_code`.
+
+    `error` says why the program could not be started, or (LOST) was not seen to end. With `output_limit` it wrote
+    more than it may and was killed, unless it ended first. `survivors_killed` counts what it had left running.
+    """
+
+    exit_code: int | None
+    signal: int | None
+    ended_by: EndedBy
+    seconds: float
+    survivors_killed: int = 0
+    error: str = ""
+    output_limit: bool = False

@@ -1,0 +1,230 @@
+"""A keeper: the small process that watches over one command, so that nothing of it outlives it (law 6).
+
+A keeper is a subreaper: whatever its program starts stays its descendant, also daemons and sessions of their own
+(agents start their tools in such). When the program has ended it kills what is left, and only then reports. When
+its control socket closes, because noface died, it kills everything at once.
+
+The keeper announces itself with one byte: CONTAINED, or UNCONTAINED where there are no subreapers (macOS) and only
+the program's process group can be reached. It reads one order (4 bytes of length, then JSON: argv, cwd, env, stdin,
+stdout, stderr, log_max_bytes) and then JSON lines {"stop": {int_s, term_s}}. It sends JSON lines: {"failed":
+<program.trouble>}, or {"started": pid} and at last {"exited": {code, signal, survivors, output_limit}}.
+
+Standard library only, and nothing that is slow to import.
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import time
+from typing import Any, NoReturn
+
+from noface.system import proctree
+from noface.system.program import StartError, open_streams, start
+
+CONTAINED, UNCONTAINED = b"C", b"U"
+LENGTH = struct.Struct("!I")
+LOG_POLL_S = 0.25
+LOG_POLL_MIN_S = 0.01
+KILL_POLL_S = 0.02
+DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
+
+
+def go_deaf() -> None:
+    """Ignore what a terminal, or a stray kill, may send."""
+    for number in DEAF_TO:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def wake_on_child() -> tuple[int, int]:
+    """A pipe whose first end becomes readable whenever a child ends; the second belongs to the signal handler."""
+    wake, alarm = os.pipe()
+    os.set_blocking(wake, False)
+    os.set_blocking(alarm, False)
+    signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    return wake, alarm
+
+
+def kill_ladder(int_s: float, term_s: float) -> list[tuple[int, float]]:
+    """The signals to send and how long to wait after each, in seconds; SIGKILL follows by itself."""
+    return [(number, wait) for number, wait in ((signal.SIGINT, int_s), (signal.SIGTERM, term_s)) if wait > 0]
+
+
+class LogMeter:
+    """Measures what a program writes to its logs, more often the sooner it would reach the limit."""
+
+    def __init__(self, streams: list[int], limit_bytes: int) -> None:
+        self._logs = set(streams[1:])
+        self._before = self._size()
+        self._limit = limit_bytes
+        self._seen = 0
+        self._wait = LOG_POLL_MIN_S
+        self._due = time.monotonic() + self._wait
+
+    def _size(self) -> int:
+        # By descriptor: a log that the program renames or deletes fills the disk all the same.
+        return sum(os.fstat(log).st_size for log in self._logs)
+
+    def exceeded(self) -> bool:
+        """True once more than the limit has been written."""
+        return self._size() - self._before > self._limit
+
+    def wait_s(self, now: float) -> float:
+        """Seconds until the next look is due."""
+        return max(0.0, self._due - now)
+
+    def look(self, now: float) -> bool:
+        """True where a look was due and the limit is exceeded."""
+        if now < self._due:
+            return False
+        written = self._size() - self._before
+        rate = (written - self._seen) / self._wait
+        calm = (self._limit - written) / rate / 2 if rate > 0 else self._wait * 2
+        self._seen = written
+        self._wait = min(LOG_POLL_S, max(LOG_POLL_MIN_S, calm))
+        self._due = now + self._wait
+        return written > self._limit
+
+
+class Keeper:
+    """One program and all that descends from it."""
+
+    def __init__(self, control: socket.socket, wake: int, pid: int, meter: LogMeter, *, contained: bool) -> None:
+        self._control = control
+        self._wake = wake
+        self._contained = contained
+        self._pid = pid
+        self._meter = meter
+        self._inbox = b""
+        self._status: int | None = None
+        self._ladder: list[tuple[int, float]] | None = None
+        self._next_rung = 0.0
+        self._killed: set[int] = set()
+        self._survivors = 0
+        self._over_limit = False
+        self._deserted = False
+
+    def watch(self) -> dict[str, Any] | None:
+        """Stay until nothing of the program is left; what to report, or None where nobody is there to hear it."""
+        while self._reap():
+            now = time.monotonic()
+            if self._status is None and self._meter.look(now):
+                self._over_limit = True
+            wait = self._act(now)
+            listen = [self._wake] if self._deserted else [self._wake, self._control]
+            ready, _, _ = select.select(listen, [], [], wait)
+            if self._wake in ready:
+                os.read(self._wake, 4096)
+            if self._control in ready:
+                self._hear()
+        if self._deserted or self._status is None:
+            return None
+        code = os.waitstatus_to_exitcode(self._status)
+        return {
+            "code": code if code >= 0 else None,
+            "signal": -code if code < 0 else None,
+            "survivors": self._survivors,
+            "output_limit": self._over_limit or self._meter.exceeded(),
+        }
+
+    def _reap(self) -> bool:
+        """Bury all that have ended; False when no descendant is left."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if pid == self._pid:
+                self._status = status
+                if not self._contained:
+                    proctree.send_group_signal(pid, signal.SIGKILL)
+            elif pid in self._killed and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+                self._survivors += 1
+
+    def _act(self, now: float) -> float:
+        """Send what is due, and say for how many seconds at most to wait then."""
+        climbed = self._ladder is not None and not self._ladder and now >= self._next_rung
+        if self._status is not None or self._over_limit or self._deserted or climbed:
+            self._killed |= proctree.kill_all(lambda: proctree.below([os.getpid()]))
+            if self._status is None:
+                proctree.send_group_signal(self._pid, signal.SIGKILL)
+            return KILL_POLL_S
+        if self._ladder and now >= self._next_rung:
+            number, patience = self._ladder.pop(0)
+            self._next_rung = now + patience
+            self._signal(number)
+        wait = self._meter.wait_s(now)
+        return wait if self._ladder is None else min(wait, max(0.0, self._next_rung - now))
+
+    def _signal(self, number: int) -> None:
+        proctree.send_group_signal(self._pid, number)
+        for pid in proctree.below([os.getpid()]):
+            try:
+                group = os.getpgid(pid)
+            except OSError:
+                continue
+            if group != self._pid:
+                proctree.send_signal(pid, number)
+
+    def _hear(self) -> None:
+        try:
+            heard = self._control.recv(65536)
+        except OSError:
+            heard = b""
+        self._deserted = not heard
+        *lines, self._inbox = (self._inbox + heard).split(b"\n")
+        for line in lines:
+            stop = json.loads(line)["stop"]
+            self._ladder = kill_ladder(stop["int_s"], stop["term_s"])
+            self._next_rung = 0.0
+
+
+def say(control: socket.socket, **message: object) -> None:
+    """Send one JSON line; a noface that is gone needs no news."""
+    try:
+        control.sendall(json.dumps(message).encode() + b"\n")
+    except OSError:
+        return
+
+
+def _receive_order(control: socket.socket) -> dict[str, Any]:
+    def exactly(size: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            part = control.recv(min(size - len(parts), 1 << 20))
+            if not part:
+                os._exit(0)
+            parts += part
+        return bytes(parts)
+
+    (size,) = LENGTH.unpack(exactly(LENGTH.size))
+    order: dict[str, Any] = json.loads(exactly(size))
+    return order
+
+
+def keep(control: socket.socket) -> NoReturn:
+    """The whole life of a keeper, in the process just forked for it."""
+    os.setsid()
+    go_deaf()
+    wake, _ = wake_on_child()
+    contained = proctree.prctl(proctree.SET_CHILD_SUBREAPER, 1)
+    control.sendall(CONTAINED if contained else UNCONTAINED)
+    order = _receive_order(control)
+    try:
+        streams = open_streams(order)
+        meter = LogMeter(streams, order["log_max_bytes"])
+        pid = start(order, streams)
+    except StartError as problem:
+        say(control, failed=problem.what)
+        os._exit(0)
+    say(control, started=pid)
+    del order
+    report = Keeper(control, wake, pid, meter, contained=contained).watch()
+    if report is not None:
+        say(control, exited=report)
+    os._exit(0)

@@ -1,0 +1,127 @@
+"""Where noface gets its keepers from: it starts the zygote, hands it control sockets, and replaces it if it dies."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import noface
+from noface.errors import NofaceError
+from noface.system.keeper import CONTAINED, LENGTH
+
+START_ATTEMPTS = 3
+ANSWER_TIMEOUT_S = 30.0
+ZYGOTE_END_TIMEOUT_S = 5.0
+
+_START_ZYGOTE = (
+    "import sys; sys.path.append(sys.argv[1]); from noface.system.zygote import serve; serve(int(sys.argv[2]))"
+)
+
+
+class KeeperLostError(NofaceError):
+    """No keeper could be started, so the command was not either."""
+
+
+class Keepers:
+    """Owns the zygote; thread-safe. Nothing is started before the first command, or `warm_up`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+
+    def warm_up(self) -> None:
+        """Start the zygote ahead of the first command."""
+        with self._lock:
+            self._running_channel()
+
+    @property
+    def zygote_pid(self) -> int | None:
+        """The zygote's pid while one is running."""
+        with self._lock:
+            return self._process.pid if self._process is not None and self._process.poll() is None else None
+
+    def start(self, order: dict[str, Any]) -> tuple[socket.socket, bool]:
+        """Give an order to a fresh keeper: its control socket, and whether it contains all descendants.
+
+        Raises KeeperLostError after three tries. Trying again is safe: a keeper starts nothing before it has
+        the whole order, and gets that only after announcing itself.
+        """
+        encoded = json.dumps(order).encode()
+        for _ in range(START_ATTEMPTS):
+            ours, theirs = socket.socketpair()
+            ours.settimeout(ANSWER_TIMEOUT_S)
+            channel = None
+            try:
+                with theirs:
+                    channel = self._hand_over(theirs)
+                announced = ours.recv(1)
+                ours.sendall(LENGTH.pack(len(encoded)) + encoded)
+            except OSError:
+                ours.close()
+                self._forget(channel)
+                continue
+            except BaseException:
+                ours.close()
+                raise
+            return ours, announced == CONTAINED
+        raise KeeperLostError(
+            "the process that watches over the command could not be started",
+            "the machine may be out of processes or memory (see `ulimit -u` and `free`); run noface again then",
+        )
+
+    def close(self) -> None:
+        """End the zygote; keepers that still run are ended by their control sockets."""
+        with self._lock:
+            self._discard()
+
+    def _hand_over(self, control: socket.socket) -> socket.socket:
+        with self._lock:
+            channel = self._running_channel()
+            try:
+                socket.send_fds(channel, [b"k"], [control.fileno()])
+            except OSError:
+                self._discard()
+                raise
+            return channel
+
+    def _forget(self, channel: socket.socket | None) -> None:
+        """Have the next try begin with a fresh zygote, unless another thread saw to that; keepers go on."""
+        with self._lock:
+            if channel is not None and channel is self._channel:
+                self._discard()
+
+    def _running_channel(self) -> socket.socket:
+        if self._process is not None and self._process.poll() is not None:
+            self._discard()
+        if self._channel is None:
+            ours, theirs = socket.socketpair()
+            ours.settimeout(ANSWER_TIMEOUT_S)
+            root = str(Path(noface.__file__).parent.parent)
+            with theirs:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-X", "utf8", "-c", _START_ZYGOTE, root, str(theirs.fileno())],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
+            self._channel = ours
+        return self._channel
+
+    def _discard(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        if self._process is not None:
+            try:
+                self._process.wait(ZYGOTE_END_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None

@@ -1,0 +1,129 @@
+"""Runs commands so that they end in time and leave nothing behind (laws 6 and 12).
+
+A `Launcher` gives each command to a keeper, and waits until that reports that the program and all its
+descendants are gone. Programs write their logs themselves; here only the logs' sizes are looked at.
+"""
+
+import dataclasses
+import errno
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from noface.core.model import EndedBy
+from noface.errors import NofaceError
+from noface.system.canceller import Canceller
+from noface.system.command import COMMAND_MARKER, Command, Exit, Ladder
+from noface.system.keepers import KeeperLostError, Keepers
+from noface.system.startfault import explain
+from noface.system.sweep import sweep
+from noface.system.watch import Watch
+
+__all__ = ["COMMAND_MARKER", "Canceller", "Command", "Exit", "Ladder", "Launcher"]
+
+ORDER_BYTES_MAX = 16 << 20
+"""No system takes longer arguments and environments, so such an order isn't worth a keeper."""
+
+
+class Launcher:
+    """Runs commands, from any thread. Close it, or use it as a context manager, to end all that still run."""
+
+    def __init__(self, ladder: Ladder | None = None) -> None:
+        self._ladder = ladder or Ladder()
+        self._keepers = Keepers()
+        self._closing = Canceller()
+        self._running = 0
+        self._idle = threading.Condition()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def zygote_pid(self) -> int | None:
+        """The pid of the process that forks the keepers, while there is one."""
+        return self._keepers.zygote_pid
+
+    def warm_up(self) -> None:
+        """Start the zygote now, so that the first command needn't wait for it."""
+        self._keepers.warm_up()
+
+    def close(self) -> None:
+        """End every running command at once and wait until nothing is left of any. Repeatable."""
+        self._closing.cancel(urgent=True)
+        with self._idle:
+            self._idle.wait_for(lambda: self._running == 0)
+        self._keepers.close()
+
+    def run(
+        self,
+        command: Command,
+        cancel: Canceller | None = None,
+        on_output: Callable[[], float | None] | None = None,
+    ) -> Exit:
+        """Run a command to its end, and until nothing of it is left.
+
+        `on_output` is called every tick (0.2 s at most) and returns the monotonic time of the last sign of life,
+        None before the first; without it, any growth of the logs is one. If it raises, the command is killed.
+        A command that cannot be started gives an Exit with `error`, not an exception.
+        """
+        with self._idle:
+            self._running += 1
+        try:
+            return self._run(command, cancel, on_output)
+        finally:
+            with self._idle:
+                self._running -= 1
+                self._idle.notify_all()
+
+    def _run(self, command: Command, cancel: Canceller | None, on_output: Callable[[], float | None] | None) -> Exit:
+        began = time.monotonic()
+        mark = uuid.uuid4().hex
+        order = dataclasses.asdict(command) | {"env": {**dict(command.env), COMMAND_MARKER: mark}}
+        cancellers = [self._closing] if cancel is None else [self._closing, cancel]
+        if any(canceller.cancelled for canceller in cancellers):
+            return Exit(None, None, EndedBy.CANCELLED, 0.0, error="cancelled before it was started")
+        if _length(order) > ORDER_BYTES_MAX:
+            what = {"step": "exec", "name": command.argv[0], "errno": errno.E2BIG, "text": ""}
+            return Exit(None, None, EndedBy.ITSELF, 0.0, error=explain(what, command.argv, order["env"]))
+        try:
+            control, contained = self._keepers.start(order)
+        except KeeperLostError as problem:
+            return Exit(None, None, EndedBy.LOST, time.monotonic() - began, error=f"{problem.message}; {problem.hint}")
+        watch = Watch(command, control, cancellers, self._ladder, on_output, began)
+        report = watch.wait()
+        if report is None:
+            swept, error = (0, watch.error) if watch.stuck else _sweep(mark)
+            return Exit(None, None, EndedBy.LOST, time.monotonic() - began, swept, error or watch.error)
+        if "failed" in report:
+            error = explain(report["failed"], command.argv, order["env"])
+            return Exit(None, None, EndedBy.ITSELF, time.monotonic() - began, error=error)
+        swept, error = (0, "") if contained else _sweep(mark)
+        exited = report["exited"]
+        return Exit(
+            exit_code=exited["code"],
+            signal=exited["signal"],
+            ended_by=watch.ended_by,
+            seconds=time.monotonic() - began,
+            survivors_killed=exited["survivors"] + swept,
+            error=error,
+            output_limit=exited["output_limit"],
+        )
+
+
+def _length(order: dict[str, Any]) -> int:
+    return sum(map(len, order["argv"])) + sum(len(key) + len(value) for key, value in order["env"].items())
+
+
+def _sweep(mark: str) -> tuple[int, str]:
+    try:
+        return sweep(COMMAND_MARKER, mark), ""
+    except NofaceError as problem:
+        return 0, f"{problem.message}; {problem.hint}"

@@ -1,0 +1,60 @@
+"""Kills what a dead keeper or a dead noface left behind: the processes that carry a marker in their environment."""
+
+import os
+import time
+from typing import Any
+
+from noface.errors import NofaceError
+
+PATIENCE_S = 10.0
+LOOK_AGAIN_S = 0.05
+
+
+def sweep(marker_name: str, marker_value: str, patience_s: float = PATIENCE_S) -> int:
+    """Kill every process of this user with NAME=VALUE in its environment until none is left; how many it were.
+
+    Spares this process and those it descends from. A process started meanwhile is found by the next look, so one
+    look is never enough. Raises NofaceError where some are still there after `patience_s` seconds.
+    """
+    import psutil  # type: ignore[import-untyped]  # ships no type information
+
+    spared = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    killed: set[tuple[int, float]] = set()
+    deadline = time.monotonic() + patience_s
+    while True:
+        found = [
+            process
+            for process in psutil.process_iter()
+            if process.pid not in spared and _carries(process, marker_name, marker_value)
+        ]
+        if not found:
+            return len(killed)
+        if time.monotonic() > deadline:
+            pids = ", ".join(str(process.pid) for process in found)
+            raise NofaceError(
+                f"processes that outlived their command do not end, not even by SIGKILL: {pids}",
+                "they probably wait for a disk or a network share; noface can go on once they are gone",
+            )
+        for process in found:
+            _kill(process)
+            killed.add((process.pid, process.create_time()))
+        psutil.wait_procs(found, timeout=LOOK_AGAIN_S)
+
+
+def _carries(process: Any, name: str, value: str) -> bool:
+    import psutil
+
+    try:
+        return bool(process.uids().real == os.getuid() and process.environ().get(name) == value)
+    except (psutil.Error, OSError):
+        # Gone, a zombie, or none of ours.
+        return False
+
+
+def _kill(process: Any) -> None:
+    import psutil
+
+    try:
+        process.kill()
+    except psutil.Error:
+        return

@@ -1,0 +1,78 @@
+"""The zygote: one small process per noface that forks a keeper for each command.
+
+noface is threaded and must not fork, and starting a Python per command costs 12 ms; a fork of this one costs 1.
+It gets the control socket of each new keeper over its own socket, and ends when noface closes that or dies.
+Its keepers then go on by themselves until their own sockets close.
+
+It is a subreaper too: if someone kills a keeper, what that watched over lands here and is killed.
+"""
+
+import gc
+import os
+import select
+import socket
+
+from noface.system import proctree
+from noface.system.keeper import go_deaf, keep, wake_on_child
+
+
+def serve(descriptor: int) -> None:
+    """Serve requests from the inherited socket until its other end closes."""
+    go_deaf()
+    proctree.prctl(proctree.SET_CHILD_SUBREAPER, 1)
+    channel = socket.socket(fileno=descriptor)
+    channel.set_inheritable(False)
+    wake, alarm = wake_on_child()
+    keepers: set[int] = set()
+    gc.disable()
+    gc.freeze()
+    while True:
+        ready, _, _ = select.select([channel, wake], [], [])
+        if wake in ready:
+            os.read(wake, 4096)
+            _bury(keepers)
+        if channel in ready:
+            asked, received, _, _ = socket.recv_fds(channel, 1, 1)
+            if not asked:
+                return
+            for control in received:
+                _fork_keeper(control, (channel.fileno(), wake, alarm), keepers)
+
+
+def _fork_keeper(control: int, own: tuple[int, ...], keepers: set[int]) -> None:
+    os.set_inheritable(control, False)
+    try:
+        pid = os.fork()
+    except OSError:
+        pid = -1
+    if pid == 0:
+        try:
+            for descriptor in own:
+                os.close(descriptor)
+            keep(socket.socket(fileno=control))
+        finally:
+            os._exit(1)
+    if pid > 0:
+        keepers.add(pid)
+    os.close(control)
+
+
+def _bury(keepers: set[int]) -> None:
+    """Reap what has ended; if that was not a keeper that ended well, kill all children that are no keepers."""
+    strays = False
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            break
+        strays = strays or status != 0 or pid not in keepers
+        keepers.discard(pid)
+    if strays:
+        proctree.kill_all(lambda: _strays(keepers))
+
+
+def _strays(keepers: set[int]) -> list[int]:
+    roots = [pid for pid in proctree.children(os.getpid()) if pid not in keepers]
+    return [*roots, *proctree.below(roots)]

@@ -1,0 +1,42 @@
+"""What a tracker is: where the issues come from. Modules of this package implement it, `table.py` lists them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+from noface.core.model import DEFAULT_PRIORITY, Backlog, Issue
+
+
+@dataclass(frozen=True, slots=True)
+class IssueDraft:
+    """A new issue before the tracker has given it an id. The fields mean what they mean in Issue."""
+
+    title: str
+    body: str = ""
+    labels: tuple[str, ...] = ()
+    priority: int = DEFAULT_PRIORITY
+    depends_on: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    accept: tuple[str, ...] = ()
+    model: str | None = None
+
+
+class Tracker(Protocol):
+    """A source of issues. noface reads it again whenever `fingerprint` changes and never edits what it holds."""
+
+    def fingerprint(self) -> str:
+        """Return a cheap mark that differs whenever the backlog may have changed; never raises, parses nothing."""
+
+    def backlog(self, merged: Collection[str] = ()) -> Backlog:
+        """Return all issues as they are now, checked by `core.backlog.check`.
+
+        `merged` are the ids that have landed: dependencies on them are met even where the issue is gone. One
+        broken issue never hides the others. Raises UsageError where the source as a whole cannot be read.
+        """
+
+    def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
+        """Make a new issue and return it as `backlog` will show it.
+
+        Its number is above every number in use and every one in `merged`, since a reused id would count as
+        merged. Raises UsageError for a draft that would be faulty, NofaceError where it cannot be written.
+        """

@@ -1,0 +1,144 @@
+"""Issues as Markdown files in a folder of the repository, `issues/` by default.
+
+Only `*.md` directly in the folder counts; README.md and names that begin with "_" or "." are ignored, so that a
+draft can lie beside the issues. `007-login.md` is issue 007, `login.md` is issue login; what a file may hold is
+told in `issue_file.py`. noface adds files when asked and never changes or removes one.
+"""
+
+import hashlib
+import re
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from noface.core.backlog import check
+from noface.core.model import Backlog, Issue, IssueFault
+from noface.errors import NofaceError, UsageError
+from noface.trackers.base import IssueDraft
+from noface.trackers.draft import checked_draft, next_id, rendered
+from noface.trackers.folder import Entry, create_file, is_issue_name, odd_kind, printable, read_regular, scan
+from noface.trackers.issue_file import FILE_BYTES_MAX, Reading, fault, issue_id, read_issue, too_large
+from noface.trackers.title import slug
+
+_RACY_NS = 50_000_000
+"""A file changed this shortly before it was listed can change again within one tick of the file system's clock,
+unseen by size and time; such a file is read again the next time (git calls this racily clean)."""
+_SET_ASIDE = re.compile(r"_([0-9]+)-")
+
+
+class FilesTracker:
+    """The tracker over a folder. It remembers what it parsed: unchanged files cost one listing.
+
+    `root` is the repository's top folder, `folder` the place of the issues in it, as it stands in sources.
+    """
+
+    def __init__(self, root: Path, folder: str = "issues") -> None:
+        self._path = root / folder
+        self._folder = folder.rstrip("/")
+        self._readings: dict[str, tuple[Entry, Reading]] = {}
+        self._last: tuple[tuple[Entry, ...], frozenset[str], Backlog] | None = None
+
+    def fingerprint(self) -> str:
+        """Hash names, times, sizes, inodes and modes of the issue files; opens none of them."""
+        try:
+            entries = scan(self._path)
+        except OSError as error:
+            return f"unreadable: {error.errno}"
+        if entries is None:
+            return "missing"
+        return hashlib.sha256(repr(entries).encode("utf-8", "surrogateescape")).hexdigest()
+
+    def backlog(self, merged: Collection[str] = ()) -> Backlog:
+        """Read the issues of the folder; a missing folder is an empty backlog with a warning.
+
+        Raises UsageError where the folder cannot be listed.
+        """
+        listed_ns = time.time_ns()
+        try:
+            entries = scan(self._path)
+        except OSError as error:
+            hint = "The place of the issues must be a folder that you can read."
+            raise UsageError(f"cannot list {self._folder}: {error.strerror}", hint) from error
+        if entries is None:
+            return Backlog(warnings=(self._no_folder(),))
+        landed = frozenset(merged)
+        if self._last is not None and self._last[:2] == (entries, landed):
+            return self._last[2]
+        readings = self._read_all(entries, listed_ns)
+        backlog = _checked(readings, landed)
+        # Only when every file is settled may the next listing stand for their contents.
+        self._last = (entries, landed, backlog) if len(self._readings) == len(entries) else None
+        return backlog
+
+    def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
+        """Write `<next number>-<slug>.md`; see Tracker.add."""
+        try:
+            names = [entry.name for entry in scan(self._path) or ()]
+        except OSError as error:
+            raise UsageError(f"cannot list {self._folder}: {error.strerror}", "Nothing was added.") from error
+        sound = checked_draft(draft, [*map(issue_id, names), *merged])
+        content = rendered(sound)
+
+        def choose_name(present: Sequence[str]) -> str:
+            aside = [match[1] for name in present if (match := _SET_ASIDE.match(name))]
+            number = next_id([*(issue_id(name) for name in present if is_issue_name(name)), *aside, *merged])
+            return f"{number}-{slug(sound.title)}.md"
+
+        name = create_file(self._path, choose_name, content)
+        found = read_issue(self._source(name), name, content).found
+        if isinstance(found, IssueFault):
+            raise NofaceError(f"{found.source} was added but is faulty: {found.problem}", found.hint)
+        return found
+
+    def _read_all(self, entries: Sequence[Entry], listed_ns: int) -> list[Reading]:
+        """Return a reading of every file that is still there; those that may be trusted next time are remembered."""
+        readings: list[Reading] = []
+        remembered: dict[str, tuple[Entry, Reading]] = {}
+        for entry in entries:
+            known = self._readings.get(entry.name)
+            settled = abs(listed_ns - entry.mtime_ns) > _RACY_NS
+            if known is not None and known[0] == entry:
+                reading = known[1]
+            else:
+                try:
+                    reading = self._read(entry)
+                except FileNotFoundError:
+                    continue
+                except OSError as error:
+                    settled = False
+                    reading = self._fault(entry.name, f"cannot be read: {error.strerror}", "Check its permissions.")
+            readings.append(reading)
+            if settled:
+                remembered[entry.name] = (entry, reading)
+        self._readings = remembered
+        return readings
+
+    def _read(self, entry: Entry) -> Reading:
+        if kind := odd_kind(entry.mode):
+            hint = "Issues are regular files; move it away or give it a name that begins with an underscore."
+            return self._fault(entry.name, f"is {kind}, not a file", hint)
+        size = entry.size_bytes
+        if size <= FILE_BYTES_MAX:
+            data = read_regular(self._path / entry.name, FILE_BYTES_MAX + 1)
+            if len(data) <= FILE_BYTES_MAX:
+                return read_issue(self._source(entry.name), entry.name, data)
+            size = len(data)
+        return Reading(too_large(self._source(entry.name), entry.name, size))
+
+    def _fault(self, name: str, problem: str, hint: str) -> Reading:
+        return Reading(fault(self._source(name), name, problem, hint))
+
+    def _source(self, name: str) -> str:
+        return f"{self._folder}/{printable(name)}"
+
+    def _no_folder(self) -> IssueFault:
+        hint = f"Put Markdown files into {self._folder}/, one for each piece of work."
+        return IssueFault(source=self._folder, problem=f"there is no folder {self._folder}", hint=hint)
+
+
+def _checked(readings: Sequence[Reading], merged: Collection[str]) -> Backlog:
+    issues = [reading.found for reading in readings if isinstance(reading.found, Issue)]
+    faults = [reading.found for reading in readings if isinstance(reading.found, IssueFault)]
+    warnings = tuple(warning for reading in readings for warning in reading.warnings)
+    return replace(check(issues, faults, merged), warnings=warnings)

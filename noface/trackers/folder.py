@@ -1,0 +1,125 @@
+"""The folder of issue files: listing it, reading one file safely, and putting a new one into it.
+
+People, editors and merges change the folder at any time, and what lies in it may be hostile: nothing but a
+regular file is ever opened, links are not followed, and a new file appears with its whole content or not at all.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from noface.errors import NofaceError, UsageError
+
+
+class Entry(NamedTuple):
+    """An issue file as the listing shows it; the file has not changed while all of this is the same."""
+
+    name: str
+    mtime_ns: int
+    size_bytes: int
+    inode: int
+    mode: int
+
+
+_KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+def is_issue_name(name: str) -> bool:
+    """Tell *.md from the rest, which includes README.md in any case and names that begin with "_" or "."."""
+    return name.endswith(".md") and not name.startswith(("_", ".")) and name.lower() != "readme.md"
+
+
+def printable(name: str) -> str:
+    """Return a file name as it can be shown anywhere: bytes that are no text and control characters are escaped."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in name)
+
+
+def scan(folder: Path) -> tuple[Entry, ...] | None:
+    """List the issue files in the order of their names, or None where there is no such folder.
+
+    Raises OSError where the folder cannot be listed.
+    """
+    entries: list[Entry] = []
+    try:
+        with os.scandir(folder) as listing:
+            for each in listing:
+                if is_issue_name(each.name):
+                    with suppress(FileNotFoundError):
+                        is_at = each.stat(follow_symlinks=False)
+                        entries.append(Entry(each.name, is_at.st_mtime_ns, is_at.st_size, is_at.st_ino, is_at.st_mode))
+    except FileNotFoundError:
+        return None
+    return tuple(sorted(entries))
+
+
+def odd_kind(mode: int) -> str | None:
+    """Say what a directory entry is, where it is no regular file."""
+    if stat.S_ISREG(mode):
+        return None
+    return next((said for is_kind, said in _KINDS if is_kind(mode)), "a device")
+
+
+def read_regular(path: Path, bytes_max: int) -> bytes:
+    """Read at most `bytes_max` bytes of a regular file. Raises OSError, also where it is anything else by now.
+
+    O_NONBLOCK keeps a named pipe that was swapped in after the listing from blocking noface for ever.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        if kind := odd_kind(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, f"it is {kind}")
+        return file.read(bytes_max)
+
+
+def create_file(folder: Path, choose_name: Callable[[list[str]], str], content: bytes) -> str:
+    """Put a new file into the folder, which is made if missing; returns the name.
+
+    `choose_name` gets all names in the folder. Two calls at once, in whatever processes, choose one after the
+    other. Raises UsageError where the folder's place is taken by something else, NofaceError where it or the
+    file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder):
+            name = choose_name(os.listdir(folder))  # noqa: PTH208 - names are wanted, not paths
+            _write_whole(folder, name, content)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UsageError(f"cannot add an issue: {error.filename} is in the way", "Move it and try again.") from error
+    except OSError as error:
+        hint = "Check that the folder can be written and the disk has room; nothing was added."
+        raise NofaceError(f"cannot add an issue to {folder}: {error.strerror}", hint) from error
+    return name
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock, which ends with this process at the latest and leaves no file behind."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _write_whole(folder: Path, name: str, content: bytes) -> None:
+    """Write beside, then link: linking is as exclusive as O_EXCL, and a tick never sees half an issue."""
+    draft = folder / f".noface-{os.urandom(8).hex()}.tmp"
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(draft, folder / name)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,173 @@
+"""The TOML front matter of an issue file: which keys there are and what they may hold.
+
+This is the edge where untrusted text becomes typed values, and the only module of the package that imports
+pydantic; import it inside the functions that need it.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from noface.core.backlog import nearest, shown
+from noface.core.model import DEFAULT_PRIORITY
+from noface.trackers.title import clean_title, title_problem
+
+FRONT_MATTER_BYTES_MAX = 16_384
+"""tomllib takes quadratic time for a dotted key: a second for one this long, a quarter of a minute for 64 KiB."""
+PRIORITY_MAX = 9
+PROBLEMS_MAX = 20
+"""Problems told of one file; finding the line of each costs a pass over it."""
+
+_TOML_PLACE = re.compile(
+    r"(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong in an issue file; `line` counts from 1, None where no line can be named."""
+
+    text: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.text if self.line is None else f"line {self.line}: {self.text}"
+
+
+def _title(value: str) -> str:
+    title = clean_title(value)
+    if problem := title_problem(title):
+        raise ValueError(problem)
+    return title
+
+
+def _word(value: str) -> str:
+    word = value.strip()
+    if not word or not word.isprintable():
+        raise ValueError("holds an entry that is blank or has control characters")
+    return word
+
+
+def _command(value: str) -> str:
+    # Commands may have several lines, but execve ends an argument at a NUL.
+    if not value.strip() or "\0" in value:
+        raise ValueError("holds a command that is blank or has a NUL")
+    return value
+
+
+def _inside(value: str) -> str:
+    path = _word(value).removeprefix("./")
+    if path.startswith(("/", "~")) or ".." in path.split("/"):
+        raise ValueError(f"{shown(value)} leads out of the repository: globs are relative to its top folder")
+    return path
+
+
+def _number_to_id(value: object) -> object:
+    return str(value) if type(value) is int else value
+
+
+def _one_to_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+_Word = Annotated[str, AfterValidator(_word)]
+
+
+class FrontMatter(BaseModel):
+    """The keys an issue file may set. Every one may be left out; then the title is the first heading."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    title: Annotated[str, AfterValidator(_title)] | None = None
+    priority: Annotated[int, Field(ge=0, le=PRIORITY_MAX)] = DEFAULT_PRIORITY
+    labels: list[_Word] = []
+    depends_on: list[Annotated[_Word, BeforeValidator(_number_to_id)]] = []
+    paths: list[Annotated[str, AfterValidator(_inside)]] = []
+    accept: Annotated[list[Annotated[str, AfterValidator(_command)]], BeforeValidator(_one_to_list)] = []
+    model: _Word | None = None
+    max_attempts: Annotated[int, Field(ge=1)] | None = None
+    no_escalate: bool = False
+
+
+_EXPECTED = {
+    "title": "one line of text",
+    "priority": f"a whole number from 0 (most urgent) to {PRIORITY_MAX}",
+    "labels": 'a list of strings such as ["backend"]',
+    "depends_on": 'a list of ids such as [3, "login-page"]',
+    "paths": 'a list of globs such as ["src/**"]',
+    "accept": 'a command, or a list of commands such as ["pytest tests/test_login.py"]',
+    "model": "the name of a model of noface.toml",
+    "max_attempts": "a whole number from 1 up",
+    "no_escalate": "true or false",
+}
+
+
+def read_front_matter(text: str, first_line: int) -> tuple[FrontMatter | None, list[Problem]]:
+    """Parse the lines between the `+++`; `first_line` is the file's line on which `text` begins.
+
+    Returns the values, or None and every problem found.
+    """
+    if (size := len(text.encode())) > FRONT_MATTER_BYTES_MAX:
+        said = f"the front matter has {size} bytes, at most {FRONT_MATTER_BYTES_MAX} are allowed"
+        return None, [Problem(said, first_line)]
+    try:
+        # Blank lines in front make tomllib count as the file does.
+        data = tomllib.loads("\n" * (first_line - 1) + text)
+    except RecursionError:
+        return None, [Problem("the front matter is nested too deeply", first_line)]
+    except ValueError as error:
+        return None, [_toml_problem(str(error), first_line + text.count("\n"))]
+    matter, problems = validate(data)
+    lines = text.split("\n")
+    return matter, [Problem(said, _line_of(key, lines, first_line)) for key, said in problems]
+
+
+def validate(data: Mapping[str, object]) -> tuple[FrontMatter | None, list[tuple[str, str]]]:
+    """Check values that need not come from a file; returns them, or None and (key, problem) for each problem."""
+    try:
+        return FrontMatter.model_validate(data), []
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        problems = dict.fromkeys((str(each["loc"][0]), _said(each, data)) for each in details[:PROBLEMS_MAX])
+        if len(details) > PROBLEMS_MAX:
+            problems[("", f"and {len(details) - PROBLEMS_MAX} problems more")] = None
+        return None, list(problems)
+
+
+def _said(details: ErrorDetails, data: Mapping[str, object]) -> str:
+    key = str(details["loc"][0])
+    if details["type"] == "extra_forbidden":
+        match = nearest(key, _EXPECTED)
+        known = f"did you mean {match}?" if match else f"the keys are {', '.join(_EXPECTED)}"
+        return f"unknown key {shown(key)}: {known}"
+    if details["type"] == "value_error":
+        reason = str(details["ctx"]["error"])
+        return reason if key == "title" else f"{key}: {reason}"
+    if len(details["loc"]) > 1:
+        return f"{key} must be {_EXPECTED[key]}; its entry {int(details['loc'][1]) + 1} is {_brief(details['input'])}"
+    return f"{key} must be {_EXPECTED[key]}, not {_brief(data[key])}"
+
+
+def _brief(value: object) -> str:
+    # The repr of a deeply nested table is a recursion of its own.
+    return "a table" if isinstance(value, dict) else "a list" if isinstance(value, list) else shown(value)
+
+
+def _toml_problem(message: str, last_line: int) -> Problem:
+    place = _TOML_PLACE.fullmatch(message)
+    if place is None:
+        return Problem(f"the front matter is not valid TOML: {message}")
+    if place["line"] is None:
+        return Problem(f"the front matter is not valid TOML at its end: {place['said']}", last_line)
+    return Problem(f"column {place['column']}: not valid TOML: {place['said']}", int(place["line"]))
+
+
+def _line_of(key: str, lines: Sequence[str], first_line: int) -> int | None:
+    name = re.escape(key)
+    pattern = re.compile(rf"""\s*\[{{0,2}}\s*(?:"{name}"|'{name}'|{name})\s*[.=\]]""")
+    return next((first_line + at for at, line in enumerate(lines) if key and pattern.match(line)), None)
