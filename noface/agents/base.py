@@ -63,7 +63,12 @@ class Verdict:
 
 
 class StreamReader(Protocol):
-    """Reads one run's standard output as it grows."""
+    """Reads one run's standard output as it grows.
+
+    `any_output_is_life` is True where the agent has no typed events: then every byte shows that it lives.
+    """
+
+    any_output_is_life: bool
 
     def feed(self, data: bytes) -> list[AgentEvent]:
         """Take the next bytes and return the events they complete."""

@@ -62,6 +62,8 @@ class ClaudeAgent:
 class ClaudeReader:
     """Reads one JSON object a line; a line that is none is passed over."""
 
+    any_output_is_life = False
+
     def __init__(self) -> None:
         self._lines = Lines()
         self._result: dict[str, Any] = {}

@@ -40,6 +40,8 @@ class CommandAgent:
 class CommandReader:
     """Remembers the last line; a plain command has no events to type."""
 
+    any_output_is_life = True
+
     def __init__(self) -> None:
         self._lines = Lines()
         self._last = ""

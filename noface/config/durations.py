@@ -18,11 +18,8 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)([dhms])", re.ASCII)
 
 def parse_duration(value: object) -> float:
     """Return the seconds that `value` stands for; raise ValueError with what was expected."""
-    seconds: float
-    if isinstance(value, str):
-        # fullmatch, since `$` alone would let a trailing newline pass.
-        if not _WHOLE.fullmatch(value):
-            raise ValueError(EXPECTED)
+    # fullmatch, since `$` alone would let a trailing newline pass.
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
         seconds = float(sum(Decimal(number) * _UNITS[unit] for number, unit in _PART.findall(value)))
     elif isinstance(value, int | float) and not isinstance(value, bool):
         seconds = value

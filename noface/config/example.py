@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from noface.config.durations import format_duration
 from noface.config.keys import SectionKeys, Shape, sections
+from noface.config.toml_text import toml_text
 from noface.config.values import is_duration
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ _INTRO = """\
 # noface.toml: every key there is, with what it is for.
 #
 # `noface init` writes a shorter file to start with. A key shown as `key = value` has its default here, except
-# where it has none and an example stands instead. A key shown as `# key = value` is unset by default, and the
+# where it has none and an example stands instead. A key shown as `#key = value` is unset by default, and the
 # value is an example; of [protect] the default list is shown.
 # Durations: "90s", "10m", "1h30m", or a number of seconds. Unknown keys are errors.
 """
@@ -22,27 +23,11 @@ _INTRO = """\
 # Unset by default, but without them the example would show no escalation, and no hint that applies.
 _SHOWN_SET = {("retry", "escalation_model"), ("failure_hints", "label"), ("models", "model")}
 _MODEL_NAME = "fast"
-_LIST_WIDTH_MAX = 100
 
 
 def render() -> str:
     """Return the text of noface.toml.example; it loads as it stands."""
     return "\n".join([_INTRO, *("\n".join(_section(name, section)) for name, section in sections().items())])
-
-
-def toml_text(value: object) -> str:
-    """Write a value as TOML; a long list gets a line an item."""
-    import tomlkit
-
-    if isinstance(value, dict):
-        table = tomlkit.inline_table()
-        table.update(value)
-        return table.as_string()
-    if isinstance(value, list | tuple):
-        items = [toml_text(item) for item in value]
-        line = f"[{', '.join(items)}]"
-        return line if len(line) <= _LIST_WIDTH_MAX else "[\n  " + ",\n  ".join(items) + ",\n]"
-    return tomlkit.item(value).as_string()
 
 
 def _section(name: str, section: SectionKeys) -> Iterator[str]:
@@ -57,7 +42,7 @@ def _section(name: str, section: SectionKeys) -> Iterator[str]:
         value, is_set = _value(field)
         line = f"{key} = {toml_text(value)}"
         shown = is_set or (name, key) in _SHOWN_SET
-        yield line if shown else "\n".join(f"# {part}" for part in line.split("\n"))
+        yield line if shown else "\n".join(f"#{part}" for part in line.split("\n"))
     yield ""
 
 

@@ -66,7 +66,7 @@ def parse(text: str, source: str) -> "Config":
 
     Raise ConfigError: for broken TOML with line and column, else InvalidConfigError with all problems, by line.
     """
-    data = _tables(text, source)
+    data = tables(text, source)
     from pydantic import ValidationError
 
     from noface.config.lines import line_numbers
@@ -92,7 +92,8 @@ def parse(text: str, source: str) -> "Config":
     return config
 
 
-def _tables(text: str, source: str) -> dict[str, Any]:
+def tables(text: str, source: str) -> dict[str, Any]:
+    """Return the raw tables of `text`; raise ConfigError with line and column if it is no TOML."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

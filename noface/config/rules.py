@@ -64,7 +64,7 @@ def _retry_models(data: Mapping[str, Any]) -> Iterator[Problem]:
     known = with_presets(_table(data.get("models")))
     for key in ("default_model", "escalation_model"):
         name = retry.get(key)
-        if isinstance(name, str) and is_name(name) and name not in known:
+        if isinstance(name, str) and name not in known:
             listed = ", ".join(sorted(known))
             yield Problem(
                 ("retry", key), f'no model is called "{name}"; {did_you_mean(name, known)} (there are: {listed})'

@@ -32,40 +32,48 @@ class Section(BaseModel):
 class Project(Section):
     """The project and how a fresh checkout of it is made ready for work."""
 
-    name: Text = Field("", description="what the project is called; by default its folder's name", examples=["shop"])
+    name: Text = Field(
+        default="", description="what the project is called; by default its folder's name", examples=["shop"]
+    )
     main: Branch = Field(
-        "", description="the branch that work lands on; by default the one checked out", examples=["main"]
+        default="", description="the branch that work lands on; by default the one checked out", examples=["main"]
     )
     setup: Text = Field(
-        "",
+        default="",
         description="shell command run in a new workspace, and again when a file of setup_inputs changed",
         examples=["npm ci"],
     )
     setup_inputs: Items[Glob] = Field(
-        (), description="the files (paths or globs) that setup depends on", examples=[["package-lock.json"]]
+        default=(), description="the files (paths or globs) that setup depends on", examples=[["package-lock.json"]]
     )
     keep: Items[InnerPath] = Field(
-        (), description="paths that setup makes and that survive cleaning a workspace", examples=[["node_modules"]]
+        default=(),
+        description="paths that setup makes and that survive cleaning a workspace",
+        examples=[["node_modules"]],
     )
-    setup_timeout: Duration = Field(600.0, description="time limit of setup")
+    setup_timeout: Duration = Field(default=600.0, description="time limit of setup")
 
 
 class Run(Section):
     """One run of noface: how wide, how long, at what cost."""
 
-    workers: int = Field(1, ge=1, le=64, description="how many issues are worked on at once (1 to 64)")
-    max_cost_usd: Money | None = Field(None, description="stop the run at this cost, in US dollars", examples=[20.0])
-    max_hours: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="stop the run after so many hours", examples=[8]
+    workers: int = Field(default=1, ge=1, le=64, description="how many issues are worked on at once (1 to 64)")
+    max_cost_usd: Money | None = Field(
+        default=None, description="stop the run at this cost, in US dollars", examples=[20.0]
     )
-    max_iterations: int | None = Field(None, ge=1, description="stop the run after so many attempts", examples=[100])
+    max_hours: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="stop the run after so many hours", examples=[8]
+    )
+    max_iterations: int | None = Field(
+        default=None, ge=1, description="stop the run after so many attempts", examples=[100]
+    )
     slots_dir: SlotsDir = Field(
-        "",
+        default="",
         description="where workspaces lie, outside the repository; by default in the user's cache folder",
         examples=["~/noface-slots"],
     )
     baseline: Literal["require-green", "only-new"] = Field(
-        "require-green",
+        default="require-green",
         description='what main must be: "require-green", or "only-new" to accept tests that fail on main already',
     )
 
@@ -78,30 +86,32 @@ class Gate(Section):
         description="the shell command; exit code 0 means passed", examples=["python -m pytest -q"]
     )
     kind: Literal["build", "lint", "test"] = Field(
-        "test", description='how its output is read: "build", "lint" or "test"'
+        default="test", description='how its output is read: "build", "lint" or "test"'
     )
-    hard: bool = Field(True, description="true: must pass; false: only reported")
-    timeout: Duration = Field(600.0, description="time limit of one run")
+    hard: bool = Field(default=True, description="true: must pass; false: only reported")
+    timeout: Duration = Field(default=600.0, description="time limit of one run")
     report: OptionalPath = Field(
-        "", description="the JUnit XML file that the command writes, inside the repository", examples=["report.xml"]
+        default="",
+        description="the JUnit XML file that the command writes, inside the repository",
+        examples=["report.xml"],
     )
 
 
 class Tracker(Section):
     """Where the issues come from."""
 
-    kind: Literal["files"] = Field("files", description='"files": one Markdown file an issue')
-    path: InnerPath = Field("issues", description="the folder of the issue files, inside the repository")
+    kind: Literal["files"] = Field(default="files", description='"files": one Markdown file an issue')
+    path: InnerPath = Field(default="issues", description="the folder of the issue files, inside the repository")
 
 
 class Protect(Section):
     """Paths whose edits by a worker are undone before the gates run."""
 
     paths: Items[Glob] = Field(
-        DEFAULT_PROTECTED,
+        default=DEFAULT_PROTECTED,
         description="globs that REPLACE the built-in list (CI definitions, test runners' configuration)",
     )
-    extra: Items[Glob] = Field((), description="globs added to that list", examples=[["scripts/check.sh"]])
+    extra: Items[Glob] = Field(default=(), description="globs added to that list", examples=[["scripts/check.sh"]])
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -113,14 +123,14 @@ class Landing(Section):
     """How proven work gets onto main."""
 
     style: Literal["merge", "squash"] = Field(
-        "merge", description='"merge": a merge commit; "squash": one plain commit an issue'
+        default="merge", description='"merge": a merge commit; "squash": one plain commit an issue'
     )
 
 
 class Limits(Section):
     """Upper bounds on what a worker may leave behind."""
 
-    max_file_mb: int = Field(50, ge=1, description="files larger than this never land, in MB")
-    max_files: int = Field(100_000, ge=1, description="how many files a worker may leave in a workspace")
-    log_mb: int = Field(200, ge=1, description="how much of one output is kept, in MB")
-    prompt_kb: int = Field(200, ge=1, description="the longest prompt, in KB")
+    max_file_mb: int = Field(default=50, ge=1, description="files larger than this never land, in MB")
+    max_files: int = Field(default=100_000, ge=1, description="how many files a worker may leave in a workspace")
+    log_mb: int = Field(default=200, ge=1, description="how much of one output is kept, in MB")
+    prompt_kb: int = Field(default=200, ge=1, description="the longest prompt, in KB")

@@ -8,7 +8,8 @@ last unblocked; "charged" ones are those whose failure was the worker's own (law
  3. It was interrupted with noface: the same model again.
  4. Limits (law 12). As many charged attempts as the cap allows (N11 `max_total_attempts`, or the issue's own
     `max_attempts`), or the issue's money is spent: block.
- 5. Environment (AUTH, MISCONFIGURED, ENVIRONMENT, BASELINE_RED): block at once; no retry mends it.
+ 5. Environment (AUTH, MISCONFIGURED, ENVIRONMENT, BASELINE_RED), not charged: block at once; no retry mends it.
+    (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.)
  6. Transient (RATE_LIMITED, OVERLOADED, NETWORK): wait until the provider's reset time, or back off
     exponentially with full jitter; up to `transient_retries` times in a row (N1), then block.
  7. Anything else that was not charged (main moved under the attempt): again at once, up to three in a row.
@@ -130,7 +131,7 @@ def _not_charged(
     attempts: tuple[PastAttempt, ...], policy: Policy, failure: Failure, now: float, jitter: float
 ) -> Action | None:
     last = attempts[-1]
-    if failure.category is Category.ENVIRONMENT:
+    if failure.category is Category.ENVIRONMENT and not last.charged:
         return Block(failure.kind, "no retry mends the environment")
     if failure.category is Category.TRANSIENT:
         return _wait(attempts, policy, failure, now, jitter)

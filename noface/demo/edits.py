@@ -59,6 +59,7 @@ class Source:
         for node in ast.walk(self.tree):
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
+        self._first_lines = _first_lines(self.tree)
 
     def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
         """The bytes [start, end) of a node, without parentheses around it."""
@@ -74,19 +75,16 @@ class Source:
         """The offset of a line, counted from 1."""
         return self._starts[line - 1]
 
+    def first_line(self, line: int) -> int:
+        """The first line of the statement, or of the header of the block, that a line belongs to."""
+        return self._first_lines.get(line, line)
+
     def enclosing_function(self, node: ast.AST) -> FunctionNode | None:
         """The innermost function around a node."""
         above = self.parents.get(node)
         while above is not None and not isinstance(above, FunctionNode):
             above = self.parents.get(above)
         return above
-
-    def statement(self, node: ast.AST) -> ast.stmt | None:
-        """The innermost statement that a node is part of, or the node itself."""
-        at: ast.AST | None = node
-        while at is not None and not isinstance(at, ast.stmt):
-            at = self.parents.get(at)
-        return at
 
     def repairable_nodes(self) -> Iterator[ast.AST]:
         """Nodes worth editing, in the order of the text.
@@ -95,6 +93,16 @@ class Source:
         gets wrong.
         """
         yield from _walk(self.tree)
+
+
+def _first_lines(tree: ast.Module) -> dict[int, int]:
+    lines: dict[int, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            end = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+            lines.update(dict.fromkeys(range(node.lineno, max(end, node.lineno) + 1), node.lineno))
+    return lines
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:

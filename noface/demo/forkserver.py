@@ -46,11 +46,13 @@ class Recorder:
         self.request = None
         self.out = None
         self.lines = {}
+        self.running = ""
 
     def be_child(self):
         """Serve; return only in a child, ready to answer its request."""
         self.request, self.out = self.requests.serve()
         sys.dont_write_bytecode = not self.request["keep_bytecode"]
+        confine(self.request, self.out_of_time)
         return self.request["tests"]
 
     @pytest.hookimpl(tryfirst=True)
@@ -62,6 +64,8 @@ class Recorder:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item):
+        self.tell({"test": item.nodeid, "outcome": "unfinished", "message": "it did not end", "line": 0})
+        self.running = item.nodeid
         if not self.request["trace"]:
             yield
             return
@@ -69,9 +73,20 @@ class Recorder:
         sys.settrace(self.enter)
         threading.settrace(self.enter)
         yield
+        self.end_trace()
+
+    def end_trace(self):
+        """Stop tracing and tell the lines of the test that ran."""
         sys.settrace(None)
         threading.settrace(None)
-        self.tell({"traced": item.nodeid, "lines": {name: sorted(seen) for name, seen in self.lines.items()}})
+        self.tell({"traced": self.running, "lines": {name: sorted(seen) for name, seen in self.lines.items()}})
+
+    def out_of_time(self, _signal, _frame):
+        """End the child; a test that loops for ever still tells where."""
+        if self.request["trace"] and self.lines:
+            self.end_trace()
+        self.tell({"ended": "cpu"})
+        os._exit(0)
 
     def enter(self, frame, _event, _arg):
         """Follow frames of the project's own files, noting their lines; the `def` line stands for the call."""
@@ -149,7 +164,6 @@ class Requests:
             pid = os.fork()
             if pid == 0:
                 os.close(out)
-                confine(request)
                 return request, os.fdopen(into, "w")
             os.close(into)
             self.answer(attend(pid, out, request["wall_s"]))
@@ -168,14 +182,16 @@ class Requests:
         os.execv(sys.executable, [sys.executable, *flags, __file__, json.dumps({**self.config, "cold": True})])
 
 
-def confine(request):
+def confine(request, out_of_time):
     """Limit the child's processor time, memory and file size, in a session of its own that can be ended whole.
 
-    The profiling timer ends a mutant that loops for ever after a share of CPU time, however busy the machine is.
+    The profiling timer ends a mutant that loops for ever after a share of CPU time, however busy the machine is; the
+    kernel's own limit is for loops inside C code, where no handler runs.
     """
     os.setsid()
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, out_of_time)
     signal.setitimer(signal.ITIMER_PROF, request["cpu_s"])
+    lower(resource.RLIMIT_CPU, int(request["cpu_s"]) + 2)
     lower(resource.RLIMIT_FSIZE, FILE_BYTES_MAX)
     lower(resource.RLIMIT_CORE, 0)
     with contextlib.suppress(OSError), open("/proc/self/statm") as statm:
@@ -205,15 +221,19 @@ def attend(pid, out, wall_s):
             break
         told += chunk
     os.close(out)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL) if ended == "wall" else None
+    if ended == "wall":
+        end_session(pid)
     _, wait_status, used = os.wait4(pid, 0)
     if os.WIFSIGNALED(wait_status) and ended == "itself":
-        number = os.WTERMSIG(wait_status)
-        ended = "cpu" if number == signal.SIGPROF else "signal {}".format(number)
+        ended = "signal {}".format(os.WTERMSIG(wait_status))
+    end_session(pid)
+    return {"ended": ended, "cpu_s": used.ru_utime + used.ru_stime, **gather(told)}
+
+
+def end_session(pid):
+    """End a child and what it has started, as far as that stayed in its session."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    return {"ended": ended, "cpu_s": used.ru_utime + used.ru_stime, **gather(told)}
 
 
 def gather(told):
@@ -224,13 +244,13 @@ def gather(told):
             record = json.loads(line)
         except ValueError:
             continue
-        if "status" in record:
-            answer["status"] = record["status"]
+        if "status" in record or "ended" in record:
+            answer.update(record)
         elif "traced" in record:
             answer["lines"][record["traced"]] = record["lines"]
         else:
             name = record.pop("test")
-            if answer["tests"].get(name, {"outcome": "passed"})["outcome"] == "passed":
+            if answer["tests"].get(name, record)["outcome"] in ("passed", "unfinished"):
                 answer["tests"][name] = record
     return answer
 

@@ -175,20 +175,9 @@ def off_by_one(source: Source, node: ast.AST) -> Iterator[Change]:
         places = node.comparators
     for place in places:
         if isinstance(place, ast.Name | ast.Call | ast.BinOp | ast.Attribute):
-            start, end = source.span(place)
-            end += _closing(source, start, end)
+            _, end = source.span(place)
             for tail in (b" + 1", b" - 1"):
                 yield Change(end, end, tail, "off by one", 0.6)
-
-
-def _closing(source: Source, start: int, end: int) -> int:
-    """1 where the expression stands in parentheses of its own, so that the tail belongs behind them."""
-    return int(source.data[start - 1 : start] == b"(" and source.data[end : end + 1] == b")" and _alone(source, start))
-
-
-def _alone(source: Source, start: int) -> bool:
-    before = source.data[:start - 1].rstrip(b" ")[-1:]
-    return not (before.isalnum() or before in {b"_", b"]", b")"})
 
 
 def slice_bound(source: Source, node: ast.AST) -> Iterator[Change]:

@@ -18,8 +18,10 @@ from noface.demo.outcome import Outcome, Verdict
 
 MEMORY_MB = 1024
 START_SECONDS_MAX = 60.0
-BASELINE_CPU_S = 20.0
+BASELINE_CPU_S = 10.0
+HANGING_CPU_S = 1.0
 CPU_S_MIN = 0.3
+TRACE_FACTOR = 4
 CPU_FACTOR = 8
 WALL_FACTOR = 10
 
@@ -67,10 +69,11 @@ class PytestOracle:
 
     def run(self, *, trace: bool = False) -> Outcome:
         """Run the command's tests. The first run sets the limit that later ones have: a mutant may loop for ever."""
-        outcome = self.run_tests(self.command.tests, self._cpu_s, trace=trace)
+        outcome = self.run_tests(self.command.tests, self._cpu_s * (TRACE_FACTOR if trace else 1), trace=trace)
         if self._first:
             self._first = False
-            self._cpu_s = max(CPU_S_MIN, CPU_FACTOR * outcome.cpu_s)
+            own_end = outcome.ended == "itself"
+            self._cpu_s = max(CPU_S_MIN, CPU_FACTOR * outcome.cpu_s) if own_end else HANGING_CPU_S
         return outcome
 
     def run_tests(self, tests: tuple[str, ...], cpu_s: float, *, trace: bool) -> Outcome:

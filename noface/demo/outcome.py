@@ -9,7 +9,7 @@ Lines = Mapping[str, Mapping[str, tuple[int, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One test: "passed", "failed", "skipped" or "error"; `line` is how far into its own file it got."""
+    """One test: "passed", "failed", "skipped", "unfinished" or "error" (not even imported); `line` is how far into its own file it got."""
 
     outcome: str
     message: str = ""
@@ -34,7 +34,7 @@ class Outcome:
     @property
     def failed(self) -> frozenset[str]:
         """The tests, or files that couldn't be imported, that failed."""
-        return frozenset(name for name, verdict in self.tests.items() if verdict.outcome in {"failed", "error"})
+        return frozenset(name for name, verdict in self.tests.items() if verdict.outcome in {"failed", "error", "unfinished"})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -55,7 +55,7 @@ class Goal:
     def wanted(self) -> frozenset[str]:
         """The tests that must pass."""
         return self.before.passed | frozenset(
-            name for name, verdict in self.before.tests.items() if verdict.outcome == "failed"
+            name for name, verdict in self.before.tests.items() if verdict.outcome in {"failed", "unfinished"}
         )
 
     def reached(self, now: Outcome) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 from noface.core.actions import Action, kind_of
 from noface.core.codec import encode
-from noface.core.model import AttemptOrder, AttemptReport, Backlog, GateResult, Issue
+from noface.core.model import AttemptOrder, AttemptReport, Backlog, Failure, GateResult, Issue
 from noface.core.taxonomy import IssueStatus
 from noface.store.database import Database
 
@@ -179,19 +179,18 @@ class Journal:
                 message=failure.message if failure else "",
             )
 
-    def attempt_overruled(self, at: float, issue_id: str, number: int, report: AttemptReport) -> None:
+    def attempt_overruled(self, at: float, issue_id: str, number: int, failure: Failure) -> None:
         """Record that an attempt that passed alone failed on the merge with the present main."""
-        failure = report.failure
-        assert failure is not None  # noqa: S101 - the caller overrules with a failure
         with self._db.transaction() as connection:
+            connection.execute(
+                "UPDATE issues SET last_kind = ?, last_message = ?, attempts = attempts + ? -"
+                " (SELECT charged FROM attempts WHERE issue_id = ? AND number = ?) WHERE id = ?",
+                (failure.kind, failure.message, failure.charged, issue_id, number, issue_id),
+            )
             connection.execute(
                 "UPDATE attempts SET outcome = ?, charged = ?, failure = ?, signature = ? WHERE issue_id = ? AND"
                 " number = ?",
                 (failure.kind, failure.charged, dumps(failure), failure.signature, issue_id, number),
-            )
-            connection.execute(
-                "UPDATE issues SET attempts = attempts + ?, last_kind = ?, last_message = ? WHERE id = ?",
-                (failure.charged, failure.kind, failure.message, issue_id),
             )
             self.event(at, "attempt_overruled", issue_id, number=number, outcome=failure.kind, message=failure.message)
 

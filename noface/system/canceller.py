@@ -35,7 +35,7 @@ class Canceller:
         return self._urgent
 
     def fileno(self) -> int:
-        """The descriptor to wait on."""
+        """Return the descriptor to wait on."""
         return self._wake
 
 

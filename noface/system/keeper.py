@@ -7,7 +7,7 @@ its control socket closes, because noface died, it kills everything at once.
 The keeper announces itself with one byte: CONTAINED, or UNCONTAINED where there are no subreapers (macOS) and only
 the program's process group can be reached. It reads one order (4 bytes of length, then JSON: argv, cwd, env, stdin,
 stdout, stderr, log_max_bytes) and then JSON lines {"stop": {int_s, term_s}}. It sends JSON lines: {"failed":
-<program.trouble>}, or {"started": pid} and at last {"exited": {code, signal, survivors, output_limit}}.
+<StartError.what>}, or {"started": pid} and at last {"exited": {code, signal, survivors, output_limit}}.
 
 Standard library only, and nothing that is slow to import.
 """
@@ -33,13 +33,20 @@ DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.
 
 
 def go_deaf() -> None:
-    """Ignore what a terminal, or a stray kill, may send."""
+    """Survive what a terminal, or a stray kill, may send, and give programs the default for every signal.
+
+    Handlers, not SIG_IGN: an exec resets handlers, but passes on what is ignored. For the same reason whatever
+    noface was started with is set to the default: a background shell, for one, ignores SIGINT.
+    """
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
     for number in DEAF_TO:
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, lambda _number, _frame: None)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def wake_on_child() -> tuple[int, int]:
-    """A pipe whose first end becomes readable whenever a child ends; the second belongs to the signal handler."""
+    """Make a pipe whose first end is readable whenever a child ended; the second is the signal handler's."""
     wake, alarm = os.pipe()
     os.set_blocking(wake, False)
     os.set_blocking(alarm, False)
@@ -49,7 +56,7 @@ def wake_on_child() -> tuple[int, int]:
 
 
 def kill_ladder(int_s: float, term_s: float) -> list[tuple[int, float]]:
-    """The signals to send and how long to wait after each, in seconds; SIGKILL follows by itself."""
+    """List the signals to send with the seconds to wait after each; SIGKILL follows by itself."""
     return [(number, wait) for number, wait in ((signal.SIGINT, int_s), (signal.SIGTERM, term_s)) if wait > 0]
 
 
@@ -69,7 +76,7 @@ class LogMeter:
         return sum(os.fstat(log).st_size for log in self._logs)
 
     def exceeded(self) -> bool:
-        """True once more than the limit has been written."""
+        """Say whether more than the limit has been written."""
         return self._size() - self._before > self._limit
 
     def wait_s(self, now: float) -> float:
@@ -77,7 +84,7 @@ class LogMeter:
         return max(0.0, self._due - now)
 
     def look(self, now: float) -> bool:
-        """True where a look was due and the limit is exceeded."""
+        """Say whether the limit is exceeded, where a look is due."""
         if now < self._due:
             return False
         written = self._size() - self._before
@@ -114,11 +121,11 @@ class Keeper:
             if self._status is None and self._meter.look(now):
                 self._over_limit = True
             wait = self._act(now)
-            listen = [self._wake] if self._deserted else [self._wake, self._control]
+            listen = [self._wake] if self._deserted else [self._wake, self._control.fileno()]
             ready, _, _ = select.select(listen, [], [], wait)
             if self._wake in ready:
                 os.read(self._wake, 4096)
-            if self._control in ready:
+            if self._control.fileno() in ready:
                 self._hear()
         if self._deserted or self._status is None:
             return None
@@ -208,9 +215,8 @@ def _receive_order(control: socket.socket) -> dict[str, Any]:
 
 
 def keep(control: socket.socket) -> NoReturn:
-    """The whole life of a keeper, in the process just forked for it."""
+    """Live the whole life of a keeper, in the process just forked for it."""
     os.setsid()
-    go_deaf()
     wake, _ = wake_on_child()
     contained = proctree.prctl(proctree.SET_CHILD_SUBREAPER, 1)
     control.sendall(CONTAINED if contained else UNCONTAINED)
@@ -218,13 +224,13 @@ def keep(control: socket.socket) -> NoReturn:
     try:
         streams = open_streams(order)
         meter = LogMeter(streams, order["log_max_bytes"])
-        pid = start(order, streams)
+        program = start(order, streams)
     except StartError as problem:
         say(control, failed=problem.what)
         os._exit(0)
-    say(control, started=pid)
+    say(control, started=program.pid)
     del order
-    report = Keeper(control, wake, pid, meter, contained=contained).watch()
+    report = Keeper(control, wake, program.pid, meter, contained=contained).watch()
     if report is not None:
         say(control, exited=report)
     os._exit(0)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 FREEZE_PASSES_MAX = 100
-SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
+SET_CHILD_SUBREAPER = 36
 
 
 def prctl(option: int, value: int) -> bool:
@@ -23,7 +23,7 @@ def prctl(option: int, value: int) -> bool:
 
 
 def children(pid: int) -> list[int]:
-    """The direct children of a process, as far as /proc tells; a scan of all where it keeps no lists."""
+    """List the direct children of a process, as far as /proc tells."""
     found: list[int] = []
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -35,7 +35,7 @@ def children(pid: int) -> list[int]:
 
 
 def children_by_scan(pid: int) -> list[int]:
-    """The same for kernels without the lists: all whose parent it is. Empty where there is no /proc."""
+    """Find the same on kernels that keep no lists of children. Empty where there is no /proc."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -67,7 +67,7 @@ def send_signal(pid: int, number: int) -> None:
 
 
 def send_group_signal(group: int, number: int) -> None:
-    """The same for a process group."""
+    """Signal a process group that may be gone by now."""
     try:
         os.killpg(group, number)
     except OSError:

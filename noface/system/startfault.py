@@ -12,15 +12,13 @@ ONE_ARGUMENT_BYTES_MAX = 128 * 1024
 
 
 def explain(what: dict[str, Any], argv: Sequence[str], env: dict[str, str]) -> str:
-    """One sentence for a person, with what to do about it; `what` is a keeper's report (`program.trouble`)."""
+    """One sentence for a person, with what to do about it; `what` is a keeper's report (`StartError.what`)."""
     name, number = what["name"], what["errno"]
     match what["step"]:
         case "exec":
             return _explain_exec(name, number, what["text"], argv, env)
         case "cwd":
             return f"cannot enter the working directory {name}: {_reason(what)}"
-        case "fork":
-            return f"cannot start {name}: {_reason(what)}; the machine is out of processes or memory"
         case stream:
             return f"cannot open {name} as {stream}: {_reason(what)}"
 
@@ -43,23 +41,27 @@ def too_long(argv: Sequence[str], env: dict[str, str]) -> str:
 
 
 def _explain_exec(name: str, number: int | None, text: str, argv: Sequence[str], env: dict[str, str]) -> str:
-    found = name if "/" in name else shutil.which(name, path=env.get("PATH", os.defpath))
+    path = env.get("PATH", os.defpath)
+    found = name if "/" in name else shutil.which(name, path=path)
+    program = found or name
     match number:
         case errno.E2BIG:
-            return too_long(argv, env)
+            problem = too_long(argv, env)
         case errno.ENOENT if found is not None and os.path.lexists(found):
-            return f"cannot run {found}: the interpreter named in its first line, or a link's target, does not exist"
-        case errno.ENOENT | errno.ENOTDIR if "/" in name:
-            return f"program not found: {name} (no such file)"
+            problem = f"cannot run {found}: the interpreter named in its first line, or a link's target, does not exist"
         case errno.ENOENT | errno.ENOTDIR:
-            return f"program not found: {name} (not in any folder of PATH={env.get('PATH', os.defpath)})"
+            where = "no such file" if "/" in name else f"not in any folder of PATH={path}"
+            problem = f"program not found: {name} ({where})"
         case errno.EACCES:
-            return f"program not executable: {found or name} (permission denied; `chmod +x` makes a script executable)"
+            problem = f"program not executable: {program} (permission denied; `chmod +x` makes a script executable)"
         case errno.ENOEXEC:
-            return f"cannot run {found or name}: it is neither a program nor a script with a #! line"
+            problem = f"cannot run {program}: it is neither a program nor a script with a #! line"
+        case errno.EAGAIN | errno.ENOMEM:
+            problem = f"cannot run {program}: {text}; the machine is out of processes or memory"
         case _:
-            return f"cannot run {name}: {text}"
+            problem = f"cannot run {program}: {text}"
+    return problem
 
 
 def _reason(what: dict[str, Any]) -> str:
-    return what["text"] if what["errno"] is None else os.strerror(what["errno"])
+    return str(what["text"]) if what["errno"] is None else os.strerror(what["errno"])

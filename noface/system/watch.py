@@ -3,11 +3,11 @@
 import contextlib
 import json
 import math
-import os
 import select
 import socket
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from noface.core.model import EndedBy
@@ -54,7 +54,7 @@ class Watch:
         return STUCK if self.stuck else KEEPER_KILLED
 
     def wait(self) -> dict[str, Any] | None:
-        """The keeper's last message ("exited" or "failed"), None where it was lost or is `stuck`.
+        """Return the keeper's last message ("exited" or "failed"), None where it was lost or is `stuck`.
 
         If this raises, the command is killed first and its end awaited.
         """
@@ -84,7 +84,7 @@ class Watch:
                 return None
 
     def _hear(self) -> dict[str, Any] | None:
-        """The last message that has come in whole ("started" until another does), None at the keeper's end."""
+        """Return the last message that came in whole ("started" until another does), None at the keeper's end."""
         try:
             said = self._control.recv(65536)
         except OSError:
@@ -158,7 +158,7 @@ def _sizes(command: Command) -> list[int]:
     sizes = []
     for path in (command.stdout, command.stderr):
         try:
-            sizes.append(os.stat(path).st_size)
+            sizes.append(Path(path).stat().st_size)
         except OSError:
             sizes.append(-1)
     return sizes

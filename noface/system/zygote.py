@@ -27,11 +27,11 @@ def serve(descriptor: int) -> None:
     gc.disable()
     gc.freeze()
     while True:
-        ready, _, _ = select.select([channel, wake], [], [])
+        ready, _, _ = select.select([channel.fileno(), wake], [], [])
         if wake in ready:
             os.read(wake, 4096)
             _bury(keepers)
-        if channel in ready:
+        if channel.fileno() in ready:
             asked, received, _, _ = socket.recv_fds(channel, 1, 1)
             if not asked:
                 return

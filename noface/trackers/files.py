@@ -23,7 +23,7 @@ from noface.trackers.title import slug
 
 _RACY_NS = 50_000_000
 """A file changed this shortly before it was listed can change again within one tick of the file system's clock,
-unseen by size and time; such a file is read again the next time (git calls this racily clean)."""
+unseen by size and time; such a file, and one from the future, is read again (git calls this racily clean)."""
 _SET_ASIDE = re.compile(r"_([0-9]+)-")
 
 
@@ -97,7 +97,7 @@ class FilesTracker:
         remembered: dict[str, tuple[Entry, Reading]] = {}
         for entry in entries:
             known = self._readings.get(entry.name)
-            settled = abs(listed_ns - entry.mtime_ns) > _RACY_NS
+            settled = listed_ns - entry.mtime_ns > _RACY_NS
             if known is not None and known[0] == entry:
                 reading = known[1]
             else:

@@ -116,8 +116,8 @@ def read_front_matter(text: str, first_line: int) -> tuple[FrontMatter | None, l
         said = f"the front matter has {size} bytes, at most {FRONT_MATTER_BYTES_MAX} are allowed"
         return None, [Problem(said, first_line)]
     try:
-        # Blank lines in front make tomllib count as the file does.
-        data = tomllib.loads("\n" * (first_line - 1) + text)
+        # Blank lines in front make tomllib count as the file does; with a line end it names the last line too.
+        data = tomllib.loads(f"{chr(10) * (first_line - 1)}{text}\n")
     except RecursionError:
         return None, [Problem("the front matter is nested too deeply", first_line)]
     except ValueError as error:

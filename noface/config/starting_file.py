@@ -1,0 +1,86 @@
+"""The noface.toml that `noface init` writes: what was found, what is usual, and comments on what can be changed."""
+
+from collections.abc import Iterator
+
+from noface.config.detection import DetectedSetup, Detection
+from noface.config.toml_text import toml_text
+
+_INTRO = """\
+# How noface works through this project's issues. Every key is described in noface.toml.example and by
+# `noface config`; whatever is left out has its default. Unknown keys are errors.
+"""
+_NO_GATES = """\
+# No gates were found: nothing here looked like a test, a linter or a build. A gate is a command that must pass
+# before work lands on main, and without one noface does not run. Say how your project is checked, for example:
+#
+#[[gates]]
+#name = "unit"
+#command = "./run-tests"
+#kind = "test"
+"""
+_NO_TEST = """\
+# No tests were found, only the gates above. Work that they can't tell from broken work will land.
+"""
+_GATES = """\
+# Gates are commands that must pass before work lands on main. They run at the top of a fresh checkout.
+"""
+_REST = """\
+# After two failed attempts the stronger model takes over; after five the issue waits for you.
+[retry]
+default_model = "claude-sonnet"
+escalation_model = "claude-opus"
+escalate_after_attempts = 2
+max_total_attempts = 5
+
+# How many issues are worked on at once, and when a run stops by itself.
+[run]
+workers = 1
+#max_cost_usd = 20
+#max_hours = 8
+
+# Advice for the next attempt when a failure matches: by label, language, error_pattern or error_regex.
+#[[failure_hints]]
+#label = "migration"
+#hint = "Migration issues often need schema changes first. Check schema files."
+"""
+
+
+def render(detection: Detection, main_branch: str) -> str:
+    """Return a commented noface.toml that loads as it stands; `main_branch` "" leaves the branch open."""
+    return "\n".join((_INTRO, "\n".join(_project(detection, main_branch)), "\n".join(_gates(detection)), _REST))
+
+
+def _project(detection: Detection, main_branch: str) -> Iterator[str]:
+    yield "[project]"
+    yield f"main = {toml_text(main_branch)}" if main_branch else '#main = "main"'
+    # The key can be given once, so only the first that is needed for sure is set.
+    chosen = next((setup for setup in detection.setups if setup.certain), None)
+    for setup in detection.setups:
+        yield from _setup(setup, "" if setup is chosen else "#")
+    yield ""
+
+
+def _setup(setup: DetectedSetup, mark: str) -> Iterator[str]:
+    yield ""
+    yield from (f"# {line}" for line in setup.why.split("\n"))
+    yield f"{mark}setup = {toml_text(setup.command)}"
+    yield f"{mark}setup_inputs = {toml_text(setup.inputs)}"
+    yield f"{mark}keep = {toml_text(setup.keep)}"
+
+
+def _gates(detection: Detection) -> Iterator[str]:
+    for note in detection.notes:
+        yield f"# {' '.join(note.split())}"
+    if not detection.gates:
+        yield _NO_GATES
+        return
+    yield _GATES
+    for gate in detection.gates:
+        yield f"# {' '.join(gate.why.split())}"
+        yield "[[gates]]"
+        yield f"name = {toml_text(gate.name)}"
+        yield f"command = {toml_text(gate.command)}"
+        yield f"kind = {toml_text(gate.kind)}"
+        yield ""
+    if not detection.has("test"):
+        yield _NO_TEST

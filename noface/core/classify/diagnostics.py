@@ -1,0 +1,154 @@
+"""Reads compilers' and linters' diagnostics by their form: `file:line:col: error: …` and its relatives.
+
+Form alone does not tell a compile error (the code is broken: SYNTAX_ERROR) from a finding (LINT_FAILURE); what
+printed it does, and where a linter did, whether the message says that the file does not parse.
+"""
+
+import re
+
+from noface.core.classify.context import Context
+from noface.core.classify.dependency import is_own_module
+from noface.core.classify.places import place_of
+from noface.core.classify.rules import Finding, Level, Reading
+from noface.core.classify.text import Log
+from noface.core.taxonomy import FailureKind
+
+_PREFIX = r"^\s{0,8}(?:\[(?:ERROR|error|ERR)\] |error: |ERROR: |ERROR in |\* |e: |E +|→ |❌ |×? ?#\d+ [\d.]+ )?(?:file://)?"
+_FILE = r"(?P<file>(?:[A-Za-z]:)?[\w.@+~\-/\\()\[\]$]{0,300}?[\w\]]\.\w{1,12}|[\w./-]*(?:Makefile|Dockerfile|Rakefile|Gemfile))"
+_SEVERITY = (
+    r"(?P<sev>(?:fatal |internal |parser |syntax |compile |compilation |type |parse |Syntax |Parse |Type |lexical |name |semantic )?(?:error|Error|ERROR)s?|fatal|Fatal|FATAL"
+    r"|erreur(?: fatale)?|Fehler|Schwerwiegender Fehler|errore|erro|ошибка|ошибка компиляции|błąd|fout|fel|virhe|chyba|hata|错误|致命错误|エラー"
+    r"|warning|Warning|WARNING|Warnung|avertissement|note|hint|info|style|performance|portability|convention|refactor|[FEWCRNI])"
+)
+_CODE = r"(?P<code>\[[\w.:-]+\]| ?[A-Z]{1,6}\d{2,5}| \(\w+\))?"
+_COLON = re.compile(
+    rf"{_PREFIX}{_FILE}:(?P<line>\d+)(?:[:.,-](?P<col>\d+))?(?:-\d+(?:[:.]\d+)?)?(?::\d+)*(?:[: ]|: ?| - | +)\s*{_SEVERITY}{_CODE}(?:\s*[:\-–]\s*|\s+)(?P<msg>\S.*)$"
+)
+_PAREN = re.compile(
+    rf"{_PREFIX}{_FILE}\((?P<line>\d+)(?:[,.:](?P<col>\d+))?(?:[-,]\d+)*\) ?[: ] ?{_SEVERITY}{_CODE}(?:\s*:\s*|\s+)(?P<msg>\S.*)$"
+)
+_MAVEN = re.compile(r"^\[ERROR\] (?P<file>/?[^\s:\[\]]+\.\w+):\[(?P<line>\d+),(?P<col>\d+)\] (?:error: )?(?P<msg>\S.*)$")
+_KOTLIN = re.compile(r"^(?:\[ERROR\] )?e: (?:file://)?(?P<file>\S+?\.kts?):? ?\(?(?P<line>\d+)[:,] ?(?P<col>\d+)\)?:? (?P<msg>\S.*)$")
+_SBT = re.compile(r"^\[error\] (?:-- (?:\[E\d+\] )?(?P<title>.*?Error): )?(?P<file>\S+?\.(?:scala|sbt|java)):(?P<line>\d+)(?::(?P<col>\d+))?:?\s*(?P<msg>.*)$")
+_SCALA3 = re.compile(r"^(?:\[error\] )?-- (?:\[E\d+\] )?(?P<title>[\w ]*Error): (?P<file>\S+?\.(?:scala|sbt|sc)):(?P<line>\d+):\d+\s*-*$")
+_CODED = re.compile(
+    rf"^{_FILE}:(?P<line>\d+):(?P<col>\d+):? +(?P<code>[A-Z]{{1,5}}\d{{2,5}}|invalid-syntax|[A-Z]\d{{4}}: )\b:?\s*(?P<msg>.*)$"
+)
+_BARE = re.compile(rf"^(?:vet: )?(?:\./)?{_FILE}:(?P<line>\d+)(?::(?P<col>\d+))?: (?P<msg>\S.*)$")
+_OCAML = re.compile(r'^File "(?P<file>[^"]+)", lines? (?P<line>\d+)(?:-\d+)?(?:, characters? [\d-]+)?:')
+_OCAML_ERROR = re.compile(r"^(?:Error|Fehler|Erreur)(?: \([^)]*\))?: ?(?P<msg>.*)$")
+_HEADED = re.compile(r"^\s*(?:error|Error|ERROR)(?P<code>\[[\w:-]+\])?: (?P<msg>\S.*)$")
+_ARROW = re.compile(r"^\s*(?:-->|:::|╭─+\[|┌─+|╭▸|--\[|@|→|at|In) ?(?P<file>[^\s:\]]+\.\w+):(?P<line>\d+)(?::(?P<col>\d+))?")
+
+_ERROR = re.compile(r"(?i)error|fatal|erreur|fehler|errore|erro\b|ошибка|błąd|fout|fel\b|virhe|chyba|hata|错误|エラー|^[FE]$")
+_PARSE = re.compile(
+    r"(?i)\bsyntax\b|\bpars(?:e|er|ing)\b|unexpected (?:token|end|eof|indent|character|keyword|symbol|identifier|string|input|'|\"|`|‘|\w+ at)"
+    r"|unterminated|unclosed|unbalanced|unmatched|was (?:never|not) closed|not terminated|mismatched|invalid (?:syntax|character|token)"
+    r"|expected (?:expression|statement|declaration|indented|identifier|'|\"|`|‘|one of|a |an |token|\()|missing (?:closing|end|semicolon|['\"`(]|terminat)"
+    r"|illegal start|\beof\b|end of (?:file|input)|indentation|dedent|statements must be separated|cannot format|lexical error|closing delimiter"
+)
+_STYLE = re.compile(r"(?i)expected \d+ (?:blank|space)|indentation (?:of|is|contains|level)|(?:missing|trailing|extra) (?:white)?space|line too long")
+_HEADER = re.compile(
+    r"(?:fatal )?error: (?P<dep>[\w./+-]+): No such file or directory|'(?P<dep2>[\w./+-]+)' file not found|(?P<dep3>[\w./+-]+\.(?:h|hh|hpp|mod)): (?:Datei oder|Aucun fichier|No such)"
+    r"|package (?P<dep4>[\w.]+) does not exist|Could not (?:load|find) module [‘'`](?P<dep5>[\w.]+)['’]|Cannot open (?:include|module) file '(?P<dep6>[\w./]+)'"
+    r"|cannot find module (?:providing package )?(?P<dep7>[\w./-]+)|no required module provides package (?P<dep8>[^\s;]+)|can't find crate for [`'](?P<dep9>\w+)"
+    r"|package (?P<dep10>[\w./-]+) is not in (?:GOROOT|std)|unable to read module [`'](?P<dep11>[\w.]+)|[Nn]o such module '(?P<dep12>\w+)'|cannot open file: (?P<dep13>[\w./]+)"
+    r"|cannot find package \"(?P<dep14>[^\"]+)\"|Can't find unit (?P<dep15>\w+)|file \"(?P<dep16>[\w.-]+\.ad[sb])\" not found|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) [`'](?P<dep17>\w+)"
+    r"|Target of URI doesn't exist: '(?P<dep18>[^']+)'|unresolved import [`'](?P<dep19>\w+)|Error when reading '(?P<dep20>[^']+)'|can't find file '(?P<dep21>[^']+)'"
+)
+_COMPILERS = frozenset(
+    "make gmake cmake ninja meson gcc g++ cc c++ clang clang++ javac kotlinc scalac rustc cargo ghc gfortran gnatmake gprbuild fpc dmd ldc2 gdc nim"
+    " zig swiftc swift dart valac mcs csc dotnet msbuild go mvn gradle sbt dune ocamlfind ocamlc ocamlopt ocamlbuild elm crystal bazel scons".split()
+)
+_FORMATTED = re.compile(r"\s\[[a-z][\w./,-]*\]$|\s\([a-z][\w-]*\)$|\s{2}[\w@/-]+$")
+_LINT_MARKS = (
+    "(checked ", "rated at ", " problems (", " problem (", "errors, 0 warnings, ", "no-", "golangci", "findings", "offenses", "FOUND ",
+)
+_LINES_MAX = 400
+_ARROW_LOOK = 4
+
+
+def read_diagnostics(log: Log, context: Context) -> Reading | None:
+    """Every diagnostic line of a known form."""
+    findings: list[Finding] = []
+    for number, line in enumerate(log.lines):
+        if len(line) < 8 or len(line) > 1_500:
+            continue
+        finding = _one(log, number, line, context)
+        if finding:
+            findings.append(finding)
+            if len(findings) >= _LINES_MAX:
+                break
+    return Reading("diagnostics", findings=tuple(findings)) if findings else None
+
+
+def _one(log: Log, number: int, line: str, context: Context) -> Finding | None:
+    if ":" not in line and "(" not in line:
+        return None
+    for name, pattern in (("maven", _MAVEN), ("kotlin", _KOTLIN), ("scala", _SCALA3), ("sbt", _SBT)):
+        match = pattern.match(line)
+        if match:
+            return _made(f"diagnostic.{name}", _compile_kind(log, number, match["msg"] if "msg" in match.groupdict() else "", context), match, number, context)
+    match = _COLON.match(line) or _PAREN.match(line)
+    if match:
+        return _severe(log, number, match, context)
+    match = _CODED.match(line)
+    if match:
+        broken = match["code"].startswith(("E9", "E0001", "invalid-syntax", "SC1")) and not match["code"].startswith("E90")
+        kind = FailureKind.SYNTAX_ERROR if broken or "SyntaxError" in match["msg"] else FailureKind.LINT_FAILURE
+        return _made("diagnostic.coded", kind, match, number, context)
+    return _two_lines(log, number, line, context)
+
+
+def _two_lines(log: Log, number: int, line: str, context: Context) -> Finding | None:
+    if line.startswith("File "):
+        match = _OCAML.match(line)
+        if not match:
+            return None
+        for below in range(number + 1, min(log.stream_end(number), number + 12)):
+            error = _OCAML_ERROR.match(log.get(below))
+            if error:
+                found = _made("diagnostic.ocaml", _compile_kind(log, below, error["msg"], context), match, below, context)
+                return found
+            if log.get(below).startswith("File "):
+                return None
+        return None
+    match = _HEADED.match(line)
+    if match:
+        for below in range(number + 1, min(log.stream_end(number), number + _ARROW_LOOK)):
+            arrow = _ARROW.match(log.get(below))
+            if arrow:
+                return _made("diagnostic.arrow", _context_kind(log, number, match["msg"], line, context), arrow, number, context)
+    return None
+
+
+def _severe(log: Log, number: int, match: re.Match[str], context: Context) -> Finding | None:
+    severe = bool(_ERROR.search(match["sev"]))
+    if not severe:
+        if not context.lints or match["sev"] in {"note", "hint", "info"}:
+            return None
+        return _made("diagnostic.warning", FailureKind.LINT_FAILURE, match, number, context)
+    return _made("diagnostic.error", _context_kind(log, number, match["msg"], match.string, context), match, number, context)
+
+
+def _context_kind(log: Log, number: int, msg: str, line: str, context: Context) -> FailureKind:
+    by_linter = context.lints and (not context.tools & _COMPILERS or bool(_FORMATTED.search(line)))
+    if not by_linter and _FORMATTED.search(line) and "[-W" not in line and any(mark in log.text for mark in _LINT_MARKS):
+        by_linter = not context.tools & _COMPILERS
+    if by_linter:
+        return FailureKind.SYNTAX_ERROR if _PARSE.search(f"{msg}") and not _STYLE.search(msg) else FailureKind.LINT_FAILURE
+    return _compile_kind(log, number, line, context)
+
+
+def _compile_kind(log: Log, number: int, line: str, context: Context) -> FailureKind:
+    match = _HEADER.search(line)
+    if not match:
+        return FailureKind.SYNTAX_ERROR
+    name = next(value for value in match.groups() if value)
+    quoted = any(f'#include "{name}"' in log.get(at) for at in range(number + 1, number + 4))
+    own = is_own_module(name, context.repo) or quoted
+    return FailureKind.SYNTAX_ERROR if own else FailureKind.ENVIRONMENT
+
+
+def _made(rule: str, kind: FailureKind, match: re.Match[str], number: int, context: Context) -> Finding:
+    return Finding(rule, kind, Level.DIAGNOSTIC, number, place_of(match["file"], match["line"], context.repo))

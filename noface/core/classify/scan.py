@@ -1,0 +1,59 @@
+"""Applies the tables of rules to a log."""
+
+import re
+
+from noface.core.classify.context import Context
+from noface.core.classify.dependency import is_own_module
+from noface.core.classify.exceptions import exception_kind
+from noface.core.classify.places import place_of
+from noface.core.classify.rules import Finding, Rule
+from noface.core.classify.text import Log
+from noface.core.classify.trace import place_near
+from noface.core.taxonomy import FailureKind
+
+_PER_RULE_MAX = 40
+
+
+def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[int]) -> list[Finding]:
+    """Every rule's findings on lines that no reader owns, at most a few dozen a rule."""
+    found: list[Finding] = []
+    for rule in rules:
+        if (rule.tools and not context.tools & set(rule.tools)) or (rule.code and context.exit_code not in rule.code):
+            continue
+        count = 0
+        for number in _candidates(rule, log):
+            if number in owned:
+                continue
+            match = rule.regex.search(log.get(number))
+            if not match:
+                continue
+            found.append(_finding(rule, match, number, log, context))
+            count += 1
+            if count >= _PER_RULE_MAX:
+                break
+    return found
+
+
+def _candidates(rule: Rule, log: Log) -> list[int]:
+    if len(rule.needs) == 1:
+        return list(log.lines_with(rule.needs[0])) if rule.needs[0] in log.text else []
+    numbers: set[int] = set()
+    for literal in rule.needs:
+        if literal in log.text:
+            numbers.update(log.lines_with(literal))
+    return sorted(numbers)
+
+
+def _finding(rule: Rule, match: re.Match[str], number: int, log: Log, context: Context) -> Finding:
+    groups = match.groupdict()
+    kind = rule.kind
+    if groups.get("exc"):
+        kind = exception_kind(groups["exc"], groups.get("msg") or "", context.repo)
+    if rule.own_kind is not None and groups.get("dep") and is_own_module(groups["dep"], context.repo):
+        kind = rule.own_kind
+    location = None
+    if groups.get("file"):
+        location = place_of(groups["file"], groups.get("line"), context.repo)
+    if location is None and kind is not FailureKind.NO_TESTS:
+        location = place_near(log, number, context.repo)
+    return Finding(rule.name, kind, rule.level, number, location, groups.get("test"), rule.even_in_tests)

@@ -1,0 +1,24 @@
+"""What proves a landing (law 1), and the name under which a gate's result on a tree is remembered."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+
+from noface.core.model import GateResult, GateSpec
+
+
+def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
+    """Return the memo key of a gate on a tree: tree, the gate's definition, and what its environment depends on."""
+    definition = [gate.name, gate.command, gate.kind, gate.timeout_s, gate.report, environment]
+    return hashlib.sha256(json.dumps([tree, definition]).encode()).hexdigest()
+
+
+def all_hard_passed(gates: Iterable[GateSpec], results: Iterable[GateResult]) -> bool:
+    """Tell whether every hard gate has a result and each of these passed."""
+    passed = {result.gate for result in results if result.passed}
+    return all(gate in passed for gate in gates if gate.hard)
+
+
+def worst(results: Iterable[GateResult]) -> GateResult | None:
+    """Return the failed hard gate to tell first: the first that failed, in the order the gates ran."""
+    return next((result for result in results if result.gate.hard and not result.passed), None)

@@ -1,0 +1,94 @@
+"""Where the fault may lie: spectrum-based fault localisation with the Ochiai coefficient.
+
+A line that failing tests run and passing tests don't is suspicious:
+    ochiai(line) = failed(line) / sqrt(all failed * (failed(line) + passed(line)))
+after Abreu, Zoeteweij and van Gemund, "On the accuracy of spectrum-based fault localization" (TAIC PART 2007).
+"""
+
+import ast
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+
+from noface.demo.edits import Source
+from noface.demo.outcome import Lines
+
+CONSTANT_SHARE = 0.8
+"""How suspicious a module's constant is, as a share of the most suspicious line that uses it."""
+
+_TEST_FOLDERS = {"tests", "test", "testing", "acceptance"}
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """Lines of a file, each with its suspicion above 0 and up to 1."""
+
+    lines: Mapping[tuple[str, int], float]
+
+    def of(self, source: Source, line: int) -> float:
+        """The suspicion of a line, or of the statement it belongs to; 0 where there is none."""
+        spots = ((source.path, line), (source.path, source.first_line(line)))
+        return max(self.lines.get(spot, 0.0) for spot in spots)
+
+    @property
+    def paths(self) -> list[str]:
+        """The files, most suspicious first."""
+        best: dict[str, float] = {}
+        for (path, _), value in self.lines.items():
+            best[path] = max(value, best.get(path, 0.0))
+        return sorted(best, key=lambda path: (-best[path], path))
+
+
+def repairable(path: str, allowed: tuple[str, ...], named: Iterable[str]) -> bool:
+    """True for a Python file that a patch may touch: no test, none that a command names, within the issue's paths."""
+    parts = PurePosixPath(path)
+    is_test = (
+        not _TEST_FOLDERS.isdisjoint(parts.parts[:-1])
+        or fnmatch(parts.name, "test_*.py")
+        or fnmatch(parts.name, "*_test.py")
+        or parts.name in {"conftest.py", "setup.py", "noxfile.py"}
+        or path in named
+    )
+    within = not allowed or any(_covers(pattern, path) for pattern in allowed)
+    return parts.suffix == ".py" and not is_test and within
+
+
+def _covers(pattern: str, path: str) -> bool:
+    pattern = pattern.removeprefix("./").rstrip("/")
+    return path == pattern or path.startswith(pattern + "/") or fnmatch(path, pattern.replace("**/", "*"))
+
+
+def ochiai(lines: Lines, failing: frozenset[str]) -> dict[tuple[str, int], float]:
+    """The coefficient of every line that a failing test runs."""
+    failed: Counter[tuple[str, int]] = Counter()
+    passed: Counter[tuple[str, int]] = Counter()
+    for test, files in lines.items():
+        spots = [(path, line) for path, numbers in files.items() for line in numbers]
+        (failed if test in failing else passed).update(spots)
+    total = sum(test in failing for test in lines)
+    return {spot: count / math.sqrt(total * (count + passed[spot])) for spot, count in failed.items()}
+
+
+def with_constants(suspicion: Suspicion, source: Source) -> Suspicion:
+    """Add the lines of a module's constants that suspicious lines use: they ran at import, before any test."""
+    used: dict[str, float] = {}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            value = suspicion.of(source, node.lineno)
+            used[node.id] = max(value, used.get(node.id, 0.0))
+    lines = dict(suspicion.lines)
+    for statement in source.tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        value = CONSTANT_SHARE * max((used.get(name, 0.0) for name in names), default=0.0)
+        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1) if value else ():
+            lines.setdefault((source.path, line), value)
+    return Suspicion(lines)
+
+
+def everywhere(paths: Iterable[str], root: Path) -> dict[tuple[str, int], float]:
+    """Where nothing could be traced: every line of these files alike."""
+    return {(path, line + 1): 1.0 for path in paths for line in range((root / path).read_bytes().count(b"\n") + 1)}

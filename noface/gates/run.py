@@ -1,0 +1,139 @@
+"""Runs a gate in a checkout and has its output judged. The caller has made the checkout hold exactly `tree`."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from noface.core.classify.evidence import GateEvidence, GateVerdict, TestReport
+from noface.core.classify.gate import classify
+from noface.core.model import EndedBy, Failure, GateResult, GateSpec
+from noface.core.taxonomy import FailureKind
+from noface.gates.environment import for_programs
+from noface.gates.report import read_report
+from noface.system.files import read_bounded
+from noface.system.supervise import Canceller, Command, Exit, Launcher
+
+_HEAD_BYTES = 256 * 1024
+_TAIL_BYTES = 2 * 1024 * 1024
+_EVIDENCE_LINES_MAX = 20
+
+
+@dataclass(frozen=True, slots=True)
+class GatePlace:
+    """Where a gate runs, where its logs go; `list_files` names the project's files, asked only of a red gate."""
+
+    folder: Path
+    logs: Path
+    tree: str
+    list_files: Callable[[], tuple[str, ...]]
+    log_bytes_max: int
+    markers: tuple[tuple[str, str], ...] = ()
+
+
+def run_gate(
+    launcher: Launcher,
+    gate: GateSpec,
+    place: GatePlace,
+    started_at: float,
+    cancel: Canceller,
+    known_failures: frozenset[str] | None = None,
+) -> GateResult | None:
+    """Run one gate to its end. None where it was cancelled: then it says nothing.
+
+    `known_failures` are the tests that fail on main, too (baseline "only-new"); None: the gate must be green.
+    """
+    place.logs.mkdir(parents=True, exist_ok=True)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", gate.name)
+    stdout, stderr = place.logs / f"{name}.out", place.logs / f"{name}.err"
+    for log in (stdout, stderr):
+        log.unlink(missing_ok=True)
+    ended = launcher.run(
+        Command(
+            argv=("bash", "-c", gate.command),
+            cwd=str(place.folder),
+            env=for_programs(place.markers),
+            stdin=None,
+            stdout=str(stdout),
+            stderr=str(stderr),
+            timeout_s=gate.timeout_s,
+            idle_timeout_s=None,
+            log_max_bytes=place.log_bytes_max,
+        ),
+        cancel,
+    )
+    if ended.ended_by in (EndedBy.CANCELLED, EndedBy.LOST) and not ended.output_limit:
+        return None
+    texts = (read_bounded(stdout, _HEAD_BYTES, _TAIL_BYTES), read_bounded(stderr, _HEAD_BYTES, _TAIL_BYTES))
+    report, report_note = _report(gate, place, started_at)
+    verdict = classify(_evidence(gate, place, ended, texts, report))
+    failure = _failure(gate, ended, verdict, report_note)
+    known = _only_known(verdict, known_failures)
+    return GateResult(
+        gate=gate,
+        tree=place.tree,
+        exit_code=ended.exit_code,
+        seconds=ended.seconds,
+        timed_out=ended.ended_by is EndedBy.TIMEOUT,
+        failing_tests=verdict.failing_tests,
+        tests_run=verdict.tests_run,
+        failure=failure,
+        stdout_log=str(stdout),
+        stderr_log=str(stderr),
+        only_known_failures=failure is not None and known,
+    )
+
+
+def _report(gate: GateSpec, place: GatePlace, started_at: float) -> tuple[TestReport | None, str]:
+    return read_report(place.folder / gate.report, started_at) if gate.report else (None, "")
+
+
+def _evidence(
+    gate: GateSpec, place: GatePlace, ended: Exit, texts: tuple[str, str], report: TestReport | None
+) -> GateEvidence:
+    code = ended.exit_code if ended.signal is None else -ended.signal
+    return GateEvidence(
+        command=gate.command,
+        exit_code=code,
+        stdout=texts[0],
+        stderr=texts[1] if not ended.error else f"{texts[1]}\n{ended.error}",
+        seconds=ended.seconds,
+        limit_s=gate.timeout_s,
+        timed_out=ended.ended_by is EndedBy.TIMEOUT,
+        kind=gate.kind,
+        repo_files=place.list_files() if code != 0 else None,
+        report=report,
+    )
+
+
+def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str) -> Failure | None:
+    if ended.error:
+        return Failure(FailureKind.ENVIRONMENT, ended.error, rule="gate-not-started", gate=gate.name, charged=False)
+    if ended.output_limit:
+        message = f"gate {gate.name} wrote more output than [limits] log_mb allows and was ended"
+        return Failure(FailureKind.RUNTIME_ERROR, message, rule="gate-output-limit", gate=gate.name)
+    if verdict.kind is None:
+        return None
+    evidence = (*verdict.evidence[:_EVIDENCE_LINES_MAX], *((report_note,) if report_note else ()))
+    return Failure(
+        kind=verdict.kind,
+        message=verdict.message,
+        rule=verdict.rule,
+        location=verdict.location,
+        signature=verdict.signature,
+        evidence=evidence,
+        excerpt=verdict.excerpt,
+        failing_tests=verdict.failing_tests,
+        gate=gate.name,
+        charged=verdict.kind is not FailureKind.ENVIRONMENT,
+    )
+
+
+def _only_known(verdict: GateVerdict, known: frozenset[str] | None) -> bool:
+    failing = frozenset(verdict.failing_tests)
+    return known is not None and bool(failing) and verdict.kind is FailureKind.TEST_FAILURE and failing <= known
+
+
+def remembered(result: GateResult) -> GateResult:
+    """Return a result as one that was not run again."""
+    return replace(result, memo=True)

@@ -1,0 +1,162 @@
+"""Runs a worker under supervision and reads its stream while it works."""
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from noface.agents.base import AgentEvent, Place, StreamReader
+from noface.core.model import AgentRun, AttemptOrder, EndedBy, Failure
+from noface.core.taxonomy import FailureKind
+from noface.gates.environment import for_programs
+from noface.loop.workshop import Progress, Tell, Workshop
+from noface.system.files import read_bounded
+from noface.system.supervise import Canceller, Command, Exit
+
+_CHUNK_BYTES = 1 << 20
+_STDERR_TAIL_BYTES = 16_000
+_WORDS_SHOWN_MAX = 160
+
+
+class LogFollower:
+    """Feeds a growing log to a reader, and remembers when the run last showed that it lives."""
+
+    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, tell_line: Callable[[str], None]) -> None:
+        self._stdout = stdout
+        self._stderr = stderr
+        self._reader = reader
+        self._tell_line = tell_line
+        self._offset = 0
+        self._stderr_size = 0
+        self.last_life: float | None = None
+
+    def poll(self) -> float | None:
+        """Read what is new; return the monotonic time of the last sign of life, None before the first."""
+        event: AgentEvent | None = None
+        try:
+            with self._stdout.open("rb") as log:
+                log.seek(self._offset)
+                while data := log.read(_CHUNK_BYTES):
+                    self._offset += len(data)
+                    events = self._reader.feed(data)
+                    event = events[-1] if events else event
+                    if self._reader.any_output_is_life or any(e.alive for e in events):
+                        self.last_life = time.monotonic()
+        except OSError:
+            return self.last_life  # not there yet
+        if self._reader.any_output_is_life:
+            self._watch_stderr()
+        if event is not None:
+            self._tell_line(event.text)
+        return self.last_life
+
+    def _watch_stderr(self) -> None:
+        try:
+            size = self._stderr.stat().st_size
+        except OSError:
+            return
+        if size != self._stderr_size:
+            self._stderr_size = size
+            self.last_life = time.monotonic()
+
+
+def run_agent(
+    order: AttemptOrder, shop: Workshop, place: Place, cancel: Canceller, tell: Tell
+) -> AgentRun:
+    """Run the order's worker to its end, and until no process of it is left (law 6)."""
+    agent = shop.agents[order.model.agent]
+    invocation = agent.invocation(order, place)
+    stdout, stderr = Path(place.directory, "agent.log"), Path(place.directory, "agent.err")
+    for log in (stdout, stderr):
+        log.unlink(missing_ok=True)
+    reader = agent.reader()
+
+    def tell_line(text: str) -> None:
+        tell(Progress(order.issue.id, order.number, "agent", text[:_WORDS_SHOWN_MAX]))
+
+    follower = LogFollower(stdout, stderr, reader, tell_line)
+    ended = shop.launcher.run(
+        Command(
+            argv=invocation.argv,
+            cwd=place.workspace,
+            env=for_programs((*order.model.env, *invocation.env, *_told(order, place), *shop.markers(order.token))),
+            stdin=invocation.stdin,
+            stdout=str(stdout),
+            stderr=str(stderr),
+            timeout_s=order.model.timeout_s,
+            idle_timeout_s=order.model.idle_timeout_s,
+            log_max_bytes=shop.log_bytes_max,
+        ),
+        cancel,
+        follower.poll,
+    )
+    follower.poll()
+    tail = read_bounded(stderr, 0, _STDERR_TAIL_BYTES) if stderr.exists() else ""
+    return _judged(order, ended, reader, tail)
+
+
+def _told(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
+    return (
+        ("NOFACE_PROMPT_FILE", place.prompt_file),
+        ("NOFACE_ORDER_FILE", place.order_file),
+        ("NOFACE_ISSUE_ID", order.issue.id),
+        ("NOFACE_ATTEMPT", str(order.number)),
+        ("NOFACE_MODEL", order.model.model or order.model.name),
+        ("NOFACE_RUN_ID", order.run_id),
+    )
+
+
+def _judged(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str) -> AgentRun:
+    verdict = reader.verdict(ended.exit_code, stderr)
+    error = verdict.error
+    if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
+        error = _ended(order, ended, verdict.last_words)
+    elif ended.signal is not None and error is None:
+        error = _crash(f"the worker died of signal {ended.signal}", f"signal-{ended.signal}")
+    return AgentRun(
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        ended_by=ended.ended_by,
+        seconds=ended.seconds,
+        usage=verdict.usage,
+        last_words=verdict.last_words,
+        error=error,
+        started=not ended.error or ended.ended_by is EndedBy.LOST,
+        survivors_killed=ended.survivors_killed,
+    )
+
+
+def _ended(order: AttemptOrder, ended: Exit, last_words: str) -> Failure | None:
+    model = order.model
+    if ended.output_limit:
+        message = "the worker wrote more output than [limits] log_mb allows and was ended"
+        return Failure(FailureKind.RESOURCE_EXHAUSTED, message, rule="agent-output-limit", signature="output-limit")
+    match ended.ended_by:
+        case EndedBy.IDLE:
+            message = f"no sign of life for {model.idle_timeout_s:.0f} s (idle_timeout of {model.name})"
+            return _timeout(message, "agent-idle", last_words)
+        case EndedBy.TIMEOUT:
+            message = f"not finished after {model.timeout_s:.0f} s (timeout of {model.name})"
+            return _timeout(message, "agent-timeout", last_words)
+        case EndedBy.LOST:
+            return _crash("the worker's supervisor was killed; what was left of it has been ended", "keeper-lost")
+        case EndedBy.CANCELLED:
+            return None
+        case EndedBy.ITSELF:
+            failure = f"the worker could not be started: {ended.error}"
+            return Failure(FailureKind.MISCONFIGURED, failure, rule="agent-not-started", charged=False)
+
+
+def _timeout(message: str, rule: str, last_words: str) -> Failure:
+    return Failure(
+        FailureKind.TIMEOUT, message, rule=rule, signature=rule, evidence=(message,), excerpt=last_words[-2000:]
+    )
+
+
+def _crash(message: str, rule: str) -> Failure:
+    return Failure(FailureKind.AGENT_CRASH, message, rule=rule, signature=rule, evidence=(message,))
+
+
+def missing_program(program: str) -> bool:
+    """Tell whether `program` cannot be found on PATH (or, being a path, is not executable)."""
+    return bool(program) and shutil.which(program) is None

@@ -1,0 +1,126 @@
+"""One attempt, start to end: `run_attempt(order) -> AttemptReport`. Synchronous; holds no database.
+
+First the work: workspace, worker, snapshot. Its result is written to `work.json`, so that a noface killed while
+judging judges again instead of paying for the work again. Then the judging: boundaries, gates, proof.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from noface.agents.base import Place
+from noface.core.codec import decode, encode
+from noface.core.model import AgentRun, AttemptOrder, AttemptReport, EndedBy, Failure, Snapshot
+from noface.git.refs import RefUpdate
+from noface.git.repo import hold_ref
+from noface.git.slots import give_git
+from noface.git.snapshot import take
+from noface.loop.agent_run import run_agent
+from noface.loop.judge import judge
+from noface.loop.messages import attempt_message
+from noface.loop.order_file import order_document
+from noface.loop.prepare import prepare
+from noface.loop.workshop import Progress, Tell, Workshop
+from noface.system.failpoints import hit
+from noface.system.files import write_atomic
+from noface.system.supervise import Canceller
+
+_WORK_FILE = "work.json"
+_PATCH_BYTES_MAX = 20 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker did: its run, the snapshot of its slot, and whether it changed anything."""
+
+    agent: AgentRun
+    snapshot: Snapshot
+    patch_hash: str
+    changed: bool
+
+
+def run_attempt(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> AttemptReport:
+    """Carry out an order. Raises only where noface, git or the disk fails; all else is in the report."""
+    work = read_work(Path(order.directory)) if order.resumed else None
+    if work is None:
+        done = _do_work(order, shop, cancel, tell)
+        if isinstance(done, Failure):
+            return AttemptReport(
+                order.token, order.issue.id, order.number, agent=None, snapshot=None, failure=done
+            )
+        work = done
+    report = AttemptReport(
+        token=order.token,
+        issue_id=order.issue.id,
+        number=order.number,
+        agent=work.agent,
+        snapshot=work.snapshot,
+        notes=work.snapshot.notes,
+        patch_hash=work.patch_hash,
+    )
+    if work.agent.ended_by is EndedBy.CANCELLED:
+        return _finished(order, shop, replace(report, interrupted=True))
+    judged = judge(order, shop, report, cancel, tell, changed=work.changed)
+    hit("attempt_judged")
+    return _finished(order, shop, judged)
+
+
+def read_work(directory: Path) -> Work | None:
+    """Return the recorded work of an attempt, or None where it was cut off before."""
+    try:
+        return decode(Work, json.loads((directory / _WORK_FILE).read_text()))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> Work | Failure:
+    tell(Progress(order.issue.id, order.number, "workspace", "preparing the workspace"))
+    slot = shop.agent_slot(order.slot)
+    failure = prepare(shop, slot, order.start, order.token, cancel)
+    if failure is not None:
+        return failure
+    give_git(slot, order.issue.id, order.start)
+    directory = Path(order.directory)
+    place = Place(str(slot.path), str(directory / "prompt.md"), str(directory / "order.json"), str(directory))
+    write_atomic(directory / "prompt.md", order.prompt, durable=False)
+    write_atomic(directory / "order.json", json.dumps(order_document(order), indent=1), durable=False)
+    hit("workspace_built")
+    tell(Progress(order.issue.id, order.number, "agent", f"{order.model.name} is working"))
+    hit("agent_started")
+    agent = run_agent(order, shop, place, cancel, tell)
+    hit("agent_exited")
+    tell(Progress(order.issue.id, order.number, "snapshot", "taking a snapshot"))
+    taken = take(
+        shop.plumbing,
+        slot,
+        start=order.start,
+        main=order.main,
+        message=attempt_message(order, ""),
+        protected=order.protected,
+        limits=shop.limits,
+    )
+    hit("snapshot_taken")
+    shop.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, str(order.number)), taken.snapshot.candidate))
+    work = Work(agent, taken.snapshot, taken.patch_hash, taken.changed)
+    patch = taken.patch[:_PATCH_BYTES_MAX]
+    write_atomic(directory / "diff.patch", patch, durable=False)
+    write_atomic(directory / _WORK_FILE, json.dumps(encode(work)))
+    hit("snapshot_recorded")
+    return work
+
+
+def _finished(order: AttemptOrder, shop: Workshop, report: AttemptReport) -> AttemptReport:
+    """Give the attempt's commits their outcome trailer, and keep them by the attempt's ref."""
+    snapshot = report.snapshot
+    assert snapshot is not None  # noqa: S101 - an attempt that did work has one
+    message = attempt_message(order, report.outcome)
+    plumbing = shop.plumbing
+    commit = plumbing.commit_tree(snapshot.tree, (order.start,), message)
+    candidate = commit
+    if snapshot.candidate_tree != snapshot.tree:
+        candidate = plumbing.commit_tree(snapshot.candidate_tree, (commit,), message)
+    plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, str(order.number)), candidate))
+    proof = replace(report.proof, candidate=candidate) if report.proof is not None else None
+    finished = replace(report, snapshot=replace(snapshot, commit=commit, candidate=candidate), proof=proof)
+    write_atomic(Path(order.directory) / "report.json", json.dumps(encode(finished), indent=1), durable=False)
+    return finished

@@ -1,0 +1,57 @@
+"""Makes the merge of a proven attempt with the present main, and proves it (law 1: the merge result is gated)."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from noface.core.model import Failure, GateSpec, Issue, Proof
+from noface.core.proof import all_hard_passed, worst
+from noface.core.taxonomy import FailureKind
+from noface.git.refs import RefUpdate
+from noface.git.repo import hold_ref
+from noface.loop.gating import Known, Task, run_gates
+from noface.loop.judge import conflict, told
+from noface.loop.workshop import LANDING_SLOT, Tell, Workshop
+from noface.system.failpoints import hit
+from noface.system.supervise import Canceller
+
+Proven = Proof | Failure | None
+"""A proof, the failure of the merge result, or None where it was interrupted."""
+
+
+def prove(
+    shop: Workshop,
+    issue: Issue,
+    number: int,
+    candidate: str,
+    gates: tuple[GateSpec, ...],
+    logs: Path,
+    cancel: Canceller,
+    tell: Tell,
+    known: Known | None,
+) -> Proven:
+    """Merge `candidate` with main as it is now and run every gate on the result, unless that tree has passed."""
+    main = shop.plumbing.main()
+    merge = shop.plumbing.merge(main, candidate)
+    if merge.tree is None:
+        return conflict(merge.conflicts)
+    shop.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "merge"), merge.tree))
+    hit("merge_built")
+    token = f"landing-{issue.id}"
+    task = Task(issue.id, number, token, LANDING_SLOT, merge.tree, candidate, main, logs)
+    gated = run_gates(shop, task, gates, cancel, tell, known)
+    if gated is None:
+        return None
+    if gated.failure is not None:
+        return gated.failure
+    red = worst(gated.results)
+    if red is not None:
+        return _overruled(told(red, gated.results), main)
+    if not all_hard_passed(gates, gated.results):
+        return Failure(FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False)
+    keys = tuple(shop.key(merge.tree, result.gate) for result in gated.results)
+    return Proof(merge.tree, main, candidate, gated.results, keys)
+
+
+def _overruled(failure: Failure, main: str) -> Failure:
+    message = f"passed alone, but merged with main ({main[:12]}) {failure.message}"
+    return replace(failure, message=message)

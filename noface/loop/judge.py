@@ -1,0 +1,168 @@
+"""Judges what a worker left: evidence in order of strength, then the gates, then the proof (laws 1, 10, 11)."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from noface.core.model import AttemptOrder, AttemptReport, Failure, GateResult, Proof
+from noface.core.patterns import matches_any
+from noface.core.proof import all_hard_passed, worst
+from noface.core.tampering import weakened_tests
+from noface.core.taxonomy import Category, FailureKind
+from noface.loop.gating import Gated, gate_tree
+from noface.loop.workshop import Progress, Tell, Workshop
+from noface.system.supervise import Canceller
+
+_SHOWN_MAX = 10
+
+
+def judge(
+    order: AttemptOrder, shop: Workshop, report: AttemptReport, cancel: Canceller, tell: Tell, *, changed: bool
+) -> AttemptReport:
+    """Return the report with failure, or with the proof that lets it land; or marked as interrupted."""
+    early = _before_gates(order, report, changed=changed)
+    if early is not None:
+        return replace(report, failure=early)
+    snapshot = report.snapshot
+    assert snapshot is not None  # noqa: S101 - _before_gates has answered for one without
+    main = shop.plumbing.main()
+    tree, conflicts = _merged(shop, main, order, report)
+    if tree is None:
+        return replace(report, failure=conflict(conflicts))
+    tell(Progress(order.issue.id, order.number, "gate", "running the gates"))
+    known = order.known_failures if main == order.main else None
+    gated = gate_tree(order, shop, tree, snapshot.candidate, main, cancel, tell, known=known)
+    if gated is None:
+        return replace(report, interrupted=True)
+    return _after_gates(order, replace(report, gates=gated.results), gated, main, shop)
+
+
+def _before_gates(order: AttemptOrder, report: AttemptReport, *, changed: bool) -> Failure | None:
+    agent, snapshot = report.agent, report.snapshot
+    assert agent is not None and snapshot is not None  # noqa: S101, PT018 - judged attempts did work
+    error = agent.error
+    if error is not None and error.category in (Category.TRANSIENT, Category.ENVIRONMENT):
+        return error
+    if not changed:
+        return error or _no_diff(order, agent.last_words, snapshot.protected_edits)
+    if error is not None and not order.issue.accept:
+        return error  # half-work must not land: nothing but `accept` could tell it from the whole
+    if snapshot.oversized:
+        return _oversized(snapshot.oversized)
+    outside = [c.path for c in snapshot.changes if order.issue.paths and not matches_any(c.path, order.issue.paths)]
+    if outside:
+        return _outside(order, outside)
+    weakened = weakened_tests(snapshot.changes, _patch(order))
+    return _tampering(weakened) if weakened else None
+
+
+def _merged(
+    shop: Workshop, main: str, order: AttemptOrder, report: AttemptReport
+) -> tuple[str | None, tuple[str, ...]]:
+    snapshot = report.snapshot
+    assert snapshot is not None  # noqa: S101 - see judge
+    if main == order.main:
+        return snapshot.candidate_tree, ()
+    merge = shop.plumbing.merge(main, snapshot.candidate)
+    return merge.tree, merge.conflicts
+
+
+def _after_gates(
+    order: AttemptOrder, report: AttemptReport, gated: Gated, main: str, shop: Workshop
+) -> AttemptReport:
+    failed = worst(gated.results)
+    agent = report.agent
+    unfinished = agent.error if agent is not None else None
+    if gated.failure is not None:
+        return replace(report, failure=gated.failure)
+    if failed is not None:
+        return replace(report, failure=unfinished or told(failed, gated.results))
+    if not all_hard_passed(order.gates, gated.results):
+        message = "not every hard gate was run"
+        return replace(report, failure=Failure(FailureKind.ENVIRONMENT, message, rule="gates-missing", charged=False))
+    snapshot = report.snapshot
+    assert snapshot is not None  # noqa: S101 - see judge
+    keys = tuple(shop.key(gated.tree, result.gate) for result in gated.results)
+    return replace(report, proof=Proof(gated.tree, main, snapshot.candidate, gated.results, keys))
+
+
+def told(failed: GateResult, results: tuple[GateResult, ...]) -> Failure:
+    """Return the failure to report for red gates: the first one's, naming the others."""
+    failure = failed.failure
+    assert failure is not None  # noqa: S101 - a gate that did not pass has one
+    others = [r.gate.name for r in results if r.gate.hard and not r.passed and r is not failed]
+    tests = tuple(dict.fromkeys(t for r in results if r.gate.hard and not r.passed for t in r.failing_tests))
+    more = f" (also red: {', '.join(others)})" if others else ""
+    excerpts = [failure.excerpt, *_other_excerpts(failed, results)]
+    return replace(
+        failure,
+        message=f"gate {failed.gate.name}: {failure.message}{more}",
+        failing_tests=tests,
+        excerpt="\n\n".join(text for text in excerpts if text),
+    )
+
+
+def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list[str]:
+    return [
+        f"[gate {r.gate.name}]\n{r.failure.excerpt}"
+        for r in results
+        if r is not failed and r.gate.hard and not r.passed and r.failure is not None
+    ]
+
+
+def _patch(order: AttemptOrder) -> str:
+    try:
+        return (Path(order.directory) / "diff.patch").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _no_diff(order: AttemptOrder, last_words: str, protected: tuple[str, ...]) -> Failure:
+    message = "the worker changed nothing"
+    if protected:
+        message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
+    evidence = (f"the snapshot's tree equals that of {order.start[:12]}",)
+    return Failure(
+        FailureKind.NO_DIFF, message, rule="tree-unchanged", signature="NO_DIFF", evidence=evidence, excerpt=last_words
+    )
+
+
+def _oversized(paths: tuple[str, ...]) -> Failure:
+    message = f"files above [limits] max_file_mb were left: {', '.join(paths[:_SHOWN_MAX])}"
+    return Failure(
+        FailureKind.RESOURCE_EXHAUSTED, message, rule="file-too-big", signature=f"file-too-big:{paths[0]}", evidence=paths
+    )
+
+
+def _outside(order: AttemptOrder, paths: list[str]) -> Failure:
+    allowed = ", ".join(order.issue.paths)
+    message = f"changed outside the issue's paths ({allowed}): {', '.join(paths[:_SHOWN_MAX])}"
+    return Failure(
+        FailureKind.BOUNDARY_VIOLATION,
+        message,
+        rule="outside-paths",
+        signature="outside-paths:" + ",".join(sorted(paths)),
+        evidence=tuple(paths[:_SHOWN_MAX]),
+    )
+
+
+def _tampering(found: tuple[str, ...]) -> Failure:
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"tests were weakened: {'; '.join(found[:_SHOWN_MAX])}",
+        rule="tests-weakened",
+        signature="tests-weakened:" + ";".join(found),
+        evidence=found,
+    )
+
+
+def conflict(paths: tuple[str, ...]) -> Failure:
+    """Return the failure of a merge that git could not make; main moved, so the worker is not charged."""
+    shown = ", ".join(paths[:_SHOWN_MAX])
+    return Failure(
+        FailureKind.MERGE_CONFLICT,
+        f"main moved meanwhile, and the change conflicts with it in {shown}",
+        rule="merge-tree-conflict",
+        signature=f"conflict:{shown}",
+        evidence=paths,
+        charged=False,
+    )

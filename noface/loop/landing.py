@@ -1,0 +1,188 @@
+"""The merge queue: one integrator, first come first served. Main moves only here (law 1).
+
+An attempt whose proof was made on main as it still is lands at once. Otherwise its merge with the present main is
+proven first, in a thread; whoever waits behind it waits, since landing another would make that proof worthless.
+"""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from noface.core.model import Failure, Issue, Proof
+from noface.core.taxonomy import IssueStatus
+from noface.git.land import Held, Landed, Moved, advance
+from noface.git.refs import ZERO, RefUpdate
+from noface.git.repo import hold_ref
+from noface.loop.context import RunContext
+from noface.loop.integrate import Proven, prove
+from noface.loop.messages import landing_message
+from noface.loop.orders import attempt_directory
+from noface.system.failpoints import hit
+from noface.system.supervise import Canceller
+
+_HELD_RETRY_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProofEnded:
+    """Message to the loop: a proof job is done."""
+
+    issue_id: str
+
+
+@dataclass(slots=True)
+class Entry:
+    """A passed attempt that waits to land. `not_before` is set while something of the person's is in the way."""
+
+    issue: Issue
+    number: int
+    candidate: str
+    proof: Proof | None = None
+    not_before: float = 0.0
+    held: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An attempt that passed alone and failed on the merge result."""
+
+    entry: Entry
+    failure: Failure
+
+
+class MergeQueue:
+    """Lands what is proven. `step` is called by the loop, from its thread only."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._entries: list[Entry] = []
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="integrator")
+        self._job: tuple[Entry, Future[Proven]] | None = None
+        self._cancel = Canceller()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def busy(self) -> bool:
+        """True while something can land without a person's doing."""
+        return self._job is not None or any(not entry.held for entry in self._entries)
+
+    @property
+    def held(self) -> tuple[Entry, ...]:
+        """The entries that wait for a person to move something out of the way."""
+        return tuple(entry for entry in self._entries if entry.held)
+
+    def add(self, entry: Entry) -> None:
+        """Queue a passed attempt; an entry of the same issue is replaced."""
+        self._entries = [e for e in self._entries if e.issue.id != entry.issue.id]
+        self._entries.append(entry)
+
+    def step(self) -> list[Rejected]:
+        """Land what can land now; start a proof where one is needed. Returns what was turned down."""
+        rejected = self._collect()
+        while self._job is None and (entry := self._next()) is not None:
+            main = self._context.shop.plumbing.main()
+            if entry.proof is not None and entry.proof.main == main:
+                self._land(entry, entry.proof)
+            else:
+                self._start_proof(entry)
+        return rejected
+
+    def close(self, *, urgent: bool = False) -> None:
+        """Stop; what has not landed stays in the queue of the next run."""
+        self._cancel.cancel(urgent=urgent)
+        self._pool.shutdown(wait=True)
+
+    def _next(self) -> Entry | None:
+        now = self._context.clock.now()
+        return next((entry for entry in self._entries if entry.not_before <= now), None)
+
+    def _start_proof(self, entry: Entry) -> None:
+        context = self._context
+        logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
+        gates = context.gates_for(entry.issue.accept)
+
+        def job() -> Proven:
+            try:
+                return prove(
+                    context.shop,
+                    entry.issue,
+                    entry.number,
+                    entry.candidate,
+                    gates,
+                    logs,
+                    self._cancel,
+                    context.inbox.put,
+                    context.known,
+                )
+            finally:
+                context.inbox.put(ProofEnded(entry.issue.id))
+
+        self._job = (entry, self._pool.submit(job))
+
+    def _collect(self) -> list[Rejected]:
+        if self._job is None or not self._job[1].done():
+            return []
+        entry, future = self._job
+        self._job = None
+        match future.result():
+            case Proof() as proof:
+                entry.proof = proof
+            case Failure() as failure:
+                self._remove(entry)
+                return [Rejected(entry, failure)]
+            case None:
+                pass
+        return []
+
+    def _land(self, entry: Entry, proof: Proof) -> None:
+        context = self._context
+        plumbing, journal, clock = context.shop.plumbing, context.journal, context.clock
+        parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
+        commit = plumbing.commit_tree(proof.tree, parents, landing_message(entry.issue, entry.number))
+        plumbing.refs.apply(RefUpdate(hold_ref(entry.issue.id, "landing"), commit))
+        landing = journal.landing_intent(
+            clock.now(),
+            entry.issue.id,
+            entry.number,
+            old=proof.main,
+            new=commit,
+            tree=proof.tree,
+            gates=proof.gate_keys,
+        )
+        hit("landing_intent")
+        result = advance(plumbing, proof.main, commit, f"noface: land issue {entry.issue.id}")
+        match result:
+            case Landed():
+                journal.landed(clock.now(), landing, entry.issue.id, commit)
+                hit("landing_recorded")
+                self._remove(entry)
+                release(context, entry.issue.id)
+            case Moved():
+                journal.landing_dropped(landing)
+                entry.proof = None
+            case Held():
+                journal.landing_dropped(landing)
+                self._hold(entry, result)
+
+    def _hold(self, entry: Entry, held: Held) -> None:
+        paths = f": {', '.join(held.paths)}" if held.paths else ""
+        reason = held.reason + paths
+        now = self._context.clock.now()
+        entry.not_before = now + _HELD_RETRY_S
+        if entry.held != reason:
+            entry.held = reason
+            self._context.journal.status(now, entry.issue.id, IssueStatus.LANDING, reason)
+
+    def _remove(self, entry: Entry) -> None:
+        self._entries = [e for e in self._entries if e is not entry]
+
+
+def release(context: RunContext, issue_id: str) -> None:
+    """Let go of the refs that only the landing needed; attempts keep theirs until `noface clean`."""
+    plumbing = context.shop.plumbing
+    prefix = hold_ref(issue_id, "")
+    passing = [ref for ref in plumbing.references(prefix) if not ref.removeprefix(prefix).isdigit()]
+    plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in passing))
+    hit("cleaned_up")

@@ -1,0 +1,54 @@
+"""Before any token is spent: are the gates green on main, and are an issue's `accept` commands red?"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from noface.core.model import Failure, GateResult, Issue
+from noface.loop.context import RunContext, accept_gates
+from noface.loop.gating import Gated, Task, run_gates
+from noface.loop.workshop import LANDING_SLOT
+from noface.system.supervise import Canceller
+
+_CANNOT_RUN = (126, 127)
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptChecked:
+    """Message to the loop: `failing` tests of the issue's `accept` fail on main (0: it is satisfied already).
+
+    `failure` says why it could not be found out; `interrupted` that it was not.
+    """
+
+    issue_id: str
+    failing: int = 0
+    failure: Failure | None = None
+    interrupted: bool = False
+
+
+def check_baseline(context: RunContext, cancel: Canceller) -> Gated | None:
+    """Run the project's gates on main's tree; None where interrupted."""
+    plumbing = context.shop.plumbing
+    main = plumbing.main()
+    logs = Path(context.settings.attempts_dir).parent / "baseline"
+    task = Task("", 0, "baseline", LANDING_SLOT, plumbing.tree(main), main, main, logs)
+    return run_gates(context.shop, task, context.settings.gates, cancel, context.inbox.put, None)
+
+
+def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> AcceptChecked:
+    """Run an issue's `accept` commands on main. Red is what they should be."""
+    plumbing = context.shop.plumbing
+    main = plumbing.main()
+    logs = Path(context.settings.attempts_dir).parent / "accept" / issue.id
+    task = Task(issue.id, 0, f"accept-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
+    gated = run_gates(context.shop, task, accept_gates(issue.accept), cancel, context.inbox.put, None)
+    if gated is None:
+        return AcceptChecked(issue.id, interrupted=True)
+    if gated.failure is not None:
+        return AcceptChecked(issue.id, failure=gated.failure)
+    red = [result for result in gated.results if result.failure is not None]
+    unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
+    return AcceptChecked(issue.id, failing=_failing(red), failure=unrunnable)
+
+
+def _failing(red: list[GateResult]) -> int:
+    return sum(max(1, len(result.failing_tests)) for result in red)

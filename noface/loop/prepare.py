@@ -1,0 +1,124 @@
+"""Makes a slot ready: checkout, and `[project] setup` where the slot is new or its inputs changed."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+
+from noface.core.model import EndedBy, Failure
+from noface.core.patterns import matches_any
+from noface.core.taxonomy import FailureKind
+from noface.gates.environment import for_programs
+from noface.git.slots import Slot, checkout
+from noface.loop.workshop import Workshop
+from noface.system.files import read_bounded, write_atomic
+from noface.system.supervise import Canceller, Command
+
+_TAIL_BYTES = 8_000
+
+
+def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Canceller) -> Failure | None:
+    """Check `commit` out in the slot and set it up; return why that failed, if it did."""
+    stamp = _stamp(shop, commit)
+    ready = not shop.setup.command or _read(slot) == stamp
+    checkout(slot, commit)
+    if ready:
+        return None
+    failure = _set_up(shop, slot, token, cancel)
+    if failure is None:
+        write_atomic(slot.setup_stamp, stamp)
+    return failure
+
+
+def prepare_gate_slot(
+    shop: Workshop, slot: Slot, commit: str, main: str, token: str, cancel: Canceller
+) -> Failure | None:
+    """Check `commit` out for gates. What is kept comes from setup on main's tree, which no worker wrote.
+
+    Where the change itself alters a setup input (a new dependency), setup runs on the change, once, and the slot is
+    set up from main again before the next use.
+    """
+    if shop.setup.command and _stamp(shop, commit) != _stamp(shop, main):
+        forget_setup(slot)
+        failure = prepare(shop, slot, commit, token, cancel)
+        forget_setup(slot)
+        return failure
+    if shop.setup.command and _read(slot) != _stamp(shop, main):
+        failure = prepare(shop, slot, main, token, cancel)
+        if failure is not None:
+            return failure
+    checkout(slot, commit)
+    return None
+
+
+def forget_setup(slot: Slot) -> None:
+    """Have setup run again before the slot is used next."""
+    slot.setup_stamp.unlink(missing_ok=True)
+
+
+def kept_listing(slot: Slot) -> frozenset[tuple[str, int, int]]:
+    """Return name, size and mtime of every kept file: a gate that changes one has spoilt the slot."""
+    return frozenset(entry for path in slot.keep for entry in _listing(str(slot.path / path)))
+
+
+def _listing(path: str) -> Iterator[tuple[str, int, int]]:
+    for folder, _, names in os.walk(path):
+        for name in names:
+            file = f"{folder}/{name}"
+            try:
+                status = os.lstat(file)
+            except OSError:
+                continue
+            yield file, status.st_size, status.st_mtime_ns
+
+
+def _stamp(shop: Workshop, commit: str) -> str:
+    if not shop.setup.command:
+        return ""
+    inputs = shop.setup.inputs
+    plain = tuple(path for path in inputs if not any(mark in path for mark in "*?["))
+    globs = tuple(path for path in inputs if path not in plain)
+    if globs:
+        plain += tuple(path for path in shop.plumbing.paths(commit) if matches_any(path, globs))
+    found = sorted(shop.plumbing.entries(commit, plain).items())
+    return hashlib.sha256(repr((shop.setup.command, found)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _read(slot: Slot) -> str:
+    try:
+        return slot.setup_stamp.read_text()
+    except OSError:
+        return ""
+
+
+def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
+    log = slot.hub / "setup.log"
+    log.unlink(missing_ok=True)
+    ended = shop.launcher.run(
+        Command(
+            argv=("bash", "-c", shop.setup.command),
+            cwd=str(slot.path),
+            env=for_programs(shop.markers(token)),
+            stdin=None,
+            stdout=str(log),
+            stderr=str(log),
+            timeout_s=shop.setup.timeout_s,
+            idle_timeout_s=None,
+            log_max_bytes=shop.log_bytes_max,
+        ),
+        cancel,
+    )
+    if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
+        return None
+    how = {EndedBy.TIMEOUT: f"did not end within {shop.setup.timeout_s:.0f} s"}.get(
+        ended.ended_by, ended.error or f"ended with exit code {ended.exit_code}"
+    )
+    tail = read_bounded(log, 0, _TAIL_BYTES) if log.exists() else ""
+    return Failure(
+        FailureKind.ENVIRONMENT,
+        f"[project] setup `{shop.setup.command}` {how}",
+        rule="setup-failed",
+        evidence=tuple(tail.splitlines()[-10:]),
+        excerpt=tail,
+        signature="setup-failed",
+        charged=False,
+    )

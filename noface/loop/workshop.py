@@ -1,0 +1,89 @@
+"""What an attempt works with besides its order: the repository, workspaces, processes, limits. Shared by threads."""
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from noface.agents.base import Agent
+from noface.core.model import GateResult, GateSpec
+from noface.core.proof import gate_key
+from noface.git.repo import Plumbing
+from noface.git.slots import Slot, open_slot
+from noface.git.snapshot import Limits
+from noface.system.clock import Clock
+from noface.system.supervise import Launcher
+
+LANDING_SLOT = "land"
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """`[project] setup`: the command, the files it depends on, what of its work survives cleaning, its limit."""
+
+    command: str = ""
+    inputs: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    timeout_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Everything a worker thread may use. `memo` is filled by the loop and only read here."""
+
+    plumbing: Plumbing
+    launcher: Launcher
+    clock: Clock
+    agents: Mapping[str, Agent]
+    slots_dir: Path
+    setup: Setup
+    limits: Limits
+    log_bytes_max: int
+    state_marker: str
+    memo: Mapping[str, GateResult] = field(default_factory=dict)
+
+    def agent_slot(self, index: int) -> Slot:
+        """Return the workspace in which workers run; agents have touched it."""
+        return open_slot(self.plumbing.repository, self.slots_dir, f"agent-{index}", self.setup.keep)
+
+    def gate_slot(self, name: str) -> Slot:
+        """Return a workspace that no agent ever touches (law 11)."""
+        return open_slot(self.plumbing.repository, self.slots_dir, f"gate-{name}", self.setup.keep)
+
+    def markers(self, token: str) -> tuple[tuple[str, str], ...]:
+        """Return the environment variables by which leftover processes are recognised."""
+        return (("NOFACE_STATE", self.state_marker), ("NOFACE_TOKEN", token))
+
+    def key(self, tree: str, gate: GateSpec) -> str:
+        """Return the memo key of a gate on a tree here."""
+        return gate_key(tree, gate, self.environment)
+
+    @property
+    def environment(self) -> str:
+        """Name what a gate's result depends on besides tree and command: programs found, platform, setup."""
+        parts = (os.environ.get("PATH", ""), sys.platform, self.setup.command, *self.setup.inputs)
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+Tell = Callable[[object], None]
+"""How a worker thread reports progress: puts a message where the loop will find it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step of an attempt, for people to see: phase is workspace, setup, agent, snapshot or gate."""
+
+    issue_id: str
+    number: int
+    phase: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateRan:
+    """A gate's result that should be remembered."""
+
+    key: str
+    result: GateResult

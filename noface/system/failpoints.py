@@ -1,0 +1,111 @@
+"""Named places where a test can make noface die or fail, to prove that it recovers from there.
+
+`NOFACE_FAILPOINT=name[:n[:kill|raise|enospc|sleep]]` arms one: its n-th hit triggers, once. A bare name means
+`name:1:kill`. Unset, which is always but in tests, a hit costs next to nothing.
+"""
+
+import errno
+import functools
+import os
+import signal
+import threading
+import time
+
+from noface.errors import UsageError
+
+VARIABLE = "NOFACE_FAILPOINT"
+SLEEP_S = 3600.0
+KINDS = ("kill", "raise", "enospc", "sleep")
+WORDS_MAX = 3
+
+FAILPOINTS = (
+    "lock_taken",  # the repository's lock is held, nothing else is done yet
+    "database_ready",  # the database is open and migrated
+    "hub_made",  # noface's private git dir exists
+    "run_started",  # the run's row is committed
+    "attempt_started",  # the attempt's row and budget are committed, nothing has happened yet
+    "base_held",  # a ref keeps the attempt's base from being pruned
+    "workspace_built",  # the slot holds the attempt's starting tree
+    "agent_started",  # the worker's program is about to be run
+    "agent_exited",  # the worker's program and all its descendants are gone
+    "snapshot_taken",  # the slot's tree is in the object store, no ref keeps it yet
+    "snapshot_recorded",  # the attempt's ref points at the snapshot's commit
+    "gate_checkout",  # the gate slot holds the tree to prove
+    "gate_passed",  # one gate is green
+    "attempt_judged",  # the attempt's report is complete, still in memory
+    "attempt_recorded",  # the attempt's outcome is committed to the database
+    "action_recorded",  # what to do next is committed to the database
+    "merge_built",  # the merge commit is in the object store
+    "landing_intent",  # the intent to land is committed to the database
+    "landing_ref_locked",  # main's ref is locked, its files are not touched yet
+    "landing_files_updated",  # the files of the checked-out main are the new ones, the ref is not
+    "landing_ref_moved",  # main is the new commit, the database does not know yet
+    "landing_recorded",  # the landing is committed to the database
+    "cleaned_up",  # branches, refs and slots that are no longer needed are gone
+)
+_DECLARED = frozenset(FAILPOINTS)
+
+
+class FailpointError(RuntimeError):
+    """What a failpoint of the kind "raise" raises: it stands for any bug."""
+
+
+class _Armed:
+    """One failpoint that waits for its n-th hit."""
+
+    def __init__(self, name: str, count: int, kind: str) -> None:
+        self.name = name
+        self._left = count
+        self._kind = kind
+        self._lock = threading.Lock()
+
+    def hit(self) -> None:
+        with self._lock:
+            self._left -= 1
+            if self._left != 0:
+                return
+        match self._kind:
+            case "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "raise":
+                raise FailpointError(f"failpoint {self.name}")
+            case "enospc":
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), f"failpoint {self.name}")
+            case _:
+                time.sleep(SLEEP_S)
+
+
+def hit(name: str) -> None:
+    """Trigger the failpoint of this name, where it is armed and its turn has come.
+
+    Raises UsageError where NOFACE_FAILPOINT cannot be understood.
+    """
+    assert name in _DECLARED, f"failpoint {name} is not declared in FAILPOINTS"  # noqa: S101  # a bug of the caller
+    armed = _armed()
+    if armed is not None and armed.name == name:
+        armed.hit()
+
+
+@functools.cache
+def _armed() -> _Armed | None:
+    text = os.environ.get(VARIABLE)
+    return _parse(text) if text else None
+
+
+def _parse(text: str) -> _Armed:
+    words = text.split(":")
+    name, count, kind = (*words, *("", "1", "kill")[len(words) :])[:WORDS_MAX]
+    if len(words) > WORDS_MAX:
+        problem = f"it has {len(words)} parts"
+    elif name not in _DECLARED:
+        problem = f"there is no failpoint {name!r}"
+    elif not (count.isascii() and count.isdigit() and int(count) > 0):
+        problem = f"{count!r} is not a number of hits, counted from 1"
+    elif kind not in KINDS:
+        problem = f"{kind!r} is none of {', '.join(KINDS)}"
+    else:
+        return _Armed(name, int(count), kind)
+    raise UsageError(
+        f"{VARIABLE}={text}: {problem}",
+        f"expected name[:n[:{'|'.join(KINDS)}]] with one of the names {', '.join(FAILPOINTS)}",
+    )

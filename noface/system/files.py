@@ -1,0 +1,92 @@
+"""Files that are whole or absent, and files of any size read in bounded memory."""
+
+import codecs
+import errno
+import os
+import secrets
+import stat
+from pathlib import Path
+
+PRIVATE_MODE = 0o600
+PUBLIC_MODE = 0o666
+NAME_PART_MAX = 60
+UTF8_CONTINUATION = bytes(range(0x80, 0xC0))
+
+
+def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None:
+    """Replace a file by one with this content: a reader, or a crash, sees the old or the new, never a part.
+
+    Text becomes UTF-8. The permissions of a file already there are kept; a new one gets the usual ones. A
+    symbolic link is replaced, not followed. `durable` makes it survive a power loss, for some milliseconds.
+    Raises OSError; the old file is untouched then.
+    """
+    content = data.encode() if isinstance(data, str) else data
+    temporary = path.with_name(f".{path.name[:NAME_PART_MAX]}.{secrets.token_hex(8)}.tmp")
+    try:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PUBLIC_MODE), "wb") as file:
+            mode = _mode_to_keep(path)
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+            file.write(content)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if durable:
+        _sync_directory(path.parent)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a log, made where it is missing. Lines of several writers at once don't mix.
+
+    Raises ValueError for a text of several lines, OSError where it cannot be written.
+    """
+    if "\n" in line:
+        raise ValueError(f"a line cannot contain line breaks: {line[:80]!r}")
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_MODE)
+    with os.fdopen(descriptor, "ab", buffering=0) as file:
+        rest = memoryview(line.encode(errors="surrogateescape") + b"\n")
+        while rest:
+            rest = rest[file.write(rest) :]
+
+
+def read_bounded(path: Path, head_bytes: int, tail_bytes: int) -> str:
+    """Read the first and last bytes of a file of any size as text, replacing what is not UTF-8.
+
+    Where something was left out, a line in the middle says how many bytes. Raises OSError, also for what is no
+    regular file: a FIFO would be waited on for ever.
+    """
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if status.st_size <= head_bytes + tail_bytes:
+            return file.read(head_bytes + tail_bytes).decode(errors="replace")
+        head = file.read(head_bytes)
+        file.seek(status.st_size - tail_bytes)
+        tail = file.read(tail_bytes)
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    first = decoder.decode(head)
+    cut_character, _ = decoder.getstate()
+    rest_of_one = len(tail[:3]) - len(tail[:3].lstrip(UTF8_CONTINUATION))
+    left_out = status.st_size - len(head) - len(tail) + len(cut_character) + rest_of_one
+    return f"{first}\n[… {left_out} bytes left out …]\n{tail[rest_of_one:].decode(errors='replace')}"
+
+
+def _mode_to_keep(path: Path) -> int | None:
+    try:
+        mode = path.stat(follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return None
+    return stat.S_IMODE(mode) if stat.S_ISREG(mode) else None
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

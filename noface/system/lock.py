@@ -1,0 +1,139 @@
+"""One noface per repository (law 5): a lock of the operating system's, which dies with its holder."""
+
+import contextlib
+import fcntl
+import json
+import os
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from noface.errors import LockedError, UsageError
+
+HOLDER_BYTES_MAX = 4096
+HOLDER_PATIENCE_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who says to hold the lock. `started` is its start in epoch seconds, 0 where unknown."""
+
+    pid: int
+    started: float
+    host: str
+
+    def is_here(self) -> bool:
+        """Say whether such a process runs on this machine (a reused pid cannot be told apart)."""
+        return self.host == socket.gethostname() and _runs(self.pid)
+
+
+class RepositoryLock:
+    """Held from `acquire` to `release`, or for a `with` block.
+
+    The file stays where it is: deleting it would let a second noface lock a new file of the same name. Its
+    descriptor is close-on-exec, so no child keeps the lock alive.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def acquire(self) -> None:
+        """Take the lock without waiting.
+
+        Raises LockedError where another noface has it, UsageError where the file cannot be made or locked.
+        """
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as problem:
+            raise UsageError(
+                f"cannot open the lock {self._path}: {problem.strerror}",
+                "noface must be able to write to the repository's git folder",
+            ) from problem
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise _locked(self._path) from None
+        except OSError as problem:
+            os.close(descriptor)
+            raise UsageError(
+                f"cannot lock {self._path}: {problem.strerror}",
+                "this file system has no locks; move the repository to a local disk",
+            ) from problem
+        self._descriptor = descriptor
+        holder = {"pid": os.getpid(), "started": time.time(), "host": socket.gethostname()}
+        # Only for the other's message: a full disk must not keep noface from what it does about full disks.
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+
+    def release(self) -> None:
+        """Give the lock back. Repeatable."""
+        if self._descriptor is not None:
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _locked(path: Path) -> LockedError:
+    holder = _read_holder(path)
+    if holder is None:
+        return LockedError(
+            "another noface works on this repository",
+            f"wait for it to end; `fuser -v {path}` shows which process it is",
+        )
+    who = f"noface with pid {holder.pid} on {holder.host}"
+    if holder.started:
+        who += f", since {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(holder.started))}"
+    if holder.host == socket.gethostname() and not _runs(holder.pid):
+        return LockedError(
+            f"this repository is locked by {who}; that process is gone, but another one has its lock",
+            f"`fuser -v {path}` shows which process it is; end that",
+        )
+    return LockedError(
+        f"another noface works on this repository: {who}",
+        f"wait for it to end, or end it with `kill -INT {holder.pid}`; it keeps what it has done",
+    )
+
+
+def _read_holder(path: Path) -> Holder | None:
+    """Read who holds the lock; a holder that took it just now is given a moment to write itself down."""
+    deadline = time.monotonic() + HOLDER_PATIENCE_S
+    while True:
+        holder = _parse_holder(path)
+        if (holder is not None and holder.is_here()) or time.monotonic() > deadline:
+            return holder
+        time.sleep(0.02)
+
+
+def _parse_holder(path: Path) -> Holder | None:
+    try:
+        with path.open("rb") as file:
+            said = json.loads(file.read(HOLDER_BYTES_MAX))
+        return Holder(int(said["pid"]), float(said.get("started", 0)), str(said["host"]))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

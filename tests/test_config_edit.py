@@ -1,0 +1,216 @@
+import stat
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noface.config.edit import set_value, write
+from noface.config.load import parse
+from noface.errors import ConfigError
+
+TEXT = """\
+# Our backlog.
+
+[retry]  # patience
+default_model = "fast"   # cheap first
+max_total_attempts = 5 # enough
+
+# The gates: ask Ann before you change them.
+[[gates]]
+name = "unit"
+command = "make test"  # all of them
+
+[[gates]]
+name = "lint.all"
+command = "make lint"
+
+# Models
+[models.fast]
+agent = "claude"
+tier = 1
+
+[run]
+workers = 1
+
+[models.'strong-4.1']
+agent = "claude"
+tier = 2
+"""
+
+
+def changed_lines(before, after):
+    """Return the lines that went and the lines that came."""
+    old, new = before.split("\n"), after.split("\n")
+    return [line for line in old if line not in new], [line for line in new if line not in old]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "gone", "came"),
+    [
+        ("retry.max_total_attempts", "7", ["max_total_attempts = 5 # enough"], ["max_total_attempts = 7 # enough"]),
+        ("models.fast.tier", "4", ["tier = 1"], ["tier = 4"]),
+        ("retry.default_model", "strong-4.1", ['default_model = "fast"   # cheap first'], ['default_model = "strong-4.1"   # cheap first']),
+        ("retry.default_model", '"strong-4.1"', ['default_model = "fast"   # cheap first'], ['default_model = "strong-4.1"   # cheap first']),
+        ("gates.unit.timeout", "3m", [], ['timeout = "3m"']),
+        ("gates.0.timeout", "90", [], ["timeout = 90"]),
+        ('gates."lint.all".hard', "false", [], ["hard = false"]),
+        ("gates.1.command", "make check", ['command = "make lint"'], ['command = "make check"']),
+        ('models."strong-4.1".max_cost_usd', "2.5", [], ["max_cost_usd = 2.5"]),
+        ("run.baseline", "only-new", [], ['baseline = "only-new"']),
+        ("landing.style", "squash", [], ["[landing]", 'style = "squash"']),
+        ("models.claude-opus.timeout", "2h", [], ["[models.claude-opus]", 'timeout = "2h"']),
+        ("models.fast.env.TOKEN", "x", [], ["[models.fast.env]", 'TOKEN = "x"']),
+        ("project.keep", '["node_modules", "dist"]', [], ["[project]", 'keep = ["node_modules", "dist"]']),
+        ("project.name", "5", [], ["[project]", 'name = "5"']),
+    ],
+)  # fmt: skip
+def test_only_the_lines_of_the_value_change(key, value, gone, came):
+    after = set_value(TEXT, key, value)
+    assert changed_lines(TEXT, after) == (gone, came)
+    parse(after, "noface.toml")
+    kept = [line for line in TEXT.split("\n") if line not in gone]
+    assert [line for line in after.split("\n") if line in kept and line] == [line for line in kept if line]
+
+
+def test_a_new_key_stands_in_its_table_before_the_comments_of_the_next():
+    lines = set_value(TEXT, "retry.block_after", "3").split("\n")
+    assert lines[lines.index("block_after = 3") - 1] == "max_total_attempts = 5 # enough"
+    assert lines.index("block_after = 3") < lines.index("# The gates: ask Ann before you change them.")
+
+
+def test_a_value_goes_into_dotted_and_inline_tables_too():
+    text = 'run.workers = 1 # one\nretry = { default_model = "claude-opus" } # best\n'
+    text = set_value(text, "run.max_hours", "8")
+    text = set_value(text, "retry.block_after", "2")
+    config = parse(text, "noface.toml")
+    assert (config.run.max_hours, config.retry.block_after) == (8.0, 2)
+    assert "# one" in text
+    assert "# best" in text
+
+
+def test_an_empty_file_takes_a_value():
+    assert parse(set_value("", "run.workers", "3"), "x").run.workers == 3
+    assert parse(set_value("", "models.own.agent", "scripted"), "x").models["own"].agent == "scripted"
+
+
+def test_windows_line_ends_stay():
+    after = set_value("[run]\r\nworkers = 1\r\n\r\n[landing]\r\n", "run.workers", "2")
+    assert after == "[run]\r\nworkers = 2\r\n\r\n[landing]\r\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("retry.max_total_atempts", "7", 'did you mean "max_total_attempts"'),
+        ("rety.max_total_attempts", "7", 'did you mean "retry"'),
+        ("gates.unti.timeout", "3m", 'did you mean "unit"'),
+        ("gates.9.timeout", "3m", "unit, lint.all"),
+        ("gates.unit.time", "3m", 'did you mean "timeout"'),
+        ("models.fast.teir", "3", 'did you mean "tier"'),
+        ("retry", "3", "default_model"),
+        ("gates.unit", "3", "command"),
+        ("retry.max_total_attempts.x", "3", "too deep"),
+        ("re try", "3", "dotted"),
+        ("retry.max_total_attempts", "0", "not below 1"),
+        ("retry.max_total_attempts", "many", "whole number"),
+        ("retry.default_model", "fats", 'did you mean "fast"'),
+        ("gates.unit.name", "lint.all", "unique"),
+        ("gates.unit.timeout", "soon", '"90s"'),
+        ("run.workers", "1\nmax_hours = 3", "whole number"),
+    ],
+)
+def test_a_wrong_key_or_value_is_refused_with_what_was_expected(key, value, message):
+    with pytest.raises(ConfigError) as caught:
+        set_value(TEXT, key, value)
+    assert message in f"{caught.value.message}\n{caught.value.hint}"
+
+
+def test_a_broken_file_is_refused_with_its_line():
+    with pytest.raises(ConfigError, match=r"noface\.toml:2:"):
+        set_value("[run]\nworkers 1\n", "run.workers", "2")
+
+
+def test_a_set_can_mend_the_only_problem_of_a_file():
+    assert parse(set_value("[run]\nworkers = 0\n", "run.workers", "2"), "x").run.workers == 2
+
+
+def test_a_section_that_is_no_table_is_named():
+    with pytest.raises(ConfigError, match="run is not a table"):
+        set_value("run = 1\n", "run.workers", "2")
+
+
+@given(
+    st.sampled_from(
+        ["run.workers", "run.max_cost_usd", "project.name", "gates.unit.command", "project.setup", "models.fast.model"]
+    ),
+    st.one_of(st.text(), st.integers(0, 70).map(str)),
+)
+def test_setting_changes_that_value_and_no_other(key, value):
+    try:
+        after = set_value(TEXT, key, value)
+    except ConfigError:
+        return
+    old, new = tomllib.loads(TEXT), tomllib.loads(after)
+    section, *_, name = key.split(".")
+    found = []
+    for data in (old, new):
+        table = data.get(section, {})
+        table = table[0] if section == "gates" else table["fast"] if section == "models" else table
+        found.append(table.pop(name, None))
+        if not data.get(section):
+            data.pop(section, None)
+    assert old == new
+    assert found[1] == value or found[1] == tomllib.loads(f"v = {value}")["v"]
+    for comment in (
+        "# Our backlog.",
+        "# patience",
+        "# cheap first",
+        "# The gates: ask Ann",
+        "# all of them",
+        "# Models",
+    ):
+        assert comment in after
+
+
+def test_write_replaces_the_file_and_keeps_its_mode(tmp_path):
+    path = tmp_path / "noface.toml"
+    path.write_text("old")
+    path.chmod(0o640)
+    inode = path.stat().st_ino
+    write(path, "new\r\nü")
+    assert path.read_bytes() == "new\r\nü".encode()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert path.stat().st_ino != inode
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_write_follows_a_symlink_to_its_target(tmp_path):
+    target = tmp_path / "real" / "config.toml"
+    target.parent.mkdir()
+    target.write_text("old")
+    link = tmp_path / "noface.toml"
+    link.symlink_to("real/config.toml")
+    write(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_write_makes_a_file_with_the_mode_any_editor_would_give(tmp_path):
+    (tmp_path / "usual").write_text("")
+    write(tmp_path / "noface.toml", "x")
+    assert (tmp_path / "noface.toml").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_write_into_a_missing_folder_is_an_error_that_says_so(tmp_path):
+    with pytest.raises(ConfigError, match="cannot write"):
+        write(tmp_path / "none" / "noface.toml", "x")
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path):
+    path = tmp_path / "noface.toml"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        write(path, "\ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

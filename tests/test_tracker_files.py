@@ -1,0 +1,244 @@
+"""How issue files are read: names, front matter, headings, line ends, and the memory of what was parsed."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from noface.errors import UsageError
+from noface.trackers.files import FilesTracker
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "issues").mkdir()
+    return tmp_path / "issues"
+
+
+def load(folder):
+    return FilesTracker(folder.parent).backlog()
+
+
+def only(folder):
+    backlog = load(folder)
+    assert backlog.faults == ()
+    (issue,) = backlog.issues
+    return issue
+
+
+def age(path, seconds=100):
+    then = time.time() - seconds
+    os.utime(path, (then, then))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("7-login.md", "7"),
+        ("007-login.md", "007"),
+        ("7.md", "7"),
+        ("login-page.md", "login-page"),
+        ("v1.2.md", "v1.2"),
+        ("7a-login.md", "7a-login"),
+        ("12-.md", "12"),
+    ],
+)
+def test_the_id_is_the_leading_number_as_written_else_the_stem(folder, name, expected):
+    (folder / name).write_text("# T\n\nb\n")
+    issue = only(folder)
+    assert issue.id == expected
+    assert issue.source == f"issues/{name}"
+
+
+def test_only_markdown_files_of_the_folder_itself_are_issues(folder):
+    for name in ("README.md", "readme.md", "_draft.md", ".hidden.md", "notes.txt", "1-a.md.orig", "1-b.md~"):
+        (folder / name).write_text("not an issue")
+    (folder / "deeper").mkdir()
+    (folder / "deeper" / "2-x.md").write_text("# X\n")
+    (folder / "1-a.md").write_text("# A\n\nb\n")
+    assert only(folder).id == "1"
+
+
+def test_the_first_heading_is_the_title_and_leaves_the_body(folder):
+    (folder / "1-a.md").write_text("\n# Log in ##\n\nWhat is wanted.\n\n# More\n")
+    issue = only(folder)
+    assert issue.title == "Log in"
+    assert issue.body == "What is wanted.\n\n# More"
+
+
+def test_a_heading_after_other_text_is_the_title_and_stays_in_the_body(folder):
+    (folder / "1-a.md").write_text("Preamble.\n\n# C# and C#\n\nText\n")
+    issue = only(folder)
+    assert issue.title == "C# and C#"
+    assert issue.body == "Preamble.\n\n# C# and C#\n\nText"
+
+
+def test_a_comment_in_a_code_block_is_no_title(folder):
+    code = "````sh\n# not this\n```\n# nor this\n````\n~~~\n# nor that\n~~~\n    # indented\n## second level\n#tag\n# Real\n"
+    (folder / "1-a.md").write_text(code)
+    assert only(folder).title == "Real"
+
+
+def test_the_front_matter_title_wins_over_a_heading_which_stays_in_the_body(folder):
+    (folder / "1-a.md").write_text('+++\ntitle = "  From TOML "\n+++\n# Heading\n')
+    issue = only(folder)
+    assert (issue.title, issue.body) == ("From TOML", "# Heading")
+
+
+def test_front_matter_without_title_takes_the_heading(folder):
+    (folder / "1-a.md").write_text("+++\npriority = 0\n+++\n\n# Heading\n\ntext\n")
+    issue = only(folder)
+    assert (issue.title, issue.priority, issue.body) == ("Heading", 0, "text")
+
+
+def test_all_keys_are_read_with_their_short_forms(folder):
+    (folder / "1-a.md").write_text("# A\n\nb\n")
+    (folder / "2-b.md").write_text(
+        textwrap.dedent(
+            """\
+            +++
+            title = 'B'
+            depends_on = [1, "1"]
+            paths = ["./src/**", "docs/*.md"]
+            accept = "make check"
+            labels = ["x", "x", " y "]
+            model = "strong"
+            max_attempts = 3
+            no_escalate = true
+            +++
+            b
+            """
+        )
+    )
+    issue = load(folder).issues[1]
+    assert issue.depends_on == ("1",)
+    assert issue.paths == ("src/**", "docs/*.md")
+    assert issue.accept == ("make check",)
+    assert issue.labels == ("x", "y")
+    assert (issue.model, issue.max_attempts, issue.no_escalate) == ("strong", 3, True)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbf+++\r\ntitle = 'T'\r\n+++\r\n\r\nline one\r\nline two\r\n",
+        b"+++  \rtitle = 'T'\r+++\t\r\rline one\rline two\r",
+        b"\n\n+++\ntitle = 'T'\n+++\nline one\nline two",
+        b"\xef\xbb\xbf# T\r\nline one\r\nline two",
+    ],
+)
+def test_byte_order_marks_and_any_line_ends_are_accepted(folder, data):
+    (folder / "1-a.md").write_bytes(data)
+    issue = only(folder)
+    assert (issue.title, issue.body) == ("T", "line one\nline two")
+
+
+def test_an_accept_command_may_have_several_lines(folder):
+    (folder / "1-a.md").write_text('+++\ntitle = \'T\'\naccept = ["""\nset -e\nmake\n"""]\n+++\nb\n')
+    assert only(folder).accept == ("set -e\nmake\n",)
+
+
+def test_a_plus_line_in_the_body_is_body(folder):
+    (folder / "1-a.md").write_text("+++\ntitle = 'T'\n+++\na\n+++\nb = 1\n+++\n")
+    assert only(folder).body == "a\n+++\nb = 1\n+++"
+
+
+def test_a_rule_of_dashes_at_the_top_is_markdown(folder):
+    (folder / "1-a.md").write_text("---\n# T\n\n---\nb\n")
+    assert only(folder).title == "T"
+
+
+def test_a_body_of_one_mebibyte_is_allowed(folder):
+    (folder / "1-a.md").write_text("+++\ntitle = 'T'\n+++\n" + "x" * 1_048_576 + "\n")
+    assert len(only(folder).body) == 1_048_576
+
+
+def test_the_hash_is_of_the_bytes(folder):
+    (folder / "1-a.md").write_bytes(b"# T\nb\n")
+    first = only(folder).content_hash
+    (folder / "1-a.md").write_bytes(b"# T\r\nb\r\n")
+    assert only(folder).content_hash != first
+    (folder / "1-a.md").write_bytes(b"# T\nb\n")
+    assert only(folder).content_hash == first
+
+
+def test_a_missing_folder_is_an_empty_backlog_with_a_warning(tmp_path):
+    tracker = FilesTracker(tmp_path)
+    backlog = tracker.backlog()
+    assert (backlog.issues, backlog.faults) == ((), ())
+    assert "no folder issues" in backlog.warnings[0].problem
+    mark = tracker.fingerprint()
+    (tmp_path / "issues").mkdir()
+    assert tracker.fingerprint() != mark
+    assert tracker.backlog().warnings == ()
+
+
+def test_a_file_in_the_folders_place_is_a_usage_error_and_has_a_fingerprint(tmp_path):
+    (tmp_path / "issues").write_text("oops")
+    tracker = FilesTracker(tmp_path)
+    with pytest.raises(UsageError, match="cannot list issues"):
+        tracker.backlog()
+    assert tracker.fingerprint()
+
+
+def test_unchanged_files_are_not_opened_again(folder):
+    path = folder / "1-a.md"
+    path.write_text("# Old\n\nb\n")
+    age(path)
+    tracker = FilesTracker(folder.parent)
+    first = tracker.backlog()
+    assert tracker.backlog() is first
+    # Same size, time and inode: only a tracker that trusts its memory still shows the old text.
+    stamp = path.stat().st_mtime_ns
+    with path.open("r+") as file:
+        file.write("# New")
+    os.utime(path, ns=(stamp, stamp))
+    (folder / "2-b.md").write_text("# Other\n\nb\n")
+    assert [issue.title for issue in tracker.backlog().issues] == ["Old", "Other"]
+
+
+def test_a_file_is_read_again_after_its_time_size_or_inode_changed(folder):
+    path = folder / "1-a.md"
+    path.write_text("# Old\n\nb\n")
+    age(path, 300)
+    tracker = FilesTracker(folder.parent)
+    assert tracker.backlog().issues[0].title == "Old"
+    path.write_text("# New\n\nb\n")
+    age(path, 200)
+    assert tracker.backlog().issues[0].title == "New"
+    before = path.stat().st_mtime_ns
+    other = folder / "_other"
+    other.write_text("# Two\n\nb\n")
+    os.utime(other, ns=(before, before))
+    other.rename(path)
+    assert tracker.backlog().issues[0].title == "Two"
+
+
+def test_edits_that_the_clock_cannot_tell_apart_are_all_seen(folder):
+    path = folder / "1-a.md"
+    tracker = FilesTracker(folder.parent)
+    stamp = time.time() + 3_600
+    for title in ("aaa", "bbb", "ccc"):
+        path.write_text(f"# {title}\n\nb\n")
+        os.utime(path, (stamp, stamp))
+        assert tracker.backlog().issues[0].title == title
+
+
+def test_asking_for_the_fingerprint_imports_neither_pydantic_nor_a_toml_parser(folder):
+    (folder / "1-a.md").write_text("+++\ntitle = 'T'\n+++\nb\n")
+    program = (
+        "import sys, pathlib\n"
+        "from noface.trackers.table import TRACKERS\n"
+        "tracker = TRACKERS['files'](pathlib.Path(sys.argv[1]), 'issues')\n"
+        "tracker.fingerprint()\n"
+        "print(sorted({'pydantic', 'tomllib', 'tomli_w', 'difflib'} & set(sys.modules)))\n"
+        "tracker.backlog()\n"
+        "print('pydantic' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder.parent)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split("\n")[:2] == ["[]", "True"]
