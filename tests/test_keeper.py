@@ -139,10 +139,10 @@ def test_daemon_in_its_own_session_with_a_cleared_environment_dies(launcher, she
 
 
 def test_child_that_holds_stdout_does_not_hold_up_the_command(launcher, shell, out):
-    ended = launcher.run(shell("(trap '' TERM INT HUP; echo $BASHPID; while :; do sleep 0.1; done) & exit 0"))
+    ended = launcher.run(shell("(trap '' TERM INT HUP; while :; do sleep 0.1; done) & echo $!"))
     assert ended.exit_code == 0
     assert ended.survivors_killed >= 1
-    assert is_gone(first_line(out)) if out.read_text() else True
+    assert is_gone(int(out.read_text()))
 
 
 def test_daemon_that_forks_on_and_on_is_caught(launcher, python, token):
@@ -185,17 +185,18 @@ def test_stopped_program_is_ended(launcher, shell, out):
 
 
 def test_everything_dies_with_a_killed_noface(tmp_path, token):
-    script = f"""
+    script = """
 from noface.system.supervise import Command, Launcher
-import os
+import os, sys
 tree = "trap '' TERM INT HUP; setsid sleep 1000 & nohup sleep 1000 & (env -i setsid sleep 1000 &) ; echo up; wait"
 with Launcher() as launcher:
     launcher.warm_up()
     open("zygote", "w").write(str(launcher.zygote_pid))
-    launcher.run(Command(("bash", "-c", tree), ".", (("NOFACE_TOKEN", {token!r}), ("PATH", os.environ["PATH"])),
-        None, "out.log", "err.log", 1000.0, None, 1000))
-""".replace('"."', repr(str(tmp_path))).replace('"out.log", "err.log"', f'{str(tmp_path / "out.log")!r}, "/dev/null"')
-    noface = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
+    env = (("NOFACE_TOKEN", sys.argv[1]), ("PATH", os.environ["PATH"]))
+    out = os.path.abspath("out.log")
+    launcher.run(Command(("bash", "-c", tree), "/", env, None, out, out, 1000.0, None, 1000))
+"""
+    noface = subprocess.Popen([sys.executable, "-c", script, token], cwd=tmp_path)
     wait_until(lambda: (tmp_path / "out.log").exists() and "up" in (tmp_path / "out.log").read_text())
     zygote = psutil.Process(int((tmp_path / "zygote").read_text()))
     wait_until(lambda: len(zygote.children(recursive=True)) >= 5)
@@ -227,6 +228,20 @@ def test_without_keeper_and_zygote_the_marker_finds_what_is_left(launcher, shell
     thread.join()
     assert (ended[0].ended_by, ended[0].survivors_killed) == (EndedBy.LOST, 3)
     assert alive(token) == []
+
+
+def test_stopped_keeper_is_given_up_and_what_it_watched_over_is_killed(shell, out):
+    stop = Canceller()
+    with Launcher(Ladder(int_s=0.1, term_s=0.1, kill_s=0.2)) as launcher:
+        thread, ended = in_background(launcher, shell("env -i setsid sleep 1000 & echo $$; wait"), stop)
+        keeper = psutil.Process(first_line(out)).parent()
+        tree = [keeper, *keeper.children(recursive=True)]
+        keeper.suspend()
+        stop.cancel()
+        thread.join()
+        assert ended[0].ended_by is EndedBy.LOST
+        wait_until(lambda: all(is_gone(process.pid) for process in tree))
+    assert len(tree) == 3
 
 
 def test_commands_go_on_without_the_zygote_and_the_next_gets_a_new_one(launcher, shell, program, tmp_path, out):

@@ -11,7 +11,6 @@ from noface.core.model import AttemptOrder, Failure, ModelSpec
 from noface.core.taxonomy import FailureKind
 
 
-
 class CommandAgent:
     """Runs `[models.NAME] command`, with `args` added, `{prompt_file}` and `{model}` filled in."""
 

@@ -1,4 +1,4 @@
-"""A worker for tests and dry runs: a real process that plays a list of edits, exits, sleeps and outputs.
+r"""A worker for tests and dry runs: a real process that plays a list of edits, exits, sleeps and outputs.
 
 `[models.NAME] command` is the path of a TOML file, relative to noface.toml's folder or absolute:
 
@@ -6,7 +6,7 @@
     issue = "7"          # which issue; "*" = any
     attempt = 1          # which attempt; 0 = any
     steps = [
-      { write = "src/a.py", text = "x = 1\\n" },
+      { write = "src/a.py", text = "x = 1\n" },
       { replace = "src/a.py", old = "1", new = "2" },
       { delete = "src/b.py" },
       { say = "done" }, { complain = "to stderr" }, { sleep = 0.5 }, { shell = "nohup sleep 60 &" }, { exit = 3 },

@@ -84,7 +84,7 @@ def _branch(value: str) -> str:
 
 
 def _regex(value: str) -> str:
-    import regex  # type: ignore[import-untyped]  # the library ships no types
+    import regex
 
     try:
         regex.compile(value)

@@ -80,9 +80,7 @@ class Land:
     reason: str
 
 
-Action = (
-    FirstAttempt | RetryWithFeedback | Escalate | AddContext | ReduceScope | RetrySame | WaitUntil | Block | Land
-)
+Action = FirstAttempt | RetryWithFeedback | Escalate | AddContext | ReduceScope | RetrySame | WaitUntil | Block | Land
 
 
 def kind_of(action: Action) -> str:

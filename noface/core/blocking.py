@@ -10,7 +10,7 @@ _ERRORS_MAX = 5
 
 _FIRST_STEPS: dict[FailureKind, str] = {
     FailureKind.AUTH: "Log the agent in, or give it a key; then run noface again: this clears itself.",
-    FailureKind.MISCONFIGURED: "Correct the model's entry in noface.toml, or install its program; then run noface again.",
+    FailureKind.MISCONFIGURED: "Correct the model's entry in noface.toml or install its program; then run noface again.",
     FailureKind.ENVIRONMENT: "Mend what is missing on this machine (see the error), then run noface again.",
     FailureKind.RATE_LIMITED: "Wait for the provider, or name another model; then run noface again.",
     FailureKind.OVERLOADED: "Wait for the provider, or name another model; then run noface again.",
@@ -22,7 +22,7 @@ _FIRST_STEPS: dict[FailureKind, str] = {
     FailureKind.NO_DIFF: "Say what should change: the worker found nothing to do.",
     FailureKind.AGENT_CONFUSION: "Answer the question in the issue's text or in a note.",
 }
-_CLEARS_ITSELF = (
+CLEARS_ITSELF = (
     FailureKind.AUTH,
     FailureKind.MISCONFIGURED,
     FailureKind.ENVIRONMENT,
@@ -32,11 +32,7 @@ _CLEARS_ITSELF = (
     FailureKind.NETWORK,
 )
 
-
-def clears_itself(kind: str) -> bool:
-    """Tell whether a block of this kind is lifted by the next run, since its cause is outside the issue."""
-    return kind in _CLEARS_ITSELF
-
+"""Blocks of these kinds are lifted by the next run: their cause lies outside the issue."""
 
 def block_document(issue: Issue, action: Block, attempts: tuple[PastAttempt, ...], branch: str) -> dict[str, Any]:
     """Return what `noface blocked --json` shows of an issue; `branch` is where its best work stands."""

@@ -143,9 +143,7 @@ def _not_charged(
     return RetrySame(last.model, "not the worker's fault: nothing is charged")
 
 
-def _wait(
-    attempts: tuple[PastAttempt, ...], policy: Policy, failure: Failure, now: float, jitter: float
-) -> Action:
+def _wait(attempts: tuple[PastAttempt, ...], policy: Policy, failure: Failure, now: float, jitter: float) -> Action:
     last = attempts[-1]
     tries = _trailing(
         attempts, lambda a: a.failure is not None and a.failure.category is Category.TRANSIENT and a.model == last.model

@@ -14,7 +14,9 @@ _TEST_PATH = re.compile(
     r"(^|/)(tests?|spec|specs|__tests__|testing|acceptance)/|(^|/)(test_[^/]*|conftest)\.py$"
     r"|[._-](test|tests|spec)\.[A-Za-z0-9]+$|(^|/)[A-Z]\w*Tests?\.(java|kt|cs|swift|scala)$"
 )
-_CODE = re.compile(r"\.(py|js|jsx|ts|tsx|mjs|cjs|rs|go|java|kt|cs|rb|php|exs?|erl|c|cc|cpp|h|hpp|swift|scala|hs|sh|lua)$")
+_CODE = re.compile(
+    r"\.(py|js|jsx|ts|tsx|mjs|cjs|rs|go|java|kt|cs|rb|php|exs?|erl|c|cc|cpp|h|hpp|swift|scala|hs|sh|lua)$"
+)
 _TEST_CASE = re.compile(
     r"^\s*(async\s+)?def\s+test\w*\s*\(|^\s*func\s+Test\w*\s*\(|#\[(tokio::)?test\]|^\s*@Test\b"
     r"|^\s*(it|test|specify|scenario)\s*[(\"']|^\s*test\s+\"|^\s*(public\s+)?function\s+test\w*\s*\(|\bTEST(_F|_P)?\s*\("

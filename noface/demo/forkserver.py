@@ -250,7 +250,7 @@ def gather(told):
             answer["lines"][record["traced"]] = record["lines"]
         else:
             name = record.pop("test")
-            if answer["tests"].get(name, record)["outcome"] in ("passed", "unfinished"):
+            if name not in answer["tests"] or answer["tests"][name]["outcome"] in ("passed", "unfinished"):
                 answer["tests"][name] = record
     return answer
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from noface.demo.edits import Edit, apply
 from noface.demo.mutate import compiles
 from noface.demo.oracle import Oracle
-from noface.demo.outcome import Fitness, Goal
+from noface.demo.outcome import Fitness, Goal, Outcome
 from noface.demo.scratch import Scratch
 
 PROGRESS_EVERY = 6
@@ -53,7 +53,8 @@ class Search:
     planned: int = 0
     best: Fitness = Fitness(0, 0)
     best_edits: tuple[Edit, ...] = ()
-    beam: list[tuple[Fitness, int, Edit]] = field(default_factory=list)
+    telling: list[tuple[Fitness, int, Edit]] = field(default_factory=list)
+    kinds: set[tuple[str, ...]] = field(default_factory=set)
     deadline: float = 0.0
 
     def run(self, singles: list[Edit], skip: int) -> Found:
@@ -89,7 +90,7 @@ class Search:
             return True
         fitness, broke = self.goal.fitness(outcome), self.goal.broke(outcome)
         if rank is not None and not broke and self.goal.changed(outcome):
-            self.beam.append((fitness, -rank, edits[0]))
+            self._remember(edits[0], rank, fitness, outcome)
         if fitness.passing > self.best.passing and not broke:
             self.best, self.best_edits = fitness, edits
         if self.tried % PROGRESS_EVERY == 0:
@@ -97,20 +98,30 @@ class Search:
             self.say(f"{self.tried}/{self.planned} candidates, best {self.best.passing}/{wanted} tests pass")
         return False
 
+    def _remember(self, edit: Edit, rank: int, fitness: Fitness, outcome: Outcome) -> None:
+        """Keep a single that changed how the tests fail; of those that fail in the same way, the first."""
+        kind = tuple(sorted(verdict.message for verdict in outcome.tests.values()))
+        if kind not in self.kinds:
+            self.kinds.add(kind)
+            self.telling.append((fitness, -rank, edit))
+
     def _pairs(self, singles: list[Edit]) -> Iterator[tuple[Edit, Edit]]:
-        """Join the beam with the singles along diagonals: promising with promising first."""
+        """Join the beam with other singles along diagonals: promising with promising first."""
         if not self.budget.pairs:
             return
-        firsts = [edit for _, _, edit in sorted(self.beam, key=lambda one: one[:2], reverse=True)][: self.budget.beam]
+        fittest = [edit for _, _, edit in sorted(self.telling, key=lambda one: one[:2], reverse=True)]
+        firsts = fittest[: self.budget.beam]
+        ranked = [edit for _, _, edit in self.telling]
+        seconds = list(dict.fromkeys((*ranked, *singles)))
         given: set[frozenset[Edit]] = set()
-        for diagonal in range(len(firsts) + len(singles)):
+        for diagonal in range(len(firsts) + len(seconds)):
             for row, first in enumerate(firsts[: diagonal + 1]):
                 column = diagonal - row
-                if column >= len(singles) or singles[column].clashes(first) or singles[column] == first:
+                if column >= len(seconds) or seconds[column].clashes(first) or seconds[column] == first:
                     continue
-                pair = frozenset({first, singles[column]})
+                pair = frozenset({first, seconds[column]})
                 if pair not in given:
                     given.add(pair)
-                    yield first, singles[column]
+                    yield first, seconds[column]
                 if len(given) >= self.budget.pairs:
                     return

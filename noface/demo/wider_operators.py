@@ -17,9 +17,7 @@ def variable(source: Source, node: ast.AST) -> Iterator[Change]:
     """Read another variable of the same function."""
     if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)):
         return
-    parent = source.parents.get(node)
-    called = isinstance(parent, ast.Call) and parent.func is node
-    if not called and node.id in local_names(source, node):
+    if not _is_called(source, node) and node.id in local_names(source, node):
         for name in local_names(source, node):
             if name != node.id:
                 yield Change(*source.span(node), name.encode(), "variable", 0.6)
@@ -52,21 +50,23 @@ def borrowed_constant(source: Source, node: ast.AST) -> Iterator[Change]:
 
 
 def attribute(source: Source, node: ast.AST) -> Iterator[Change]:
-    """Read another attribute that the file uses on the same object."""
-    if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+    """Read another attribute that the same function reads of its variables."""
+    if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)) or _is_called(source, node):
         return
-    parent = source.parents.get(node)
-    if isinstance(parent, ast.Call) and parent.func is node:
-        return
-    used = {
-        other.attr: None
-        for other in ast.walk(source.tree)
-        if isinstance(other, ast.Attribute) and isinstance(other.value, ast.Name) and other.value.id == node.value.id
-    }
+    read = [
+        other
+        for other in ast.walk(source.enclosing_function(node) or source.tree)
+        if isinstance(other, ast.Attribute) and isinstance(other.value, ast.Name) and not _is_called(source, other)
+    ]
+    read.sort(key=lambda other: (abs(other.lineno - node.lineno), other.attr))
     _, end = source.span(node)
-    for name in sorted(used)[:INGREDIENTS_MAX]:
-        if name != node.attr:
-            yield Change(end - len(node.attr.encode()), end, name.encode(), "attribute", 0.45)
+    for name in list(dict.fromkeys(other.attr for other in read))[:INGREDIENTS_MAX]:
+        yield Change(end - len(node.attr.encode()), end, name.encode(), "attribute", 0.45)
+
+
+def _is_called(source: Source, node: ast.expr) -> bool:
+    parent = source.parents.get(node)
+    return isinstance(parent, ast.Call) and parent.func is node
 
 
 def dropped_clause(source: Source, node: ast.AST) -> Iterator[Change]:

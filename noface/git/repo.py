@@ -243,6 +243,15 @@ class Plumbing:
                 found[path] = (mode, oid)
         return found
 
+    def landed_issues(self) -> tuple[tuple[str, str], ...]:
+        """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
+        shape = "--format=%H%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"
+        text = self.git.ask(
+            "log", "--first-parent", "--reverse", "--grep=^Noface-Issue: ", shape, self.repository.main, "--"
+        )
+        pairs = (line.split("\0") for line in text.splitlines())
+        return tuple((names[-1], commit) for commit, *names in pairs if names and names[-1])
+
     def references(self, prefix: str) -> dict[str, str]:
         """Return the refs below `prefix` with the objects they name."""
         text = self.git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix)

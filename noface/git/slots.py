@@ -62,7 +62,7 @@ def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, 
 
 def checkout(slot: Slot, tree: str) -> None:
     """Make the folder hold exactly `tree` and, of the rest, only what is kept. Repeatable after any crash."""
-    if os.path.islink(slot.path) or not slot.path.is_dir():
+    if slot.path.is_symlink() or not slot.path.is_dir():
         _remove(slot.path)
         slot.path.mkdir(parents=True)
     _remove(slot.path / ".git")

@@ -47,9 +47,7 @@ def take(
     `main` is what protected paths are restored from and the diff is taken against. The caller has ended every
     process of the attempt. Raises GitError where git itself fails.
     """
-    findings = look_over(
-        slot.path, slot.keep, file_bytes_max=limits.file_bytes_max, files_max=limits.files_max
-    )
+    findings = look_over(slot.path, slot.keep, file_bytes_max=limits.file_bytes_max, files_max=limits.files_max)
     git = slot.git()
     notes = [*findings.notes, *_add(git, findings)]
     tree = git.ask("write-tree")
@@ -86,9 +84,7 @@ def _add(git: Git, findings: Findings) -> list[str]:
     return [] if output.code == 0 else [line for line in output.stderr.splitlines() if line][:_NOTES_MAX]
 
 
-def _without_new_gitlinks(
-    git: Git, tree: str, changes: tuple[FileChange, ...], notes: list[str]
-) -> tuple[str, bool]:
+def _without_new_gitlinks(git: Git, tree: str, changes: tuple[FileChange, ...], notes: list[str]) -> tuple[str, bool]:
     """Take links to other repositories back: their content is in no object store noface knows."""
     links = [c for c in changes if c.new_mode == _GITLINK]
     if not links:

@@ -60,9 +60,7 @@ class LogFollower:
             self.last_life = time.monotonic()
 
 
-def run_agent(
-    order: AttemptOrder, shop: Workshop, place: Place, cancel: Canceller, tell: Tell
-) -> AgentRun:
+def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Canceller, tell: Tell) -> AgentRun:
     """Run the order's worker to its end, and until no process of it is left (law 6)."""
     agent = shop.agents[order.model.agent]
     invocation = agent.invocation(order, place)

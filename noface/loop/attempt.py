@@ -45,9 +45,7 @@ def run_attempt(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Te
     if work is None:
         done = _do_work(order, shop, cancel, tell)
         if isinstance(done, Failure):
-            return AttemptReport(
-                order.token, order.issue.id, order.number, agent=None, snapshot=None, failure=done
-            )
+            return AttemptReport(order.token, order.issue.id, order.number, agent=None, snapshot=None, failure=done)
         work = done
     report = AttemptReport(
         token=order.token,

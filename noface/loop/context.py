@@ -2,16 +2,16 @@
 
 import queue
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from noface.core.hints import HintRule
-from noface.core.model import GateSpec, ModelSpec
+from noface.core.model import GateResult, GateSpec, ModelSpec
 from noface.core.policy import Policy
 from noface.executors.local import LocalExecutor
 from noface.loop.gating import Known
 from noface.loop.workshop import Workshop
-from noface.store.journal import Journal
+from noface.store.journal import Announce, Journal
 from noface.store.reader import Reader
 from noface.system.clock import Clock
 from noface.trackers.base import Tracker
@@ -39,10 +39,6 @@ class RunSettings:
     attempts_dir: str = ""
 
 
-Announce = Callable[[str, str | None, dict[str, object]], None]
-"""Tells views what happens: kind, issue id, data."""
-
-
 @dataclass(slots=True)
 class RunContext:
     """The parts of a run. `known` are main's failing tests by gate, under the baseline "only-new"."""
@@ -57,7 +53,7 @@ class RunContext:
     clock: Clock
     announce: Announce
     inbox: "queue.SimpleQueue[object]"
-    memo: dict[str, object]
+    memo: dict[str, GateResult]
     random: random.Random = field(default_factory=random.Random)
     known: Known | None = None
 

@@ -53,9 +53,7 @@ def gate_tree(
 ) -> Gated | None:
     """Gate an attempt's tree, merged with main; None where it was cancelled."""
     logs = Path(order.directory) / "gates"
-    task = Task(
-        order.issue.id, order.number, order.token, str(order.slot), tree, commit, main, logs
-    )
+    task = Task(order.issue.id, order.number, order.token, str(order.slot), tree, commit, main, logs)
     return run_gates(shop, task, order.gates, cancel, tell, known)
 
 

@@ -66,9 +66,7 @@ def _merged(
     return merge.tree, merge.conflicts
 
 
-def _after_gates(
-    order: AttemptOrder, report: AttemptReport, gated: Gated, main: str, shop: Workshop
-) -> AttemptReport:
+def _after_gates(order: AttemptOrder, report: AttemptReport, gated: Gated, main: str, shop: Workshop) -> AttemptReport:
     failed = worst(gated.results)
     agent = report.agent
     unfinished = agent.error if agent is not None else None
@@ -129,7 +127,11 @@ def _no_diff(order: AttemptOrder, last_words: str, protected: tuple[str, ...]) -
 def _oversized(paths: tuple[str, ...]) -> Failure:
     message = f"files above [limits] max_file_mb were left: {', '.join(paths[:_SHOWN_MAX])}"
     return Failure(
-        FailureKind.RESOURCE_EXHAUSTED, message, rule="file-too-big", signature=f"file-too-big:{paths[0]}", evidence=paths
+        FailureKind.RESOURCE_EXHAUSTED,
+        message,
+        rule="file-too-big",
+        signature=f"file-too-big:{paths[0]}",
+        evidence=paths,
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from noface.core.actions import Action, Block, Land, WaitUntil
 from noface.core.blocking import block_document
-from noface.core.model import Issue, PastAttempt
+from noface.core.model import Issue, PastAttempt, Proof
 from noface.core.policy import History, next_action
 from noface.core.taxonomy import IssueStatus
 from noface.git.refs import RefUpdate
@@ -26,7 +26,7 @@ def known_model(context: RunContext, issue: Issue) -> Issue:
     return issue if issue.model is None or issue.model in context.settings.models else replace(issue, model=None)
 
 
-def settle(context: RunContext, queue: MergeQueue, issue: Issue, epoch: int) -> Action:
+def settle(context: RunContext, queue: MergeQueue, issue: Issue, epoch: int, proof: Proof | None = None) -> Action:
     """Decide on an issue whose attempt has just been recorded, write the decision down, and carry it out."""
     past = context.reader.past(issue.id)
     action = decide(context, issue, epoch)
@@ -37,7 +37,7 @@ def settle(context: RunContext, queue: MergeQueue, issue: Issue, epoch: int) -> 
     hit("action_recorded")
     match action:
         case Land():
-            enqueue(context, queue, issue, past)
+            enqueue(context, queue, issue, past, proof)
         case Block():
             current = tuple(attempt for attempt in past if attempt.epoch == epoch)
             branch = scratch_branch(issue.id).removeprefix("refs/heads/") if _kept(past) else ""
@@ -52,12 +52,14 @@ def settle(context: RunContext, queue: MergeQueue, issue: Issue, epoch: int) -> 
     return action
 
 
-def enqueue(context: RunContext, queue: MergeQueue, issue: Issue, past: tuple[PastAttempt, ...]) -> None:
-    """Put the last attempt, which passed, into the merge queue."""
+def enqueue(
+    context: RunContext, queue: MergeQueue, issue: Issue, past: tuple[PastAttempt, ...], proof: Proof | None = None
+) -> None:
+    """Put the last attempt, which passed, into the merge queue; without a proof it is made there."""
     last = past[-1]
     assert last.candidate is not None  # noqa: S101 - an attempt that passed has one
     context.journal.status(context.clock.now(), issue.id, IssueStatus.LANDING, "passed; waits to land")
-    queue.add(Entry(issue, last.number, last.candidate))
+    queue.add(Entry(issue, last.number, last.candidate, proof))
 
 
 def _kept(past: tuple[PastAttempt, ...]) -> list[PastAttempt]:

@@ -1,4 +1,4 @@
-"""Before any token is spent: are the gates green on main, and are an issue's `accept` commands red?"""
+"""Asks, before any token is spent: whether the gates are green on main, and an issue's `accept` commands red."""
 
 from dataclasses import dataclass
 from pathlib import Path

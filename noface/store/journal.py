@@ -1,6 +1,7 @@
 """Writes what happens: each method is one transaction that appends an event and moves the rows people look at."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from noface.core.actions import Action, kind_of
@@ -8,6 +9,10 @@ from noface.core.codec import encode
 from noface.core.model import AttemptOrder, AttemptReport, Backlog, Failure, GateResult, Issue
 from noface.core.taxonomy import IssueStatus
 from noface.store.database import Database
+
+
+Announce = Callable[[str, str | None, dict[str, object]], None]
+"""Tells views what happens: kind, issue id, data."""
 
 
 def dumps(value: object) -> str:
@@ -18,9 +23,10 @@ def dumps(value: object) -> str:
 class Journal:
     """The one writer of a repository's state. `run_id` marks the events of this process."""
 
-    def __init__(self, database: Database, run_id: str = "") -> None:
+    def __init__(self, database: Database, run_id: str = "", announce: Announce | None = None) -> None:
         self._db = database
         self._run_id = run_id
+        self._announce = announce
 
     def event(self, at: float, kind: str, issue_id: str | None = None, **data: object) -> None:
         """Append an event; inside another method's transaction it becomes part of it."""
@@ -29,6 +35,8 @@ class Journal:
                 "INSERT INTO events (at, run_id, kind, issue_id, data) VALUES (?, ?, ?, ?, ?)",
                 (at, self._run_id, kind, issue_id, dumps(data)),
             )
+        if self._announce is not None:
+            self._announce(kind, issue_id, data)
 
     def run_started(self, at: float, pid: int) -> None:
         """Record that this run began; runs that never ended are marked as cut off."""
@@ -69,9 +77,7 @@ class Journal:
         with self._db.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", (name, value))
 
-    def status(
-        self, at: float, issue_id: str, status: IssueStatus, reason: str, until: float | None = None
-    ) -> None:
+    def status(self, at: float, issue_id: str, status: IssueStatus, reason: str, until: float | None = None) -> None:
         """Move an issue to another status, with the reason a person reads."""
         with self._db.transaction() as connection:
             connection.execute(
@@ -97,9 +103,7 @@ class Journal:
             )
             self.status(at, issue_id, IssueStatus.READY, why)
 
-    def attempt_started(
-        self, at: float, order: AttemptOrder, *, epoch: int, prompt_hash: str, branch: str
-    ) -> None:
+    def attempt_started(self, at: float, order: AttemptOrder, *, epoch: int, prompt_hash: str, branch: str) -> None:
         """Record the intent to run a worker, before anything is done for it."""
         with self._db.transaction() as connection:
             connection.execute(

@@ -102,13 +102,10 @@ class Reader:
         rows = self._db.rows("SELECT model, until, reason FROM waits")
         return {row["model"]: ModelWait(row["until"], row["reason"]) for row in rows}
 
-    def memo(self, keys: tuple[str, ...]) -> dict[str, GateResult]:
-        """Return the remembered gate results among `keys`."""
-        found = {}
-        for key in keys:
-            for row in self._db.rows("SELECT result FROM gate_memo WHERE key = ?", key):
-                found[key] = decode(GateResult, json.loads(row["result"]))
-        return found
+    def newest_memo(self, most: int = 2000) -> dict[str, GateResult]:
+        """Return the newest remembered gate results by key."""
+        rows = self._db.rows("SELECT key, result FROM gate_memo ORDER BY at DESC LIMIT ?", most)
+        return {row["key"]: decode(GateResult, json.loads(row["result"])) for row in rows}
 
     def events(self, issue_id: str) -> list[sqlite3.Row]:
         """Return an issue's events in order."""

@@ -3,7 +3,6 @@
 import codecs
 import errno
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -21,7 +20,7 @@ def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None
     Raises OSError; the old file is untouched then.
     """
     content = data.encode() if isinstance(data, str) else data
-    temporary = path.with_name(f".{path.name[:NAME_PART_MAX]}.{secrets.token_hex(8)}.tmp")
+    temporary = path.with_name(f".{path.name[:NAME_PART_MAX]}.{os.urandom(8).hex()}.tmp")
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PUBLIC_MODE), "wb") as file:
             mode = _mode_to_keep(path)
@@ -59,10 +58,12 @@ def read_bounded(path: Path, head_bytes: int, tail_bytes: int) -> str:
     Where something was left out, a line in the middle says how many bytes. Raises OSError, also for what is no
     regular file: a FIFO would be waited on for ever.
     """
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    with os.fdopen(descriptor, "rb") as file:
         if status.st_size <= head_bytes + tail_bytes:
             return file.read(head_bytes + tail_bytes).decode(errors="replace")
         head = file.read(head_bytes)

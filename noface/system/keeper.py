@@ -4,10 +4,10 @@ A keeper is a subreaper: whatever its program starts stays its descendant, also 
 (agents start their tools in such). When the program has ended it kills what is left, and only then reports. When
 its control socket closes, because noface died, it kills everything at once.
 
-The keeper announces itself with one byte: CONTAINED, or UNCONTAINED where there are no subreapers (macOS) and only
-the program's process group can be reached. It reads one order (4 bytes of length, then JSON: argv, cwd, env, stdin,
-stdout, stderr, log_max_bytes) and then JSON lines {"stop": {int_s, term_s}}. It sends JSON lines: {"failed":
-<StartError.what>}, or {"started": pid} and at last {"exited": {code, signal, survivors, output_limit}}.
+The keeper announces itself (ANNOUNCEMENT: its pid, and whether it is a subreaper; where there are none, as on
+macOS, only the program's process group can be reached). It reads one order (4 bytes of length, then JSON: argv,
+cwd, env, stdin, stdout, stderr, log_max_bytes) and then JSON lines {"stop": {int_s, term_s}}. It sends JSON lines:
+{"failed": <StartError.what>}, or {"started": pid} and at last {"exited": {code, signal, survivors, output_limit}}.
 
 Standard library only, and nothing that is slow to import.
 """
@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from noface.system import proctree
 from noface.system.program import StartError, open_streams, start
 
-CONTAINED, UNCONTAINED = b"C", b"U"
+ANNOUNCEMENT = struct.Struct("!I?")
 LENGTH = struct.Struct("!I")
 LOG_POLL_S = 0.25
 LOG_POLL_MIN_S = 0.01
@@ -219,7 +219,7 @@ def keep(control: socket.socket) -> NoReturn:
     os.setsid()
     wake, _ = wake_on_child()
     contained = proctree.prctl(proctree.SET_CHILD_SUBREAPER, 1)
-    control.sendall(CONTAINED if contained else UNCONTAINED)
+    control.sendall(ANNOUNCEMENT.pack(os.getpid(), contained))
     order = _receive_order(control)
     try:
         streams = open_streams(order)

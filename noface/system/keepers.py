@@ -2,15 +2,17 @@
 
 import json
 import socket
+import struct
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import noface
 from noface.errors import NofaceError
-from noface.system.keeper import CONTAINED, LENGTH
+from noface.system.keeper import ANNOUNCEMENT, LENGTH
 
 START_ATTEMPTS = 3
 ANSWER_TIMEOUT_S = 30.0
@@ -23,6 +25,15 @@ _START_ZYGOTE = (
 
 class KeeperLostError(NofaceError):
     """No keeper could be started, so the command was not either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hired:
+    """A keeper that has its order: its control socket, its pid, and whether no descendant can escape it."""
+
+    control: socket.socket
+    pid: int
+    contained: bool
 
 
 class Keepers:
@@ -44,8 +55,8 @@ class Keepers:
         with self._lock:
             return self._process.pid if self._process is not None and self._process.poll() is None else None
 
-    def start(self, order: dict[str, Any]) -> tuple[socket.socket, bool]:
-        """Give an order to a fresh keeper: its control socket, and whether it contains all descendants.
+    def hire(self, order: dict[str, Any]) -> Hired:
+        """Give an order to a fresh keeper.
 
         Raises KeeperLostError after three tries. Trying again is safe: a keeper starts nothing before it has
         the whole order, and gets that only after announcing itself.
@@ -58,16 +69,16 @@ class Keepers:
             try:
                 with theirs:
                     channel = self._hand_over(theirs)
-                announced = ours.recv(1)
+                pid, contained = ANNOUNCEMENT.unpack(ours.recv(ANNOUNCEMENT.size))
                 ours.sendall(LENGTH.pack(len(encoded)) + encoded)
-            except OSError:
+            except (OSError, struct.error):
                 ours.close()
                 self._forget(channel)
                 continue
             except BaseException:
                 ours.close()
                 raise
-            return ours, announced == CONTAINED
+            return Hired(ours, pid, contained)
         raise KeeperLostError(
             "the process that watches over the command could not be started",
             "the machine may be out of processes or memory (see `ulimit -u` and `free`); run noface again then",

@@ -6,9 +6,10 @@ descendants are gone. Programs write their logs themselves; here only the logs' 
 
 import dataclasses
 import errno
+import os
+import signal
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
@@ -18,6 +19,7 @@ from noface.errors import NofaceError
 from noface.system.canceller import Canceller
 from noface.system.command import COMMAND_MARKER, Command, Exit, Ladder
 from noface.system.keepers import KeeperLostError, Keepers
+from noface.system.proctree import send_signal
 from noface.system.startfault import explain
 from noface.system.sweep import sweep
 from noface.system.watch import Watch
@@ -85,7 +87,7 @@ class Launcher:
 
     def _run(self, command: Command, cancel: Canceller | None, on_output: Callable[[], float | None] | None) -> Exit:
         began = time.monotonic()
-        mark = uuid.uuid4().hex
+        mark = os.urandom(16).hex()
         order = dataclasses.asdict(command) | {"env": {**dict(command.env), COMMAND_MARKER: mark}}
         cancellers = [self._closing] if cancel is None else [self._closing, cancel]
         if any(canceller.cancelled for canceller in cancellers):
@@ -94,18 +96,21 @@ class Launcher:
             what = {"step": "exec", "name": command.argv[0], "errno": errno.E2BIG, "text": ""}
             return Exit(None, None, EndedBy.ITSELF, 0.0, error=explain(what, command.argv, order["env"]))
         try:
-            control, contained = self._keepers.start(order)
+            keeper = self._keepers.hire(order)
         except KeeperLostError as problem:
             return Exit(None, None, EndedBy.LOST, time.monotonic() - began, error=f"{problem.message}; {problem.hint}")
-        watch = Watch(command, control, cancellers, self._ladder, on_output, began)
+        watch = Watch(command, keeper.control, cancellers, self._ladder, on_output, began)
         report = watch.wait()
         if report is None:
-            swept, error = (0, watch.error) if watch.stuck else _sweep(mark)
+            if watch.stuck:
+                # It may have been stopped. What it watched over falls to the zygote then.
+                send_signal(keeper.pid, signal.SIGKILL)
+            swept, error = _sweep(mark)
             return Exit(None, None, EndedBy.LOST, time.monotonic() - began, swept, error or watch.error)
         if "failed" in report:
             error = explain(report["failed"], command.argv, order["env"])
             return Exit(None, None, EndedBy.ITSELF, time.monotonic() - began, error=error)
-        swept, error = (0, "") if contained else _sweep(mark)
+        swept, error = (0, "") if keeper.contained else _sweep(mark)
         exited = report["exited"]
         return Exit(
             exit_code=exited["code"],

@@ -7,7 +7,7 @@ from typing import Any
 from noface.errors import NofaceError
 
 PATIENCE_S = 10.0
-LOOK_AGAIN_S = 0.05
+LOOK_AGAIN_S = 0.02
 
 
 def sweep(marker_name: str, marker_value: str, patience_s: float = PATIENCE_S) -> int:
@@ -35,10 +35,9 @@ def sweep(marker_name: str, marker_value: str, patience_s: float = PATIENCE_S) -
                 f"processes that outlived their command do not end, not even by SIGKILL: {pids}",
                 "they probably wait for a disk or a network share; noface can go on once they are gone",
             )
-        for process in found:
-            _kill(process)
-            killed.add((process.pid, process.create_time()))
-        psutil.wait_procs(found, timeout=LOOK_AGAIN_S)
+        killed.update((process.pid, process.create_time()) for process in found if _kill(process))
+        # Not psutil's wait: it would reap children of ours behind the back of whoever waits for them.
+        time.sleep(LOOK_AGAIN_S)
 
 
 def _carries(process: Any, name: str, value: str) -> bool:
@@ -51,10 +50,11 @@ def _carries(process: Any, name: str, value: str) -> bool:
         return False
 
 
-def _kill(process: Any) -> None:
+def _kill(process: Any) -> bool:
     import psutil
 
     try:
         process.kill()
     except psutil.Error:
-        return
+        return False
+    return True

@@ -17,7 +17,7 @@ from noface.system.command import Command, Ladder
 TICK_S = 0.2
 
 KEEPER_KILLED = "the process that watched over the command was killed, so how the command ended is not known"
-STUCK = "its processes do not end, not even by SIGKILL; they probably wait for a disk or a network share"
+STUCK = "the process that watched over the command did not report its end, so how it ended is not known"
 
 
 class Watch:

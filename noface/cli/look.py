@@ -1,0 +1,70 @@
+"""Opens what commands that only look need: no git, no pydantic unless issue files have changed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from noface.git.locate import Location, locate
+from noface.store.database import Database
+from noface.store.journal import Journal
+from noface.store.reader import Reader
+from noface.trackers.base import Tracker
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A repository's state as a looking command sees it; `exists` is False before the first run."""
+
+    location: Location
+    database: Database
+    reader: Reader
+    tracker: Tracker
+    exists: bool
+
+    @property
+    def journal(self) -> Journal:
+        """The writer, for commands that record a person's decision."""
+        return Journal(self.database)
+
+
+def look(config: Path | None = None) -> Look:
+    """Open the state of the repository around the current folder, with the issue rows up to date.
+
+    Before the first run nothing is written: the rows are made in memory. Raises UsageError, ConfigError or
+    StoreError.
+    """
+    location = locate(Path.cwd())
+    path = location.state_dir / "state.db"
+    exists = path.exists()
+    database = Database.open(path) if exists else Database.memory()
+    tracker = _tracker(location.root, config)
+    reader = Reader(database)
+    fingerprint = tracker.fingerprint()
+    if reader.fact("fingerprint") != fingerprint:
+        backlog = tracker.backlog(merged_ids(reader))
+        Journal(database).sync_backlog(backlog, fingerprint)
+    return Look(location, database, reader, tracker, exists)
+
+
+def merged_ids(reader: Reader) -> tuple[str, ...]:
+    """Return the ids of the issues that have landed."""
+    return tuple(row["id"] for row in reader.issues() if row["status"] == "merged")
+
+
+def _tracker(root: Path, config: Path | None) -> Tracker:
+    """Make the tracker from the two keys it needs; the rest of the configuration is not this command's business."""
+    from noface.config import load
+    from noface.errors import ConfigError
+    from noface.trackers.table import TRACKERS
+
+    try:
+        found = load.find(root, config)
+    except ConfigError:
+        if config is not None:
+            raise
+        return TRACKERS["files"](root, "issues")
+    section = load.tables(load.read(found), str(found)).get("tracker", {})
+    section = section if isinstance(section, dict) else {}
+    kind, folder = str(section.get("kind", "files")), str(section.get("path", "issues"))
+    if kind not in TRACKERS:
+        load.load(root, config)  # says what is wrong with it
+    return TRACKERS[kind](root, folder)

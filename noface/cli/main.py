@@ -1,0 +1,110 @@
+"""The command line: finds the verb, imports its module and no other, and turns errors into messages and exit codes."""
+
+import os
+import sys
+from importlib import import_module
+
+import typer
+
+from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, NofaceError
+
+VERBS: dict[str, str] = {
+    "init": "init",
+    "run": "run",
+    "status": "status",
+    "issues": "issues",
+    "issue": "issue",
+    "show": "show",
+    "blocked": "blocked",
+    "unblock": "unblock",
+    "retry": "retry",
+    "logs": "logs",
+    "config": "config",
+    "clean": "clean",
+    "demo": "demo",
+}
+"""Verb → module of this package; each has `register(app)`. The order is that of `noface --help`."""
+
+EPILOG = "Begin with `noface demo`, or in your repository with `noface init`."
+
+
+def build(verb: str | None) -> typer.Typer:
+    """Return the application with one verb, or with all of them where `verb` is none we know."""
+    app = typer.Typer(
+        name="noface",
+        help="Work through a backlog unattended; merge to main only what the project's own gates prove.",
+        epilog=EPILOG,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_root)
+    for name, module in VERBS.items():
+        if verb not in VERBS or name == verb:
+            import_module(f"noface.cli.{module}").register(app)
+    return app
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from noface import __version__
+
+        typer.echo(f"noface {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    no_color: bool = typer.Option(False, "--no-color", help="No colours; NO_COLOR does the same. Goes with any verb."),
+    verbose: bool = typer.Option(False, "--verbose", help="Show a traceback where noface itself fails."),
+) -> None:
+    del version, no_color, verbose  # taken out of the arguments before parsing, so that they may stand anywhere
+
+
+def main() -> None:
+    """Run noface on the process's arguments and exit with a code of DESIGN's table."""
+    arguments = sys.argv[1:]
+    verbose = _take(arguments, "--verbose")
+    if _take(arguments, "--no-color"):
+        os.environ["NO_COLOR"] = "1"
+    if sys.platform == "win32":
+        sys.exit("noface needs a POSIX system: use it inside WSL (https://learn.microsoft.com/windows/wsl/install).")
+    verb = next((word for word in arguments if not word.startswith("-")), None)
+    try:
+        build(verb)(args=arguments, prog_name="noface")
+    except NofaceError as error:
+        _report(error, as_json="--json" in arguments)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at exit
+        sys.exit(EXIT_FAILURE)
+    except Exception as error:
+        if verbose:
+            raise
+        _report(NofaceError(f"noface itself failed: {type(error).__name__}: {error}", _BUG), as_json=False)
+        sys.exit(EXIT_FAILURE)
+
+
+_BUG = "This is a bug of noface. Run the command again with --verbose for the traceback to report; no work is lost."
+
+
+def _take(arguments: list[str], flag: str) -> bool:
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    if flag not in arguments[:end]:
+        return False
+    arguments.remove(flag)
+    return True
+
+
+def _report(error: NofaceError, *, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        document = {"schema": 1, "error": {"message": error.message, "hint": error.hint, "code": error.exit_code}}
+        typer.echo(json.dumps(document))
+    typer.echo(f"noface: {error.message}", err=True)
+    if error.hint:
+        typer.echo(f"  → {error.hint}", err=True)

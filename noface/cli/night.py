@@ -1,0 +1,126 @@
+"""Puts a run together and takes it apart again: repository, configuration, lock, database, processes, view."""
+
+import queue
+import secrets
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+
+from noface.cli.wiring import RunOptions, settings, workshop
+from noface.config.load import load
+from noface.config.settings import Config
+from noface.core.model import GateResult
+from noface.errors import UsageError
+from noface.executors.local import LocalExecutor
+from noface.git.repo import Repository, discover
+from noface.loop.attempt import run_attempt
+from noface.loop.conductor import Stop
+from noface.loop.context import RunContext
+from noface.loop.night import work
+from noface.store.database import Database
+from noface.store.journal import Announce, Journal
+from noface.store.reader import Reader
+from noface.system.failpoints import hit
+from noface.system.lock import RepositoryLock
+from noface.system.supervise import Canceller, Launcher
+from noface.trackers.base import Tracker
+from noface.trackers.table import TRACKERS
+from noface.views.announcer import announcer
+
+
+def run_night(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:
+    """Work through the backlog of the repository around `start`; return the exit code.
+
+    Raises UsageError, ConfigError, LockedError, BaselineRedError before anything was started.
+    """
+    repository, config, tracker = open_project(start, config_path, options)
+    with ExitStack() as stack:
+        stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
+        hit("lock_taken")
+        database = Database.open(repository.state_dir / "state.db")
+        stack.callback(database.close)
+        database.check()
+        hit("database_ready")
+        view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database)))
+        context = make_context(repository, config, tracker, options, database, view.announce, stack)
+        cancel = Canceller()
+        with _signals(context, cancel):
+            ended = work(context, cancel)
+        view.finish(ended.exit_code, ended.why)
+    return ended.exit_code
+
+
+def open_project(
+    start: Path, config_path: Path | None, options: RunOptions
+) -> tuple[Repository, Config, Tracker]:
+    """Find repository, configuration and tracker, and check the command line against them."""
+    first = discover(start)
+    config = load(first.root, config_path)
+    repository = discover(start, config.project.main) if config.project.main else first
+    config.require_gates()
+    if options.model is not None and options.model not in config.models:
+        known = ", ".join(sorted(config.models))
+        raise UsageError(f"--model {options.model}: there is no such model.", f"Known: {known}.")
+    tracker = TRACKERS[config.tracker.kind](repository.root, config.tracker.path)
+    if options.issues:
+        ids = {issue.id for issue in tracker.backlog().issues}
+        unknown = [wanted for wanted in options.issues if wanted not in ids]
+        if unknown:
+            raise UsageError(f"--issue {unknown[0]}: there is no such (sound) issue.", "See `noface issues`.")
+    return repository, config, tracker
+
+
+def make_context(
+    repository: Repository,
+    config: Config,
+    tracker: Tracker,
+    options: RunOptions,
+    database: Database,
+    announce: Announce,
+    stack: ExitStack,
+) -> RunContext:
+    """Put the parts of a run together; `stack` takes them apart."""
+    run_id = secrets.token_hex(6)
+    memo: dict[str, GateResult] = {}
+    launcher = stack.enter_context(Launcher())
+    launcher.warm_up()
+    shop = workshop(config, repository, launcher, memo)
+    stack.callback(shop.plumbing.close)
+    chosen = settings(config, repository, options)
+    inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
+    executor = LocalExecutor(lambda order, cancel: run_attempt(order, shop, cancel, inbox.put), chosen.workers)
+    reader = Reader(database)
+    memo.update(reader.newest_memo())
+    return RunContext(
+        run_id=run_id,
+        settings=chosen,
+        tracker=tracker,
+        journal=Journal(database, run_id, announce),
+        reader=reader,
+        shop=shop,
+        executor=executor,
+        clock=shop.clock,
+        announce=announce,
+        inbox=inbox,
+        memo=memo,
+    )
+
+
+@contextmanager
+def _signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
+    """First Ctrl-C: finish what is quick and stop. Second: stop now. SIGTERM and SIGHUP are a first Ctrl-C."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        urgent = cancel.cancelled
+        cancel.cancel(urgent=urgent)
+        context.inbox.put(Stop(urgent=urgent))
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

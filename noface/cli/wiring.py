@@ -1,0 +1,137 @@
+"""The only composition root: turns the configuration into records, and makes the parts of a run."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from noface.config.settings import Config
+from noface.core.hints import HintRule
+from noface.core.model import GateKind, GateResult, GateSpec, ModelSpec
+from noface.core.policy import Policy, Rung
+from noface.git.repo import Plumbing, Repository
+from noface.git.snapshot import Limits
+from noface.loop.context import RunSettings
+from noface.loop.workshop import Setup, Workshop
+from noface.system.clock import SystemClock
+from noface.system.supervise import Launcher
+
+_MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line of `noface run` says on top of the configuration."""
+
+    workers: int | None = None
+    model: str | None = None
+    max_iterations: int | None = None
+    max_cost: float | None = None
+    issues: tuple[str, ...] = ()
+    once: bool = False
+    allow_red: bool = False
+
+
+def gate_specs(config: Config) -> tuple[GateSpec, ...]:
+    """Return the configured gates."""
+    return tuple(
+        GateSpec(gate.name, gate.command, GateKind(gate.kind), gate.hard, gate.timeout, gate.report or None)
+        for gate in config.gates
+    )
+
+
+def model_specs(config: Config) -> dict[str, ModelSpec]:
+    """Return the models by name, presets included."""
+    return {
+        name: ModelSpec(
+            name=name,
+            agent=model.agent,
+            model=model.model,
+            tier=model.tier,
+            command=model.command,
+            args=tuple(model.args),
+            env=tuple(model.env.items()),
+            timeout_s=model.timeout,
+            idle_timeout_s=model.idle_timeout,
+            max_cost_usd=model.max_cost_usd,
+        )
+        for name, model in config.models.items()
+    }
+
+
+def policy(config: Config, model: str | None = None) -> Policy:
+    """Return the ladder of `[retry]` (N11); `model` from the command line takes the first rung's place."""
+    retry, models = config.retry, config.models
+    first = model or retry.default_model
+    rungs = [Rung(first, models[first].tier, retry.escalate_after_attempts)]
+    if retry.escalation_model is not None and retry.escalation_model != first:
+        rungs.append(Rung(retry.escalation_model, models[retry.escalation_model].tier, retry.max_total_attempts))
+    return Policy(
+        ladder=tuple(rungs),
+        tiers=tuple((name, entry.tier) for name, entry in models.items()),
+        attempts_max=retry.max_total_attempts,
+        block_after=retry.block_after,
+        issue_cost_usd_max=retry.max_cost_usd,
+        transient_retries=retry.transient_retries,
+        backoff_base_s=retry.backoff_base,
+        backoff_max_s=retry.backoff_max,
+    )
+
+
+def settings(config: Config, repository: Repository, options: RunOptions) -> RunSettings:
+    """Return what a run does and where it stops."""
+    tracked = (f"{config.tracker.path.strip('/')}/**",)
+    return RunSettings(
+        models=model_specs(config),
+        gates=gate_specs(config),
+        policy=policy(config, options.model),
+        protected=(*config.protect.patterns, *tracked),
+        hints=tuple(
+            HintRule(h.hint, h.label or "", h.language or "", h.error_pattern or "", h.error_regex or "")
+            for h in config.failure_hints
+        ),
+        workers=options.workers or config.run.workers,
+        cost_usd_max=options.max_cost if options.max_cost is not None else config.run.max_cost_usd,
+        seconds_max=config.run.max_hours * 3600 if config.run.max_hours is not None else None,
+        attempts_max=options.max_iterations if options.max_iterations is not None else config.run.max_iterations,
+        only_new=options.allow_red or config.run.baseline == "only-new",
+        squash=config.landing.style == "squash",
+        only_issues=options.issues,
+        once=options.once,
+        prompt_chars_max=int(config.limits.prompt_kb * 1000),
+        template=files("noface.loop").joinpath("templates/attempt.md.j2").read_text("utf-8"),
+        attempts_dir=str(repository.state_dir / "attempts"),
+    )
+
+
+def slots_dir(config: Config, repository: Repository) -> Path:
+    """Return the folder of the workspaces: outside the repository, one per repository (DESIGN, state on disk)."""
+    digest = hashlib.sha256(os.fsencode(repository.common_dir)).hexdigest()[:10]
+    name = f"{config.project.name or repository.root.name}-{digest}"
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    base = Path(config.run.slots_dir or f"{cache}/noface").expanduser()
+    return base / name
+
+
+def workshop(config: Config, repository: Repository, launcher: Launcher, memo: dict[str, GateResult]) -> Workshop:
+    """Return what attempts work with."""
+    from noface.agents.table import AGENTS
+
+    return Workshop(
+        plumbing=Plumbing(repository),
+        launcher=launcher,
+        clock=SystemClock(),
+        agents=AGENTS,
+        slots_dir=slots_dir(config, repository),
+        setup=Setup(
+            config.project.setup,
+            tuple(config.project.setup_inputs),
+            tuple(config.project.keep),
+            config.project.setup_timeout,
+        ),
+        limits=Limits(int(config.limits.max_file_mb * _MB), config.limits.max_files),
+        log_bytes_max=int(config.limits.log_mb * _MB),
+        state_marker=str(repository.state_dir),
+        memo=memo,
+    )

@@ -1,0 +1,37 @@
+"""One run from lock to last word: recover, preflight, loop. What `noface run` does once its parts are there."""
+
+import os
+
+from noface.core.blocking import CLEARS_ITSELF
+from noface.loop.conductor import Conductor, Ended
+from noface.loop.context import RunContext
+from noface.loop.preflight import lift_environment_blocks, preflight
+from noface.loop.recover import recover
+from noface.system.failpoints import hit
+from noface.system.supervise import Canceller
+
+
+def work(context: RunContext, cancel: Canceller) -> Ended:
+    """Settle what a former run left, check that work makes sense, and work. The caller holds the lock.
+
+    Raises what `preflight` raises; then nothing was started.
+    """
+    context.journal.run_started(context.clock.now(), os.getpid())
+    hit("run_started")
+    resumed = recover(context)
+    try:
+        context.announce("preflight", None, {})
+        found = preflight(context, cancel)
+        context.known = found.known
+        for result in found.results:
+            key = context.shop.key(result.tree, result.gate)
+            if result.failure is None:
+                context.memo[key] = result
+        lift_environment_blocks(context, tuple(kind.value for kind in CLEARS_ITSELF))
+        ended = Conductor(context).run(resumed)
+    except BaseException as error:
+        code = getattr(error, "exit_code", 1)
+        context.journal.run_ended(context.clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted")
+        raise
+    context.journal.run_ended(context.clock.now(), ended.exit_code, ended.why)
+    return ended

@@ -1,0 +1,107 @@
+"""What must hold before any work is paid for: agents found, gates green on main (or their failures known)."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from noface.core.model import GateResult
+from noface.core.taxonomy import IssueStatus
+from noface.errors import BaselineRedError, NofaceError, UsageError
+from noface.loop.agent_run import missing_program
+from noface.loop.context import RunContext
+from noface.loop.gating import Gated, Known
+from noface.loop.precheck import check_baseline
+from noface.system.supervise import Canceller
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What was found: the tests that fail on main (under "only-new"), and a line for each gate."""
+
+    known: Known | None
+    results: tuple[GateResult, ...]
+
+
+def check_agents(context: RunContext) -> None:
+    """Raise UsageError where the program of a model that the ladder needs is not found."""
+    models = context.settings.models
+    missing = []
+    for rung in context.settings.policy.ladder:
+        spec = models[rung.model]
+        program = context.shop.agents[spec.agent].program(spec)
+        # A path is the slot's own, and is judged there.
+        if missing_program(program) and "/" not in program:
+            missing.append(f"{program} (model {rung.model}, agent {spec.agent})")
+    if missing:
+        raise UsageError(
+            f"Agent program not found: {', '.join(missing)}.",
+            "Install it and put it on PATH, or name another model: `noface config set retry.default_model NAME`.",
+        )
+
+
+def check_scripts(context: RunContext) -> None:
+    """Raise UsageError where a scripted agent's script is not there."""
+    for rung in context.settings.policy.ladder:
+        spec = context.settings.models[rung.model]
+        if spec.agent == "scripted" and not Path(spec.command).is_file():
+            raise UsageError(
+                f"The script of model {rung.model} is not there: {spec.command or '(none named)'}.",
+                f"Set [models.{rung.model}] command to an existing TOML file.",
+            )
+
+
+def preflight(context: RunContext, cancel: Canceller) -> Preflight:
+    """Run the gates on main, unless that very tree is known to be green.
+
+    Raises UsageError (agents), BaselineRedError (a hard gate is red, unless only new failures count), NofaceError
+    where the gates cannot be run at all.
+    """
+    check_agents(context)
+    check_scripts(context)
+    gated = check_baseline(context, cancel)
+    if gated is None:
+        raise KeyboardInterrupt
+    if gated.failure is not None:
+        raise NofaceError(gated.failure.message, "Correct [project] setup, or what it needs, and run again.")
+    red = [result for result in gated.results if result.gate.hard and result.failure is not None]
+    if not context.settings.only_new:
+        if red:
+            raise _red(red)
+        return Preflight(None, gated.results)
+    unreadable = [result for result in red if not result.failing_tests]
+    if unreadable:
+        raise _red(unreadable)
+    return Preflight(_known(gated), gated.results)
+
+
+def lift_environment_blocks(context: RunContext, kinds: tuple[str, ...]) -> int:
+    """Give back the issues that were blocked for a cause outside them: the preflight has just passed."""
+    lifted = 0
+    for row in context.reader.issues():
+        if row["status"] == IssueStatus.BLOCKED and _kind(row["block"]) in kinds:
+            context.journal.unblocked(context.clock.now(), row["id"], "", "its cause lay outside it; tried again")
+            lifted += 1
+    return lifted
+
+
+def _kind(block: str | None) -> str:
+    return str(json.loads(block).get("kind", "")) if block else ""
+
+
+def _known(gated: Gated) -> Known:
+    return tuple((result.gate.name, result.failing_tests) for result in gated.results)
+
+
+def _red(red: list[GateResult]) -> BaselineRedError:
+    lines = []
+    for result in red:
+        failure = result.failure
+        assert failure is not None  # noqa: S101 - red results have one
+        where = f" at {failure.location}" if failure.location else ""
+        lines.append(f"gate {result.gate.name} (`{result.gate.command}`): {failure.kind}: {failure.message}{where}")
+        lines += [f"  failing: {test}" for test in result.failing_tests[:10]]
+        lines.append(f"  log: {result.stdout_log}")
+    return BaselineRedError(
+        "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines),
+        "Make main green first; or let only new failures count: `noface run --allow-red`.",
+    )

@@ -1,0 +1,113 @@
+"""Looks at what a former run left open and settles it: landings, attempts, processes. Harmless to repeat."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from noface.core.codec import decode, encode
+from noface.core.model import AttemptOrder, AttemptReport, Snapshot
+from noface.core.taxonomy import INTERRUPTED, IssueStatus
+from noface.errors import GitError
+from noface.git.land import Held, Landed, Moved
+from noface.git.settle import settle
+from noface.git.snapshot import take
+from noface.git.refs import RefUpdate
+from noface.git.repo import hold_ref
+from noface.loop.attempt import read_work
+from noface.loop.context import RunContext
+from noface.loop.landing import release
+from noface.loop.messages import attempt_message
+from noface.store.reader import OpenAttempt
+from noface.system.files import write_atomic
+from noface.system.sweep import sweep
+
+ORDER_RECORD = "order.record.json"
+
+
+def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
+    """Settle what is open; return the attempts whose work is done and only needs judging."""
+    killed = sweep("NOFACE_STATE", context.shop.state_marker)
+    if killed:
+        context.journal.event(context.clock.now(), "processes_swept", count=killed)
+    _rebuild_merged(context)
+    _settle_landings(context)
+    resumed = []
+    for attempt in context.reader.open_attempts():
+        order = _read_order(attempt)
+        if order is not None and read_work(Path(attempt.directory)) is not None:
+            resumed.append(replace(order, resumed=True))
+        else:
+            _interrupt(context, attempt, order)
+    return tuple(resumed)
+
+
+def record_order(order: AttemptOrder) -> None:
+    """Keep an order beside its attempt, so that its work can be judged after a crash."""
+    write_atomic(Path(order.directory) / ORDER_RECORD, json.dumps(encode(order)), durable=False)
+
+
+def _read_order(attempt: OpenAttempt) -> AttemptOrder | None:
+    try:
+        text = (Path(attempt.directory) / ORDER_RECORD).read_text()
+        return decode(AttemptOrder, json.loads(text))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _settle_landings(context: RunContext) -> None:
+    for landing in context.reader.open_landings():
+        result = settle(context.shop.plumbing, landing.old, landing.new, f"noface: land issue {landing.issue_id}")
+        now = context.clock.now()
+        match result:
+            case Landed(commit):
+                context.journal.landed(now, landing.id, landing.issue_id, commit)
+                release(context, landing.issue_id)
+            case Moved():
+                context.journal.landing_dropped(landing.id)
+            case Held(reason, paths):
+                context.journal.landing_dropped(landing.id)
+                shown = f"{reason}: {', '.join(paths)}" if paths else reason
+                context.journal.status(now, landing.issue_id, IssueStatus.LANDING, shown)
+
+
+def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None) -> None:
+    """Keep what the killed attempt had in its workspace, and record it as charged to nobody."""
+    snapshot = _saved(context, attempt, order) if order is not None else None
+    report = AttemptReport(
+        attempt.token, attempt.issue_id, attempt.number, agent=None, snapshot=snapshot, interrupted=True
+    )
+    now = context.clock.now()
+    context.journal.attempt_finished(now, report, charged=False, notes=("noface was killed during this attempt",))
+    context.journal.status(now, attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
+
+
+def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Snapshot | None:
+    if not (Path(attempt.directory) / "order.json").exists():
+        return None  # the workspace was not this attempt's yet
+    try:
+        taken = take(
+            context.shop.plumbing,
+            context.shop.agent_slot(attempt.slot),
+            start=attempt.start,
+            main=attempt.main,
+            message=attempt_message(order, INTERRUPTED),
+            protected=order.protected,
+            limits=context.shop.limits,
+        )
+    except GitError:
+        return None  # killed while the workspace was being built: there is nothing of the worker's in it
+    if not taken.changed:
+        return None
+    ref = hold_ref(attempt.issue_id, str(attempt.number))
+    context.shop.plumbing.refs.apply(RefUpdate(ref, taken.snapshot.candidate))
+    return taken.snapshot
+
+
+def _rebuild_merged(context: RunContext) -> None:
+    """Learn from main's trailers which issues have landed, where the database does not know (it was lost)."""
+    if context.reader.fact("merged_known") is not None:
+        return
+    now = context.clock.now()
+    for issue_id, commit in context.shop.plumbing.landed_issues():
+        context.journal.merged(now, issue_id, commit)
+    context.journal.fact("merged_known", "1")
