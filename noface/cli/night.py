@@ -52,9 +52,7 @@ def run_night(start: Path, config_path: Path | None, options: RunOptions, *, as_
     return ended.exit_code
 
 
-def open_project(
-    start: Path, config_path: Path | None, options: RunOptions
-) -> tuple[Repository, Config, Tracker]:
+def open_project(start: Path, config_path: Path | None, options: RunOptions) -> tuple[Repository, Config, Tracker]:
     """Find repository, configuration and tracker, and check the command line against them."""
     first = discover(start)
     config = load(first.root, config_path)

@@ -10,7 +10,7 @@ _ERRORS_MAX = 5
 
 _FIRST_STEPS: dict[FailureKind, str] = {
     FailureKind.AUTH: "Log the agent in, or give it a key; then run noface again: this clears itself.",
-    FailureKind.MISCONFIGURED: "Correct the model's entry in noface.toml or install its program; then run noface again.",
+    FailureKind.MISCONFIGURED: "Correct the model's entry in noface.toml or install its program, and run again.",
     FailureKind.ENVIRONMENT: "Mend what is missing on this machine (see the error), then run noface again.",
     FailureKind.RATE_LIMITED: "Wait for the provider, or name another model; then run noface again.",
     FailureKind.OVERLOADED: "Wait for the provider, or name another model; then run noface again.",

@@ -14,7 +14,7 @@ last unblocked; "charged" ones are those whose failure was the worker's own (law
     exponentially with full jitter; up to `transient_retries` times in a row (N1), then block.
  7. Anything else that was not charged (main moved under the attempt): again at once, up to three in a row.
  8. The same failure `block_after` times in a row (N13): block.
- 9. No progress: the same failure with the same diff. Skip to the next rung; three in a row on the last: block.
+ 9. No progress: the same model, the same diff, the same failure. Skip to the next rung; three in a row on the last: block.
 10. Boundary (BOUNDARY_VIOLATION, GATE_TAMPERING): say so once; a second time in a row: block.
 11. Context gap (AGENT_CONFUSION, AGENT_REFUSED): add context once; a second time in a row: block.
 12. Complexity (TIMEOUT, RESOURCE_EXHAUSTED): the ladder, with the order to reduce the scope.
@@ -199,11 +199,12 @@ def _rung_after(charged: tuple[PastAttempt, ...], ladder: tuple[Rung, ...]) -> i
 
 
 def _identical(attempts: tuple[PastAttempt, ...]) -> int:
-    """Count how many attempts at the end left the same diff and failed the same way."""
+    """Count how many attempts at the end came from the same model, left the same diff and failed the same way."""
     if not attempts:
         return 0
     last = attempts[-1]
-    return _trailing(attempts, lambda a: a.signature == last.signature and a.patch_hash == last.patch_hash)
+    mark = (last.model, last.signature, last.patch_hash)
+    return _trailing(attempts, lambda a: (a.model, a.signature, a.patch_hash) == mark)
 
 
 def _same_signature(attempts: tuple[PastAttempt, ...]) -> int:

@@ -76,3 +76,11 @@ class Goal:
     def changed(self, now: Outcome) -> bool:
         """True where a failing test fails in another way: the edit has to do with the bug."""
         return any(now.tests.get(name) != self.before.tests[name] for name in self.before.failed)
+
+    def crashes(self, now: Outcome) -> bool:
+        """True where a test fails with another exception than before: a wrong value became a wrong type."""
+        return any(_exception(now.tests.get(name)) != _exception(self.before.tests.get(name)) for name in now.failed)
+
+
+def _exception(verdict: Verdict | None) -> str:
+    return verdict.message.partition(":")[0] if verdict else ""

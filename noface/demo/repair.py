@@ -18,7 +18,7 @@ from noface.demo.start import main_versions
 
 BUDGETS = {
     1: Budget(singles=90, pairs=0, beam=0, seconds=20),
-    2: Budget(singles=170, pairs=240, beam=10, seconds=45),
+    2: Budget(singles=170, pairs=240, beam=14, seconds=45),
 }
 FILES_MAX = 10
 NEIGHBOURS_CPU_S = 6.0

@@ -53,8 +53,7 @@ class Search:
     planned: int = 0
     best: Fitness = Fitness(0, 0)
     best_edits: tuple[Edit, ...] = ()
-    telling: list[tuple[Fitness, int, Edit]] = field(default_factory=list)
-    kinds: set[tuple[str, ...]] = field(default_factory=set)
+    telling: list[tuple[Fitness, bool, int, Edit]] = field(default_factory=list)
     deadline: float = 0.0
 
     def run(self, singles: list[Edit], skip: int) -> Found:
@@ -90,7 +89,7 @@ class Search:
             return True
         fitness, broke = self.goal.fitness(outcome), self.goal.broke(outcome)
         if rank is not None and not broke and self.goal.changed(outcome):
-            self._remember(edits[0], rank, fitness, outcome)
+            self.telling.append((fitness, not self.goal.crashes(outcome), -rank, edits[0]))
         if fitness.passing > self.best.passing and not broke:
             self.best, self.best_edits = fitness, edits
         if self.tried % PROGRESS_EVERY == 0:
@@ -98,21 +97,13 @@ class Search:
             self.say(f"{self.tried}/{self.planned} candidates, best {self.best.passing}/{wanted} tests pass")
         return False
 
-    def _remember(self, edit: Edit, rank: int, fitness: Fitness, outcome: Outcome) -> None:
-        """Keep a single that changed how the tests fail; of those that fail in the same way, the first."""
-        kind = tuple(sorted(verdict.message for verdict in outcome.tests.values()))
-        if kind not in self.kinds:
-            self.kinds.add(kind)
-            self.telling.append((fitness, -rank, edit))
-
     def _pairs(self, singles: list[Edit]) -> Iterator[tuple[Edit, Edit]]:
         """Join the beam with other singles along diagonals: promising with promising first."""
         if not self.budget.pairs:
             return
-        fittest = [edit for _, _, edit in sorted(self.telling, key=lambda one: one[:2], reverse=True)]
+        fittest = [one[-1] for one in sorted(self.telling, key=lambda one: one[:-1], reverse=True)]
         firsts = fittest[: self.budget.beam]
-        ranked = [edit for _, _, edit in self.telling]
-        seconds = list(dict.fromkeys((*ranked, *singles)))
+        seconds = list(dict.fromkeys((*fittest, *singles)))
         given: set[frozenset[Edit]] = set()
         for diagonal in range(len(firsts) + len(seconds)):
             for row, first in enumerate(firsts[: diagonal + 1]):

@@ -54,7 +54,7 @@ class RunContext:
     announce: Announce
     inbox: "queue.SimpleQueue[object]"
     memo: dict[str, GateResult]
-    random: random.Random = field(default_factory=random.Random)
+    dice: random.Random = field(default_factory=random.Random)
     known: Known | None = None
 
     def gates_for(self, accept: tuple[str, ...]) -> tuple[GateSpec, ...]:

@@ -31,7 +31,9 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
         ended = Conductor(context).run(resumed)
     except BaseException as error:
         code = getattr(error, "exit_code", 1)
-        context.journal.run_ended(context.clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted")
+        context.journal.run_ended(
+            context.clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted"
+        )
         raise
     context.journal.run_ended(context.clock.now(), ended.exit_code, ended.why)
     return ended

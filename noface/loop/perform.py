@@ -18,7 +18,7 @@ def decide(context: RunContext, issue: Issue, epoch: int) -> Action:
     """Ask the policy what comes next for an issue; changes nothing."""
     issue = known_model(context, issue)
     history = History(issue, context.reader.past(issue.id), epoch)
-    return next_action(history, context.settings.policy, context.clock.now(), context.random.random())
+    return next_action(history, context.settings.policy, context.clock.now(), context.dice.random())
 
 
 def known_model(context: RunContext, issue: Issue) -> Issue:

@@ -9,10 +9,10 @@ from noface.core.model import AttemptOrder, AttemptReport, Snapshot
 from noface.core.taxonomy import INTERRUPTED, IssueStatus
 from noface.errors import GitError
 from noface.git.land import Held, Landed, Moved
-from noface.git.settle import settle
-from noface.git.snapshot import take
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
+from noface.git.settle import settle
+from noface.git.snapshot import take
 from noface.loop.attempt import read_work
 from noface.loop.context import RunContext
 from noface.loop.landing import release
@@ -43,7 +43,9 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
 
 def record_order(order: AttemptOrder) -> None:
     """Keep an order beside its attempt, so that its work can be judged after a crash."""
-    write_atomic(Path(order.directory) / ORDER_RECORD, json.dumps(encode(order)), durable=False)
+    directory = Path(order.directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    write_atomic(directory / ORDER_RECORD, json.dumps(encode(order)), durable=False)
 
 
 def _read_order(attempt: OpenAttempt) -> AttemptOrder | None:

@@ -10,7 +10,6 @@ from noface.core.model import AttemptOrder, AttemptReport, Backlog, Failure, Gat
 from noface.core.taxonomy import IssueStatus
 from noface.store.database import Database
 
-
 Announce = Callable[[str, str | None, dict[str, object]], None]
 """Tells views what happens: kind, issue id, data."""
 

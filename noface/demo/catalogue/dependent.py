@@ -14,10 +14,11 @@ DEPENDENT = (
 `line_count` should be the number of lines that `wrap` makes, but it counts as if the page were narrower. To be
 checked with a text that fills its lines, so `wrap` has to be right first.""",
         acceptance="""\
-from oddments.text import line_count
+from oddments.text import line_count, wrap
 
 
 def test_full_lines():
+    assert line_count("to be or not", 5) == len(wrap("to be or not", 5))
     assert line_count("to be or not", 5) == 3
     assert line_count("a b c", 3) == 2
     assert line_count("word", 4) == 1

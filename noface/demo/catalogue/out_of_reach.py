@@ -55,8 +55,8 @@ def test_known_distances():
         wrong="",
         title="share_out loses things",
         body="""\
-Ten things shared by three are 3, 3 and 3, and one is gone. The shares should add up to the total, and none should
-be further than one from its exact part.""",
+Ten things shared by three are 3, 3 and 3, and one is gone. The shares should be whole numbers that add up to
+the total, and none should be further than one from its exact part.""",
         acceptance="""\
 import pytest
 
@@ -66,6 +66,7 @@ from oddments.stock import share_out
 @pytest.mark.parametrize(("total", "weights"), [(10, [1, 1, 1]), (100, [3, 3, 1]), (7, [5, 1, 1, 1]), (1, [1, 1])])
 def test_nothing_is_lost(total, weights):
     shares = share_out(total, weights)
+    assert all(isinstance(share, int) for share in shares)
     assert sum(shares) == total
     assert all(abs(share - total * weight / sum(weights)) < 1 for share, weight in zip(shares, weights))
 """,
