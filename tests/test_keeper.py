@@ -165,6 +165,11 @@ def test_children_that_ended_before_their_command_are_no_survivors(launcher, she
     assert launcher.run(shell("(sleep 0.1 &) ; sleep 0 & wait; sleep 0.3")).survivors_killed == 0
 
 
+def test_child_that_the_program_killed_itself_is_no_survivor(launcher, shell):
+    script = "(setsid sleep 1000 & echo $! > daemon); kill -9 $(cat daemon); sleep 0.2"
+    assert launcher.run(shell(script)).survivors_killed == 0
+
+
 def test_program_that_closes_stdout_and_hangs_is_ended(launcher, shell, tmp_path):
     stop = Canceller()
     thread, ended = in_background(launcher, shell("exec 1>&- 2>&-; touch closed; sleep 1000"), stop)

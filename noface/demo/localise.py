@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from noface.demo.edits import Source
+from noface.demo.edits import FunctionNode, Source
 from noface.demo.outcome import Lines
 
 CONSTANT_SHARE = 0.8
 """How suspicious a module's constant is, as a share of the most suspicious line that uses it."""
+FAINT = 0.02
+"""How suspicious any other line is that ran at import."""
 
 _TEST_FOLDERS = {"tests", "test", "testing", "acceptance"}
 
@@ -72,21 +74,28 @@ def ochiai(lines: Lines, failing: frozenset[str]) -> dict[tuple[str, int], float
     return {spot: count / math.sqrt(total * (count + passed[spot])) for spot, count in failed.items()}
 
 
-def with_constants(suspicion: Suspicion, source: Source) -> Suspicion:
-    """Add the lines of a module's constants that suspicious lines use: they ran at import, before any test."""
+def with_imported(suspicion: Suspicion, source: Source) -> Suspicion:
+    """Add the lines outside functions: they ran at import, before any test, so no test's trace has them."""
     used: dict[str, float] = {}
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            value = suspicion.of(source, node.lineno)
-            used[node.id] = max(value, used.get(node.id, 0.0))
+            used[node.id] = max(suspicion.of(source, node.lineno), used.get(node.id, 0.0))
     lines = dict(suspicion.lines)
-    for statement in source.tree.body:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-        names = [target.id for target in targets if isinstance(target, ast.Name)]
-        value = CONSTANT_SHARE * max((used.get(name, 0.0) for name in names), default=0.0)
-        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1) if value else ():
+    for statement in _outside_functions(source.tree):
+        names = [
+            node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        ]
+        value = max(FAINT, CONSTANT_SHARE * max((used.get(name, 0.0) for name in names), default=0.0))
+        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
             lines.setdefault((source.path, line), value)
     return Suspicion(lines)
+
+
+def _outside_functions(tree: ast.Module) -> list[ast.stmt]:
+    """The simple statements of a module and of its classes."""
+    bodies = [tree.body, *(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
+    compound = (ast.ClassDef, ast.If, ast.Try, ast.With, *FunctionNode.__args__)
+    return [statement for body in bodies for statement in body if not isinstance(statement, compound)]
 
 
 def everywhere(paths: Iterable[str], root: Path) -> dict[tuple[str, int], float]:

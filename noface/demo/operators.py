@@ -120,8 +120,10 @@ def constant(source: Source, node: ast.AST) -> Iterator[Change]:
     if isinstance(node.value, bool):
         yield Change(*place, str(not node.value).encode(), "constant", 0.75)
     elif isinstance(node.value, int):
+        parent = source.parents.get(node)
+        summand = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add | ast.Sub)
         for value, weight in ((node.value + 1, 0.9), (node.value - 1, 0.9), (0, 0.4)):
-            if value != node.value:
+            if value != node.value and (value or not summand):
                 text = str(value) if value >= 0 else f"({value})"
                 yield Change(*place, text.encode(), "constant", weight)
 

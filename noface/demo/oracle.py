@@ -161,7 +161,5 @@ def _outcome(answer: dict[str, Any]) -> Outcome:
         green=answer["status"] == 0,
         cpu_s=answer["cpu_s"],
         ended=answer["ended"],
-        lines={
-            test: {path: tuple(lines) for path, lines in files.items()} for test, files in answer["lines"].items()
-        },
+        lines={test: {path: tuple(lines) for path, lines in files.items()} for test, files in answer["lines"].items()},
     )

@@ -34,7 +34,9 @@ class Outcome:
     @property
     def failed(self) -> frozenset[str]:
         """The tests, or files that couldn't be imported, that failed."""
-        return frozenset(name for name, verdict in self.tests.items() if verdict.outcome in {"failed", "error", "unfinished"})
+        return frozenset(
+            name for name, verdict in self.tests.items() if verdict.outcome in {"failed", "error", "unfinished"}
+        )
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from noface.demo.aim import open_oracle
 from noface.demo.command import parse_pytest
 from noface.demo.edits import Edit, Source, apply, describe
-from noface.demo.localise import Suspicion, everywhere, ochiai, repairable, with_constants
+from noface.demo.localise import Suspicion, everywhere, ochiai, repairable, with_imported
 from noface.demo.mutate import single_edits
 from noface.demo.neighbours import neighbour_tests
 from noface.demo.oracle import OracleError, PytestOracle, Several
@@ -18,7 +18,7 @@ from noface.demo.start import main_versions
 
 BUDGETS = {
     1: Budget(singles=90, pairs=0, beam=0, seconds=20),
-    2: Budget(singles=170, pairs=240, beam=14, seconds=45),
+    2: Budget(singles=170, pairs=300, beam=14, seconds=45),
 }
 FILES_MAX = 10
 NEIGHBOURS_CPU_S = 6.0
@@ -60,13 +60,13 @@ class Repair:
             return "no change made: the tests named in the order pass already"
         self.say(f"{len(before.failed)} of {len(before.tests)} tests fail; looking for suspicious lines")
         sources, suspicion = self._localise(oracle, scratch, before)
-        singles = rank(sources, suspicion, self.tier, wider=self.order.blind_retries > 0)
+        singles = rank(sources, suspicion, self.tier)
         texts = {path: source.data for path, source in sources.items()}
         refused = frozenset({tuple(sorted(started.items()))} if undone else ())
         budget = BUDGETS[self.tier]
         search = Search(oracle, scratch, goal, texts, budget, self.say, refused)
         self.say(f"{len(singles)} single edits of {len(sources)} files to choose from")
-        found = search.run(singles, skip=budget.singles * self.order.blind_retries)
+        found = search.run(singles, self.order.blind_retries)
         useful = bool(found.edits) and (not found.partial or found.best.passing > kept)
         if useful:
             self._write({**undone, **apply(texts, found.edits)})
@@ -101,11 +101,14 @@ class Repair:
                 lines |= {test: around.lines[test] for test in around.passed if test in around.lines}
         spots = {spot: value for spot, value in ochiai(lines, before.failed).items() if self._may_edit(spot[0])}
         if not runner:
-            spots = {**everywhere(self._issue_files(scratch.root), scratch.root), **{s: 2 * v for s, v in spots.items()}}
+            spots = {
+                **everywhere(self._issue_files(scratch.root), scratch.root),
+                **{s: 2 * v for s, v in spots.items()},
+            }
         suspicion = Suspicion(spots)
         sources = _parsed(scratch, suspicion.paths[:FILES_MAX])
         for source in sources.values():
-            suspicion = with_constants(suspicion, source)
+            suspicion = with_imported(suspicion, source)
         return sources, suspicion
 
     def _may_edit(self, path: str) -> bool:
@@ -116,6 +119,14 @@ class Repair:
         names = (file.relative_to(root).as_posix() for file in sorted(root.rglob("*.py")) if file.is_file())
         return [name for name in names if self.order.paths and self._may_edit(name)]
 
+    def _why_nothing(self, found: Found, goal: Goal) -> str:
+        """Why there was no candidate at all."""
+        if found.known:
+            return f"earlier attempts have tried all {found.known} edits that tier {self.tier} knows here"
+        if not goal.wanted:
+            return "the tests cannot be imported, which is beyond small edits"
+        return "the failing tests run no code that may be edited"
+
     def _write(self, texts: dict[str, bytes]) -> None:
         for path, text in texts.items():
             (self.workspace / path).write_bytes(text)
@@ -123,22 +134,23 @@ class Repair:
     def _summary(self, found: Found, texts: dict[str, bytes], goal: Goal, useful: bool) -> str:
         wanted = len(goal.wanted)
         if not useful:
-            return f"no patch found, no change made: {found.tried} candidates, best {found.best.passing}/{wanted} pass"
+            tried = f"{found.tried} candidates, best {found.best.passing}/{wanted} tests pass"
+            return f"no patch found, no change made: {tried if found.tried else self._why_nothing(found, goal)}"
         edits = "; ".join(describe(edit, texts[edit.path]) for edit in found.edits)
         if found.partial:
             return f"partial patch, {found.best.passing}/{wanted} tests pass after {found.tried} candidates: {edits}"
         return f"patch found after {found.tried} candidates, {wanted}/{wanted} tests pass: {edits}"
 
 
-def rank(sources: dict[str, Source], suspicion: Suspicion, tier: int, *, wider: bool) -> list[Edit]:
-    """Single edits by suspicion times the operator's prior; where `wider`, the files' other lines come last."""
-    keyed: list[tuple[bool, float, str, int, Edit]] = []
+def rank(sources: dict[str, Source], suspicion: Suspicion, tier: int) -> list[Edit]:
+    """Single edits of suspicious lines, by suspicion times the operator's prior; ties in the order of the text."""
+    keyed: list[tuple[float, str, int, Edit]] = []
     for path, source in sources.items():
         for edit in single_edits(source, tier):
-            value = suspicion.of(source, edit.line)
-            if value or wider:
-                keyed.append((not value, -(value or 1.0) * edit.weight, path, edit.start, edit))
-    return [edit for *_, edit in sorted(keyed, key=lambda one: one[:4])]
+            value = suspicion.of(source, edit.line) * edit.weight
+            if value:
+                keyed.append((-value, path, edit.start, edit))
+    return [edit for *_, edit in sorted(keyed, key=lambda one: one[:3])]
 
 
 def _parsed(scratch: Scratch, paths: list[str]) -> dict[str, Source]:

@@ -5,6 +5,7 @@ automatic software repair", IEEE TSE 2012), but in a fixed order instead of a ra
 always gives the same patch. Pairs are grown from a beam: the singles that changed how the tests fail, fittest first.
 """
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from noface.demo.outcome import Fitness, Goal, Outcome
 from noface.demo.scratch import Scratch
 
 PROGRESS_EVERY = 6
+AHEAD_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Found:
     partial: bool
     tried: int
     best: Fitness
+    known: int
 
 
 @dataclass(slots=True)
@@ -56,23 +59,32 @@ class Search:
     telling: list[tuple[Fitness, bool, int, Edit]] = field(default_factory=list)
     deadline: float = 0.0
 
-    def run(self, singles: list[Edit], skip: int) -> Found:
-        """Try singles from the `skip`-th on, then pairs; return the first patch, or the best partial one."""
+    def run(self, singles: list[Edit], earlier_rounds: int) -> Found:
+        """Try singles, then pairs; return the first patch, or the best partial one.
+
+        A round that follows others goes on where they stopped: with the next singles, and when these are used up
+        with the next pairs.
+        """
         self.deadline = time.monotonic() + self.budget.seconds
         self.best = self.goal.fitness(self.goal.before)
-        window = singles[skip : skip + self.budget.singles]
-        self.planned = len(window) + self.budget.pairs
+        known = len(singles)
+        rounds = -(-known // self.budget.singles)
+        again = max(0, earlier_rounds - rounds + 1) if rounds else 0
+        start = earlier_rounds * self.budget.singles if not again else 0
+        window = singles[start : start + self.budget.singles] if not again or self.budget.pairs else []
+        self.planned = len(window) + (self.budget.pairs if window else 0)
         for rank, edit in enumerate(window):
             if self._over():
                 break
             if self._solves((edit,), rank):
-                return Found((edit,), False, self.tried, self.best)
-        for pair in self._pairs(singles):
+                return Found((edit,), False, self.tried, self.best, known)
+        past = again * self.budget.pairs
+        for pair in itertools.islice(self._pairs(singles, past + self.budget.pairs), past, None):
             if self._over():
                 break
             if self._solves(pair, None):
-                return Found(pair, False, self.tried, self.best)
-        return Found(self.best_edits, True, self.tried, self.best)
+                return Found(pair, False, self.tried, self.best, known)
+        return Found(self.best_edits, True, self.tried, self.best, known)
 
     def _over(self) -> bool:
         return time.monotonic() > self.deadline
@@ -97,22 +109,30 @@ class Search:
             self.say(f"{self.tried}/{self.planned} candidates, best {self.best.passing}/{wanted} tests pass")
         return False
 
-    def _pairs(self, singles: list[Edit]) -> Iterator[tuple[Edit, Edit]]:
-        """Join the beam with other singles along diagonals: promising with promising first."""
-        if not self.budget.pairs:
-            return
-        fittest = [one[-1] for one in sorted(self.telling, key=lambda one: one[:-1], reverse=True)]
-        firsts = fittest[: self.budget.beam]
-        seconds = list(dict.fromkeys((*fittest, *singles)))
+    def _pairs(self, singles: list[Edit], most: int) -> Iterator[tuple[Edit, Edit]]:
+        """Yield up to `most` pairs that don't clash, none twice."""
         given: set[frozenset[Edit]] = set()
+        for first, second in self._couples(singles):
+            if len(given) == most:
+                return
+            pair = frozenset({first, second})
+            if pair not in given and not first.clashes(second) and len(pair) > 1:
+                given.add(pair)
+                yield first, second
+
+    def _couples(self, singles: list[Edit]) -> Iterator[tuple[Edit, Edit]]:
+        """Couple singles that brought a test further with every other; then the telling ones among themselves.
+
+        The second part goes along diagonals, so that promising comes with promising first.
+        """
+        fittest = sorted(self.telling, key=lambda one: one[:-1], reverse=True)
+        start = self.goal.fitness(self.goal.before)
+        ahead = [edit for fitness, _, _, edit in fittest if fitness > start]
+        for second in singles:
+            yield from ((first, second) for first in ahead[:AHEAD_MAX])
+        firsts = [edit for *_, edit in fittest][: self.budget.beam]
+        seconds = list(dict.fromkeys((*(edit for *_, edit in fittest), *singles)))
         for diagonal in range(len(firsts) + len(seconds)):
             for row, first in enumerate(firsts[: diagonal + 1]):
-                column = diagonal - row
-                if column >= len(seconds) or seconds[column].clashes(first) or seconds[column] == first:
-                    continue
-                pair = frozenset({first, seconds[column]})
-                if pair not in given:
-                    given.add(pair)
-                    yield first, seconds[column]
-                if len(given) >= self.budget.pairs:
-                    return
+                if diagonal - row < len(seconds):
+                    yield first, seconds[diagonal - row]

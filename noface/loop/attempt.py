@@ -73,6 +73,8 @@ def read_work(directory: Path) -> Work | None:
 
 def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> Work | Failure:
     tell(Progress(order.issue.id, order.number, "workspace", "preparing the workspace"))
+    shop.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, "start"), order.start))
+    hit("base_held")
     slot = shop.agent_slot(order.slot)
     failure = prepare(shop, slot, order.start, order.token, cancel)
     if failure is not None:

@@ -14,6 +14,7 @@ from noface.git.repo import Plumbing
 from noface.git.slots import Slot, open_slot
 from noface.git.snapshot import Limits
 from noface.system.clock import Clock
+from noface.system.failpoints import hit
 from noface.system.supervise import Launcher
 
 LANDING_SLOT = "land"
@@ -46,7 +47,9 @@ class Workshop:
 
     def agent_slot(self, index: int) -> Slot:
         """Return the workspace in which workers run; agents have touched it."""
-        return open_slot(self.plumbing.repository, self.slots_dir, f"agent-{index}", self.setup.keep)
+        slot = open_slot(self.plumbing.repository, self.slots_dir, f"agent-{index}", self.setup.keep)
+        hit("hub_made")
+        return slot
 
     def gate_slot(self, name: str) -> Slot:
         """Return a workspace that no agent ever touches (law 11)."""

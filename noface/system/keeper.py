@@ -150,7 +150,8 @@ class Keeper:
                 self._status = status
                 if not self._contained:
                     proctree.send_group_signal(pid, signal.SIGKILL)
-            elif pid in self._killed and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+            elif pid in self._killed and os.WIFSIGNALED(status):
+                # By SIGKILL, or the SIGHUP that the kernel sends to frozen processes whose parent dies first.
                 self._survivors += 1
 
     def _act(self, now: float) -> float:

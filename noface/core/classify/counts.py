@@ -102,7 +102,7 @@ def _is_summary(sums: dict[str, int], pairs: list[tuple[str, int]], line: str) -
 
 
 _ALONE = re.compile(
-    r"^\s*(?:=+ ?|[✔✓✕✖×ℹ#] ?)?(?:no tests ran|\d+ (?:tests? )?(?:passed|passing|failing|failed|deselected|pass|fail|skipped)"
+    r"^\s*(?:=+ ?|[✔✓✕✖×ℹ#] ?)?(?:\[ +\d+ tests (?:found|started|aborted|successful|failed|skipped) +\]|no tests ran|\d+ (?:tests? )?(?:passed|passing|failing|failed|deselected|pass|fail|skipped)"
     r"(?: \(\d+(?:\.\d+)?\s?m?s\))?(?: in [\d.]+ ?m?s?.*)?|(?:tests|pass|fail|skipped|cancelled) +\d+|OK \(\d+ tests?\)|\d+ tests? completed(?: successfully)?"
     r"|All \d+ tests (?:passed|successful|ok)\.?.*)\s*=*$"
 )

@@ -58,7 +58,7 @@ def _at(count: Counts, kind: FailureKind) -> Finding:
 
 
 def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
-    usable = [f for f in findings if f.level >= Level.SUMMARY or f.even_in_tests or f.level in {Level.TRACEBACK, Level.WORDS}]
+    usable = [f for f in findings if f.level >= Level.SUMMARY or f.even_in_tests or f.level is Level.TRACEBACK or f.rule == "trace.head"]
     own_words = [f for f in usable if f.level >= Level.SUMMARY or f.even_in_tests]
     kinds = {finding.kind for finding in own_words}
     failed = any(count.told_apart and count.failed for count in bad)
@@ -68,6 +68,9 @@ def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
             return _pick([f for f in own_words if f.kind is kind], findings)
     others = [f for f in usable if f not in own_words and f.kind is not FailureKind.LINT_FAILURE]
     asserted = [f for f in own_words + others if f.kind is FailureKind.TEST_FAILURE]
+    told = [f for f in own_words if f.kind in {FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR}]
+    if told and not failed:
+        asserted = [f for f in told if f.kind is FailureKind.TEST_FAILURE]
     if failed or (asserted and not only_errors):
         chosen = asserted or [_at(next(c for c in bad if c.failed), FailureKind.TEST_FAILURE)]
         return _pick(chosen, findings)

@@ -44,7 +44,7 @@ _ERROR = re.compile(r"(?i)error|fatal|erreur|fehler|errore|erro\b|ошибка|b
 _PARSE = re.compile(
     r"(?i)\bsyntax\b|\bpars(?:e|er|ing)\b|unexpected (?:token|end|eof|indent|character|keyword|symbol|identifier|string|input|'|\"|`|‘|\w+ at)"
     r"|unterminated|unclosed|unbalanced|unmatched|was (?:never|not) closed|not terminated|mismatched|invalid (?:syntax|character|token)"
-    r"|expected (?:expression|statement|declaration|indented|identifier|'|\"|`|‘|one of|a |an |token|\()|missing (?:closing|end|semicolon|['\"`(]|terminat)"
+    r"|^expected |\bexpected (?:expression|statement|declaration|indented|identifier|one of|token)|missing (?:closing|end|semicolon|['\"`(]|terminat)"
     r"|illegal start|\beof\b|end of (?:file|input)|indentation|dedent|statements must be separated|cannot format|lexical error|closing delimiter"
 )
 _STYLE = re.compile(r"(?i)expected \d+ (?:blank|space)|indentation (?:of|is|contains|level)|(?:missing|trailing|extra) (?:white)?space|line too long")
@@ -64,6 +64,8 @@ _FORMATTED = re.compile(r"\s\[[a-z][\w./,-]*\]$|\s\([a-z][\w-]*\)$|\s{2}[\w@/-]+
 _LINT_MARKS = (
     "(checked ", "rated at ", " problems (", " problem (", "errors, 0 warnings, ", "no-", "golangci", "findings", "offenses", "FOUND ",
 )
+_TS = re.compile(r"\berror (?P<code>TS\d{4,5}):")
+_NO_EMIT = re.compile(r"^> .*\btsc\b.*--noEmit", re.MULTILINE)
 _LINES_MAX = 400
 _ARROW_LOOK = 4
 
@@ -132,12 +134,27 @@ def _severe(log: Log, number: int, match: re.Match[str], context: Context) -> Fi
 
 
 def _context_kind(log: Log, number: int, msg: str, line: str, context: Context) -> FailureKind:
+    typescript = _TS.search(line)
+    if typescript:
+        return _typescript_kind(typescript, line, log, context)
     by_linter = context.lints and (not context.tools & _COMPILERS or bool(_FORMATTED.search(line)))
     if not by_linter and _FORMATTED.search(line) and "[-W" not in line and any(mark in log.text for mark in _LINT_MARKS):
         by_linter = not context.tools & _COMPILERS
     if by_linter:
         return FailureKind.SYNTAX_ERROR if _PARSE.search(f"{msg}") and not _STYLE.search(msg) else FailureKind.LINT_FAILURE
     return _compile_kind(log, number, line, context)
+
+
+def _typescript_kind(match: re.Match[str], line: str, log: Log, context: Context) -> FailureKind:
+    """`tsc --noEmit` is a type check (LINT_FAILURE), any other tsc a build; TS1xxx does not parse in either."""
+    code = match["code"]
+    missing = re.search(r"Cannot find module '([^']+)'", line)
+    if code in {"TS2307", "TS7016", "TS2792"} and missing and not is_own_module(missing[1], context.repo):
+        return FailureKind.ENVIRONMENT
+    if code in {"TS5057", "TS5058", "TS5083", "TS6053", "TS2688"}:
+        return FailureKind.ENVIRONMENT
+    checks = "--noEmit" in context.command or bool({"vue-tsc", "tsd"} & context.tools) or _NO_EMIT.search(log.text[:20_000])
+    return FailureKind.LINT_FAILURE if checks and not re.fullmatch(r"TS(?:1|5|6|18)\d{3}", code) else FailureKind.SYNTAX_ERROR
 
 
 def _compile_kind(log: Log, number: int, line: str, context: Context) -> FailureKind:

@@ -37,7 +37,7 @@ def classify(evidence: GateEvidence) -> GateVerdict:
         return _timed_out(evidence, log, findings)
     if evidence.exit_code == 0:
         return _passed(log, context, counts)
-    findings += scan(families.RULES, log, context, owned)
+    findings = _specific(findings, scan(families.RULES, log, context, owned))
     findings += exit_findings(evidence, log)
     names = failing_names(log, [report, *readings], owned)
     decision = decide_failure(findings, counts, tests_failed=bool(report.failing))
@@ -49,6 +49,12 @@ def classify(evidence: GateEvidence) -> GateVerdict:
 def _free(finding: Finding, reading: Reading, owned: frozenset[int]) -> bool:
     inside = any(start <= finding.line < end for start, end in reading.owned)
     return inside or finding.line not in owned or finding.level >= Level.SUMMARY
+
+
+def _specific(general: list[Finding], named: list[Finding]) -> list[Finding]:
+    """All findings, less those by form alone on a line that a tool's own rule knows."""
+    known = {finding.line for finding in named if finding.level >= Level.DIAGNOSTIC}
+    return [f for f in general if not (f.rule.startswith("diagnostic.") and f.line in known)] + named
 
 
 def _tests_run(counts: list[Counts]) -> int | None:

@@ -55,7 +55,7 @@ def _blocks(log: Log) -> tuple[list[_Block], list[tuple[int, int]]]:
         if inner:
             opened, title = number, inner["title"] or inner["title2"] or ""
             continue
-        if section in _TITLES or section in {"warnings summary", "PASSES", "XFAILURES", "XPASSES"} or "coverage" in section:
+        if section in _TITLES or section in {"warnings summary", "PASSES", "XFAILURES", "XPASSES", "short test summary info"} or "coverage" in section:
             owned.append((section_start, number))
         section, section_start = (mark["title"] if mark else ""), number
     return blocks, owned

@@ -1,0 +1,21 @@
+"""What is left when no tool is known: the words a failure is usually announced with. Weak evidence, and marked so."""
+
+from noface.core.classify.kinds import ENV, LINT, NONE, RUNTIME, SYNTAX, TEST, TIME
+from noface.core.classify.rules import Level, NameRule, Rule
+
+RULES = (
+    Rule("words.syntax", SYNTAX, ("yntax error", "SyntaxError", "arse error", "arsing error", "yntax Error", "Parsing failed", "ParseError", "arsing failed", "Syntaxfehler", "failed to parse", "Failed to parse", "could not parse", "cannot parse", "Cannot parse", "unexpected token", "Unexpected token", "invalid syntax", "nexpected end of"), r"(?i)^(?!.*\b(?:expected|got|assert)\b.*['\"`].*syntax).*(?:\bsyntax[ -]?error|\bpars(?:e|ing) (?:error|failed)|SyntaxError|ParseError|Syntaxfehler|(?:failed to|could not|cannot) parse|unexpected token|invalid syntax|unexpected end of)", "error: syntax error in line 3 of config.foo", level=Level.WORDS),
+    Rule("words.environment", ENV, ("not found", "not installed", "No such file", "onnection refused", "ermission denied", "No space left", "could not resolve", "Could not resolve", "imed out connecting", "nreachable", "not available", "does not exist", "not recognized", "cannot find", "Cannot find", "could not find", "Could not find", "no such", "missing"), r"(?i)(?:command|executable|program|binary|interpreter|package|library|dependency|plugin|tool|compiler|file|config(?:uration)?|script|target|task|path|directory|profile)\b.{0,80}(?:\bnot found\b|not installed|does not exist|could not be found|is missing)|(?:connection refused|permission denied|no space left|could not resolve host|network is unreachable)\b|\bis not installed\b|(?:cannot|could not|can't|unable to) (?:find|locate|resolve|connect|download|fetch) ", "error: package 'foo' is not installed", level=Level.WORDS),
+    Rule("words.timeout", TIME, ("imed out", "imeout"), r"^\s*(?:\[?(?:ERROR|FAIL|TIMEOUT|error|fatal)\]?:? ?)?(?:.*\btest\b.*timed out|TIMEOUT\b|[Tt]imed out after|.*exceeded (?:the )?(?:time limit|timeout))", "TIMEOUT: test_wait exceeded 5 s", level=Level.WORDS),
+    Rule("words.test", TEST, ("FAIL", "Fail", "failed", "not ok", "✗", "✘", "✖", "×", "❌"), r"^\s*(?:not ok\b|(?:\S{1,40} )?(?:FAIL|FAILED|FAILURE|Failed)\b(?!.*(?:to (?:load|read|open|find|parse|connect|start|run|build)|command))|[✗✘✖×❌] )|\btests? failed\b|\bfailed tests?\b|\bassertion(?:s)? failed\b|(?i:\bassertion error\b)", "FAILED: totals", level=Level.WORDS),
+    Rule("words.runtime", RUNTIME, ("rror", "xception", "atal", "ABORT", "abort", "anic", "rash", "Traceback", "undefined", "nhandled", "ncaught"), r"^\s*(?:\S{1,60}[:\s]\s*)?(?:FATAL|[Ff]atal|ERROR|Error|error|[Pp]anic|PANIC|[Uu]ncaught|[Uu]nhandled|[Aa]borted|[Ee]xception|[Cc]rash(?:ed)?)\b|\b(?:uncaught|unhandled) (?:exception|error)|\binternal error\b", "ERROR: something broke", level=Level.WORDS),
+    Rule("words.lint", LINT, ("lint", "style", "violation", "would reformat", "threshold", "not formatted", "warnings treated as errors"), r"(?i)\b(?:lint(?:ing)? (?:failed|errors?)|style (?:issues?|violations?|errors?)|violations? found|would reformat|below (?:the )?threshold|threshold .*not met|not formatted|warnings (?:being )?treated as errors)", "3 style violations found", level=Level.WORDS),
+    Rule("words.no-tests", NONE, ("o tests", "0 tests", "o test ", "zero tests"), r"(?i)^\W*(?:error: |warning: )?(?:no|0|zero) tests? (?:were |have been |was )?(?:found|ran|run|executed|collected|matched|selected|discovered)|^\W*(?:could not|did not) find any tests?", "Error: no tests found", level=Level.DIAGNOSTIC),
+)
+
+NAMES = (
+    NameRule("tap.not-ok", ("not ok ",), r"^not ok \d+ (?:- )?(?P<test>.+?)(?: # (?!TODO|SKIP|todo|skip).*| \(\d+ms\))?$", "not ok 1 - total of two lines"),
+    NameRule("generic.cross", ("✗ ", "✘ ", "✕ ", "× "), r"^\s+[✗✘✕×] (?P<test>\S.*?)(?: \([\d.]+ ?m?s\)| \[[\d.]+ ?m?s\])?$", "    ✗ totals two lines"),
+    NameRule("generic.fail-name", ("FAIL: ", "FAILED: "), r"^\s*(?:\[?FAIL(?:ED)?\]?:) (?P<test>[\w./:#-]+)(?: \(.*\))?$", "FAIL: test_total"),
+    NameRule("generic.dots", ("FAILED", "FAIL"), r"^\s*(?P<test>[\w./:#-]+(?: [\w./:#-]+){0,6})\s?(?:\.{2,}|:) ?\[?(?:FAILED|FAIL)\]?!?$", "test_total ... FAILED"),
+)

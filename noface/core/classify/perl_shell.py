@@ -1,0 +1,37 @@
+"""Rules for Perl and the shells: prove, Test::More, bash, dash, bats, shellcheck, shunit2, shellspec."""
+
+from noface.core.classify.kinds import ENV, LINT, NONE, RUNTIME, SYNTAX, TEST, TIME
+from noface.core.classify.rules import Level, NameRule, Rule
+
+RULES = (
+    Rule("perl.syntax", SYNTAX, ("syntax error at", "Global symbol", "Can't find string terminator", "Missing right curly", "Unmatched right", "had compilation errors", "Bareword \"", "Unrecognized character", "Substitution ", "aborted due to compilation errors", "Number found where operator expected"), r"^(?:# +)?(?:syntax error at|Global symbol .*|Can't find string terminator .*|Missing right curly .*|Unmatched right .*|Bareword \".*\" not allowed .*|Unrecognized character .*|Search pattern not terminated .*|Substitution \w+ not terminated .*|.*) at (?P<file>\S+) line (?P<line>\d+)(?:, (?:near|at EOF|within)|\.$)(?<!x)|^syntax error at (?P<file2>\S+) line \d+|^\S+ had compilation errors\.|aborted due to compilation errors", "syntax error at lib/Stock.pm line 17, near \"$sum \"", level=Level.WORDS),
+    Rule("perl.syntax-strict", SYNTAX, ("syntax error at", "Global symbol", "Can't find string terminator", "Missing right curly", "Unmatched right", "Bareword \"", "Unrecognized character"), r"^(?:# +)?(?:syntax error at|Global symbol .* at|Can't find string terminator .* at|Missing right curly .* at|Unmatched right .* at|Bareword \".*\" not allowed .* at|Unrecognized character .* at) (?P<file>\S+) line (?P<line>\d+)", "syntax error at lib/Stock.pm line 17, near \"$sum \"", even_in_tests=True),
+    Rule("perl.missing", ENV, ("Can't locate",), r"Can't locate (?P<dep>[\w/]+)\.pm in @INC.*(?: at (?P<file>\S+) line (?P<line>\d+))?", "Can't locate Stock/Line.pm in @INC (you may need to install the Stock::Line module)", own_kind=RUNTIME, even_in_tests=True),
+    Rule("perl.die", RUNTIME, (" line ",), r"^(?!#|\s)(?!.*(?:BEGIN failed|Compilation failed in require|found where operator expected|\bwarn)).* at (?P<file>\S+\.(?:pl|pm|t|PL)) line (?P<line>\d+)(?:, <\w+> line \d+)?\.$", "Can't locate object method \"audit\" via package \"Stock\" at lib/Stock.pm line 17.", level=Level.TRACEBACK),
+    Rule("perl.system", ENV, ("No space left on device at", "Permission denied at", "Connection refused at", "Name or service not known at", "Address already in use at"), r": (?:No space left on device|Permission denied|Connection refused|Name or service not known|Address already in use) at (?P<file>\S+) line (?P<line>\d+)", "cannot write x: No space left on device at lib/Stock.pm line 17.", even_in_tests=True),
+    Rule("perl.failed-test", TEST, ("Failed test",), r"^\s*#\s+Failed test (?!\(TODO)", "#   Failed test 'total of two lines'", level=Level.SUMMARY, even_in_tests=True),
+    Rule("prove.dubious", RUNTIME, ("Dubious, test returned",), r"^Dubious, test returned", "Dubious, test returned 255 (wstat 65280, 0xff00)", level=Level.EXIT_CODE),
+    Rule("prove.path", ENV, ("Cannot detect source of", "couldn't be found"), r"Cannot detect source of '", "Cannot detect source of 'tt/'! at /usr/share/perl5/TAP/Parser.pm"),
+    Rule("perlcritic.finding", LINT, ("(Severity: ", "Severity: "), r"^.* at line (?P<row>\d+), column \d+\..*\(?Severity: \d", "Code before strictures are enabled at line 3, column 1.  See page 429 of PBP.  (Severity: 5)"),
+    Rule("bash.syntax", SYNTAX, ("syntax error", "unexpected EOF", "unexpected end of file", "Syntax error", "Syntaxfehler", "erreur de syntaxe", "unexpected token"), r"^(?P<file>[\w./-]+): (?:(?:line|Zeile|ligne) )?(?P<line>\d+): (?:syntax error|Syntax error|unexpected EOF|Syntaxfehler|erreur de syntaxe|(?:bash: )?-c: )|^(?P<file2>[\w./-]+):\d+: parse error", "check.sh: line 5: syntax error: unexpected end of file", even_in_tests=True),
+    Rule("bash.unbound", RUNTIME, ("unbound variable", "parameter not set", "parameter null or not set", "bad substitution", "division by 0", "readonly variable", "unary operator expected", "numeric argument required", "integer expression expected", "not a valid identifier"), r"^(?P<file>[\w./-]+): (?:line )?(?P<line>\d+): .*(?:unbound variable|parameter (?:null or )?not set|[Bb]ad substitution|division by (?:0|zero)|readonly variable|integer expression expected|not a valid identifier)", "check.sh: line 4: totl: unbound variable"),
+    Rule("bash.source-missing", RUNTIME, ("No such file or directory", "Datei oder Verzeichnis nicht gefunden", "not found", "No such file"), r"^(?P<file>[\w./-]+\.(?:sh|bash|bats)): (?:line )?(?P<line>\d+): (?:\.: )?(?P<dep>[^\s:]*[/.][^\s:]*): (?:No such file or directory|Datei oder.*|not found)$", "check.sh: line 2: lib/common.sh: No such file or directory", level=Level.TRACEBACK),
+    Rule("shell.hand-check", TEST, ("FAIL", "failed", "expected", "mismatch", "NOT OK", "not equal", "Failed", "assert"), r"^\s*(?:\[?(?:FAIL|FAILED|NOT OK|MISMATCH)\]?)(?:[:!\s-]|$)(?!.*\bcode \d)|^.*\b[Ee]xpected\b.*\b(?:got|but was|actual|found|received|Actual|Got|was)\b|\bgot\b.*\b(?:want|wanted|expected)\b|^(?P<file>[\w./-]+\.\w+):(?P<line>\d+): .*\b(?:check|assertion|expectation) failed|^[Aa]ssertion failed|^ASSERT:", "FAIL: expected 3 lines, got 2", level=Level.WORDS),
+    Rule("bats.source", RUNTIME, ("# ",), r"^# (?P<file>\S+): line (?P<line>\d+): (?P<dep>\S+): No such file or directory$", "# /repo/test/cart.bats: line 4: ../lib/cart.sh: No such file or directory", level=Level.SUMMARY, even_in_tests=True),
+    Rule("bats.command", RUNTIME, (": command not found",), r"^#\s+(?P<file>\S+): line (?P<line>\d+): (?P<cmd>\S+): command not found", "# /repo/lib/cart.sh: line 4: jqq: command not found", level=Level.SUMMARY, even_in_tests=True),
+    Rule("bats.timeout", TIME, ("due to timeout", "# timeout after"), r"^not ok .*# timeout after|due to timeout", "not ok 1 waits # timeout after 1s", even_in_tests=True),
+    Rule("bats.path", ENV, ("ERROR: Test file", "does not exist"), r"^ERROR: Test file \".*\" does not exist|^bats: .*does not exist", "ERROR: Test file \"/repo/tests\" does not exist."),
+    Rule("shellcheck.finding", LINT, ("SC",), r"(?:\(|^|\[)SC(?!10[0-9]{2})\d{4}\b", "                ^-- SC2086 (info): Double quote to prevent globbing and word splitting."),
+    Rule("shellcheck.syntax", SYNTAX, ("SC10",), r"\bSC10[0-9]{2} \(error\)|SC10[0-9]{2}\b.*(?:Couldn't|Parsing|syntax)", "^-- SC1073 (error): Couldn't parse this if expression. Fix to allow more checks."),
+    Rule("shellcheck.file", ENV, ("does not exist",), r"^\S+: \S+: openBinaryFile: does not exist", "check.sh: check.sh: openBinaryFile: does not exist (No such file or directory)"),
+    Rule("shfmt.diff", LINT, (".orig",), r"^(?:diff \S+|--- )(?P<file>\S+)\.orig", "--- check.sh.orig"),
+    Rule("shunit.assert", TEST, ("ASSERT:",), r"^ASSERT:", "ASSERT:expected:<3> but was:<2>", level=Level.SUMMARY, even_in_tests=True),
+    Rule("tap.none", NONE, ("1..0",), r"^1\.\.0\b", "1..0 # Skipped: no tests", level=Level.TRACEBACK),
+    Rule("tap.bail", RUNTIME, ("Bail out!",), r"^Bail out!", "Bail out! cannot start", level=Level.TRACEBACK),
+    Rule("perl.none", NONE, ("No tests run!", "Result: NOTESTS"), r"^(?:# )?No tests run!|^Result: NOTESTS", "Result: NOTESTS"),
+)
+
+NAMES = (
+    NameRule("perl.failed-test", ("Failed test '",), r"^\s*#\s+Failed test '(?P<test>.*)'$", "#   Failed test 'total of two lines'"),
+    NameRule("bats.cross", (" ✗ ",), r"^ ✗ (?P<test>.+?)(?: \[\d+\])?$", " ✗ totals two lines"),
+)

@@ -1,0 +1,97 @@
+"""The pages of `noface issues` and `noface issue show`: the backlog as the tracker sees it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from noface.core.model import Backlog, Issue, IssueFault
+from noface.views.page import paint
+from noface.views.rows import Record
+from noface.views.text import cells, clean, clean_block, count, fit, hanging, pad
+
+_DONE = ("merged", "skipped")
+_ID_CELLS_MAX = 16
+
+
+def issue_record(issue: Issue, status: str) -> Record:
+    """Return an issue as JSON shows it, without its text."""
+    return {
+        "id": issue.id,
+        "title": issue.title,
+        "status": status,
+        "priority": issue.priority,
+        "labels": list(issue.labels),
+        "depends_on": list(issue.depends_on),
+        "paths": list(issue.paths),
+        "accept": list(issue.accept),
+        "model": issue.model,
+        "max_attempts": issue.max_attempts,
+        "source": issue.source,
+    }
+
+
+def backlog_document(backlog: Backlog, statuses: Mapping[str, str]) -> Record:
+    """Return the document of `noface issues`: open issues in the order they would be worked, then the done ones."""
+
+    def place(numbered: tuple[int, Issue]) -> tuple[bool, int, int]:
+        number, issue = numbered
+        return statuses.get(issue.id, "ready") in _DONE, issue.priority, number
+
+    ordered = [issue for _, issue in sorted(enumerate(backlog.issues), key=place)]
+    return {
+        "issues": [issue_record(issue, statuses.get(issue.id, "ready")) for issue in ordered],
+        "faults": [_fault_record(fault) for fault in backlog.faults],
+        "warnings": [_fault_record(warning) for warning in backlog.warnings],
+    }
+
+
+def backlog_page(document: Record, width: int) -> list[str]:
+    """Return the lines of `noface issues`."""
+    issues = document["issues"]
+    lines: list[str] = []
+    if issues:
+        id_cells = min(max(cells(issue["id"]) for issue in issues), _ID_CELLS_MAX)
+        lines += [_issue_line(issue, id_cells, width) for issue in issues]
+    elif not document["faults"]:
+        lines.append('The backlog is empty. Add an issue: noface issue add "What should be done"')
+    for name, title, role in (("faults", "faulty", "bad"), ("warnings", "warnings", "careful")):
+        if document[name]:
+            lines += ["", paint(title, role), *fault_lines(document[name], width)]
+    return lines
+
+
+def fault_lines(faults: Sequence[Record], width: int) -> Iterator[str]:
+    """Return what is wrong with issue files, and what to do about each."""
+    for fault in faults:
+        yield from hanging(f"{fault['source']}: {fault['problem']}", width, "  ", "    ")
+        if fault["hint"]:
+            yield from (paint(line, "quiet") for line in hanging(fault["hint"], width, "    → ", "      "))
+
+
+def issue_page(record: Record, body: str, width: int) -> list[str]:
+    """Return the lines of `noface issue show`: what the file says, then its text."""
+    head = [paint(line, "title") for line in hanging(f"{record['id']}  {record['title']}", width, rest="  ")]
+    head.append(f"  {paint(record['status'], record['status'])} · priority {record['priority']}")
+    for key, name in (("labels", "labels"), ("depends_on", "depends on"), ("paths", "may touch")):
+        if record[key]:
+            head += hanging(", ".join(record[key]), width, f"  {name}: ", "    ")
+    head += [f"  accept: {clean(command)}" for command in record["accept"]]
+    if record["model"]:
+        head.append(f"  model: {clean(record['model'])}")
+    if record["max_attempts"]:
+        head.append(f"  at most {count(record['max_attempts'], 'attempt')}")
+    head.append(f"  {clean(record['source'])}")
+    return [*head, "", *(clean_block(body).strip("\n") or "(no text)").splitlines()]
+
+
+def _issue_line(issue: Record, id_cells: int, width: int) -> str:
+    needs = f"after {', '.join(issue['depends_on'])}" if issue["depends_on"] else ""
+    facts = fit(" · ".join(part for part in (needs, ", ".join(issue["labels"])) if part), width // 3)
+    name = pad(issue["id"], id_cells) if cells(issue["id"]) <= id_cells else issue["id"]
+    start = f"{name}  P{issue['priority']:<2} {issue['status']:<8}  "
+    room = max(width - cells(start) - (cells(facts) + 2 if facts else 0), 16)
+    title = clean(issue["title"])
+    painted = f"{name}  P{issue['priority']:<2} {paint(f'{issue["status"]:<8}', issue['status'])}  "
+    return painted + (f"{pad(title, room)}  {paint(clean(facts), 'quiet')}" if facts else fit(title, room))
+
+
+def _fault_record(fault: IssueFault) -> Record:
+    return {"source": fault.source, "problem": fault.problem, "hint": fault.hint, "id": fault.id}

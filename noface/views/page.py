@@ -1,0 +1,67 @@
+"""Puts lines and JSON on standard output: the terminal's width, colours where they are wanted, whole characters."""
+
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import typer
+
+WIDTH_MIN, WIDTH_MAX = 40, 120
+
+_ROLES: dict[str, dict[str, Any]] = {
+    "title": {"bold": True},
+    "quiet": {"dim": True},
+    "good": {"fg": "green"},
+    "bad": {"fg": "red"},
+    "careful": {"fg": "yellow"},
+    "active": {"fg": "cyan"},
+}
+_STATUS_ROLES = {
+    "running": "active",
+    "landing": "active",
+    "merged": "good",
+    "blocked": "bad",
+    "faulty": "bad",
+    "approval": "careful",
+    "waiting": "careful",
+}
+
+
+def width() -> int:
+    """Return the columns to write to: COLUMNS, else the terminal's, else 80; within sensible bounds."""
+    return min(max(shutil.get_terminal_size((80, 24)).columns, WIDTH_MIN), WIDTH_MAX)
+
+
+def coloured() -> bool:
+    """Tell whether colours are wanted: a terminal that knows them, and no NO_COLOR."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, role: str) -> str:
+    """Colour a text by what it means: a role of this module, or an issue's status."""
+    style = _ROLES.get(_STATUS_ROLES.get(role, role))
+    return typer.style(text, **style) if style and text and coloured() else text
+
+
+def show(lines: Iterable[str]) -> None:
+    """Print lines; what the terminal's encoding lacks is shown as a question mark instead of failing."""
+    _tolerant()
+    text = "\n".join(line.rstrip() for line in lines)
+    sys.stdout.write(text + "\n" if text else "")
+    sys.stdout.flush()
+
+
+def show_json(document: dict[str, Any]) -> None:
+    """Print a document of schema 1 as one line of ASCII."""
+    import json
+
+    sys.stdout.write(json.dumps({"schema": 1, **document}, separators=(", ", ": ")) + "\n")
+    sys.stdout.flush()
+
+
+def _tolerant() -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")

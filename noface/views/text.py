@@ -1,0 +1,136 @@
+"""Text as a terminal may have it: nothing that an issue, an agent or a test wrote can drive the terminal.
+
+Lengths are in cells, the columns of a terminal: a Chinese character takes two.
+"""
+
+import re
+
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC and the other strings: titles, links, clipboard
+    r"|\x1b[ -/]*[0-~]?"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+)
+# Controls, what reorders text (trojan source), line separators, and halves of surrogate pairs.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_ELLIPSIS = "…"
+
+
+def clean(text: str) -> str:
+    """Return `text` as one printable line: white space becomes single blanks, escape sequences vanish."""
+    return " ".join(clean_block(text).split())
+
+
+def clean_block(text: str) -> str:
+    """Return `text` with its lines, but without anything that a terminal would act on; tabs become blanks.
+
+    What a carriage return would overwrite on a screen is kept as a line of its own: progress bars stay readable.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    lines = re.sub(r"\r+\n|\r", "\n", _ESCAPES.sub("", text))
+    return _FORBIDDEN.sub("�", lines.expandtabs(4))
+
+
+def cells(text: str) -> int:
+    """Return how many columns a cleaned text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def fit(text: str, room: int) -> str:
+    """Cut a text to `room` cells, with a mark where something was cut off."""
+    if cells(text) <= room:
+        return text
+    return _pieces(text, max(room - 1, 1))[0].rstrip() + _ELLIPSIS
+
+
+def pad(text: str, room: int) -> str:
+    """Cut or fill a text to exactly `room` cells."""
+    fitted = fit(text, room)
+    return fitted + " " * (room - cells(fitted))
+
+
+def wrapped(text: str, room: int, rows_max: int = 1000) -> list[str]:
+    """Break one cleaned line into rows of at most `room` cells, at blanks where possible.
+
+    Words with a slash stay whole, since half a path or address is of no use. What goes beyond `rows_max` is cut.
+    """
+    rows: list[str] = []
+    row = ""
+    for word in text.split():
+        if row and cells(row) + 1 + cells(word) > room:
+            rows.append(row)
+            row = ""
+        *full, last = _pieces(word, room) if "/" not in word else [word]
+        rows += full
+        row = f"{row} {last}" if row else last
+    if row:
+        rows.append(row)
+    if len(rows) > rows_max:
+        rows = rows[:rows_max]
+        rows[-1] = fit(rows[-1], room - 2) + (f" {_ELLIPSIS}" if not rows[-1].endswith(_ELLIPSIS) else "")
+    return rows
+
+
+def hanging(text: str, room: int, first: str = "", rest: str | None = None, rows_max: int = 1000) -> list[str]:
+    """Clean and wrap a text behind `first`; the rows after it are indented by `rest`, or to the same column."""
+    indent = " " * cells(first) if rest is None else rest
+    rows = wrapped(clean(text), max(room - max(cells(first), cells(indent)), 20), rows_max)
+    return [(indent if number else first) + row for number, row in enumerate(rows)]
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: 1 issue, 2 issues."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def money(dollars: float | None) -> str:
+    """Return dollars as people write them; "" where nobody said what it cost."""
+    if dollars is None:
+        return ""
+    return f"${dollars:.2f}" if dollars >= 0.01 or dollars == 0 else "<$0.01"  # noqa: PLR2004 - a cent
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in its two largest units."""
+    whole = max(int(seconds), 0)
+    if whole < 10:  # noqa: PLR2004 - tenths matter only below
+        return f"{max(seconds, 0.0):.1f}s"
+    for size, unit, part, lower in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, "s")):
+        if whole >= size:
+            rest = whole % size // part
+            return f"{whole // size}{unit} {rest}{lower}" if rest else f"{whole // size}{unit}"
+    return f"{whole}s"
+
+
+def size(count_bytes: int) -> str:
+    """Return a size in decimal units."""
+    amount = float(count_bytes)
+    for unit in ("bytes", "kB", "MB"):
+        if amount < 1000:  # noqa: PLR2004 - decimal units
+            return f"{amount:.0f} {unit}" if unit == "bytes" or amount >= 10 else f"{amount:.1f} {unit}"  # noqa: PLR2004 - two digits
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+def moment(at: float, now: float) -> str:
+    """Return a time as people say it: the clock alone where it is less than half a day away."""
+    import time
+
+    shape = "%H:%M" if abs(at - now) < 43_200 else "%Y-%m-%d %H:%M"  # noqa: PLR2004 - half a day
+    try:
+        return time.strftime(shape, time.localtime(at))
+    except (OverflowError, OSError, ValueError):
+        return "a far day"
+
+
+def _pieces(text: str, room: int) -> list[str]:
+    if text.isascii():
+        return [text[at : at + room] for at in range(0, len(text), room)] or [""]
+    from rich.cells import chop_cells
+
+    return chop_cells(text, room) or [""]

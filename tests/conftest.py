@@ -1,0 +1,183 @@
+"""A real project in a temporary folder: git repository, noface.toml, issues, a scripted worker, and noface run on it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GATE = "test ! -e bad && test -e a.txt"
+
+CONFIG = """\
+[[gates]]
+name = "check"
+command = "{gate}"
+
+[models.small]
+agent = "scripted"
+command = "{script}"
+tier = 1
+timeout = "60s"
+idle_timeout = "30s"
+
+[models.big]
+agent = "scripted"
+command = "{script}"
+tier = 2
+
+[retry]
+default_model = "small"
+escalation_model = "big"
+
+[run]
+slots_dir = "{slots}"
+workers = {workers}
+"""
+
+
+@dataclass
+class Project:
+    """A repository at `path` with a scripted worker; every method acts as a person at the keyboard would."""
+
+    path: Path
+    folder: Path
+    env: dict[str, str] = field(default_factory=dict)
+    base: str = ""
+
+    @property
+    def script(self) -> Path:
+        return self.folder / "script.toml"
+
+    @property
+    def state(self) -> Path:
+        return self.path / ".git" / "noface"
+
+    def git(self, *args: str, check: bool = True) -> str:
+        done = subprocess.run(
+            ["git", *args], cwd=self.path, env=self.environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0 or not check, f"git {args}: {done.stderr}"
+        return done.stdout.strip()
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def commit(self, message: str = "work") -> str:
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def issue(self, number: int | str, title: str = "", body: str = "", **front: Any) -> Path:
+        lines = [f"{key} = {json.dumps(value)}" for key, value in front.items()]
+        head = "+++\n" + "\n".join([f"title = {json.dumps(title or f'Issue {number}')}", *lines]) + "\n+++\n"
+        return self.write(f"issues/{number}-x.md", head + (body or "Do it."))
+
+    def play(self, *plays: tuple[str, int, list[dict[str, Any]]]) -> None:
+        """Tell the scripted worker: (issue or "*", attempt or 0, steps)."""
+        blocks = []
+        for issue, attempt, steps in plays:
+            shown = ", ".join(
+                "{ " + ", ".join(f"{k} = {json.dumps(v)}" for k, v in step.items()) + " }" for step in steps
+            )
+            blocks.append(f'[[play]]\nissue = "{issue}"\nattempt = {attempt}\nsteps = [{shown}]\n')
+        self.script.write_text("\n".join(blocks))
+
+    def config(self, extra: str = "", *, gate: str = GATE, workers: int = 1) -> None:
+        text = CONFIG.format(gate=gate, script=self.script, slots=self.folder / "slots", workers=workers)
+        self.write("noface.toml", text + extra)
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "NOFACE_", "PYTEST_"))}
+        home = {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder / "cache"), "COLUMNS": "80"}
+        return {**kept, **home, **self.env, **extra}
+
+    def noface(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "noface", *args],
+            cwd=self.path,
+            env=self.environment(**env),
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=180,
+            check=False,
+        )
+
+    def start(self, *args: str, **env: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "noface", *args],
+            cwd=self.path,
+            env=self.environment(**env),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def run(self, *args: str, code: int = 0, **env: str) -> str:
+        done = self.noface("run", *args, **env)
+        assert done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
+        return done.stdout + done.stderr
+
+    def shown(self, *args: str) -> dict[str, Any]:
+        done = self.noface(*args, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def statuses(self) -> dict[str, str]:
+        return {issue["id"]: issue["status"] for issue in self.shown("status")["issues"]}
+
+    def attempts(self, issue: str) -> list[dict[str, Any]]:
+        return self.shown("show", issue)["attempts"]
+
+    def prompt(self, issue: str, attempt: int) -> str:
+        return (self.state / "attempts" / issue / str(attempt) / "prompt.md").read_text()
+
+    def processes(self) -> list[int]:
+        """The processes that carry this project's marker."""
+        mark = f"NOFACE_STATE={self.state}".encode()
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    if mark in (entry / "environ").read_bytes().split(b"\0"):
+                        found.append(int(entry.name))
+                except OSError:
+                    continue
+        return found
+
+
+def wait_for(condition: Any, seconds: float = 60.0) -> Any:
+    """Poll until `condition()` is true; its value."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it did not come true in time")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Any:
+    path = tmp_path / "repo"
+    path.mkdir()
+    made = Project(path, tmp_path)
+    made.git("init", "-q", "-b", "main")
+    made.git("config", "user.name", "Ada")
+    made.git("config", "user.email", "ada@example.org")
+    made.write("a.txt", "one\n")
+    made.config()
+    made.play(("*", 0, [{"write": "b.txt", "text": "done\n"}]))
+    made.commit("first")
+    yield made
+    for pid in made.processes():
+        os.kill(pid, signal.SIGKILL)

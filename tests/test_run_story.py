@@ -1,0 +1,288 @@
+"""The way of an issue, told from outside: real git, real processes, a scripted worker."""
+
+import json
+
+
+def test_a_change_that_passes_is_merged_as_one_commit_with_trailers(project):
+    project.issue(7, "Add b")
+    project.commit()
+    project.run()
+    assert (project.path / "b.txt").read_text() == "done\n"
+    assert project.git("status", "--porcelain") == ""
+    message = project.git("log", "-1", "--first-parent", "--format=%B", "main")
+    assert message.splitlines() == ["Add b", "", "Noface-Issue: 7", "Noface-Attempt: 1"]
+    outcome = project.git("log", "-1", "--format=%(trailers:key=Noface-Outcome,valueonly)", "main^2")
+    assert outcome == "PASSED"
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_a_red_gate_keeps_the_change_out_and_the_next_prompt_says_why(project):
+    project.play(
+        ("7", 1, [{"write": "bad", "text": "x"}, {"write": "c.txt", "text": "c"}]),
+        ("7", 2, [{"delete": "bad"}]),
+    )
+    project.config(gate="test ! -e bad || { echo bad thing found; exit 1; }")
+    project.issue(7)
+    project.commit()
+    project.run()
+    first, second = project.attempts("7")
+    assert first["outcome"] == "RUNTIME_ERROR"
+    assert first["action"]["kind"] == "RetryWithFeedback"
+    assert second["outcome"] == "PASSED"
+    prompt = project.prompt("7", 2)
+    assert "Your previous attempt failed with: RUNTIME_ERROR" in prompt
+    assert "bad thing found" in prompt
+    assert "+c" in prompt  # the diff of the attempt it starts from
+    assert project.git("ls-tree", "--name-only", "main").split() == ["a.txt", "c.txt", "issues", "noface.toml"]
+
+
+def test_a_worker_that_changes_nothing_is_told_so_then_escalated_then_blocked(project):
+    project.play(("*", 0, [{"say": "I think all is well."}]))
+    project.issue(7)
+    project.commit()
+    project.run(code=3)
+    attempts = project.attempts("7")
+    assert [a["model"] for a in attempts] == ["small", "small", "big", "big", "big"]
+    assert {a["outcome"] for a in attempts} == {"NO_DIFF"}
+    assert "You must change code; your previous attempt changed nothing" in project.prompt("7", 2)
+    (blocked,) = project.shown("blocked")["blocked"]
+    assert blocked["id"] == "7"
+    assert len(blocked["tried"]) == 5
+    assert blocked["next_steps"]
+    assert any("noface unblock 7" in command for command in blocked["commands"])
+
+
+def test_unblocking_puts_the_note_into_the_next_prompt_and_starts_the_counters_again(project):
+    project.play(("*", 0, [{"say": "?"}]))
+    project.issue(7)
+    project.commit()
+    project.run(code=3)
+    assert project.noface("unblock", "7", "--note", "write b.txt, please").returncode == 0
+    project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))
+    project.run()
+    last = project.attempts("7")[-1]
+    assert (last["number"], last["outcome"]) == (6, "PASSED")
+    assert "write b.txt, please" in project.prompt("7", 6)
+    (status,) = project.shown("status")["issues"]
+    assert status["attempts"] == 1
+
+
+def test_editing_a_blocked_issue_unblocks_it(project):
+    project.play(("*", 0, [{"say": "?"}]))
+    project.issue(7)
+    project.commit()
+    project.run(code=3)
+    project.issue(7, body="Write b.txt. That is all.")
+    project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_an_issue_waits_for_the_issue_it_depends_on(project):
+    project.config(workers=4)
+    project.play(
+        ("1", 0, [{"sleep": 0.5}, {"write": "one.txt", "text": "1"}]),
+        ("2", 0, [{"replace": "one.txt", "old": "1", "new": "2"}]),
+    )
+    project.issue(2, depends_on=["1"], priority=0)
+    project.issue(1)
+    project.commit()
+    project.run()
+    assert (project.path / "one.txt").read_text() == "2"
+    subjects = project.git("log", "--first-parent", "--format=%s", "-2", "main").splitlines()
+    assert subjects == ["Issue 2", "Issue 1"]
+
+
+def test_what_depends_on_a_blocked_issue_waits_and_the_rest_goes_on(project):
+    project.play(("1", 0, [{"say": "?"}]), ("3", 0, [{"write": "three", "text": "3"}]))
+    project.issue(1)
+    project.issue(2, depends_on=["1"])
+    project.issue(3)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "blocked", "2": "ready", "3": "merged"}
+
+
+def test_an_issue_whose_accept_passes_already_is_skipped_without_a_worker(project):
+    project.issue(7, accept=["test -e a.txt"])
+    project.commit()
+    project.run()
+    assert project.statuses() == {"7": "skipped"}
+    assert project.attempts("7") == []
+
+
+def test_accept_must_be_green_too_and_its_file_is_protected(project):
+    project.write("checks/b.sh", "test -e b.txt\n")
+    project.issue(7, accept=["bash checks/b.sh"])
+    project.commit()
+    project.play(
+        ("7", 1, [{"write": "checks/b.sh", "text": "true\n"}, {"write": "c.txt", "text": "c"}]),
+        ("7", 2, [{"write": "b.txt", "text": "b"}]),
+    )
+    project.run()
+    first, second = project.attempts("7")
+    assert first["failure"]["gate"] == "accept"
+    assert any("checks/b.sh" in note for note in first["notes"])
+    assert second["outcome"] == "PASSED"
+    assert (project.path / "checks/b.sh").read_text() == "test -e b.txt\n"
+
+
+def test_parallel_issues_all_land_and_each_merge_result_was_gated(project):
+    project.config(gate="ls > /dev/null; test ! -e bad", workers=4)
+    project.play(*[(str(n), 0, [{"write": f"f{n}.txt", "text": "x"}]) for n in range(8)])
+    for n in range(8):
+        project.issue(n)
+    project.commit()
+    project.run()
+    assert set(project.statuses().values()) == {"merged"}
+    import sqlite3
+
+    database = sqlite3.connect(project.state / "state.db")
+    green = {row[0] for row in database.execute("SELECT tree FROM gate_memo")}
+    trees = project.git("log", "--first-parent", "--format=%T", "-8", "main").split()
+    assert set(trees) <= green
+    assert database.execute("SELECT COUNT(*) FROM landings WHERE state = 'landed'").fetchone()[0] == 8
+
+
+def test_two_changes_that_break_each_other_do_not_both_land(project):
+    project.config(gate="test ! -e one || test ! -e two", workers=2)
+    project.play(
+        ("1", 0, [{"sleep": 0.3}, {"write": "one", "text": "1"}]),
+        ("2", 1, [{"sleep": 0.3}, {"write": "two", "text": "2"}]),
+        ("2", 0, [{"write": "three", "text": "3"}]),
+    )
+    project.issue(1)
+    project.issue(2)
+    project.commit()
+    project.run("--max-iterations", "8", code=3)
+    names = project.git("ls-tree", "--name-only", "main").split()
+    assert not {"one", "two"} <= set(names)
+    statuses = project.statuses()
+    assert "merged" in statuses.values()
+
+
+def test_conflicting_changes_are_made_again_on_top_of_the_new_main(project):
+    project.config(workers=2)
+    project.play(
+        ("1", 0, [{"write": "a.txt", "text": "from 1\n"}]),
+        ("2", 1, [{"sleep": 1.0}, {"write": "a.txt", "text": "from 2\n"}]),
+        ("2", 0, [{"write": "a.txt", "text": "from 1 and 2\n"}]),
+    )
+    project.issue(1)
+    project.issue(2)
+    project.commit()
+    project.run()
+    first = project.attempts("2")[0]
+    assert first["outcome"] == "MERGE_CONFLICT"
+    assert not first["charged"]
+    assert (project.path / "a.txt").read_text() == "from 1 and 2\n"
+
+
+def test_a_weakened_test_never_lands(project):
+    project.write("tests/test_a.py", "def test_a():\n    assert 1 == 1\n\n\ndef test_b():\n    assert 2 == 2\n")
+    project.play(("*", 0, [{"write": "tests/test_a.py", "text": "def test_a():\n    assert 1 == 1\n"}]))
+    project.issue(7)
+    project.commit()
+    project.run(code=3)
+    assert {a["outcome"] for a in project.attempts("7")} == {"GATE_TAMPERING"}
+    assert "test_b" in (project.path / "tests/test_a.py").read_text()
+
+
+def test_changes_outside_the_issues_paths_are_a_boundary_violation(project):
+    project.issue(7, paths=["src/**"])
+    project.commit()
+    project.run(code=3)
+    assert {a["outcome"] for a in project.attempts("7")} == {"BOUNDARY_VIOLATION"}
+    assert len(project.attempts("7")) == 2  # told once
+
+
+def test_half_work_of_a_crashed_worker_lands_only_where_accept_proves_it(project):
+    steps = [{"write": "b.txt", "text": "b"}, {"exit": 3}]
+    project.play(("*", 0, steps))
+    project.issue(1)
+    project.issue(2, accept=["test -e b.txt"])
+    project.commit()
+    project.run("--max-iterations", "3", code=4)
+    assert project.attempts("1")[0]["outcome"] == "AGENT_CRASH"
+    project.run("--issue", "2")
+    assert project.attempts("2")[0]["outcome"] == "PASSED"
+
+
+def test_a_worker_that_goes_quiet_is_ended_and_leaves_no_process(project):
+    project.config(
+        extra='\n[models.quiet]\nagent = "command"\ncommand = "sleep 1000 & echo hi; sleep 1000"\nidle_timeout = "1s"\n'
+    )
+    project.issue(7, model="quiet", max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    (attempt,) = project.attempts("7")
+    assert attempt["outcome"] == "TIMEOUT"
+    assert project.processes() == []
+
+
+def test_an_agent_that_asks_to_come_back_later_spends_nothing(project):
+    config = '\n[models.busy]\nagent = "command"\ncommand = "exit 75"\n'
+    project.config(extra=config)
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("[retry]\n", '[retry]\nbackoff_base = "10ms"\nbackoff_max = "20ms"\n'))
+    project.issue(7, model="busy")
+    project.commit()
+    project.run(code=3)
+    attempts = project.attempts("7")
+    assert [a["outcome"] for a in attempts] == ["OVERLOADED"] * 4
+    assert not any(a["charged"] for a in attempts)
+    (status,) = project.shown("status")["issues"]
+    assert (status["attempts"], status["status"]) == (0, "blocked")
+
+
+def test_events_are_one_json_object_a_line(project):
+    project.issue(7)
+    project.commit()
+    done = project.noface("run", "--json")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [event["event"] for event in events]
+    assert kinds[0] == "run_started"
+    assert kinds[-1] == "run_ended"
+    assert "issue_merged" in kinds
+    assert all(event["schema"] == 1 for event in events)
+
+
+def test_dry_run_changes_nothing(project):
+    project.issue(7)
+    project.commit()
+    before = project.git("for-each-ref")
+    out = project.run("--dry-run")
+    assert "7 with small" in out
+    assert not project.state.exists()
+    assert project.git("for-each-ref") == before
+
+
+def test_once_settles_only_what_is_ready_now(project):
+    project.play(
+        ("1", 0, [{"write": "one", "text": "1"}]),
+        ("2", 0, [{"write": "two", "text": "2"}]),
+    )
+    project.issue(1)
+    project.issue(2, depends_on=["1"])
+    project.commit()
+    project.run("--once", code=3)
+    assert project.statuses() == {"1": "merged", "2": "ready"}
+
+
+def test_squash_makes_one_plain_commit(project):
+    project.config(extra='\n[landing]\nstyle = "squash"\n')
+    project.issue(7)
+    project.commit()
+    base = project.git("rev-parse", "main")
+    project.run()
+    assert project.git("rev-list", "--parents", "-1", "main").split()[1:] == [base]
+
+
+def test_a_100_mb_body_and_output_are_cut_with_a_mark(project):
+    project.play(("*", 0, [{"shell": "head -c 100000000 /dev/zero | tr '\\0' x"}, {"write": "b.txt", "text": "b"}]))
+    project.issue(7, body="y" * 900_000)
+    project.commit()
+    project.run()
+    prompt = project.prompt("7", 1)
+    assert len(prompt) < 300_000
+    assert "characters left out" in prompt
