@@ -145,6 +145,12 @@ with RepositoryLock(Path({str(tmp_path / "lock")!r})), Launcher() as launcher:
     assert lines == ["SigBlk:", "0" * 16, "SigIgn:", "0" * 16, "0", "1", "2", "3"]  # 3 is ls reading the list
 
 
+def test_program_leads_a_session_of_its_own(launcher, shell, out):
+    launcher.run(shell("read -r pid name state parent group session rest < /proc/$$/stat; echo $pid $group $session"))
+    pid, group, session = out.read_text().split()
+    assert pid == group == session
+
+
 def test_zygote_and_keeper_hold_no_descriptor_of_noface(launcher, shell, tmp_path, out):
     held = []
 
@@ -364,11 +370,12 @@ def test_32_at_once_get_each_their_own_exit_code(launcher, shell):
     assert [each.exit_code for each in ended] == list(range(1, 33))
 
 
-def test_closing_the_launcher_ends_what_runs_and_refuses_more(program, token):
+def test_closing_the_launcher_ends_what_runs_at_once_and_refuses_more(program, shell, token):
     launcher = Launcher(Ladder(int_s=1000.0))
     with ThreadPoolExecutor(4) as pool:
-        runs = [pool.submit(launcher.run, program("sleep", "1000")) for _ in range(4)]
-        while len(alive(token)) < 4:
+        deaf = shell("trap '' INT; exec sleep 1000")
+        runs = [pool.submit(launcher.run, deaf) for _ in range(4)]
+        while len([pid for pid in alive(token) if psutil.Process(pid).name() == "sleep"]) < 4:
             time.sleep(0.02)
         launcher.close()
         assert alive(token) == []

@@ -7,6 +7,8 @@ cannot pose as noface's instructions.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from noface.core.model import GateSpec, Issue, PriorFailure
 
@@ -76,11 +78,6 @@ def render(template: str, data: PromptData) -> str:
 
     Raises jinja2.TemplateError where the template is faulty.
     """
-    from jinja2 import StrictUndefined
-    from jinja2.sandbox import SandboxedEnvironment
-
-    environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)
-    environment.filters |= {"line": line, "fenced": fenced}
     share = data.chars_max
     values = {
         "issue": _Shown(data.issue, cut(data.issue.body, share // 2)),
@@ -93,7 +90,17 @@ def render(template: str, data: PromptData) -> str:
         "note": cut(data.note, share // 8),
         "instruction": data.instruction,
     }
-    return environment.from_string(template).render(values)
+    return str(_compiled(template).render(values))
+
+
+@lru_cache(maxsize=16)
+def _compiled(template: str) -> Any:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)
+    environment.filters |= {"line": line, "fenced": fenced}
+    return environment.from_string(template)
 
 
 class _Shown:

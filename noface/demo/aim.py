@@ -12,7 +12,7 @@ _PATCHLESS = {"NO_DIFF", "AGENT_CRASH", "TIMEOUT", "RATE_LIMITED", "OVERLOADED",
 
 
 def aims(order: Order, root: Path) -> list[PytestCommand | str]:
-    """The commands that a patch must pass, pytest runs of the same kind joined into one.
+    """Return the commands that a patch must pass, pytest runs of the same kind joined into one.
 
     A test that an earlier attempt broke joins by its name. Where an attempt left a patch that failed and nothing
     names a test, the gates join whole: slow, but else the same patch would be found again.
@@ -51,7 +51,7 @@ def open_oracle(order: Order, workspace: Path, scratch: Path) -> Several:
 
 
 def _open(wanted: PytestCommand | str, order: Order, scratch: Path) -> Oracle:
-    """A fork server where the command can be run in one, by node ids or by whole files; else the plain command."""
+    """Return a fork server that can run the tests, by node ids or by whole files; else what runs the plain command."""
     if isinstance(wanted, str):
         return ShellOracle(wanted, scratch)
     files = tuple(dict.fromkeys(test.partition("::")[0] for test in wanted.tests))

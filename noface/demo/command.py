@@ -43,7 +43,7 @@ class PytestCommand:
     tests: tuple[str, ...]
 
     def with_tests(self, tests: tuple[str, ...]) -> "PytestCommand":
-        """The same run with other tests."""
+        """Return the same run with other tests."""
         return replace(self, tests=tests)
 
 
@@ -89,14 +89,14 @@ def _interpreter(words: list[str], root: Path) -> tuple[list[str], str, list[str
 
 
 def _beside(script: str) -> str | None:
-    """The interpreter that lies beside the program `pytest`, as in every virtual environment."""
+    """Return the interpreter that lies beside the program `pytest`, as in every virtual environment."""
     found = shutil.which(script)
     python = Path(found).parent / "python" if found else None
     return str(python) if python and python.exists() else None
 
 
 def _located(python: str, root: Path) -> str:
-    """A path relative to the checkout made absolute, since tests run in a copy; a bare name stays for PATH."""
+    """Return a path relative to the checkout made absolute, since tests run in a copy; a bare name stays for PATH."""
     return str(root / python) if "/" in python and not Path(python).is_absolute() else python
 
 
@@ -117,7 +117,7 @@ def _arguments(words: list[str], root: Path) -> tuple[list[str], list[str]]:
 
 
 def find_node(name: str, root: Path) -> str | None:
-    """The pytest node id meant by a failing test's name, also in JUnit's form `tests.test_x.TestY::test_z`."""
+    """Return the pytest node id meant by a failing test's name, also in JUnit's form `tests.test_x.TestY::test_z`."""
     path, _, rest = name.partition("::")
     if (root / path).is_file():
         return name if rest else path

@@ -16,8 +16,9 @@ def draw(seed: int | None) -> tuple[Bug, ...]:
     needed = next(bug for bug in CATALOGUE if bug.name == dependent.needs)
     others = [bug for bug in by_class[BugClass.ONE_EDIT] if bug is not needed]
     drawn = [dependent, needed, *chance.sample(others, ONE_EDIT_COUNT - 1)]
-    for kind in (BugClass.FEEDBACK, BugClass.SECOND_TIER, BugClass.OUT_OF_REACH):
-        drawn.append(chance.choice(by_class[kind]))
+    drawn += [
+        chance.choice(by_class[kind]) for kind in (BugClass.FEEDBACK, BugClass.SECOND_TIER, BugClass.OUT_OF_REACH)
+    ]
     again = by_class[chance.choice((BugClass.FEEDBACK, BugClass.SECOND_TIER))]
     drawn.append(chance.choice([bug for bug in again if bug not in drawn]))
     chance.shuffle(drawn)

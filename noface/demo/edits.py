@@ -20,12 +20,12 @@ class Edit:
     weight: float
 
     def clashes(self, other: "Edit") -> bool:
-        """True where both edits touch the same bytes of the same file."""
+        """Return True where both edits touch the same bytes of the same file."""
         return self.path == other.path and self.start < other.end and other.start < self.end
 
 
 def apply(texts: dict[str, bytes], edits: Iterable[Edit]) -> dict[str, bytes]:
-    """The files that change, with their new text. Edits must not clash."""
+    """Return the files that change, with their new text. Edits must not clash."""
     changed: dict[str, bytes] = {}
     for edit in sorted(edits, key=lambda e: (e.path, -e.start)):
         text = changed.get(edit.path, texts[edit.path])
@@ -34,10 +34,13 @@ def apply(texts: dict[str, bytes], edits: Iterable[Edit]) -> dict[str, bytes]:
 
 
 def describe(edit: Edit, text: bytes) -> str:
-    """One line for a person: where, what became what, by which operator."""
-    old = text[edit.start : edit.end].decode("utf-8", "replace").strip()
-    new = edit.new.decode("utf-8", "replace").strip()
-    return f"{edit.path}:{edit.line}: `{old}` -> `{new}` ({edit.operator})"
+    """One line for a person: where, the line before and after, and by which operator."""
+    first = text.rfind(b"\n", 0, edit.start) + 1
+    last = text.find(b"\n", edit.end) % (len(text) + 1)
+    old = text[first:last]
+    new = text[first : edit.start] + edit.new + text[edit.end : last]
+    shown = [" ".join(part.decode("utf-8", "replace").split()) for part in (old, new)]
+    return f"{edit.path}:{edit.line}: `{shown[0]}` -> `{shown[1]}` ({edit.operator})"
 
 
 class Source:
@@ -62,25 +65,25 @@ class Source:
         self._first_lines = _first_lines(self.tree)
 
     def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """The bytes [start, end) of a node, without parentheses around it."""
+        """Return the bytes [start, end) of a node, without parentheses around it."""
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
         return self._starts[node.lineno - 1] + node.col_offset, self._starts[end_line - 1] + end_column
 
     def text(self, node: ast.expr | ast.stmt) -> bytes:
-        """A node's text."""
+        """Return a node's text."""
         start, end = self.span(node)
         return self.data[start:end]
 
     def line_start(self, line: int) -> int:
-        """The offset of a line, counted from 1."""
+        """Return the offset of a line, counted from 1."""
         return self._starts[line - 1]
 
     def first_line(self, line: int) -> int:
-        """The first line of the statement, or of the header of the block, that a line belongs to."""
+        """Return the first line of the statement, or of the header of the block, that a line belongs to."""
         return self._first_lines.get(line, line)
 
     def enclosing_function(self, node: ast.AST) -> FunctionNode | None:
-        """The innermost function around a node."""
+        """Return the innermost function around a node."""
         above = self.parents.get(node)
         while above is not None and not isinstance(above, FunctionNode):
             above = self.parents.get(above)

@@ -31,7 +31,7 @@ class Suspicion:
     lines: Mapping[tuple[str, int], float]
 
     def of(self, source: Source, line: int) -> float:
-        """The suspicion of a line, or of the statement it belongs to; 0 where there is none."""
+        """Return the suspicion of a line, or of the statement it belongs to; 0 where there is none."""
         spots = ((source.path, line), (source.path, source.first_line(line)))
         return max(self.lines.get(spot, 0.0) for spot in spots)
 
@@ -45,7 +45,7 @@ class Suspicion:
 
 
 def repairable(path: str, allowed: tuple[str, ...], named: Iterable[str]) -> bool:
-    """True for a Python file that a patch may touch: no test, none that a command names, within the issue's paths."""
+    """Return True for a Python file that a patch may touch: no test, named by no command, within the issue's paths."""
     parts = PurePosixPath(path)
     is_test = (
         not _TEST_FOLDERS.isdisjoint(parts.parts[:-1])
@@ -64,7 +64,7 @@ def _covers(pattern: str, path: str) -> bool:
 
 
 def ochiai(lines: Lines, failing: frozenset[str]) -> dict[tuple[str, int], float]:
-    """The coefficient of every line that a failing test runs."""
+    """Return the coefficient of every line that a failing test runs."""
     failed: Counter[tuple[str, int]] = Counter()
     passed: Counter[tuple[str, int]] = Counter()
     for test, files in lines.items():
@@ -92,7 +92,7 @@ def with_imported(suspicion: Suspicion, source: Source) -> Suspicion:
 
 
 def _outside_functions(tree: ast.Module) -> list[ast.stmt]:
-    """The simple statements of a module and of its classes."""
+    """Return the simple statements of a module and of its classes."""
     bodies = [tree.body, *(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
     compound = (ast.ClassDef, ast.If, ast.Try, ast.With, *FunctionNode.__args__)
     return [statement for body in bodies for statement in body if not isinstance(statement, compound)]

@@ -5,10 +5,12 @@ import warnings
 from collections.abc import Iterator
 
 from noface.demo.edits import Edit, Source
-from noface.demo.operators import FIRST_TIER, Change, Operator
-from noface.demo.wider_operators import SECOND_TIER
+from noface.demo.operators import TOKEN_OPERATORS, Change, Operator
+from noface.demo.shape_operators import SHAPE_OPERATORS
+from noface.demo.wider_operators import WIDER_OPERATORS
 
-OPERATORS: dict[int, tuple[Operator, ...]] = {1: FIRST_TIER, 2: (*FIRST_TIER, *SECOND_TIER)}
+FIRST_TIER = (*TOKEN_OPERATORS, *SHAPE_OPERATORS)
+OPERATORS: dict[int, tuple[Operator, ...]] = {1: FIRST_TIER, 2: (*FIRST_TIER, *WIDER_OPERATORS)}
 
 
 def single_edits(source: Source, tier: int) -> Iterator[Edit]:
@@ -31,7 +33,7 @@ def single_edits(source: Source, tier: int) -> Iterator[Edit]:
 
 
 def _line(node: ast.AST) -> int | None:
-    """The line of a node; a comprehension's `for` has none of its own."""
+    """Return the line of a node; a comprehension's `for` has none of its own."""
     placed = node.target if isinstance(node, ast.comprehension) else node
     line: int | None = getattr(placed, "lineno", None)
     return line
@@ -42,11 +44,11 @@ def _edit(source: Source, change: Change, line: int) -> Edit:
 
 
 def compiles(path: str, text: bytes) -> bool:
-    """True where `text` is a valid Python file."""
+    """Return True where `text` is a valid Python file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            compile(text, path, "exec", dont_inherit=True)
+            compile(text, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         except (SyntaxError, ValueError):
             return False
     return True

@@ -147,7 +147,7 @@ class Several:
 
 
 def _environment(command: PytestCommand, root: Path) -> dict[str, str]:
-    """The worker's environment without what noface tells the worker, plus the command's own assignments."""
+    """Return the worker's environment without what noface tells the worker, plus the command's own assignments."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("NOFACE_", "PYTEST_"))}
     env.update(command.env)
     if (root / "src").is_dir():
@@ -156,10 +156,21 @@ def _environment(command: PytestCommand, root: Path) -> dict[str, str]:
 
 
 def _outcome(answer: dict[str, Any]) -> Outcome:
-    return Outcome(
-        tests={name: Verdict(**verdict) for name, verdict in answer["tests"].items()},
-        green=answer["status"] == 0,
-        cpu_s=answer["cpu_s"],
-        ended=answer["ended"],
-        lines={test: {path: tuple(lines) for path, lines in files.items()} for test, files in answer["lines"].items()},
-    )
+    """Join the child's lines. Of a test's phases the failing one counts; the last line may be torn."""
+    tests: dict[str, Verdict] = {}
+    lines: dict[str, dict[str, tuple[int, ...]]] = {}
+    status = None
+    for line in answer["told"].splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if "traced" in record:
+            lines[record["traced"]] = {path: tuple(numbers) for path, numbers in record["lines"].items()}
+        elif "test" in record:
+            name = record.pop("test")
+            if name not in tests or tests[name].outcome in {"passed", "unfinished"}:
+                tests[name] = Verdict(**record)
+        else:
+            status = record["status"]
+    return Outcome(tests, green=status == 0, cpu_s=answer["cpu_s"], ended=answer["ended"], lines=lines)

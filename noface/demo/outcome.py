@@ -9,7 +9,10 @@ Lines = Mapping[str, Mapping[str, tuple[int, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One test: "passed", "failed", "skipped", "unfinished" or "error" (not even imported); `line` is how far into its own file it got."""
+    """One test: passed, failed, skipped, unfinished, or error (not even imported).
+
+    `line` is how far into its own file it got.
+    """
 
     outcome: str
     message: str = ""
@@ -61,26 +64,26 @@ class Goal:
         )
 
     def reached(self, now: Outcome) -> bool:
-        """True where everything wanted passes and the run was green."""
+        """Return True where everything wanted passes and the run was green."""
         return now.green and bool(now.passed) and self.wanted <= now.passed
 
     def fitness(self, now: Outcome) -> Fitness:
-        """The fitness of a run."""
+        """Return the fitness of a run."""
         wanted = self.wanted
         passing = len(wanted & now.passed)
         failing = (now.tests[name] for name in wanted - now.passed if name in now.tests)
         return Fitness(passing, sum(verdict.line for verdict in failing))
 
     def broke(self, now: Outcome) -> bool:
-        """True where a test that passed before passes no longer."""
+        """Return True where a test that passed before passes no longer."""
         return not self.before.passed <= now.passed
 
     def changed(self, now: Outcome) -> bool:
-        """True where a failing test fails in another way: the edit has to do with the bug."""
+        """Return True where a failing test fails in another way: the edit has to do with the bug."""
         return any(now.tests.get(name) != self.before.tests[name] for name in self.before.failed)
 
     def crashes(self, now: Outcome) -> bool:
-        """True where a test fails with another exception than before: a wrong value became a wrong type."""
+        """Return True where a test fails with another exception than before: a wrong value became a wrong type."""
         return any(_exception(now.tests.get(name)) != _exception(self.before.tests.get(name)) for name in now.failed)
 
 

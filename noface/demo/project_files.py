@@ -39,7 +39,7 @@ broke, some only with the larger search of its second tier, and one is beyond it
 
 
 def settings(python: str, worker: str) -> str:
-    """The text of noface.toml; `python` is a path, `worker` a shell command that takes `--tier`."""
+    """Return the text of noface.toml; `python` is a path, `worker` a shell command that takes `--tier`."""
     gate = _quoted(f"{shlex.quote(python)} -B -m pytest -q tests")
     return f"""\
 [[gates]]
@@ -71,7 +71,7 @@ workers = 2
 
 
 def issue_file(bug: Bug, depends_on: list[str], path: str, accept: str) -> str:
-    """An issue as a Markdown file with TOML front matter."""
+    """Return an issue as a Markdown file with TOML front matter."""
     return f"""\
 +++
 title = {_quoted(bug.title)}
@@ -89,7 +89,7 @@ The acceptance test of this issue shows the problem; it has to pass, and the sui
 
 
 def _quoted(text: str) -> str:
-    """A TOML basic string: JSON's escapes are valid in it."""
+    """Return a TOML basic string: JSON's escapes are valid in it."""
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -115,7 +115,7 @@ class Repair:
         return repairable(path, self.order.paths, self.named_files)
 
     def _issue_files(self, root: Path) -> list[str]:
-        """The files that the issue's paths name, for a command whose tests can't be traced."""
+        """Return the files that the issue's paths name, for a command whose tests can't be traced."""
         names = (file.relative_to(root).as_posix() for file in sorted(root.rglob("*.py")) if file.is_file())
         return [name for name in names if self.order.paths and self._may_edit(name)]
 

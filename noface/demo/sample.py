@@ -51,7 +51,7 @@ def build(directory: Path, seed: int | None, python: str) -> Sample:
 
 
 def library(bugs: tuple[Bug, ...]) -> dict[str, dict[str, str]]:
-    """The library's files by module, with the wrong text of each bug in place of the right one."""
+    """Return the library's files by module, with the wrong text of each bug in place of the right one."""
     home = resources.files("noface.demo") / "library"
     made: dict[str, dict[str, str]] = {}
     for file in sorted((home / PACKAGE).iterdir(), key=lambda file: file.name):
@@ -71,7 +71,7 @@ def library(bugs: tuple[Bug, ...]) -> dict[str, dict[str, str]]:
 
 
 def worker_command(python: str) -> str:
-    """The shell command of the built-in worker, without its tier.
+    """Return the shell command of the built-in worker, without its tier.
 
     `-I` keeps the checkout's files from being imported in the worker's place. A noface that is not installed but
     run from its folder is invisible to `-I`; its folder is then named in the command.

@@ -30,7 +30,7 @@ class Scratch:
         shutil.rmtree(self._holder, ignore_errors=True)
 
     def read(self, path: str) -> bytes:
-        """The bytes of a file of the copy."""
+        """Return the bytes of a file of the copy."""
         return (self.root / path).read_bytes()
 
     def write(self, texts: dict[str, bytes]) -> None:
@@ -55,7 +55,7 @@ def _copy_tree(source: Path, target: Path) -> None:
         if entry.name in _NOT_COPIED:
             continue
         if entry.is_symlink():
-            into.symlink_to(os.readlink(entry.path))
+            into.symlink_to(Path(entry.path).readlink())
         elif entry.name in _LINKED or (entry.is_file() and entry.stat().st_size > _COPY_BYTES_MAX):
             into.symlink_to(Path(entry.path).resolve())
         elif entry.is_dir():

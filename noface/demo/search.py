@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from noface.demo.edits import Edit, apply
 from noface.demo.mutate import compiles
 from noface.demo.oracle import Oracle
-from noface.demo.outcome import Fitness, Goal, Outcome
+from noface.demo.outcome import Fitness, Goal
 from noface.demo.scratch import Scratch
 
 PROGRESS_EVERY = 6
 AHEAD_MAX = 3
+NOTHING = Fitness(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Search:
     refused: frozenset[tuple[tuple[str, bytes], ...]] = frozenset()
     tried: int = 0
     planned: int = 0
-    best: Fitness = Fitness(0, 0)
+    best: Fitness = NOTHING
     best_edits: tuple[Edit, ...] = ()
     telling: list[tuple[Fitness, bool, int, Edit]] = field(default_factory=list)
     deadline: float = 0.0

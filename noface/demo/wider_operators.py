@@ -24,7 +24,7 @@ def variable(source: Source, node: ast.AST) -> Iterator[Change]:
 
 
 def local_names(source: Source, node: ast.AST) -> list[str]:
-    """The parameters and variables of the function around a node, in order of appearance."""
+    """Return the parameters and variables of the function around a node, in order of appearance."""
     function = source.enclosing_function(node)
     if function is None:
         return []
@@ -137,7 +137,7 @@ def dedented_statement(source: Source, node: ast.AST) -> Iterator[Change]:
         yield Change(start, start + last.col_offset, b" " * node.col_offset, "dedented statement", 0.5)
 
 
-SECOND_TIER: tuple[Operator, ...] = (
+WIDER_OPERATORS: tuple[Operator, ...] = (
     variable,
     borrowed_constant,
     attribute,

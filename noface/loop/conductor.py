@@ -4,6 +4,7 @@ Worker threads put messages into the inbox; only this thread writes state.
 """
 
 import queue
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -91,30 +92,39 @@ class Conductor:
                 planned = self._start()
                 if self._idle() and not self._sleep(planned):
                     return self._ended(planned)
-                self._receive(self._tick_s())
+                self._receive()
                 self._refresh()
         finally:
             self._close()
 
     # What comes in
 
-    def _receive(self, timeout_s: float) -> None:
+    def _receive(self) -> None:
+        """Take what has come in; return once something has changed, or after a tick.
+
+        Mere progress is shown and no reason to look at the backlog again.
+        """
+        deadline = time.monotonic() + self._tick_s()
+        changed = False
         try:
-            message = self._context.inbox.get(timeout=timeout_s)
+            while not changed:
+                changed = self._take(self._context.inbox.get(timeout=max(0.0, deadline - time.monotonic())))
             while True:
-                self._take(message)
-                message = self._context.inbox.get_nowait()
+                self._take(self._context.inbox.get_nowait())
         except queue.Empty:
             return
 
-    def _take(self, message: object) -> None:
+    def _take(self, message: object) -> bool:
+        """Act on a message; tell whether it changes what can be done next."""
         context = self._context
         match message:
             case Progress():
                 self._progress(message)
+                return False
             case GateRan(key, result):
                 context.memo[key] = result
                 context.journal.gate_recorded(context.clock.now(), key, result)
+                return False
             case AttemptEnded(token):
                 self._attempt_ended(self._running.pop(token))
             case AcceptChecked():
@@ -123,6 +133,7 @@ class Conductor:
                 self._stop(urgent=urgent)
             case _:
                 pass  # a proof is done: the landing queue looks at its own job
+        return True
 
     def _progress(self, progress: Progress) -> None:
         for running in self._running.values():

@@ -110,7 +110,6 @@ class Keeper:
         self._ladder: list[tuple[int, float]] | None = None
         self._next_rung = 0.0
         self._killed: set[int] = set()
-        self._survivors = 0
         self._over_limit = False
         self._deserted = False
 
@@ -133,7 +132,7 @@ class Keeper:
         return {
             "code": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
-            "survivors": self._survivors,
+            "survivors": len(self._killed - {self._pid}),
             "output_limit": self._over_limit or self._meter.exceeded(),
         }
 
@@ -150,9 +149,10 @@ class Keeper:
                 self._status = status
                 if not self._contained:
                     proctree.send_group_signal(pid, signal.SIGKILL)
-            elif pid in self._killed and os.WIFSIGNALED(status):
-                # By SIGKILL, or the SIGHUP that the kernel sends to frozen processes whose parent dies first.
-                self._survivors += 1
+            elif os.WIFEXITED(status):
+                # It had ended before it was killed. (A parent may reap a killed one before it freezes itself, so
+                # what comes by here cannot be counted.)
+                self._killed.discard(pid)
 
     def _act(self, now: float) -> float:
         """Send what is due, and say for how many seconds at most to wait then."""

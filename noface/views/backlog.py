@@ -1,8 +1,9 @@
 """The pages of `noface issues` and `noface issue show`: the backlog as the tracker sees it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from noface.core.model import Backlog, Issue, IssueFault
+from noface.views.faults import fault_lines
 from noface.views.page import paint
 from noface.views.rows import Record
 from noface.views.text import cells, clean, clean_block, count, fit, hanging, pad
@@ -58,14 +59,6 @@ def backlog_page(document: Record, width: int) -> list[str]:
     return lines
 
 
-def fault_lines(faults: Sequence[Record], width: int) -> Iterator[str]:
-    """Return what is wrong with issue files, and what to do about each."""
-    for fault in faults:
-        yield from hanging(f"{fault['source']}: {fault['problem']}", width, "  ", "    ")
-        if fault["hint"]:
-            yield from (paint(line, "quiet") for line in hanging(fault["hint"], width, "    → ", "      "))
-
-
 def issue_page(record: Record, body: str, width: int) -> list[str]:
     """Return the lines of `noface issue show`: what the file says, then its text."""
     head = [paint(line, "title") for line in hanging(f"{record['id']}  {record['title']}", width, rest="  ")]
@@ -84,13 +77,14 @@ def issue_page(record: Record, body: str, width: int) -> list[str]:
 
 def _issue_line(issue: Record, id_cells: int, width: int) -> str:
     needs = f"after {', '.join(issue['depends_on'])}" if issue["depends_on"] else ""
-    facts = fit(" · ".join(part for part in (needs, ", ".join(issue["labels"])) if part), width // 3)
+    labels = clean(", ".join(issue["labels"]))
+    facts = fit(" · ".join(part for part in (needs, labels) if part), width // 3)
     name = pad(issue["id"], id_cells) if cells(issue["id"]) <= id_cells else issue["id"]
-    start = f"{name}  P{issue['priority']:<2} {issue['status']:<8}  "
-    room = max(width - cells(start) - (cells(facts) + 2 if facts else 0), 16)
+    start, status = f"{name}  P{issue['priority']:<2} ", f"{issue['status']:<8}"
+    room = max(width - cells(start + status) - 2 - (cells(facts) + 2 if facts else 0), 16)
     title = clean(issue["title"])
-    painted = f"{name}  P{issue['priority']:<2} {paint(f'{issue["status"]:<8}', issue['status'])}  "
-    return painted + (f"{pad(title, room)}  {paint(clean(facts), 'quiet')}" if facts else fit(title, room))
+    rest = f"{pad(title, room)}  {paint(facts, 'quiet')}" if facts else fit(title, room)
+    return f"{start}{paint(status, issue['status'])}  {rest}"
 
 
 def _fault_record(fault: IssueFault) -> Record:

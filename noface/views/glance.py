@@ -6,6 +6,7 @@ which is `cli/look`'s business.
 
 import hashlib
 import json
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,17 @@ def model_waits(database: Database, now: float) -> list[sqlite3.Row]:
     return database.rows("SELECT model, until, reason FROM waits WHERE until > ? ORDER BY model", now)
 
 
+def alive(pid: int) -> bool:
+    """Tell whether such a process runs here (a reused pid cannot be told apart)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def _fingerprint(root: Path, config: Path | None) -> str | None:
     """Make the fingerprint of the tracker "files" as trackers/files.py does; None where that is not the tracker.
 
@@ -97,4 +109,6 @@ def _fingerprint(root: Path, config: Path | None) -> str | None:
         entries = scan(root / str(section.get("path", "issues")))
     except OSError:
         return None
-    return "missing" if entries is None else hashlib.sha256(repr(entries).encode("utf-8", "surrogateescape")).hexdigest()
+    return (
+        "missing" if entries is None else hashlib.sha256(repr(entries).encode("utf-8", "surrogateescape")).hexdigest()
+    )

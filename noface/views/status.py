@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from noface.views.faults import fault_lines
 from noface.views.page import paint
 from noface.views.rows import Record
 from noface.views.text import cells, clean, count, fit, hanging, moment, money, pad
@@ -42,7 +43,9 @@ def status_page(document: Record, waits: Sequence[Record], now: float, width: in
 
 def _summary(document: Record) -> str:
     counts, faults = document["counts"], len(document["faults"])
-    parts = [paint(f"{counts[group.status]:,} {group.status}", group.status) for group in _GROUPS if counts.get(group.status)]
+    parts = [
+        paint(f"{counts[group.status]:,} {group.status}", group.status) for group in _GROUPS if counts.get(group.status)
+    ]
     if faults:
         parts.append(paint(f"{faults:,} faulty", "bad"))
     total = count(len(document["issues"]) + faults, "issue")
@@ -96,14 +99,10 @@ def _facts(issue: Record) -> str:
 
 
 def _fault_lines(faults: Sequence[Record], width: int) -> Iterator[str]:
-    if not faults:
-        return
-    yield ""
-    yield paint("faulty", "bad") + paint("  reported, not run; the rest goes on", "quiet")
-    for fault in faults:
-        yield from hanging(f"{fault['source']}: {fault['problem']}", width, "  ", "    ")
-        if fault["hint"]:
-            yield from (paint(line, "quiet") for line in hanging(fault["hint"], width, "    → ", "      "))
+    if faults:
+        yield ""
+        yield paint("faulty", "bad") + paint("  reported, not run; the rest goes on", "quiet")
+        yield from fault_lines(faults, width)
 
 
 def _reason(issue: Record, _now: float) -> str:

@@ -6,7 +6,7 @@ from noface.core.taxonomy import PASSED
 from noface.views.blocks import block_lines
 from noface.views.page import paint
 from noface.views.rows import Record
-from noface.views.text import clean, clean_block, count, duration, fit, hanging, moment, money
+from noface.views.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
 
 _EVIDENCE_LINES_MAX = 12
 _TESTS_MAX = 10
@@ -23,7 +23,10 @@ def story_page(document: Record, last_lines: Sequence[str], now: float, width: i
         lines += ["", paint("Blocked", "blocked"), *block_lines(document["block"], width)]
     if last_lines:
         number = document["attempts"][-1]["number"]
-        lines += ["", paint(f"Last lines of attempt {number}", "title") + paint(f"  noface logs {document['id']}", "quiet")]
+        lines += [
+            "",
+            paint(f"Last lines of attempt {number}", "title") + paint(f"  noface logs {document['id']}", "quiet"),
+        ]
         lines += [paint(fit(f"  │ {line}", width), "quiet") for line in last_lines]
     return lines
 
@@ -62,9 +65,9 @@ def _attempt(attempt: Record, now: float, width: int) -> Iterator[str]:
         money(attempt["cost_usd"]),
         "" if attempt["charged"] or attempt["outcome"] is None else "not charged",
     ]
-    title = f"Attempt {attempt['number']}  {outcome}"
-    rest = " · ".join(fact for fact in facts if fact)
-    yield f"{paint(f'Attempt {attempt["number"]}', 'title')}  {paint(outcome, role)}  {fit(rest, max(width - len(title) - 2, 10))}"
+    title, rest = f"Attempt {attempt['number']}", " · ".join(fact for fact in facts if fact)
+    room = max(width - cells(title) - cells(outcome) - 4, 10)
+    yield f"{paint(title, 'title')}  {paint(outcome, role)}  {fit(rest, room)}"
     if attempt["failure"] is not None:
         yield from _failure(attempt["failure"], width)
     if attempt["gates"]:

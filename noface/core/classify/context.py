@@ -45,6 +45,7 @@ class Context:
     exit_code: int | None
     kind: GateKind | None
     repo: "Repo"
+    named_files: frozenset[str]
 
     @property
     def lints(self) -> bool:
@@ -129,4 +130,7 @@ def context_of(evidence: GateEvidence, log: Log) -> Context:
         exit_code=evidence.exit_code,
         kind=evidence.kind,
         repo=repo_of(evidence.repo_files),
+        named_files=frozenset(
+            word.strip("'\"").rsplit("/", 1)[-1] for word in evidence.command[:20_000].split() if "/" in word or "." in word
+        ),
     )

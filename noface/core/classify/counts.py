@@ -5,6 +5,7 @@ also those nobody has thought of. A pair alone proves little; what makes a summa
 """
 
 import re
+from dataclasses import replace
 
 from noface.core.classify.rules import Counts
 from noface.core.classify.text import Log
@@ -92,6 +93,8 @@ def _judge(pairs: list[tuple[str, int]], line: str, number: int) -> Counts | Non
         errors=sums.get("errors", 0),
         skipped=sums.get("skipped", 0),
         told_apart="errors" in sums and "failed" in sums,
+        alone=len(pairs) == 1,
+        said=tuple(sums),
     )
 
 
@@ -102,10 +105,49 @@ def _is_summary(sums: dict[str, int], pairs: list[tuple[str, int]], line: str) -
 
 
 _ALONE = re.compile(
-    r"^\s*(?:=+ ?|[✔✓✕✖×ℹ#] ?)?(?:\[ +\d+ tests (?:found|started|aborted|successful|failed|skipped) +\]|no tests ran|\d+ (?:tests? )?(?:passed|passing|failing|failed|deselected|pass|fail|skipped)"
-    r"(?: \(\d+(?:\.\d+)?\s?m?s\))?(?: in [\d.]+ ?m?s?.*)?|(?:tests|pass|fail|skipped|cancelled) +\d+|OK \(\d+ tests?\)|\d+ tests? completed(?: successfully)?"
-    r"|All \d+ tests (?:passed|successful|ok)\.?.*)\s*=*$"
+    r"^\s*(?:=+ ?|[✔✓✕✖×ℹ#%] ?)?(?:\[ +\d+ tests (?:found|started|aborted|successful|failed|skipped) +\]|no tests ran"
+    r"|\d+ (?:tests? )?(?:passed|passing|failing|failed|deselected|pass|fail|skipped|pending|successful)"
+    r"(?: \(\d+(?:\.\d+)?\s?m?s\))?(?: in [\d.]+ ?m?s?.*)?"
+    r"|(?:# (?:of )?)?(?:tests|pass|fail|skipped|skip|cancelled|todo|total|passed|failed|failures?|errors?|ok|expected passes|unexpected failures"
+    r"|expected fail|timeout|xfail|xpass|number of [\w ]+|total tests run|successful tests|failed (?:tests|assertions)|unexpected errors)"
+    r"(?: +|: *|\t+|\s+=\s*|\s*\.\.+\s*)\d+(?: \( ?\d+%\))?|OK \(\d+ tests?\)|\d+ tests? (?:completed|run)(?: successfully)?"
+    r"|All \d+ tests (?:passed|successful|ok)\.?.*)\s*=*\s*$",
+    re.IGNORECASE,
 )
+_NEAR = 8
+
+
+def _merged(found: list[Counts]) -> list[Counts]:
+    """Counts that a runner spreads over neighbouring lines ("# tests 3", "# pass 2", "# fail 1") as one."""
+    result: list[Counts] = []
+    for count in found:
+        last = result[-1] if result else None
+        if last is None or not (count.alone and last.alone) or count.line - last.line > _NEAR:
+            result.append(count)
+            continue
+        total = count.total if last.total is None else last.total
+        passed = last.passed if count.passed is None else (last.passed or 0) + count.passed
+        result[-1] = replace(
+            count,
+            total=total,
+            passed=passed,
+            failed=last.failed + count.failed,
+            errors=last.errors + count.errors,
+            skipped=last.skipped + count.skipped,
+            told_apart=last.told_apart or count.told_apart or _both(last, count),
+        )
+    return [_completed(count) for count in result]
+
+
+def _both(first: Counts, second: Counts) -> bool:
+    return {"failed", "errors"} <= set(first.said) | set(second.said)
+
+
+def _completed(count: Counts) -> Counts:
+    if not count.alone or count.total is None or count.passed is None or count.bad:
+        return count
+    missing = count.total - count.passed - count.skipped
+    return replace(count, failed=missing) if missing > 0 else count
 
 
 def find_counts(log: Log, owned: frozenset[int]) -> list[Counts]:
@@ -117,4 +159,4 @@ def find_counts(log: Log, owned: frozenset[int]) -> list[Counts]:
         counts = read_counts(line, number)
         if counts is not None:
             found.append(counts)
-    return found
+    return _merged(found)

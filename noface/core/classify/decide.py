@@ -63,6 +63,8 @@ def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
     kinds = {finding.kind for finding in own_words}
     failed = any(count.told_apart and count.failed for count in bad)
     only_errors = bool(bad) and all(count.told_apart and not count.failed for count in bad)
+    if FailureKind.NO_TESTS in kinds and not any(count.passed for count in bad):
+        return _pick([f for f in own_words if f.kind is FailureKind.NO_TESTS], findings)
     for kind in (FailureKind.TIMEOUT, FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR):
         if kind in kinds:
             return _pick([f for f in own_words if f.kind is kind], findings)

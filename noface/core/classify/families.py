@@ -18,9 +18,10 @@ from noface.core.classify import (
 )
 from noface.core.classify.diagnostics import read_diagnostics
 from noface.core.classify.pytest_reader import read_pytest
-from noface.core.classify.rules import NameRule, Rule
+from noface.core.classify.rules import Level, NameRule, Rule
 from noface.core.classify.tracebacks import read_framed_traces, read_python_traces
 from noface.core.classify.unittest_reader import read_doctest, read_unittest
+from noface.core.taxonomy import FailureKind
 
 READERS = (
     read_pytest,
@@ -59,5 +60,9 @@ NAME_RULES: tuple[NameRule, ...] = (
     *perl_shell.NAMES,
     *beam.NAMES,
     *scripting.NAMES,
-    *generic.NAMES,
+)
+LOOSE_NAME_RULES: tuple[NameRule, ...] = generic.NAMES
+
+NO_TESTS_RULES: tuple[Rule, ...] = tuple(
+    rule for rule in RULES if rule.kind is FailureKind.NO_TESTS and rule.level >= Level.DIAGNOSTIC
 )

@@ -19,6 +19,7 @@ from noface.core.classify.text import Log, read_log
 from noface.core.taxonomy import FailureKind
 
 _ALSO_MAX = 12
+_OF_TESTS = frozenset({FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.TIMEOUT})
 
 
 def classify(evidence: GateEvidence) -> GateVerdict:
@@ -36,7 +37,7 @@ def classify(evidence: GateEvidence) -> GateVerdict:
     if ran_out_of_time(evidence):
         return _timed_out(evidence, log, findings)
     if evidence.exit_code == 0:
-        return _passed(log, context, counts)
+        return _passed(log, counts, scan(families.NO_TESTS_RULES, log, context, owned))
     findings = _specific(findings, scan(families.RULES, log, context, owned))
     findings += exit_findings(evidence, log)
     names = failing_names(log, [report, *readings], owned)
@@ -61,17 +62,18 @@ def _tests_run(counts: list[Counts]) -> int | None:
     return max((count.ran for count in counts), default=None)
 
 
-def _passed(log: Log, context: Context, counts: list[Counts]) -> GateVerdict:
+def _passed(log: Log, counts: list[Counts], said: list[Finding]) -> GateVerdict:
     tests_run = _tests_run(counts)
-    if tests_run == 0:
-        line = log.get(counts[-1].line)
+    if tests_run == 0 or (tests_run is None and said):
+        number = counts[-1].line if counts else said[0].line
+        line = log.get(number)
         return GateVerdict(
             FailureKind.NO_TESTS,
             f"No tests ran: {line.strip()}",
             "summary.no-tests",
             key_line=line,
             tests_run=0,
-            excerpt=excerpt_of(log, counts[-1].line, FailureKind.NO_TESTS),
+            excerpt=excerpt_of(log, number, FailureKind.NO_TESTS),
             signature=signature_of(FailureKind.NO_TESTS, line, ()),
             evidence=(line,),
         )
@@ -105,7 +107,7 @@ def _verdict(
 ) -> GateVerdict:
     line = decision.finding.line if decision.finding else -1
     key = log.get(line)
-    failing = names if decision.kind is not FailureKind.NO_TESTS else ()
+    failing = names if decision.kind in _OF_TESTS or any(count.bad for count in counts) else ()
     also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
     message = key.strip()[:300] or f"exit code {evidence.exit_code} without a line that says why"
     return GateVerdict(

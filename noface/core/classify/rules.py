@@ -29,6 +29,7 @@ class Rule:
     `file` and `line` give the location, `test` the failing test, `exc` and `msg` an exception whose type decides
     the kind, `dep` a missing dependency: `kind` where it is somebody else's, `own_kind` where it is the project's.
     `tools`: at least one must be named by the command or announced by the output. `code` limits the exit codes.
+    `even_in_tests`: counts also where tests ran and failed. `quotes`: the format itself begins like an expectation.
     `example` is a line of real output that the pattern matches.
     """
 
@@ -43,6 +44,7 @@ class Rule:
     tools: tuple[str, ...] = ()
     code: tuple[int, ...] = ()
     even_in_tests: bool = False
+    quotes: bool = False
     regex: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +81,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a runner's summary says. None: not said. `told_apart`: the runner tells failures from errors."""
+    """What a runner's summary says. None: not said. `told_apart`: the runner tells failures from errors.
+
+    `alone`: the line held one number, and belongs with its neighbours. `said`: the classes of numbers it held.
+    """
 
     line: int
     total: int | None = None
@@ -89,6 +94,8 @@ class Counts:
     skipped: int = 0
     told_apart: bool = False
     runner: str = "counts"
+    alone: bool = False
+    said: tuple[str, ...] = ()
 
     @property
     def ran(self) -> int:

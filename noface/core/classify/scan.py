@@ -25,7 +25,7 @@ def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[i
             if number in owned:
                 continue
             match = rule.regex.search(log.get(number))
-            if not match:
+            if not match or _is_quoted(match, rule):
                 continue
             found.append(_finding(rule, match, number, log, context))
             count += 1
@@ -44,13 +44,32 @@ def _candidates(rule: Rule, log: Log) -> list[int]:
     return sorted(numbers)
 
 
+_EXPECTATION = re.compile(
+    r"^(?:E )?\s*(?:(?:expected|got|actual|Expected|Received|Actual|left|right|want|wanted|was|but got|but was|reason|code|to equal|exp|act)\s*:\s"
+    r"|[-+<>] +\S|Failure/Error: |assert\b|- *:?expected|\+ *:?got)"
+)
+
+
+def _is_quoted(match: re.Match[str], rule: Rule) -> bool:
+    """Whether a line only compares or quotes the words: the two sides of a failed expectation prove nothing."""
+    if rule.kind is FailureKind.TEST_FAILURE or rule.quotes:
+        return False
+    if _EXPECTATION.match(match.string):
+        return True
+    start = match.start()
+    return start > 0 and match.string[:start].count('"') % 2 == 1
+
+
 def _finding(rule: Rule, match: re.Match[str], number: int, log: Log, context: Context) -> Finding:
     groups = match.groupdict()
     kind = rule.kind
     if groups.get("exc"):
         kind = exception_kind(groups["exc"], groups.get("msg") or "", context.repo)
-    if rule.own_kind is not None and groups.get("dep") and is_own_module(groups["dep"], context.repo):
-        kind = rule.own_kind
+    if rule.own_kind is not None:
+        dep = next((value for name, value in groups.items() if name.startswith("dep") and value), "")
+        named = dep.rsplit("/", 1)[-1] in context.named_files
+        if dep and not named and is_own_module(dep, context.repo):
+            kind = rule.own_kind
     location = None
     if groups.get("file"):
         location = place_of(groups["file"], groups.get("line"), context.repo)

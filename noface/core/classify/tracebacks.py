@@ -115,7 +115,7 @@ def read_framed_traces(log: Log, context: Context) -> Reading | None:
             continue
         framed = _frames_below(log, number)
         exc, msg = match["exc"], match["msg"] or ""
-        if not framed and not _ERROR_TYPE.search(exc):
+        if not _ERROR_TYPE.search(exc) and not (framed and msg):
             continue
         finding = _framed_finding(log, number, exc, msg, match["code"] or "", framed=framed, context=context)
         findings.append(finding)

@@ -1,0 +1,216 @@
+"""`noface clean`: remove workspaces, and what merged issues left behind. Unmerged work stays, and is named.
+
+What may go: workspaces whose attempts are all recorded; branches and refs of issues that main holds; the files of
+their attempts but for report.json. Everything else is kept with its reason; --force lets go of unmerged issues'
+branches and refs, too, but never of a branch that a person has checked out or made.
+"""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from noface.git.repo import Plumbing, Repository
+    from noface.store.reader import Reader
+    from noface.views.leftovers import Leftover
+
+_HEADS, _REFS = "refs/heads/noface", "refs/noface"
+_KEPT_FILE = "report.json"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("clean")(clean)
+
+
+def clean(
+    force: bool = typer.Option(False, "--force", help="Remove the branches and refs of unmerged issues, too."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would go; change nothing."),
+    as_json: bool = typer.Option(False, "--json", help="What went and what was kept, as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+) -> None:
+    """Remove workspaces and what merged issues left behind; never unmerged work without --force."""
+    from noface.cli.wiring import slots_dir
+    from noface.config.load import load
+    from noface.git.repo import Plumbing, discover
+    from noface.system.lock import RepositoryLock
+    from noface.views import page
+    from noface.views.leftovers import clean_document, kept_lines, removal_lines
+
+    first = discover(Path.cwd())
+    loaded = load(first.root, config)
+    repository = discover(Path.cwd(), loaded.project.main) if loaded.project.main else first
+    slots = slots_dir(loaded, repository)
+    if not repository.state_dir.exists():
+        page.show_json(clean_document([], dry_run=dry_run)) if as_json else page.show(["Nothing to clean."])
+        return
+    with RepositoryLock(repository.state_dir / "lock"), contextlib.closing(Plumbing(repository)) as plumbing:
+        found = _gather(plumbing, slots, force=force)
+        if not as_json:
+            page.show(removal_lines(found, page.width(), dry_run=dry_run))
+        if not dry_run:
+            _remove(plumbing, slots, [each for each in found if not each.why])
+    if as_json:
+        page.show_json(clean_document(found, dry_run=dry_run))
+    else:
+        page.show(kept_lines(found, page.width()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the database and main tell of the issues. `merged` ids are held by main, `slugs` are names in refs."""
+
+    statuses: dict[str, str]
+    merged: frozenset[str]
+    slugs: dict[str, str]
+    made: dict[str, frozenset[str]]
+
+
+def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":
+    from noface.store.database import Database
+    from noface.store.reader import Reader
+
+    repository = plumbing.repository
+    path = repository.state_dir / "state.db"
+    with contextlib.closing(Database.open(path) if path.exists() else Database.memory()) as database:
+        reader = Reader(database)
+        known = _known(plumbing, reader)
+        return [
+            *_workspaces(repository, slots, reader if path.exists() else None, force=force),
+            *_references(plumbing, known, force=force),
+            *_files(repository, reader, known),
+        ]
+
+
+def _known(plumbing: "Plumbing", reader: "Reader") -> _Known:
+    from noface.git.repo import slug
+
+    landed = dict(plumbing.landed_issues())
+    rows = {str(row["id"]): row for row in reader.issues()}
+    main = plumbing.main()
+    merged = {name for name in landed if name not in rows}
+    made: dict[str, frozenset[str]] = {}
+    for name, row in rows.items():
+        if row["status"] == "merged":
+            commit = row["merged_commit"]
+            # Main may have been reset since: then the refs hold the only copy.
+            if name in landed or (commit and plumbing.resolve(commit) and plumbing.is_ancestor(commit, main)):
+                merged.add(name)
+            attempts = reader.attempts(name)
+            made[name] = frozenset(str(row[key]) for row in attempts for key in ("commit_id", "candidate") if row[key])
+    statuses = {name: str(row["status"]) for name, row in rows.items()}
+    slugs = {slug(name): name for name in (*landed, *rows)}
+    return _Known(statuses, frozenset(merged), slugs, made)
+
+
+def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
+    from noface.views.leftovers import Leftover, What
+
+    hubs = repository.state_dir / "hubs"
+    open_slots = {f"agent-{each.slot}": each for each in reader.open_attempts()} if reader is not None else {}
+    names = {path.name for folder in (slots, hubs) if folder.is_dir() for path in folder.iterdir()}
+    for name in sorted(each for each in names if each.startswith(("agent-", "gate-"))):
+        why = ""
+        if name in open_slots and not force:
+            attempt = open_slots[name]
+            why = f"attempt {attempt.number} of {attempt.issue_id} was cut off in it; `noface run` saves its work"
+        elif reader is None and name.startswith("agent-") and not force:
+            why = "the database is gone, so nothing tells whether the work in it is saved; --force removes it"
+        yield Leftover(What.WORKSPACE, name, size_bytes=_size(slots / name) + _size(hubs / name), why=why)
+
+
+def _references(plumbing: "Plumbing", known: _Known, *, force: bool) -> "Iterator[Leftover]":
+    from noface.git.worktrees import worktrees
+    from noface.views.leftovers import Leftover, What
+
+    trees = worktrees(plumbing.repository)
+    held = plumbing.references(_REFS)
+    for ref, oid in held.items():
+        kind, _, rest = ref.removeprefix(f"{_REFS}/").partition("/")
+        issue = known.slugs.get(rest.partition("/")[0], "")
+        # Below gating/ stand only trees of main, held while its gates ran.
+        why = "" if kind == "gating" else _reason(issue, known, force=force)
+        yield Leftover(What.REF, ref, issue, oid, why=why)
+    holds = set(held.values())
+    for ref, oid in plumbing.references(_HEADS).items():
+        name = ref.removeprefix("refs/heads/")
+        issue = known.slugs.get(name.removeprefix("noface/"), "")
+        at = next((tree.path for tree in trees if tree.branch == ref or tree.rebasing(ref)), None)
+        why = f"it is checked out in {at}" if at is not None else _reason(issue, known, force=force, branch=name)
+        if not why and not force and not (oid in holds | known.made.get(issue, frozenset()) or _on_main(plumbing, oid)):
+            why = f"it holds commits that are neither on main nor noface's; --force, or: git branch -D {name}"
+        yield Leftover(What.BRANCH, name, issue, oid, why=why)
+
+
+def _reason(issue: str, known: _Known, *, force: bool, branch: str = "") -> str:
+    """Say why the refs of an issue stay, "" where they may go."""
+    if not issue:
+        return "no issue is called so" + (f"; if you don't need it: git branch -D {branch}" if branch else "")
+    if issue in known.merged or force:
+        return ""
+    status = known.statuses[issue]
+    if status == "merged":
+        return "it was merged, but main does not hold it any more; --force removes it"
+    return f"not merged ({status}); --force removes it"
+
+
+def _files(repository: "Repository", reader: "Reader", known: _Known) -> "Iterator[Leftover]":
+    from noface.views.leftovers import Leftover, What
+
+    home = repository.state_dir / "attempts"
+    for name in sorted(known.merged):
+        for row in reader.attempts(name):
+            folder = Path(row["directory"])
+            inside = folder.is_relative_to(home) and ".." not in folder.parts
+            if inside and (size := sum(map(_size, _clearable(folder)))):
+                yield Leftover(What.FILES, str(row["number"]), name, str(folder), size)
+
+
+def _clearable(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.name != _KEPT_FILE] if folder.is_dir() else []
+
+
+def _on_main(plumbing: "Plumbing", oid: str) -> bool:
+    return plumbing.is_ancestor(oid, plumbing.repository.main)
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file or folder, without following links; what cannot be read counts nothing."""
+    try:
+        total = path.lstat().st_size
+    except OSError:
+        return 0
+    if path.is_dir() and not path.is_symlink():
+        for folder, _, names in os.walk(path):
+            for name in names:
+                with contextlib.suppress(OSError):
+                    total += Path(folder, name).lstat().st_size
+    return total
+
+
+def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
+    """Remove; refs only where they are still what was looked at."""
+    from noface.git.refs import ZERO, RefUpdate
+    from noface.git.slots import Slot, discard
+    from noface.views.leftovers import What
+
+    repository = plumbing.repository
+    for each in going:
+        match each.what:
+            case What.WORKSPACE:
+                discard(Slot(repository, each.name, slots / each.name, repository.state_dir / "hubs" / each.name))
+            case What.BRANCH:
+                plumbing.refs.apply(RefUpdate(f"refs/heads/{each.name}", ZERO, each.oid))
+            case What.REF:
+                plumbing.refs.apply(RefUpdate(each.name, ZERO, each.oid))
+            case What.FILES:
+                for path in _clearable(Path(each.oid)):
+                    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    with contextlib.suppress(OSError):
+        slots.rmdir()

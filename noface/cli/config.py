@@ -1,0 +1,152 @@
+"""`noface config`: check noface.toml, show what it means, change a value, describe its keys."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from noface.errors import EXIT_USAGE
+
+_CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
+_HIDDEN = "(hidden)"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb and what it can do."""
+    config = typer.Typer(help="Check, show, describe or change noface.toml.", rich_markup_mode=None)
+    config.callback(invoke_without_command=True)(_bare)
+    for command in (check, show, set_value, path, schema, example):
+        config.command(_NAMES.get(command.__name__, command.__name__))(command)
+    app.add_typer(config, name="config")
+
+
+_NAMES = {"set_value": "set"}
+
+
+def _bare(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def check(
+    as_json: bool = typer.Option(False, "--json", help="The problems as JSON."), config: Path | None = _CONFIG
+) -> None:
+    """Say everything that is wrong with noface.toml, or that it is fine."""
+    from noface.config.load import parse, read
+    from noface.config.problems import InvalidConfigError
+    from noface.errors import ConfigError
+    from noface.views import page
+    from noface.views.text import count, hanging
+
+    found = _find(config)
+    name = found.name if config is None else str(found)
+    try:
+        loaded = parse(read(found), name)
+        loaded.require_gates()
+    except ConfigError as error:
+        if not as_json:
+            raise
+        problems: list[dict[str, Any]] = [{"line": None, "key": "", "message": error.message}]
+        if isinstance(error, InvalidConfigError):
+            problems = [{"line": each.line, "key": each.key, "message": each.message} for each in error.problems]
+        page.show_json({"file": str(found), "ok": False, "problems": problems})
+        raise typer.Exit(EXIT_USAGE) from None
+    if as_json:
+        page.show_json({"file": str(found), "ok": True, "problems": []})
+        return
+    retry = loaded.retry
+    models = retry.default_model
+    if retry.escalation_model and retry.escalation_model != retry.default_model:
+        models += f", then {retry.escalation_model}"
+    gates = ", ".join(gate.name for gate in loaded.gates)
+    text = f"{name} is fine: {count(len(loaded.gates), 'gate')} ({gates}); models {models}"
+    page.show(hanging(text, page.width(), rest="  "))
+
+
+def show(
+    as_json: bool = typer.Option(False, "--json", help="As JSON, durations in seconds."), config: Path | None = _CONFIG
+) -> None:
+    """Show the configuration in effect: defaults and presets filled in. Values in `env` are hidden."""
+    from noface.config.load import parse, read
+    from noface.views import page
+    from noface.views.text import clean_block
+
+    found = _find(config)
+    effective = parse(read(found), found.name if config is None else str(found)).effective()
+    for model in effective["models"].values():
+        model["env"] = dict.fromkeys(model.get("env", {}), _HIDDEN)
+    if as_json:
+        page.show_json({"file": str(found), "config": effective})
+        return
+    import tomli_w
+
+    page.show([f"# {found} with its defaults", *clean_block(tomli_w.dumps(_without_none(effective))).splitlines()])
+
+
+def schema() -> None:
+    """Print the JSON Schema of noface.toml, for editors."""
+    import json
+
+    from noface.config.schema import json_schema
+    from noface.views import page
+
+    page.show([json.dumps(json_schema(), indent=2)])
+
+
+def set_value(
+    key: str = typer.Argument(..., metavar="KEY", help="Dotted, such as retry.max_total_attempts."),
+    value: str = typer.Argument(..., metavar="VALUE", help="TOML, or plain text."),
+    as_json: bool = typer.Option(False, "--json", help="What was set, as JSON."),
+    config: Path | None = _CONFIG,
+) -> None:
+    """Change one value and keep everything else, comments included."""
+    from noface.config import edit
+    from noface.config.load import read
+    from noface.views import page
+    from noface.views.text import clean
+
+    found = _find(config)
+    before = read(found)
+    after = edit.set_value(before, key, value, found.name if config is None else str(found))
+    if after != before:
+        edit.write(found, after)
+    if as_json:
+        page.show_json({"file": str(found), "key": key, "value": value, "changed": after != before})
+        return
+    said = f"Set {key} in" if after != before else f"{key} was so already in"
+    page.show([f"{said} {found.name}: {clean(value)}"])
+
+
+def path(
+    as_json: bool = typer.Option(False, "--json", help="The path as JSON."), config: Path | None = _CONFIG
+) -> None:
+    """Print where the configuration lies."""
+    from noface.views import page
+
+    found = _find(config)
+    if as_json:
+        page.show_json({"path": str(found)})
+    else:
+        page.show([str(found)])
+
+
+def example() -> None:
+    """Print noface.toml.example: every key, with what it is for."""
+    from noface.config.example import render
+    from noface.views import page
+
+    page.show(render().rstrip("\n").split("\n"))
+
+
+def _find(config: Path | None) -> Path:
+    from noface.config.load import find
+    from noface.git.locate import locate
+
+    return find(Path.cwd() if config is not None else locate(Path.cwd()).root, config)
+
+
+def _without_none(value: Any) -> Any:
+    """TOML has no null: what is unset is left out."""
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    return [_without_none(item) for item in value] if isinstance(value, list) else value

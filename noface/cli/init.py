@@ -1,0 +1,95 @@
+"""`noface init`: look at the repository and write a noface.toml to start with."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from noface.errors import UsageError
+
+if TYPE_CHECKING:
+    from noface.config.detection import Detection
+
+_ISSUES = "issues"
+_AGENT = "claude"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("init")(init)
+
+
+def init(
+    force: bool = typer.Option(False, "--force", help="Replace the noface.toml that is there."),
+    main: str = typer.Option("", "--main", help="The branch that work lands on; by default the one checked out."),
+    as_json: bool = typer.Option(False, "--json", help="What was found, as JSON."),
+) -> None:
+    """Look at the repository and write a commented noface.toml; make a folder for issues."""
+    from noface.config.detect import detect
+    from noface.config.edit import write
+    from noface.config.load import FILE_NAMES
+    from noface.config.starting_file import render
+    from noface.git.repo import discover
+    from noface.views import page
+
+    repository = discover(Path.cwd(), main)
+    present = [repository.root / name for name in FILE_NAMES if (repository.root / name).exists()]
+    if present and not force:
+        raise UsageError(
+            f"{present[0].name} is there already: {present[0]}",
+            "Check it with `noface config check`, or replace it: `noface init --force`.",
+        )
+    target = present[0] if present else repository.root / FILE_NAMES[0]
+    found = detect(repository.root)
+    write(target, render(found, repository.main_name))
+    issues = repository.root / _ISSUES
+    made = not issues.exists()
+    issues.mkdir(exist_ok=True)
+    if as_json:
+        page.show_json(_document(target, repository.main_name, found))
+    else:
+        page.show(_lines(target, repository.main_name, found, made=made, width=page.width()))
+
+
+def _document(target: Path, main: str, found: "Detection") -> dict[str, object]:
+    return {
+        "file": str(target),
+        "main": main,
+        "gates": [{"name": g.name, "command": g.command, "kind": g.kind, "why": g.why} for g in found.gates],
+        "setups": [{"command": s.command, "why": s.why, "set": s.certain} for s in found.setups],
+        "notes": list(found.notes),
+    }
+
+
+def _lines(target: Path, main: str, found: "Detection", *, made: bool, width: int) -> list[str]:
+    import shutil
+
+    from noface.views.page import paint
+    from noface.views.text import clean, hanging
+
+    lines = [paint(f"Wrote {target.name}", "title") + f" for work that lands on {main}."]
+    if made:
+        lines.append(f"Made {_ISSUES}/ for the issues.")
+    lines += ["", "Gates found:" if found.gates else "No gates found; without one noface does not run."]
+    for gate in found.gates:
+        lines += [f"  {clean(gate.command)}", *hanging(f"{gate.kind}: {gate.why}", width, "      ")]
+    for setup in found.setups:
+        title = "Setup of a fresh checkout:" if setup.certain else "Setup, suggested in a comment:"
+        lines += ["", title, f"  {clean(setup.command)}", *hanging(setup.why, width, "      ")]
+    for note in found.notes:
+        lines += ["", *hanging(note, width)]
+    if shutil.which(_AGENT) is None:
+        lines += [
+            "",
+            *hanging(
+                f"The default worker, the program `{_AGENT}`, is not on PATH: install it, or name "
+                f"another one in {target.name} ([models]).",
+                width,
+            ),
+        ]
+    steps = [
+        f"Look over {target.name}" + ("" if found.gates else " and say there how your project is checked"),
+        'noface issue add "What should be done"',
+        "noface run --dry-run, then noface run",
+    ]
+    return [*lines, "", "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1))]

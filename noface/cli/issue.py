@@ -1,0 +1,90 @@
+"""`noface issue add` and `noface issue show`: one issue of the backlog."""
+
+import sys
+from pathlib import Path
+
+import typer
+
+_CONFIG_HELP = "The configuration, where it is not noface.toml."
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb and what it can do."""
+    issue = typer.Typer(no_args_is_help=True, help="Add an issue to the backlog, or read one.", rich_markup_mode=None)
+    issue.command("add")(add)
+    issue.command("show")(show)
+    app.add_typer(issue, name="issue")
+
+
+def add(
+    title: str = typer.Argument(..., help="What should be done, in one line."),
+    body: str = typer.Option("", "--body", "-b", help="The text; - reads it from standard input."),
+    label: list[str] = typer.Option([], "--label", "-l", help="A label; may be given several times."),
+    priority: int = typer.Option(2, "--priority", "-p", help="0 is the most urgent."),
+    depends_on: list[str] = typer.Option([], "--depends-on", "-d", help="Wait for this issue to be merged."),
+    accept: list[str] = typer.Option([], "--accept", "-a", help="A command that must pass when it is done."),
+    path: list[str] = typer.Option([], "--path", help="A glob of files it may touch."),
+    model: str | None = typer.Option(None, "--model", "-m", help="The model of its first attempt."),
+    as_json: bool = typer.Option(False, "--json", help="The new issue as JSON."),
+    config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
+) -> None:
+    """Add an issue and print the file that holds it."""
+    from noface.cli.look import look, merged_ids
+    from noface.trackers.base import IssueDraft
+    from noface.views import page
+    from noface.views.backlog import issue_record
+
+    found = look(config)
+    draft = IssueDraft(
+        title=title,
+        body=_standard_input() if body == "-" else body,
+        labels=tuple(label),
+        priority=priority,
+        depends_on=tuple(depends_on),
+        paths=tuple(path),
+        accept=tuple(accept),
+        model=model,
+    )
+    issue = found.tracker.add(draft, merged_ids(found.reader))
+    if as_json:
+        page.show_json({"issue": issue_record(issue, "ready")})
+        return
+    lines = [f"Added issue {issue.id}: {issue.source}"]
+    if not issue.body:
+        lines.append(f"It has no text yet; say in it what a worker needs to know: $EDITOR {issue.source}")
+    page.show([*lines, "Next: noface run"])
+
+
+def show(
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
+    as_json: bool = typer.Option(False, "--json", help="The issue as JSON."),
+    config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
+) -> None:
+    """Show what an issue asks for; `noface show ID` tells what became of it."""
+    from noface.cli.look import look, merged_ids
+    from noface.errors import UsageError
+    from noface.views import page
+    from noface.views.backlog import issue_page, issue_record
+    from noface.views.find import find_issue
+
+    found = look(config)
+    row = find_issue(found.reader, issue_id)
+    backlog = found.tracker.backlog(merged_ids(found.reader))
+    issue = next((each for each in backlog.issues if each.id == row["id"]), None)
+    if issue is None:
+        raise UsageError(
+            f"issue {row['id']} is not in the backlog any more: its file is gone or faulty",
+            f"What became of it: noface show {row['id']}",
+        )
+    record = issue_record(issue, row["status"])
+    if as_json:
+        page.show_json({"issue": {**record, "body": issue.body}})
+    else:
+        page.show(issue_page(record, issue.body, page.width()))
+
+
+def _standard_input() -> str:
+    """Read the text of an issue; more than a tracker would take is not even read."""
+    from noface.trackers.issue_file import FILE_BYTES_MAX
+
+    return sys.stdin.buffer.read(FILE_BYTES_MAX + 1).decode("utf-8", "replace")

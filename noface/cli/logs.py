@@ -1,0 +1,115 @@
+"""`noface logs ID [N]`: what an attempt's worker and gates wrote."""
+
+import sqlite3
+import sys
+from pathlib import Path
+
+import typer
+
+from noface.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("logs")(logs)
+
+
+def logs(
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
+    number: int | None = typer.Argument(None, metavar="N", help="The attempt; by default the newest."),
+    gate: str | None = typer.Option(None, "--gate", "-g", help="What this gate wrote, instead of the worker."),
+    prompt: bool = typer.Option(False, "--prompt", help="What the worker was told."),
+    diff: bool = typer.Option(False, "--diff", help="What the worker changed."),
+    follow: bool = typer.Option(False, "--follow", "-f", help="Go on showing the worker's log until it ends."),
+    raw: bool = typer.Option(False, "--raw", help="The whole files byte for byte, escape sequences and all."),
+    as_json: bool = typer.Option(False, "--json", help="The files' text as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+) -> None:
+    """Show what the worker wrote in an attempt. Of a long log only beginning and end; --raw gives all of it."""
+    if bool(gate) + prompt + diff + follow > 1 or (follow and (raw or as_json)) or (raw and as_json):
+        raise UsageError(
+            "--gate, --prompt, --diff and --follow show different things", "Give one of them; --follow only alone."
+        )
+    from noface.cli.look import look
+    from noface.views.find import find_issue
+
+    found = look(config)
+    row = find_issue(found.reader, issue_id)
+    attempt = _attempt(found.reader.attempts(row["id"]), row["id"], number)
+    if follow:
+        from noface.views.follow import follow_log
+
+        follow_log(found.database, attempt["token"], Path(attempt["directory"]))
+        return
+    files = _files(attempt, gate, prompt=prompt, diff=diff)
+    if raw:
+        _copy(files)
+    else:
+        _show(attempt, files, as_json=as_json)
+
+
+def _attempt(attempts: list[sqlite3.Row], issue_id: str, number: int | None) -> sqlite3.Row:
+    if not attempts:
+        raise UsageError(f"issue {issue_id} has no attempt yet", f"Run it: noface run --issue {issue_id}")
+    if number is None:
+        return attempts[-1]
+    for attempt in attempts:
+        if attempt["number"] == number:
+            return attempt
+    known = ", ".join(str(attempt["number"]) for attempt in attempts)
+    raise UsageError(f"issue {issue_id} has no attempt {number}", f"Its attempts: {known}.")
+
+
+def _files(attempt: sqlite3.Row, gate: str | None, *, prompt: bool, diff: bool) -> list[Path]:
+    """Return the files that were asked for; raise UsageError where there are none."""
+    from noface.views.attempt_files import existing, gate_files, gate_names
+
+    directory = Path(attempt["directory"])
+    if gate:
+        what, files = f"log of a gate {gate}", gate_files(directory, gate)
+    elif prompt:
+        what, files = "prompt", existing(directory / "prompt.md")
+    elif diff:
+        what, files = "change", existing(directory / "diff.patch")
+    else:
+        what, files = "output of the worker", existing(directory / "agent.log", directory / "agent.err")
+    if files:
+        return files
+    where = f"attempt {attempt['number']} of issue {attempt['issue_id']}"
+    if not directory.is_dir() or [path.name for path in directory.iterdir()] == ["report.json"]:
+        raise UsageError(f"the files of {where} are gone", "`noface clean` removes them once an issue is merged.")
+    names = gate_names(directory) if gate else []
+    hint = f"Its gates with logs: {', '.join(names)}." if names else f"What there is: ls {directory}"
+    raise UsageError(f"there is no {what} in {where}", hint)
+
+
+def _show(attempt: sqlite3.Row, files: list[Path], *, as_json: bool) -> None:
+    from noface.errors import NofaceError
+    from noface.views import page
+    from noface.views.attempt_files import excerpt
+
+    directory = Path(attempt["directory"])
+    try:
+        excerpts = [excerpt(path, directory) for path in files]
+    except OSError as error:
+        raise NofaceError(f"cannot read {error.filename}: {error.strerror}", "Look at its permissions.") from error
+    if as_json:
+        entries = [
+            {"file": each.name, "text": each.text, "bytes": each.size_bytes, "left_out": each.left_out_bytes}
+            for each in excerpts
+        ]
+        issue_id, number = attempt["issue_id"], attempt["number"]
+        page.show_json({"id": issue_id, "attempt": number, "model": attempt["model"], "logs": entries})
+        return
+    for each in excerpts:
+        heading = [page.paint(f"── {each.name}", "quiet")] if len(excerpts) > 1 else []
+        page.show([*heading, *each.text.splitlines()])
+
+
+def _copy(files: list[Path]) -> None:
+    from noface.views.attempt_files import chunks
+
+    for path in files:
+        for piece in chunks(path):
+            sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
