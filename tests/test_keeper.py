@@ -165,6 +165,22 @@ def test_children_that_ended_before_their_command_are_no_survivors(launcher, she
     assert launcher.run(shell("(sleep 0.1 &) ; sleep 0 & wait; sleep 0.3")).survivors_killed == 0
 
 
+def test_zombie_that_a_survivor_has_left_is_no_survivor(launcher, python):
+    script = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os._exit(0)
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+    print("left a zombie", flush=True)
+    time.sleep(1000)
+while not os.path.getsize("out.log"):
+    time.sleep(0.02)
+"""
+    assert launcher.run(python(script)).survivors_killed == 1
+
+
 def test_child_that_the_program_killed_itself_is_no_survivor(launcher, shell):
     script = "(setsid sleep 1000 & echo $! > daemon); kill -9 $(cat daemon); sleep 0.2"
     assert launcher.run(shell(script)).survivors_killed == 0

@@ -66,6 +66,7 @@ def show(
     from noface.views import page
     from noface.views.backlog import issue_page, issue_record
     from noface.views.find import find_issue
+    from noface.views.rows import effective_status
 
     found = look(config)
     row = find_issue(found.reader, issue_id)
@@ -76,7 +77,8 @@ def show(
             f"issue {row['id']} is not in the backlog any more: its file is gone or faulty",
             f"What became of it: noface show {row['id']}",
         )
-    record = issue_record(issue, row["status"])
+    statuses = {each["id"]: each["status"] for each in found.reader.issues()}
+    record = issue_record(issue, effective_status(row, statuses)[0])
     if as_json:
         page.show_json({"issue": {**record, "body": issue.body}})
     else:

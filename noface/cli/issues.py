@@ -18,10 +18,11 @@ def issues(
     from noface.cli.look import look, merged_ids
     from noface.views import page
     from noface.views.backlog import backlog_document, backlog_page
+    from noface.views.rows import issue_records
 
     found = look(config)
     backlog = found.tracker.backlog(merged_ids(found.reader))
-    document = backlog_document(backlog, {row["id"]: row["status"] for row in found.reader.issues()})
+    document = backlog_document(backlog, {each["id"]: each["status"] for each in issue_records(found.reader.issues())})
     if as_json:
         page.show_json(document)
     else:

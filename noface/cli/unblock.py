@@ -75,7 +75,7 @@ def given_lines(given: Sequence[dict[str, str]]) -> list[str]:
     from noface.views.page import width
     from noface.views.text import hanging
 
-    lines = [line for issue in given for line in hanging(f"{issue['id']}  {issue['title']}: ready", width(), rest="  ")]
+    lines = [line for issue in given for line in hanging(f"{issue['title']}: ready", width(), f"{issue['id']}  ")]
     return [*lines, "The counters start again. Next: noface run"]
 
 

@@ -1,5 +1,6 @@
 """What a person is told of a blocked issue (N13): what was tried, the errors, what is unclear, what to do next."""
 
+import shlex
 from typing import Any
 
 from noface.core.actions import Block
@@ -31,20 +32,21 @@ CLEARS_ITSELF = (
     FailureKind.OVERLOADED,
     FailureKind.NETWORK,
 )
-
 """Blocks of these kinds are lifted by the next run: their cause lies outside the issue."""
+
 
 def block_document(issue: Issue, action: Block, attempts: tuple[PastAttempt, ...], branch: str) -> dict[str, Any]:
     """Return what `noface blocked --json` shows of an issue; `branch` is where its best work stands."""
     failures = [attempt.failure for attempt in attempts if attempt.failure is not None]
     last = failures[-1] if failures else None
-    errors = list(dict.fromkeys(f"{f.kind}: {f.message}" for f in failures))
+    newest_first = dict.fromkeys(f"{f.kind}: {f.message}" for f in reversed(failures))
+    errors = list(newest_first)[:_ERRORS_MAX][::-1]
     questions = list(dict.fromkeys(q for f in failures for q in f.questions))
     return {
         "kind": action.kind.value,
         "summary": _summary(action, attempts, last.message if last else ""),
         "tried": [_tried(attempt) for attempt in attempts],
-        "errors": errors[-_ERRORS_MAX:],
+        "errors": errors,
         "unclear": questions,
         "questions": questions,
         "options": ["add what is missing and unblock", "name a stronger model", "take the branch over by hand"],
@@ -56,7 +58,7 @@ def block_document(issue: Issue, action: Block, attempts: tuple[PastAttempt, ...
         "commands": [
             f'noface unblock {issue.id} --note "…"',
             f"noface retry {issue.id}",
-            f"$EDITOR {issue.source}" if issue.source else f"noface issue show {issue.id}",
+            f"$EDITOR {shlex.quote(issue.source)}" if issue.source else f"noface issue show {issue.id}",
         ],
     }
 

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+_SCALARS = (str, int, float, bool)
+
 
 def encode(value: object) -> Any:
     """Return `value` as dicts, lists and scalars; records become dicts by field name, tuples lists."""
@@ -40,19 +42,32 @@ def _hints(kind: type) -> dict[str, Any]:
 def _decode(kind: Any, value: Any) -> Any:
     origin = typing.get_origin(kind)
     if origin in (types.UnionType, typing.Union):
-        if value is None:
-            return None
         options = [option for option in typing.get_args(kind) if option is not types.NoneType]
-        return _decode(options[0], value)
+        return None if value is None else _decode(options[0], value)
     if origin is tuple:
-        args = typing.get_args(kind)
-        if len(args) == 2 and args[1] is Ellipsis:  # noqa: PLR2004 - the shape of tuple[X, ...]
-            return tuple(_decode(args[0], item) for item in value)
-        return tuple(_decode(arg, item) for arg, item in zip(args, value, strict=True))
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        hints = _hints(kind)
-        known = {f.name for f in dataclasses.fields(kind)}
-        return kind(**{name: _decode(hints[name], item) for name, item in value.items() if name in known})
+        return _decode_tuple(typing.get_args(kind), value)
+    if dataclasses.is_dataclass(kind):
+        known = _hints(kind)
+        _require(value, dict, kind)
+        return kind(**{name: _decode(known[name], item) for name, item in value.items() if name in known})
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return kind(value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if kind in _SCALARS:
+        _require(value, kind, kind)
+        if kind is int and isinstance(value, bool):
+            raise TypeError(f"expected int, found {value!r}")
     return value
+
+
+def _decode_tuple(args: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    _require(value, list, tuple)
+    if len(args) == 2 and args[1] is Ellipsis:  # noqa: PLR2004 - the shape of tuple[X, ...]
+        return tuple(_decode(args[0], item) for item in value)
+    return tuple(_decode(arg, item) for arg, item in zip(args, value, strict=True))
+
+
+def _require(value: Any, found_as: type, kind: Any) -> None:
+    if not isinstance(value, found_as):
+        raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")

@@ -1,16 +1,18 @@
 """The user's `[[failure_hints]]`: when a rule's conditions all hold, its hint goes into the prompt (N15)."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from noface.core.model import Failure, Issue
 
 _LANGUAGE_SUFFIXES: dict[str, tuple[str, ...]] = {
-    "python": (".py",),
+    "python": (".py", ".pyi"),
     "javascript": (".js", ".jsx", ".mjs", ".cjs"),
-    "typescript": (".ts", ".tsx"),
+    "typescript": (".ts", ".tsx", ".mts", ".cts"),
     "rust": (".rs",),
     "go": (".go",),
+    "golang": (".go",),
     "java": (".java",),
     "kotlin": (".kt", ".kts"),
     "c": (".c", ".h"),
@@ -26,6 +28,8 @@ _LANGUAGE_SUFFIXES: dict[str, tuple[str, ...]] = {
     "shell": (".sh", ".bash"),
     "sql": (".sql",),
 }
+_POSITION = re.compile(r"(:\d+){1,2}$")
+"""Line, or line and column, behind a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ def matching(
     `touched` are the files of the last diff; `search(expression, text)` matches a regular expression within a
     time limit (the clock is the caller's).
     """
-    error = "" if failure is None else f"{failure.message}\n{failure.excerpt}"
+    error = "" if failure is None else "\n".join((failure.message, failure.excerpt, *failure.evidence))
     found = [
         rule.hint
         for rule in rules
@@ -64,6 +68,7 @@ def matching(
 
 
 def _speaks(language: str, paths: tuple[str, ...], failure: Failure | None) -> bool:
-    suffixes = _LANGUAGE_SUFFIXES.get(language.lower(), (f".{language.lower()}",))
-    location = (failure.location or "").rsplit(":", 1)[0] if failure is not None else ""
+    name = language.strip().lower()
+    suffixes = _LANGUAGE_SUFFIXES.get(name, (f".{name.removeprefix('.')}",))
+    location = _POSITION.sub("", failure.location or "") if failure is not None else ""
     return any(path.endswith(suffixes) for path in (*paths, location) if path)

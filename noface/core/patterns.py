@@ -6,12 +6,21 @@ from functools import lru_cache
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Translate a glob: `*` and `?` stay inside a folder, `**` crosses folders, a bare name also means all below."""
-    text = pattern.strip().removeprefix("./").lstrip("/").rstrip("/")
+    """Translate a glob: `*` and `?` stay inside a folder, `**` crosses folders, a bare name also means all below.
+
+    `**/` at the start of a name stands for any number of folders, none included. `.` and `/` mean everything; square
+    brackets are plain characters, as in the file names of web frameworks.
+    """
+    text = pattern.strip()
+    if text in (".", "./", "/"):
+        return re.compile(".*", re.DOTALL)
+    text = text.removeprefix("./").lstrip("/").rstrip("/")
+    while "**/**/" in text:
+        text = text.replace("**/**/", "**/")
     parts = []
     position = 0
     while position < len(text):
-        if text.startswith("**/", position):
+        if text.startswith("**/", position) and (position == 0 or text[position - 1] == "/"):
             parts.append("(?:.*/)?")
             position += 3
         elif text.startswith("**", position):

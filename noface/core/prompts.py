@@ -13,6 +13,7 @@ from typing import Any
 from noface.core.model import GateSpec, Issue, PriorFailure
 
 _LINE_MAX = 500
+_LINE_READ_MAX = 20 * _LINE_MAX
 _MARK = "\n[… {left_out} characters left out …]\n"
 
 INSTRUCTIONS: dict[str, str] = {
@@ -25,6 +26,8 @@ INSTRUCTIONS: dict[str, str] = {
     "TIMEOUT": "The previous attempt did not finish in time. Do the smallest part that makes the gates pass; do it "
     "in small steps, and do not start long-running commands.",
     "RESOURCE_EXHAUSTED": "The previous attempt ran out of a resource. Read less, change less, and finish early.",
+    "REVIEW_REJECTED": "A reviewer rejected the work. Answer every point raised; keep what was not objected to.",
+    "OUTPUT_FORMAT": "The previous answer was not in the form asked for. Answer in exactly that form.",
     "AGENT_CRASH": "The previous run ended before it was done. Check what is there, and complete it.",
     "AGENT_CONFUSION": "The previous run was unsure what to do. All that is known stands below; choose the simplest "
     "reading that satisfies the commands under Rules.",
@@ -53,8 +56,11 @@ class PromptData:
 
 def line(text: object) -> str:
     """Return text on one line, cut at a limit, so that it cannot open a heading, list or fence of its own."""
-    flat = " ".join(str(text).split())
-    return flat if len(flat) <= _LINE_MAX else flat[:_LINE_MAX] + " […]"
+    whole = str(text)
+    start = len(whole) - len(whole.lstrip())
+    flat = " ".join(whole[start : start + _LINE_READ_MAX].split())
+    complete = len(flat) <= _LINE_MAX and len(whole) - start <= _LINE_READ_MAX
+    return flat if complete else flat[:_LINE_MAX] + " […]"
 
 
 def fenced(text: object, language: str = "") -> str:
@@ -82,7 +88,7 @@ def render(template: str, data: PromptData) -> str:
     values = {
         "issue": _Shown(data.issue, cut(data.issue.body, share // 2)),
         "gates": data.gates,
-        "protected": data.protected,
+        "protected": tuple(line(path) for path in data.protected),
         "earlier": [_cut_failure(failure, share // 8) for failure in data.earlier],
         "best": data.best,
         "patch": cut(data.patch, share // 4),
@@ -110,8 +116,8 @@ class _Shown:
         self.id, self.title, self.labels, self.paths, self.body = (
             issue.id,
             issue.title,
-            issue.labels,
-            issue.paths,
+            tuple(line(label) for label in issue.labels),
+            tuple(line(path) for path in issue.paths),
             body,
         )
 

@@ -15,8 +15,9 @@ def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
 
 def all_hard_passed(gates: Iterable[GateSpec], results: Iterable[GateResult]) -> bool:
     """Tell whether every hard gate has a result and each of these passed."""
-    passed = {result.gate for result in results if result.passed}
-    return all(gate in passed for gate in gates if gate.hard)
+    told = tuple(results)
+    passed = {result.gate for result in told if result.passed}
+    return all(gate in passed for gate in gates if gate.hard) and worst(told) is None
 
 
 def worst(results: Iterable[GateResult]) -> GateResult | None:

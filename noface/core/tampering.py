@@ -1,14 +1,15 @@
 """Finds weakened tests in a diff (law 11): deleted, fewer assertions, newly skipped or focused.
 
 It reads the patch as text, by the forms the common test frameworks share; a moved test counts as removed in one
-file and added in another, so only the balance over all test files is held against the change.
+file and added in another, so only the balance over all test files is held against the change. What it cannot see: an
+assertion that was replaced by a weaker one, and one that was removed while another was added elsewhere.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from noface.core.model import FileChange
+from noface.core.patch_lines import Line, changed_lines, shown
 
 _TEST_PATH = re.compile(
     r"(^|/)(tests?|spec|specs|__tests__|testing|acceptance)/|(^|/)(test_[^/]*|conftest)\.py$"
@@ -18,27 +19,40 @@ _CODE = re.compile(
     r"\.(py|js|jsx|ts|tsx|mjs|cjs|rs|go|java|kt|cs|rb|php|exs?|erl|c|cc|cpp|h|hpp|swift|scala|hs|sh|lua)$"
 )
 _TEST_CASE = re.compile(
-    r"^\s*(async\s+)?def\s+test\w*\s*\(|^\s*func\s+Test\w*\s*\(|#\[(tokio::)?test\]|^\s*@Test\b"
-    r"|^\s*(it|test|specify|scenario)\s*[(\"']|^\s*test\s+\"|^\s*(public\s+)?function\s+test\w*\s*\(|\bTEST(_F|_P)?\s*\("
+    r"^\s*(async\s+)?def\s+test\w*\s*\(|^\s*func\s+[Tt]est\w*\s*\(|#\[(tokio::)?test\]|^\s*@(Parameterized)?Test\b"
+    r"|^\s*(it|test|specify|scenario)(\.each\b.*?)?\s*[(\"']|^\s*test\s+\"|^\s*(public\s+)?function\s+test\w*\s*\("
+    r"|\bTEST(_F|_P|_CASE)?\s*\(|^\s*\[(Test|Fact|Theory)\b"
 )
 _ASSERTION = re.compile(
     r"\bassert\w*[!(\s.]|\.assert\w*\(|\bexpect\w*\s*\(|\bself\.(assert|fail)\w*\(|\bt\.(Error|Fatal|Fail)\w*\("
-    r"|\brequire\.\w+\(|\bshould\b|\bpytest\.raises\b|\bEXPECT_\w+\(|\bASSERT_\w+\("
+    r"|\brequire\.\w+\(|\.should\b|\bshould[A-Z]\w*|\bpytest\.raises\b|\bEXPECT_\w+\(|\bASSERT_\w+\("
+)
+_NO_ASSERTION = re.compile(
+    r"^\s*(import|from|use)\s|^\s*require\s*[(\"']|^\s*(const|let|var)\b[^=]*=\s*require\("
+    r"|\bassert\s+(True|1)\s*$|\bassertTrue\(True\)|\bassert!?\(true\)|\bexpect\(true\)\.to"
+)
+_COMMENT = re.compile(r"^\s*(#(?![\[!])|//|/\*|--)")
+_FOCUS = re.compile(r"\b(it|test|describe|context)\.only\b|^\s*(fit|fdescribe|fcontext)\s*\(")
+_SKIP_ABOVE = re.compile(
+    r"@pytest\.mark\.(skip|skipif|xfail)\b|@unittest\.(skip|expectedFailure)|#\[ignore|@Disabled\b|@Ignore\b|@tag\s+:skip"
 )
 _SKIP = re.compile(
-    r"@?pytest\.mark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail)\s*\(|@unittest\.(skip|expectedFailure)|\bself\.skipTest\("
-    r"|\b(it|test|describe|context)\.(skip|only|todo|failing)\b|^\s*(xit|xdescribe|xtest|fit|fdescribe)\s*\("
+    r"\bpytest\.mark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\s*\(|@unittest\.(skip|expectedFailure)"
+    r"|\bself\.skipTest\(|\b(it|test|describe|context)\.(skip|todo|failing)\b|^\s*(xit|xdescribe|xtest)\s*\("
     r"|#\[ignore|@Disabled\b|@Ignore\b|\bt\.Skip\w*\(|\bmarkTestSkipped\(|@tag\s+:skip"
 )
 
 
 @dataclass(slots=True)
 class _Balance:
-    """Lines removed less lines added, over all test files."""
+    """Lines removed less lines added, over all test files; `skips_new` are those of tests that are new themselves."""
 
     cases: int = 0
+    cases_removed: int = 0
     assertions: int = 0
     skips: int = 0
+    skips_new: int = 0
+    focused: int = 0
 
 
 def is_test_file(path: str) -> bool:
@@ -48,17 +62,10 @@ def is_test_file(path: str) -> bool:
 
 def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> tuple[str, ...]:
     """Return what was weakened, each as a short phrase; empty where nothing was."""
-    tests = {change.path: change for change in changes if is_test_file(change.path)}
+    tests = {shown(change.path): change for change in changes if is_test_file(change.path)}
     if not tests:
         return ()
-    balance = _Balance()
-    for path, sign, text in _changed_lines(patch):
-        if path not in tests:
-            continue
-        step = 1 if sign == "-" else -1
-        balance.cases += step * bool(_TEST_CASE.search(text))
-        balance.assertions += step * bool(_ASSERTION.search(text))
-        balance.skips -= step * bool(_SKIP.search(text))
+    balance = _weighed([line for line in changed_lines(patch) if line.path in tests])
     found = []
     if balance.cases > 0:
         gone = [path for path, change in tests.items() if change.status == "D"]
@@ -66,29 +73,45 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> tuple[str, ..
         found.append(f"{balance.cases} test(s) removed{where}")
     if balance.assertions > 0:
         found.append(f"{balance.assertions} assertion(s) fewer")
-    if balance.skips > 0:
-        found.append(f"{balance.skips} test(s) newly skipped, focused or expected to fail")
+    # A skip on a new test weakens nothing; but where tests were removed too, it may be on one of them, moved.
+    skips = balance.skips - (0 if balance.cases_removed else balance.skips_new) + balance.focused
+    if skips > 0:
+        found.append(f"{skips} test(s) newly skipped, focused or expected to fail")
+    opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
+    if opaque:
+        found.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
     return tuple(found)
 
 
-def _changed_lines(patch: str) -> Iterator[tuple[str, str, str]]:
-    """Yield path, sign and text of each changed line of a git patch."""
-    old = new = ""
-    in_hunk = False
-    for line in patch.splitlines():
-        if line.startswith("diff --git "):
-            old = new = ""
-            in_hunk = False
-        elif not in_hunk and line.startswith("--- "):
-            old = _named(line[4:])
-        elif not in_hunk and line.startswith("+++ "):
-            new = _named(line[4:])
-        elif line.startswith("@@ "):
-            in_hunk = True
-        elif in_hunk and line[:1] in ("+", "-"):
-            yield (new or old), line[0], line[1:]
+def _unreadable(change: FileChange) -> bool:
+    return change.added is None and change.old_oid != change.new_oid
 
 
-def _named(field: str) -> str:
-    name = field.rstrip("\t").strip('"')
-    return "" if name == "/dev/null" else name[2:]
+def _weighed(lines: list[Line]) -> _Balance:
+    balance = _Balance()
+    for index, line in enumerate(lines):
+        if _COMMENT.search(line.text):
+            continue
+        step = 1 if line.removed else -1
+        case = _TEST_CASE.search(line.text) is not None
+        balance.cases += step * case
+        balance.cases_removed += line.removed and case
+        balance.assertions += step * (
+            _ASSERTION.search(line.text) is not None and _NO_ASSERTION.search(line.text) is None
+        )
+        balance.focused -= step * (_FOCUS.search(line.text) is not None)
+        if _SKIP.search(line.text):
+            balance.skips -= step
+            balance.skips_new += not line.removed and _on_new_test(lines, index)
+    return balance
+
+
+def _on_new_test(lines: list[Line], index: int) -> bool:
+    """Tell whether the added skip at `index` stands above, or in, a test added in the same stretch of lines."""
+    step = 1 if _SKIP_ABOVE.search(lines[index].text) else -1
+    here = index
+    while 0 <= here + step < len(lines) and lines[here + step].stretch == lines[index].stretch:
+        here += step
+        if _TEST_CASE.search(lines[here].text):
+            return True
+    return False

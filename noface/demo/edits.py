@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -73,6 +74,16 @@ class Source:
         """Return a node's text."""
         start, end = self.span(node)
         return self.data[start:end]
+
+    @property
+    def line_count(self) -> int:
+        """How many lines the file has."""
+        return len(self._starts)
+
+    @cached_property
+    def constants(self) -> list[ast.Constant]:
+        """The constants worth borrowing."""
+        return [node for node in self.repairable_nodes() if isinstance(node, ast.Constant)]
 
     def line_start(self, line: int) -> int:
         """Return the offset of a line, counted from 1."""

@@ -2,7 +2,7 @@
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from noface.demo.edits import Edit, Source
 from noface.demo.operators import TOKEN_OPERATORS, Change, Operator
@@ -13,8 +13,8 @@ FIRST_TIER = (*TOKEN_OPERATORS, *SHAPE_OPERATORS)
 OPERATORS: dict[int, tuple[Operator, ...]] = {1: FIRST_TIER, 2: (*FIRST_TIER, *WIDER_OPERATORS)}
 
 
-def single_edits(source: Source, tier: int) -> Iterator[Edit]:
-    """Yield the edits in the order of the text; each changes something, none comes twice.
+def single_edits(source: Source, tier: int, wanted: Callable[[int], bool]) -> Iterator[Edit]:
+    """Yield the edits of the wanted lines in the order of the text; each changes something, none comes twice.
 
     A few don't compile (a swap that breaks a precedence, a name Python reserves): `compiles` tells, and is asked
     only for candidates that are about to be tried, since it costs milliseconds on a large file.
@@ -22,7 +22,7 @@ def single_edits(source: Source, tier: int) -> Iterator[Edit]:
     seen: set[tuple[int, int, bytes]] = set()
     for node in source.repairable_nodes():
         line = _line(node)
-        if line is None:
+        if line is None or not wanted(line):
             continue
         for operator in OPERATORS[tier]:
             for change in operator(source, node):

@@ -146,10 +146,9 @@ def rank(sources: dict[str, Source], suspicion: Suspicion, tier: int) -> list[Ed
     """Single edits of suspicious lines, by suspicion times the operator's prior; ties in the order of the text."""
     keyed: list[tuple[float, str, int, Edit]] = []
     for path, source in sources.items():
-        for edit in single_edits(source, tier):
-            value = suspicion.of(source, edit.line) * edit.weight
-            if value:
-                keyed.append((-value, path, edit.start, edit))
+        wanted = {line for line in range(1, source.line_count + 1) if suspicion.of(source, line)}
+        for edit in single_edits(source, tier, wanted.__contains__):
+            keyed.append((-suspicion.of(source, edit.line) * edit.weight, path, edit.start, edit))
     return [edit for *_, edit in sorted(keyed, key=lambda one: one[:3])]
 
 

@@ -38,11 +38,7 @@ def borrowed_constant(source: Source, node: ast.AST) -> Iterator[Change]:
     """Use another constant of the same type from the same file, nearest first."""
     if not isinstance(node, ast.Constant) or isinstance(node.value, bool) or node.value is None:
         return
-    others = [
-        other
-        for other in source.repairable_nodes()
-        if isinstance(other, ast.Constant) and type(other.value) is type(node.value) and other.value != node.value
-    ]
+    others = [o for o in source.constants if type(o.value) is type(node.value) and o.value != node.value]
     others.sort(key=lambda other: abs(other.lineno - node.lineno))
     texts = dict.fromkeys(source.text(other) for other in others)
     for text in list(texts)[:INGREDIENTS_MAX]:

@@ -61,7 +61,7 @@ def backlog_page(document: Record, width: int) -> list[str]:
 
 def issue_page(record: Record, body: str, width: int) -> list[str]:
     """Return the lines of `noface issue show`: what the file says, then its text."""
-    head = [paint(line, "title") for line in hanging(f"{record['id']}  {record['title']}", width, rest="  ")]
+    head = [paint(line, "title") for line in hanging(record["title"], width, f"{record['id']}  ")]
     head.append(f"  {paint(record['status'], record['status'])} · priority {record['priority']}")
     for key, name in (("labels", "labels"), ("depends_on", "depends on"), ("paths", "may touch")):
         if record[key]:

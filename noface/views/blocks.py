@@ -10,6 +10,7 @@ _SECTIONS = (
     ("tried", "Tried"),
     ("errors", "Errors"),
     ("unclear", "Unclear"),
+    ("questions", "Questions"),
     ("options", "Options"),
     ("next_steps", "What to do"),
     ("commands", "Commands"),
@@ -22,22 +23,21 @@ def blocked_page(blocked: Sequence[Record], width: int) -> list[str]:
         return ["Nothing is blocked."]
     lines = [paint(f"{count(len(blocked), 'issue')} {'needs' if len(blocked) == 1 else 'need'} you.", "title")]
     for block in blocked:
-        lines += ["", *paint_heading(block, width), *block_lines(block, width)]
+        lines += ["", *_heading(block, width), *block_lines(block, width)]
     return lines
 
 
-def paint_heading(block: Record, width: int) -> Iterator[str]:
+def _heading(block: Record, width: int) -> Iterator[str]:
     """Return the line that names the issue."""
-    for line in hanging(f"{block['id']}  {block['title']}", width, rest="  "):
+    for line in hanging(block["title"], width, f"{block['id']}  "):
         yield paint(line, "blocked")
 
 
-def block_lines(block: Record, width: int) -> Iterator[str]:
-    """Return what is told of one blocked issue, without its name."""
+def block_lines(block: Record, width: int, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
+    """Return what is told of one blocked issue, without its name; `leave_out` are keys told elsewhere."""
     yield from hanging(block["summary"], width, "  ")
-    questions = [question for question in block["questions"] if question not in block["unclear"]]
-    for name, title in (*_SECTIONS[:3], ("questions", "Questions"), *_SECTIONS[3:]):
-        items = questions if name == "questions" else block[name]
+    for name, title in _SECTIONS:
+        items = [] if name in leave_out else _unsaid(block, name)
         if not items:
             continue
         yield ""
@@ -47,3 +47,9 @@ def block_lines(block: Record, width: int) -> Iterator[str]:
                 yield f"    {clean(item)}"  # whole, for copying
             else:
                 yield from hanging(item, width, "    • ")
+
+
+def _unsaid(block: Record, name: str) -> list[str]:
+    """Return the items of a section that no earlier section has told; JSON keeps them all."""
+    earlier = {"errors": "tried", "questions": "unclear"}.get(name)
+    return [item for item in block[name] if earlier is None or not any(item in said for said in block[earlier])]

@@ -92,7 +92,7 @@ def _facts(issue: Record) -> str:
     parts = [
         issue["merged_commit"][:10] if merged and issue["merged_commit"] else "",
         count(issue["attempts"], "attempt") if issue["attempts"] else "",
-        fit(clean(issue["model"] or ""), 20) if issue["attempts"] or issue["status"] == "running" else "",
+        fit(clean(issue["model"] or ""), 20) if issue["attempts"] and not merged else "",
         money(issue["cost_usd"]),
     ]
     return " · ".join(part for part in parts if part)

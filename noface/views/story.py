@@ -20,7 +20,7 @@ def story_page(document: Record, last_lines: Sequence[str], now: float, width: i
     if not document["attempts"]:
         lines += ["", "No attempt yet."]
     if document["block"] is not None:
-        lines += ["", paint("Blocked", "blocked"), *block_lines(document["block"], width)]
+        lines += ["", paint("Blocked", "blocked"), *block_lines(document["block"], width, ("tried", "errors"))]
     if last_lines:
         number = document["attempts"][-1]["number"]
         lines += [
@@ -32,7 +32,7 @@ def story_page(document: Record, last_lines: Sequence[str], now: float, width: i
 
 
 def _head(document: Record, now: float, width: int) -> Iterator[str]:
-    for line in hanging(f"{document['id']}  {document['title']}", width, rest="  "):
+    for line in hanging(document["title"], width, f"{document['id']}  "):
         yield paint(line, "title")
     attempts = len(document["attempts"])
     charged = document["charged_attempts"]

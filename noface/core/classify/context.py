@@ -131,6 +131,8 @@ def context_of(evidence: GateEvidence, log: Log) -> Context:
         kind=evidence.kind,
         repo=repo_of(evidence.repo_files),
         named_files=frozenset(
-            word.strip("'\"").rsplit("/", 1)[-1] for word in evidence.command[:20_000].split() if "/" in word or "." in word
+            word.strip("'\"").rsplit("/", 1)[-1]
+            for word in evidence.command[:20_000].split()
+            if "/" in word or "." in word
         ),
     )

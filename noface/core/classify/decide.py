@@ -58,7 +58,11 @@ def _at(count: Counts, kind: FailureKind) -> Finding:
 
 
 def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
-    usable = [f for f in findings if f.level >= Level.SUMMARY or f.even_in_tests or f.level is Level.TRACEBACK or f.rule == "trace.head"]
+    usable = [
+        f
+        for f in findings
+        if f.level >= Level.SUMMARY or f.even_in_tests or f.level is Level.TRACEBACK or f.rule == "trace.head"
+    ]
     own_words = [f for f in usable if f.level >= Level.SUMMARY or f.even_in_tests]
     kinds = {finding.kind for finding in own_words}
     failed = any(count.told_apart and count.failed for count in bad)
@@ -76,9 +80,11 @@ def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
     if failed or (asserted and not only_errors):
         chosen = asserted or [_at(next(c for c in bad if c.failed), FailureKind.TEST_FAILURE)]
         return _pick(chosen, findings)
-    raised = [f for f in own_words if f.kind is FailureKind.RUNTIME_ERROR] or [
-        f for f in others if f.level >= Level.TRACEBACK and f.kind is not FailureKind.TEST_FAILURE
-    ] or [f for f in others if f.kind is not FailureKind.TEST_FAILURE and f.level is Level.WORDS and only_errors]
+    raised = (
+        [f for f in own_words if f.kind is FailureKind.RUNTIME_ERROR]
+        or [f for f in others if f.level >= Level.TRACEBACK and f.kind is not FailureKind.TEST_FAILURE]
+        or [f for f in others if f.kind is not FailureKind.TEST_FAILURE and f.level is Level.WORDS and only_errors]
+    )
     if raised:
         return _pick(raised, findings)
     if only_errors:
@@ -93,7 +99,10 @@ def _pick(candidates: list[Finding], everything: list[Finding]) -> Decision:
     kind = min((finding.kind for finding in candidates), key=ORDER.index)
     same = [finding for finding in candidates if finding.kind is kind]
     best = max(same, key=lambda f: (f.level, f.location is not None, -f.line))
-    first = min((f for f in same if f.level == best.level and (f.location is not None) == (best.location is not None)), key=lambda f: f.line)
+    first = min(
+        (f for f in same if f.level == best.level and (f.location is not None) == (best.location is not None)),
+        key=lambda f: f.line,
+    )
     lost = tuple((f, _why(f, first)) for f in everything if f is not first and f.kind is not kind)
     return Decision(kind, first.rule, first, lost)
 

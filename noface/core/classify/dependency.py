@@ -15,7 +15,9 @@ _SEPARATORS = re.compile(r"::|[./\\]")
 def is_own_module(name: str, repo: Repo) -> bool:
     """Whether a module, package, header or file of this name would be the project's own."""
     bare = name.strip("'\"`‘’“”")
-    if bare.startswith(("./", "../", "/repo/", "@/", "~/", "#")) or (bare.startswith("/") and "node_modules" not in bare):
+    if bare.startswith(("./", "../", "/repo/", "@/", "~/", "#")) or (
+        bare.startswith("/") and "node_modules" not in bare
+    ):
         return True
     if not repo.known or not bare:
         return False

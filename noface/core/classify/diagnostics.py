@@ -13,7 +13,9 @@ from noface.core.classify.rules import Finding, Level, Reading
 from noface.core.classify.text import Log
 from noface.core.taxonomy import FailureKind
 
-_PREFIX = r"^\s{0,8}(?:\[(?:ERROR|error|ERR)\] |error: |ERROR: |ERROR in |\* |e: |E +|→ |❌ |×? ?#\d+ [\d.]+ )?(?:file://)?"
+_PREFIX = (
+    r"^\s{0,8}(?:\[(?:ERROR|error|ERR)\] |error: |ERROR: |ERROR in |\* |e: |E +|→ |❌ |×? ?#\d+ [\d.]+ )?(?:file://)?"
+)
 _FILE = r"(?P<file>(?:[A-Za-z]:)?[\w.@+~\-/\\()\[\]$]{0,300}?[\w\]]\.\w{1,12}|[\w./-]*(?:Makefile|Dockerfile|Rakefile|Gemfile))"
 _SEVERITY = (
     r"(?P<sev>(?:fatal |internal |parser |syntax |compile |compilation |type |parse |Syntax |Parse |Type |lexical |name |semantic )?(?:error|Error|ERROR)s?|fatal|Fatal|FATAL"
@@ -27,10 +29,18 @@ _COLON = re.compile(
 _PAREN = re.compile(
     rf"{_PREFIX}{_FILE}\((?P<line>\d+)(?:[,.:](?P<col>\d+))?(?:[-,]\d+)*\) ?[: ] ?{_SEVERITY}{_CODE}(?:\s*:\s*|\s+)(?P<msg>\S.*)$"
 )
-_MAVEN = re.compile(r"^\[ERROR\] (?P<file>/?[^\s:\[\]]+\.\w+):\[(?P<line>\d+),(?P<col>\d+)\] (?:error: )?(?P<msg>\S.*)$")
-_KOTLIN = re.compile(r"^(?:\[ERROR\] )?e: (?:file://)?(?P<file>\S+?\.kts?):? ?\(?(?P<line>\d+)[:,] ?(?P<col>\d+)\)?:? (?P<msg>\S.*)$")
-_SBT = re.compile(r"^\[error\] (?:-- (?:\[E\d+\] )?(?P<title>.*?Error): )?(?P<file>\S+?\.(?:scala|sbt|java)):(?P<line>\d+)(?::(?P<col>\d+))?:?\s*(?P<msg>.*)$")
-_SCALA3 = re.compile(r"^(?:\[error\] )?-- (?:\[E\d+\] )?(?P<title>[\w ]*Error): (?P<file>\S+?\.(?:scala|sbt|sc)):(?P<line>\d+):\d+\s*-*$")
+_MAVEN = re.compile(
+    r"^\[ERROR\] (?P<file>/?[^\s:\[\]]+\.\w+):\[(?P<line>\d+),(?P<col>\d+)\] (?:error: )?(?P<msg>\S.*)$"
+)
+_KOTLIN = re.compile(
+    r"^(?:\[ERROR\] )?e: (?:file://)?(?P<file>\S+?\.kts?):? ?\(?(?P<line>\d+)[:,] ?(?P<col>\d+)\)?:? (?P<msg>\S.*)$"
+)
+_SBT = re.compile(
+    r"^\[error\] (?:-- (?:\[E\d+\] )?(?P<title>.*?Error): )?(?P<file>\S+?\.(?:scala|sbt|java)):(?P<line>\d+)(?::(?P<col>\d+))?:?\s*(?P<msg>.*)$"
+)
+_SCALA3 = re.compile(
+    r"^(?:\[error\] )?-- (?:\[E\d+\] )?(?P<title>[\w ]*Error): (?P<file>\S+?\.(?:scala|sbt|sc)):(?P<line>\d+):\d+\s*-*$"
+)
 _CODED = re.compile(
     rf"^{_FILE}:(?P<line>\d+):(?P<col>\d+):? +(?P<code>[A-Z]{{1,5}}\d{{2,5}}|invalid-syntax|[A-Z]\d{{4}}: )\b:?\s*(?P<msg>.*)$"
 )
@@ -38,16 +48,22 @@ _BARE = re.compile(rf"^(?:vet: )?(?:\./)?{_FILE}:(?P<line>\d+)(?::(?P<col>\d+))?
 _OCAML = re.compile(r'^File "(?P<file>[^"]+)", lines? (?P<line>\d+)(?:-\d+)?(?:, characters? [\d-]+)?:')
 _OCAML_ERROR = re.compile(r"^(?:Error|Fehler|Erreur)(?: \([^)]*\))?: ?(?P<msg>.*)$")
 _HEADED = re.compile(r"^\s*(?:error|Error|ERROR)(?P<code>\[[\w:-]+\])?: (?P<msg>\S.*)$")
-_ARROW = re.compile(r"^\s*(?:-->|:::|╭─+\[|┌─+|╭▸|--\[|@|→|at|In) ?(?P<file>[^\s:\]]+\.\w+):(?P<line>\d+)(?::(?P<col>\d+))?")
+_ARROW = re.compile(
+    r"^\s*(?:-->|:::|╭─+\[|┌─+|╭▸|--\[|@|→|at|In) ?(?P<file>[^\s:\]]+\.\w+):(?P<line>\d+)(?::(?P<col>\d+))?"
+)
 
-_ERROR = re.compile(r"(?i)error|fatal|erreur|fehler|errore|erro\b|ошибка|błąd|fout|fel\b|virhe|chyba|hata|错误|エラー|^[FE]$")
+_ERROR = re.compile(
+    r"(?i)error|fatal|erreur|fehler|errore|erro\b|ошибка|błąd|fout|fel\b|virhe|chyba|hata|错误|エラー|^[FE]$"
+)
 _PARSE = re.compile(
     r"(?i)\bsyntax\b|\bpars(?:e|er|ing)\b|unexpected (?:token|end|eof|indent|character|keyword|symbol|identifier|string|input|'|\"|`|‘|\w+ at)"
     r"|unterminated|unclosed|unbalanced|unmatched|was (?:never|not) closed|not terminated|mismatched|invalid (?:syntax|character|token)"
     r"|^expected |\bexpected (?:expression|statement|declaration|indented|identifier|one of|token)|missing (?:closing|end|semicolon|['\"`(]|terminat)"
     r"|illegal start|\beof\b|end of (?:file|input)|indentation|dedent|statements must be separated|cannot format|lexical error|closing delimiter"
 )
-_STYLE = re.compile(r"(?i)expected \d+ (?:blank|space)|indentation (?:of|is|contains|level)|(?:missing|trailing|extra) (?:white)?space|line too long")
+_STYLE = re.compile(
+    r"(?i)expected \d+ (?:blank|space)|indentation (?:of|is|contains|level)|(?:missing|trailing|extra) (?:white)?space|line too long"
+)
 _HEADER = re.compile(
     r"(?:fatal )?error: (?P<dep>[\w./+-]+): No such file or directory|'(?P<dep2>[\w./+-]+)' file not found|(?P<dep3>[\w./+-]+\.(?:h|hh|hpp|mod)): (?:Datei oder|Aucun fichier|No such)"
     r"|package (?P<dep4>[\w.]+) does not exist|Could not (?:load|find) module [‘'`](?P<dep5>[\w.]+)['’]|Cannot open (?:include|module) file '(?P<dep6>[\w./]+)'"
@@ -62,7 +78,16 @@ _COMPILERS = frozenset(
 )
 _FORMATTED = re.compile(r"\s\[[a-z][\w./,-]*\]$|\s\([a-z][\w-]*\)$|\s{2}[\w@/-]+$")
 _LINT_MARKS = (
-    "(checked ", "rated at ", " problems (", " problem (", "errors, 0 warnings, ", "no-", "golangci", "findings", "offenses", "FOUND ",
+    "(checked ",
+    "rated at ",
+    " problems (",
+    " problem (",
+    "errors, 0 warnings, ",
+    "no-",
+    "golangci",
+    "findings",
+    "offenses",
+    "FOUND ",
 )
 _TS = re.compile(r"\berror (?P<code>TS\d{4,5}):")
 _NO_EMIT = re.compile(r"^> .*\btsc\b.*--noEmit", re.MULTILINE)
@@ -90,13 +115,21 @@ def _one(log: Log, number: int, line: str, context: Context) -> Finding | None:
     for name, pattern in (("maven", _MAVEN), ("kotlin", _KOTLIN), ("scala", _SCALA3), ("sbt", _SBT)):
         match = pattern.match(line)
         if match:
-            return _made(f"diagnostic.{name}", _compile_kind(log, number, match["msg"] if "msg" in match.groupdict() else "", context), match, number, context)
+            return _made(
+                f"diagnostic.{name}",
+                _compile_kind(log, number, match["msg"] if "msg" in match.groupdict() else "", context),
+                match,
+                number,
+                context,
+            )
     match = _COLON.match(line) or _PAREN.match(line)
     if match:
         return _severe(log, number, match, context)
     match = _CODED.match(line)
     if match:
-        broken = match["code"].startswith(("E9", "E0001", "invalid-syntax", "SC1")) and not match["code"].startswith("E90")
+        broken = match["code"].startswith(("E9", "E0001", "invalid-syntax", "SC1")) and not match["code"].startswith(
+            "E90"
+        )
         kind = FailureKind.SYNTAX_ERROR if broken or "SyntaxError" in match["msg"] else FailureKind.LINT_FAILURE
         return _made("diagnostic.coded", kind, match, number, context)
     return _two_lines(log, number, line, context)
@@ -110,7 +143,9 @@ def _two_lines(log: Log, number: int, line: str, context: Context) -> Finding | 
         for below in range(number + 1, min(log.stream_end(number), number + 12)):
             error = _OCAML_ERROR.match(log.get(below))
             if error:
-                found = _made("diagnostic.ocaml", _compile_kind(log, below, error["msg"], context), match, below, context)
+                found = _made(
+                    "diagnostic.ocaml", _compile_kind(log, below, error["msg"], context), match, below, context
+                )
                 return found
             if log.get(below).startswith("File "):
                 return None
@@ -120,7 +155,9 @@ def _two_lines(log: Log, number: int, line: str, context: Context) -> Finding | 
         for below in range(number + 1, min(log.stream_end(number), number + _ARROW_LOOK)):
             arrow = _ARROW.match(log.get(below))
             if arrow:
-                return _made("diagnostic.arrow", _context_kind(log, number, match["msg"], line, context), arrow, number, context)
+                return _made(
+                    "diagnostic.arrow", _context_kind(log, number, match["msg"], line, context), arrow, number, context
+                )
     return None
 
 
@@ -130,7 +167,9 @@ def _severe(log: Log, number: int, match: re.Match[str], context: Context) -> Fi
         if not context.lints or match["sev"] in {"note", "hint", "info"}:
             return None
         return _made("diagnostic.warning", FailureKind.LINT_FAILURE, match, number, context)
-    return _made("diagnostic.error", _context_kind(log, number, match["msg"], match.string, context), match, number, context)
+    return _made(
+        "diagnostic.error", _context_kind(log, number, match["msg"], match.string, context), match, number, context
+    )
 
 
 def _context_kind(log: Log, number: int, msg: str, line: str, context: Context) -> FailureKind:
@@ -138,10 +177,17 @@ def _context_kind(log: Log, number: int, msg: str, line: str, context: Context) 
     if typescript:
         return _typescript_kind(typescript, line, log, context)
     by_linter = context.lints and (not context.tools & _COMPILERS or bool(_FORMATTED.search(line)))
-    if not by_linter and _FORMATTED.search(line) and "[-W" not in line and any(mark in log.text for mark in _LINT_MARKS):
+    if (
+        not by_linter
+        and _FORMATTED.search(line)
+        and "[-W" not in line
+        and any(mark in log.text for mark in _LINT_MARKS)
+    ):
         by_linter = not context.tools & _COMPILERS
     if by_linter:
-        return FailureKind.SYNTAX_ERROR if _PARSE.search(f"{msg}") and not _STYLE.search(msg) else FailureKind.LINT_FAILURE
+        return (
+            FailureKind.SYNTAX_ERROR if _PARSE.search(f"{msg}") and not _STYLE.search(msg) else FailureKind.LINT_FAILURE
+        )
     return _compile_kind(log, number, line, context)
 
 
@@ -153,8 +199,14 @@ def _typescript_kind(match: re.Match[str], line: str, log: Log, context: Context
         return FailureKind.ENVIRONMENT
     if code in {"TS5057", "TS5058", "TS5083", "TS6053", "TS2688"}:
         return FailureKind.ENVIRONMENT
-    checks = "--noEmit" in context.command or bool({"vue-tsc", "tsd"} & context.tools) or _NO_EMIT.search(log.text[:20_000])
-    return FailureKind.LINT_FAILURE if checks and not re.fullmatch(r"TS(?:1|5|6|18)\d{3}", code) else FailureKind.SYNTAX_ERROR
+    checks = (
+        "--noEmit" in context.command or bool({"vue-tsc", "tsd"} & context.tools) or _NO_EMIT.search(log.text[:20_000])
+    )
+    return (
+        FailureKind.LINT_FAILURE
+        if checks and not re.fullmatch(r"TS(?:1|5|6|18)\d{3}", code)
+        else FailureKind.SYNTAX_ERROR
+    )
 
 
 def _compile_kind(log: Log, number: int, line: str, context: Context) -> FailureKind:

@@ -96,7 +96,10 @@ def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) 
 
 def is_environment(exc: str, message: str) -> bool:
     """Whether the system, not the code, is what an exception complains about (disk, network, permissions)."""
-    if exc.startswith(("Errno::", "java.net.")) and exc.rsplit("::", 1)[-1].rsplit(".", 1)[-1] not in {"ENOENT", "EPIPE"}:
+    if exc.startswith(("Errno::", "java.net.")) and exc.rsplit("::", 1)[-1].rsplit(".", 1)[-1] not in {
+        "ENOENT",
+        "EPIPE",
+    }:
         return exc.startswith("java.net.") is False or bool(_SYSTEM_MESSAGE.search(f"{exc} {message}"))
     if not _SYSTEM.search(exc) or not _SYSTEM_MESSAGE.search(message[:2000]):
         return False

@@ -11,25 +11,97 @@ from noface.core.classify.text import Log
 from noface.core.classify.trace import place_below
 
 RULES = (
-    Rule("go.mod-syntax", SYNTAX, ("errors parsing go.mod", "go.mod:", "go.work:"), r"^go: errors parsing go\.(?:mod|work)|^(?P<file>\S*go\.(?:mod|work)):(?P<line>\d+): ", "go: errors parsing go.mod:"),
-    Rule("go.no-module", ENV, ("go.mod file not found", "cannot find main module", "no go files", "no Go files", "directory not found", "is not in your go.mod", "matched no packages", "go: no such tool", "unknown command"), r"go\.mod file not found|cannot find main module|no Go files in|directory not found|^go: no such tool|^go \S+: unknown command|lstat \S+: no such file or directory|outside main module or its selected", "go: go.mod file not found in current directory or any parent directory; see 'go help modules'"),
-    Rule("go.package", ENV, ("no required module provides package", "is not in GOROOT", "is not in std", "cannot find package", "cannot find module providing package", "missing go.sum entry", "no matching versions", "module lookup disabled", "unrecognized import path"), r"(?:no required module provides package|package|cannot find package|cannot find module providing package|missing go\.sum entry for module providing package) \"?(?P<dep>[\w./~@-]+)|module lookup disabled|unrecognized import path|no matching versions", "stock.go:3:8: no required module provides package github.com/google/uuid; to add it:", own_kind=SYNTAX, even_in_tests=True),
-    Rule("go.proxy", ENV, ("dial tcp", "proxy.golang.org", "GOFLAGS=-mod", "GOPROXY"), r"^go: .*(?:dial tcp|proxy|module lookup disabled|connection refused|i/o timeout)|^go: downloading .* failed", "go: example.com/x@v1.0.0: Get \"http://127.0.0.1:9/x\": dial tcp 127.0.0.1:9: connect: connection refused"),
-    Rule("golangci.finding", LINT, ("(",), r"^(?P<file>[\w./-]+\.go):(?P<line>\d+):\d+: .* \((?:[a-z]+|SA\d+|S\d+|ST\d+|U\d+|QF\d+)\)$", "stock.go:12:2: ineffectual assignment to x (ineffassign)"),
-    Rule("gofmt.diff", LINT, ("diff ", ".go.orig"), r"^(?:diff (?:-u )?(?P<file>\S+\.go)(?:\.orig)? )", "diff stock.go.orig stock.go", tools=("gofmt", "goimports", "gofumpt")),
-    Rule("go.wrong-version", ENV, ("requires go >=", "toolchain not available", "note: module requires Go"), r"requires go >= |toolchain not available|note: module requires Go", "go: go.mod requires go >= 1.22 (running go 1.19)"),
+    Rule(
+        "go.mod-syntax",
+        SYNTAX,
+        ("errors parsing go.mod", "go.mod:", "go.work:"),
+        r"^go: errors parsing go\.(?:mod|work)|^(?P<file>\S*go\.(?:mod|work)):(?P<line>\d+): ",
+        "go: errors parsing go.mod:",
+    ),
+    Rule(
+        "go.no-module",
+        ENV,
+        (
+            "go.mod file not found",
+            "cannot find main module",
+            "no go files",
+            "no Go files",
+            "directory not found",
+            "is not in your go.mod",
+            "matched no packages",
+            "go: no such tool",
+            "unknown command",
+        ),
+        r"go\.mod file not found|cannot find main module|no Go files in|directory not found|^go: no such tool|^go \S+: unknown command|lstat \S+: no such file or directory|outside main module or its selected",
+        "go: go.mod file not found in current directory or any parent directory; see 'go help modules'",
+    ),
+    Rule(
+        "go.package",
+        ENV,
+        (
+            "no required module provides package",
+            "is not in GOROOT",
+            "is not in std",
+            "cannot find package",
+            "cannot find module providing package",
+            "missing go.sum entry",
+            "no matching versions",
+            "module lookup disabled",
+            "unrecognized import path",
+        ),
+        r"(?:no required module provides package|package|cannot find package|cannot find module providing package|missing go\.sum entry for module providing package) \"?(?P<dep>[\w./~@-]+)|module lookup disabled|unrecognized import path|no matching versions",
+        "stock.go:3:8: no required module provides package github.com/google/uuid; to add it:",
+        own_kind=SYNTAX,
+        even_in_tests=True,
+    ),
+    Rule(
+        "go.proxy",
+        ENV,
+        ("dial tcp", "proxy.golang.org", "GOFLAGS=-mod", "GOPROXY"),
+        r"^go: .*(?:dial tcp|proxy|module lookup disabled|connection refused|i/o timeout)|^go: downloading .* failed",
+        'go: example.com/x@v1.0.0: Get "http://127.0.0.1:9/x": dial tcp 127.0.0.1:9: connect: connection refused',
+    ),
+    Rule(
+        "golangci.finding",
+        LINT,
+        ("(",),
+        r"^(?P<file>[\w./-]+\.go):(?P<line>\d+):\d+: .* \((?:[a-z]+|SA\d+|S\d+|ST\d+|U\d+|QF\d+)\)$",
+        "stock.go:12:2: ineffectual assignment to x (ineffassign)",
+    ),
+    Rule(
+        "gofmt.diff",
+        LINT,
+        ("diff ", ".go.orig"),
+        r"^(?:diff (?:-u )?(?P<file>\S+\.go)(?:\.orig)? )",
+        "diff stock.go.orig stock.go",
+        tools=("gofmt", "goimports", "gofumpt"),
+    ),
+    Rule(
+        "go.wrong-version",
+        ENV,
+        ("requires go >=", "toolchain not available", "note: module requires Go"),
+        r"requires go >= |toolchain not available|note: module requires Go",
+        "go: go.mod requires go >= 1.22 (running go 1.19)",
+    ),
 )
 
 NAMES = (
     NameRule("gotestsum.fail", ("=== FAIL: ",), r"^=== FAIL: \S+ (?P<test>\S+)", "=== FAIL: . TestTotal (0.00s)"),
-    NameRule("ginkgo.fail", ("[Fail]", "[FAIL]", "[PANICKED!]"), r"^\s*\[(?:Fail|FAIL|PANICKED!)\] (?P<test>.+)$", "[Fail] Cart [It] totals"),
+    NameRule(
+        "ginkgo.fail",
+        ("[Fail]", "[FAIL]", "[PANICKED!]"),
+        r"^\s*\[(?:Fail|FAIL|PANICKED!)\] (?P<test>.+)$",
+        "[Fail] Cart [It] totals",
+    ),
 )
 
 _FAIL = re.compile(r"^(?P<indent>\s*)--- FAIL: (?P<test>\S+)")
 _PASS = re.compile(r"^\s*--- PASS: ")
 _SKIP = re.compile(r"^\s*--- SKIP: ")
 _OK = re.compile(r"^ok\s+\t?\S+\s+(?:\(cached\)|[\d.]+s)(?P<rest>.*)$")
-_NOFILES = re.compile(r"^\?\s+\t?\S+\s+\[no test files\]|^\s+\S+\s+coverage: 0\.0% of statements$|^testing: warning: no tests to run")
+_NOFILES = re.compile(
+    r"^\?\s+\t?\S+\s+\[no test files\]|^\s+\S+\s+coverage: 0\.0% of statements$|^testing: warning: no tests to run"
+)
 _LOG = re.compile(r"^\s+(?:Error Trace:\s+)?(?P<file>[\w./-]+\.go):(?P<line>\d+):?(?: (?P<msg>.*))?$")
 _SYSTEM = re.compile(
     r"(?:^|: |\s)(?:open|write|read|mkdir|create|remove|rename|chmod|listen|dial|lookup|fork/exec|exec|connect|Get \"\S+\":?)\s\S.*(?:no space left on device|permission denied"
@@ -38,7 +110,19 @@ _SYSTEM = re.compile(
 _PANIC = re.compile(r"^\s*(?:panic: (?P<msg>.*)|fatal error: (?P<fatal>.*)|runtime: goroutine stack exceeds .*)$")
 _HEAD = re.compile(r"^# (?P<pkg>\S+)(?: \[\S+\])?$")
 _COMPILE = re.compile(r"^(?P<vet>vet: )?(?:\./)?(?P<file>[\w./-]+\.go):(?P<line>\d+)(?::\d+)?: (?P<msg>.*)$")
-_MARKS = ("--- FAIL: ", "--- PASS: ", "ok  \t", "?   \t", "FAIL\t", "# ", "no tests to run", "panic: ", "fatal error: ", "goroutine ", ".go:")
+_MARKS = (
+    "--- FAIL: ",
+    "--- PASS: ",
+    "ok  \t",
+    "?   \t",
+    "FAIL\t",
+    "# ",
+    "no tests to run",
+    "panic: ",
+    "fatal error: ",
+    "goroutine ",
+    ".go:",
+)
 
 
 def read_go(log: Log, context: Context) -> Reading | None:
@@ -70,7 +154,9 @@ def _tests(log: Log, context: Context) -> list[Finding]:
         kind = ENV if _SYSTEM.search(said) else TEST
         if not said and not below.strip():
             continue
-        found.append(Finding("go.test-log", kind, Level.SUMMARY, number, place_of(match["file"], match["line"], context.repo)))
+        found.append(
+            Finding("go.test-log", kind, Level.SUMMARY, number, place_of(match["file"], match["line"], context.repo))
+        )
     return found if "--- FAIL: " in log.text or "FAIL\t" in log.text else []
 
 
@@ -103,23 +189,39 @@ def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
     names = [n for n in names if not any(other.startswith(n + "/") for other in names)]
     if skipped and not (passed or failed) and ok:
         ok = 0
-    return (Counts(line=last, passed=passed or ok, failed=failed, skipped=skipped, runner="go"),), tuple(dict.fromkeys(names))
+    return (Counts(line=last, passed=passed or ok, failed=failed, skipped=skipped, runner="go"),), tuple(
+        dict.fromkeys(names)
+    )
 
 
 def _panics(log: Log, context: Context) -> list[Finding]:
     found: list[Finding] = []
-    for number in sorted({*log.lines_with("panic: "), *log.lines_with("fatal error: "), *log.lines_with("goroutine stack exceeds")}):
+    for number in sorted(
+        {*log.lines_with("panic: "), *log.lines_with("fatal error: "), *log.lines_with("goroutine stack exceeds")}
+    ):
         match = _PANIC.match(log.get(number))
         if not match or not _goroutine_follows(log, number):
             continue
         text = match["msg"] or match["fatal"] or ""
         kind = TIME if text.startswith("test timed out after") else RUNTIME
-        found.append(Finding("go.panic", kind, Level.SUMMARY, number, place_below(log, number, context.repo, limit=80, blanks=4), even_in_tests=True))
+        found.append(
+            Finding(
+                "go.panic",
+                kind,
+                Level.SUMMARY,
+                number,
+                place_below(log, number, context.repo, limit=80, blanks=4),
+                even_in_tests=True,
+            )
+        )
     return found[:1] if found else found
 
 
 def _goroutine_follows(log: Log, number: int) -> bool:
-    return any("goroutine " in log.get(n) or "[signal " in log.get(n) for n in range(number + 1, min(number + 12, len(log.lines))))
+    return any(
+        "goroutine " in log.get(n) or "[signal " in log.get(n)
+        for n in range(number + 1, min(number + 12, len(log.lines)))
+    )
 
 
 def _compile(log: Log, context: Context) -> list[Finding]:
@@ -133,20 +235,48 @@ def _compile(log: Log, context: Context) -> list[Finding]:
         if not match:
             headed = headed and line.startswith(("\t", " ", "vet:"))
             continue
-        if match["msg"].startswith(("no required module", "package ", "cannot find package")) or '": cannot find package' in line:
+        if (
+            match["msg"].startswith(("no required module", "package ", "cannot find package"))
+            or '": cannot find package' in line
+        ):
             name = re.search(r"package \"?([\w./~@-]+)", match["msg"])
             own = bool(name) and is_own_module(name[1], context.repo) if name else False
-            found.append(Finding("go.import", SYNTAX if own else ENV, Level.DIAGNOSTIC, number, place_of(match["file"], match["line"], context.repo), even_in_tests=True))
+            found.append(
+                Finding(
+                    "go.import",
+                    SYNTAX if own else ENV,
+                    Level.DIAGNOSTIC,
+                    number,
+                    place_of(match["file"], match["line"], context.repo),
+                    even_in_tests=True,
+                )
+            )
             continue
         gofmt = bool({"gofmt", "goimports", "gofumpt"} & context.tools)
-        if not headed and not match["vet"] and not gofmt and not context.tools & {"go", "staticcheck", "golangci-lint", "revive", "golint"}:
+        if (
+            not headed
+            and not match["vet"]
+            and not gofmt
+            and not context.tools & {"go", "staticcheck", "golangci-lint", "revive", "golint"}
+        ):
             continue
         if match["file"].endswith("_test.go") and not headed and line[:1].isspace():
             continue
-        lint = (vetting and not match["vet"]) or bool({"staticcheck", "revive", "golint"} & context.tools and not headed)
+        lint = (vetting and not match["vet"]) or bool(
+            {"staticcheck", "revive", "golint"} & context.tools and not headed
+        )
         if lint and re.search(r"\(compile\)|syntax error|expected .*found|undefined: ", match["msg"]):
             lint = False
-        found.append(Finding("go.vet" if lint else "go.compile", LINT if lint else SYNTAX, Level.DIAGNOSTIC, number, place_of(match["file"], match["line"], context.repo), even_in_tests=True))
+        found.append(
+            Finding(
+                "go.vet" if lint else "go.compile",
+                LINT if lint else SYNTAX,
+                Level.DIAGNOSTIC,
+                number,
+                place_of(match["file"], match["line"], context.repo),
+                even_in_tests=True,
+            )
+        )
     return found
 
 
@@ -158,7 +288,24 @@ def _vets(log: Log, head: str) -> bool:
 
 
 _VET_WORDS = (
-    "format %", "Printf ", "Errorf ", "Sprintf ", "Fatalf ", "Logf ", "self-assignment", "unreachable code", "possible misuse", "composite literal uses",
-    "struct field tag", "passes lock by value", "result of ", "should have name of the form", "call has possible", "arg list ends with redundant",
-    "wrong type", "has arguments but no formatting directives", "malformed name", "unusedresult",
+    "format %",
+    "Printf ",
+    "Errorf ",
+    "Sprintf ",
+    "Fatalf ",
+    "Logf ",
+    "self-assignment",
+    "unreachable code",
+    "possible misuse",
+    "composite literal uses",
+    "struct field tag",
+    "passes lock by value",
+    "result of ",
+    "should have name of the form",
+    "call has possible",
+    "arg list ends with redundant",
+    "wrong type",
+    "has arguments but no formatting directives",
+    "malformed name",
+    "unusedresult",
 )

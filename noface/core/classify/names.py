@@ -49,13 +49,18 @@ def _numbered(log: Log, owned: frozenset[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     if "1) " not in log.text:
         return found
-    start = next((n for n in reversed(list(log.lines_with("1) "))) if log.get(n).lstrip().startswith("1) ") and n not in owned), -1)
+    start = next(
+        (n for n in reversed(list(log.lines_with("1) "))) if log.get(n).lstrip().startswith("1) ") and n not in owned),
+        -1,
+    )
     if start < 0:
         return found
     for number in range(start, log.stream_end(start)):
         match = _NUMBERED.match(log.get(number)) if number not in owned else None
         if match:
-            found[number] = " ".join([match["test"], *_title(log, number, len(match["indent"]), done=bool(match["colon"]))])
+            found[number] = " ".join(
+                [match["test"], *_title(log, number, len(match["indent"]), done=bool(match["colon"]))]
+            )
     return found
 
 

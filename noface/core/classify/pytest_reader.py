@@ -18,16 +18,27 @@ _SECTION = re.compile(r"^=+ (?P<title>\S.*?) =+$")
 _BLOCK = re.compile(r"^_{3,} (?P<title>\S.*?) _{3,}$|^_ (?:ERROR|FAIL)\w* (?P<title2>.*?) _+$")
 _SUBSECTION = re.compile(r"^-{3,} (?P<title>\S.*?) -{3,}$")
 _ENDS = re.compile(r"^(?P<file>\S[^:\n]*):(?P<line>\d+): (?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?$")
-_E_LINE = re.compile(r"^E {2,}(?:(?P<exc>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning|Failed|Timeout)?)(?:: (?P<msg>.*))?)$")
+_E_LINE = re.compile(
+    r"^E {2,}(?:(?P<exc>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning|Failed|Timeout)?)(?:: (?P<msg>.*))?)$"
+)
 _E_BARE = re.compile(r"^E {3,}\S")
-_SUMMARY = re.compile(r"^(?P<word>FAILED|ERROR) (?P<test>\S.*?)(?: - (?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?| - (?P<other>.*))?$")
+_SUMMARY = re.compile(
+    r"^(?P<word>FAILED|ERROR) (?P<test>\S.*?)(?: - (?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?| - (?P<other>.*))?$"
+)
 _COUNT = re.compile(
     r"^(?:=+ )?(?P<body>(?:no tests (?:ran|collected)|\d+ \w+)(?:, \d+ \w+)*(?: \(\d+ deselected\))?(?:, \d+ \w+)*) in [\d.:]+ ?s?.*?(?: =+)?$"
 )
 _PAIR = re.compile(r"(\d+) (\w+)")
 _INTERNAL = "INTERNALERROR> "
 _TITLES = ("FAILURES", "ERRORS")
-MARKS = (" FAILURES =", " ERRORS =", "short test summary info", "test session starts", "INTERNALERROR> ", "no tests ran in ")
+MARKS = (
+    " FAILURES =",
+    " ERRORS =",
+    "short test summary info",
+    "test session starts",
+    "INTERNALERROR> ",
+    "no tests ran in ",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +66,11 @@ def _blocks(log: Log) -> tuple[list[_Block], list[tuple[int, int]]]:
         if inner:
             opened, title = number, inner["title"] or inner["title2"] or ""
             continue
-        if section in _TITLES or section in {"warnings summary", "PASSES", "XFAILURES", "XPASSES", "short test summary info"} or "coverage" in section:
+        if (
+            section in _TITLES
+            or section in {"warnings summary", "PASSES", "XFAILURES", "XPASSES", "short test summary info"}
+            or "coverage" in section
+        ):
             owned.append((section_start, number))
         section, section_start = (mark["title"] if mark else ""), number
     return blocks, owned
@@ -72,7 +87,11 @@ def _judge(log: Log, block: _Block, context: Context) -> Finding:
     end = _quoted_from(log, block)
     head = next((n for n in range(end - 1, block.start, -1) if _ENDS.match(log.get(n))), None)
     e_lines = [n for n in range(block.start + 1, end) if log.get(n).startswith("E  ")]
-    test = None if block.title.startswith("ERROR collecting") else block.title.removeprefix("ERROR at setup of ").removeprefix("ERROR at teardown of ")
+    test = (
+        None
+        if block.title.startswith("ERROR collecting")
+        else block.title.removeprefix("ERROR at setup of ").removeprefix("ERROR at teardown of ")
+    )
     loading = "collecting" in block.title or block.title.startswith("ERROR")
     said = [(n, match) for n in e_lines if (match := _E_LINE.match(log.get(n)))]
     exc, msg = "", ""
@@ -102,7 +121,9 @@ def _kind(log: Log, block: _Block, exc: str, msg: str, key: int, context: Contex
         return FailureKind.RUNTIME_ERROR
     if not loading and exc.rsplit(".", 1)[-1] in {"SyntaxError", "IndentationError", "TabError"}:
         window = "\n".join(log.lines[block.start : key])
-        evaluated = re.search(r'^E +File "<', window, re.MULTILINE) or not re.search(r'^E +File "', window, re.MULTILINE)
+        evaluated = re.search(r'^E +File "<', window, re.MULTILINE) or not re.search(
+            r'^E +File "', window, re.MULTILINE
+        )
         return FailureKind.RUNTIME_ERROR if evaluated else FailureKind.SYNTAX_ERROR
     return exception_kind(exc, msg, context.repo, loading=loading)
 

@@ -14,7 +14,12 @@ def read_report(report: TestReport | None, repo: Repo) -> Reading:
         return _NOTHING
     passed = max(0, report.tests - report.failures - report.errors - report.skipped)
     counts = Counts(
-        line=-1, total=report.tests, passed=passed, failed=report.failures, errors=report.errors,
-        skipped=report.skipped, runner="report",
+        line=-1,
+        total=report.tests,
+        passed=passed,
+        failed=report.failures,
+        errors=report.errors,
+        skipped=report.skipped,
+        runner="report",
     )
     return Reading("report", counts=(counts,), failing=report.failing)

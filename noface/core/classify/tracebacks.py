@@ -16,7 +16,9 @@ _PY_FILE = re.compile(r'^(?P<pre>\W*?)File "(?P<file>[^"]+)", line \d+(?P<inside
 _PY_SYNTAX = re.compile(r"^(?P<pre>\W{0,40}(?:E\s+)?)(?P<exc>SyntaxError|IndentationError|TabError): (?P<msg>.*)$")
 _PY_LINES_MAX = 400
 
-_FRAME = re.compile(r"^\s*(?:\[[\w ]+\]\s+)?(?:at |from |@ )(?:async |new )?\S.*$|^\s+\S+\.\w+:\d+(?::\d+)?:?(?:in .*)?$")
+_FRAME = re.compile(
+    r"^\s*(?:\[[\w ]+\]\s+)?(?:at |from |@ )(?:async |new )?\S.*$|^\s+\S+\.\w+:\d+(?::\d+)?:?(?:in .*)?$"
+)
 _HEAD = re.compile(
     r"^(?P<lead>\s*(?:\[[A-Za-z]+\]\s+)?(?:[=>#|│└├─!✗✘×●*]+ ?)?)"
     r"(?:(?:Uncaught|Unhandled exception\.|Unhandled Exception:?|Unhandled rejection|\(node:\d+\)|Caused by:|Error:|Exception in thread \"[^\"\n]{0,80}\")[: ] ?"
@@ -24,7 +26,9 @@ _HEAD = re.compile(
     r"(?P<exc>(?:[A-Za-z_$][\w$]*[.\\:]{1,2}){0,12}[A-Z][\w$]*)"
     r"(?: \[(?P<code>[A-Z_]+)\])?(?:: ?(?P<msg>.*)|(?P<bare>))$"
 )
-_ERROR_TYPE = re.compile(r"(?:Error|Exception|Failure|Rejection|Fault|Interrupt|Exit|Died|Violation|Throwable)(?:\$\w+)?$")
+_ERROR_TYPE = re.compile(
+    r"(?:Error|Exception|Failure|Rejection|Fault|Interrupt|Exit|Died|Violation|Throwable)(?:\$\w+)?$"
+)
 _JS_DATA = re.compile(r"^\s*at (?:JSON\.parse|eval\b|new Function|\w*\.?parse \(<anonymous>|new Script|Script\.runIn)")
 _HEADS_MAX = 400
 _LOOK_DOWN = 8
@@ -98,7 +102,11 @@ def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> li
                     place = places(log.get(above), context.repo)
                     found.append(
                         Finding(
-                            "python.syntax", FailureKind.SYNTAX_ERROR, Level.TRACEBACK, number, place[-1] if place else None,
+                            "python.syntax",
+                            FailureKind.SYNTAX_ERROR,
+                            Level.TRACEBACK,
+                            number,
+                            place[-1] if place else None,
                             even_in_tests=True,
                         )
                     )
@@ -145,15 +153,17 @@ def _frames_below(log: Log, number: int) -> bool:
     return False
 
 
-def _framed_finding(
-    log: Log, number: int, exc: str, msg: str, code: str, *, framed: bool, context: Context
-) -> Finding:
+def _framed_finding(log: Log, number: int, exc: str, msg: str, code: str, *, framed: bool, context: Context) -> Finding:
     loading = True
     if exc.endswith("SyntaxError"):
         below = [log.get(at) for at in range(number + 1, min(log.stream_end(number), number + 4))]
-        loading = not any(_JS_DATA.match(line) for line in below) and (framed or log.get(number).startswith("SyntaxError"))
+        loading = not any(_JS_DATA.match(line) for line in below) and (
+            framed or log.get(number).startswith("SyntaxError")
+        )
     kind = exception_kind(exc, f"{msg} ({code})" if code else msg, context.repo, loading=loading)
     if code == "ERR_ASSERTION" or is_assertion(exc):
         kind = FailureKind.TEST_FAILURE
     location = place_below(log, number, context.repo)
-    return Finding("trace.framed" if framed else "trace.head", kind, Level.TRACEBACK if framed else Level.WORDS, number, location)
+    return Finding(
+        "trace.framed" if framed else "trace.head", kind, Level.TRACEBACK if framed else Level.WORDS, number, location
+    )

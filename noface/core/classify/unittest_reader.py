@@ -12,7 +12,9 @@ from noface.core.classify.text import Log
 _RULE = "=" * 70
 _THIN = "-" * 70
 _STARS = "*" * 70
-_HEAD = re.compile(r"^(?P<word>FAIL|ERROR|UNEXPECTED SUCCESS|TIMEOUT|CRASHED): (?P<test>\S+)(?: \((?P<suite>[\w.]+)\))?(?P<sub>.*)$")
+_HEAD = re.compile(
+    r"^(?P<word>FAIL|ERROR|UNEXPECTED SUCCESS|TIMEOUT|CRASHED): (?P<test>\S+)(?: \((?P<suite>[\w.]+)\))?(?P<sub>.*)$"
+)
 _RAN = re.compile(r"^Ran (?P<n>\d+) tests? in ")
 _END = re.compile(r"^(?:FAILED|OK)(?: \((?P<what>.*)\))?$|^NO TESTS RAN")
 _PAIR = re.compile(r"(failures|errors|skipped|expected failures|unexpected successes)=(\d+)")
@@ -92,8 +94,14 @@ def _counts(log: Log) -> list[Counts]:
         errors, skipped = parts.get("errors", 0), parts.get("skipped", 0)
         found.append(
             Counts(
-                line=line, total=int(ran["n"]), passed=max(0, int(ran["n"]) - failed - errors - skipped), failed=failed,
-                errors=errors, skipped=skipped, told_apart=True, runner="unittest",
+                line=line,
+                total=int(ran["n"]),
+                passed=max(0, int(ran["n"]) - failed - errors - skipped),
+                failed=failed,
+                errors=errors,
+                skipped=skipped,
+                told_apart=True,
+                runner="unittest",
             )
         )
     return found
@@ -106,9 +114,14 @@ def read_doctest(log: Log, context: Context) -> Reading | None:
         if log.get(number) != "Failed example:":
             continue
         where = _DOC_WHERE.match(log.get(number - 1))
-        end = next((n for n in range(number, log.stream_end(number)) if log.get(n).startswith(_STARS)), log.stream_end(number))
+        end = next(
+            (n for n in range(number, log.stream_end(number)) if log.get(n).startswith(_STARS)), log.stream_end(number)
+        )
         place = places(log.get(number - 1), context.repo)
-        key = next((n for n in range(number, end) if log.get(n) in {"Expected:", "Expected nothing", "Exception raised:"}), number)
+        key = next(
+            (n for n in range(number, end) if log.get(n) in {"Expected:", "Expected nothing", "Exception raised:"}),
+            number,
+        )
         kind = TEST
         if log.get(key) == "Exception raised:":
             last = next((n for n in range(end - 1, key, -1) if log.get(n).strip()), key)

@@ -1,0 +1,74 @@
+"""What the demonstration showed, read from the record of the run: nothing here knows which bugs were drawn."""
+
+import json
+import sqlite3
+import textwrap
+from collections.abc import Callable, Iterator
+
+from noface.store.reader import Reader
+from noface.views.narrate import printable
+
+_WIDTH = 80
+
+
+def lines(reader: Reader) -> Iterator[str]:
+    """Yield a line for each thing worth seeing, with the issue that showed it."""
+    yield "\nWhat you have just seen:"
+    rows = [row for row in reader.issues() if row["present"]]
+    stories = [(row, reader.attempts(row["id"])) for row in rows]
+    yield from _first("merged at the first attempt", stories, _at_once)
+    yield from _first("merged after feedback, same model", stories, _after_feedback)
+    yield from _first("merged after moving up to the stronger model", stories, _after_escalation)
+    yield from _first("waited for the issue it depends on", stories, _dependent)
+    yield from _first("a wrong change that a red gate kept off main", stories, _kept_out)
+    yield from _first("ended blocked, with the reason", stories, _blocked)
+
+
+Story = tuple[sqlite3.Row, list[sqlite3.Row]]
+Words = Callable[[sqlite3.Row, list[sqlite3.Row]], str | None]
+
+
+def _first(what: str, stories: list[Story], words: Words) -> Iterator[str]:
+    told = [(row, said) for row, attempts in stories if (said := words(row, attempts)) is not None]
+    if not told:
+        yield f"  (none this time: {what})"
+        return
+    row, said = told[0]
+    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+    yield f"  {what}{more}"
+    text = f"{row['id']}: {printable(said)}"
+    yield from textwrap.wrap(text, _WIDTH, initial_indent="      ", subsequent_indent="      ")
+
+
+def _at_once(row: sqlite3.Row, attempts: list[sqlite3.Row]) -> str | None:
+    return row["title"] if row["status"] == "merged" and len(attempts) == 1 else None
+
+
+def _after_feedback(row: sqlite3.Row, attempts: list[sqlite3.Row]) -> str | None:
+    if row["status"] != "merged" or len(attempts) < 2 or attempts[-1]["tier"] > attempts[0]["tier"]:  # noqa: PLR2004 - a retry
+        return None
+    return f"{row['title']}: attempt 1 ended {attempts[0]['outcome']}, attempt {len(attempts)} passed"
+
+
+def _after_escalation(row: sqlite3.Row, attempts: list[sqlite3.Row]) -> str | None:
+    if row["status"] != "merged" or attempts[-1]["tier"] <= attempts[0]["tier"]:
+        return None
+    return f"{row['title']}: {attempts[-1]['model']} did it in attempt {len(attempts)}"
+
+
+def _dependent(row: sqlite3.Row, _attempts: list[sqlite3.Row]) -> str | None:
+    needed = json.loads(row["depends_on"])
+    return f"{row['title']}: after {', '.join(needed)}" if needed and row["status"] == "merged" else None
+
+
+def _kept_out(_row: sqlite3.Row, attempts: list[sqlite3.Row]) -> str | None:
+    for attempt in attempts:
+        failure = json.loads(attempt["failure"] or "{}")
+        gate = failure.get("gate") or ""
+        if gate and not gate.startswith("accept"):
+            return f"attempt {attempt['number']}: {failure['message']}"
+    return None
+
+
+def _blocked(row: sqlite3.Row, _attempts: list[sqlite3.Row]) -> str | None:
+    return f"{row['title']}: {json.loads(row['block'])['summary']}" if row["status"] == "blocked" else None

@@ -1,0 +1,182 @@
+"""A night's work, written into a repository's real state database the way the loop writes it."""
+
+from pathlib import Path
+
+from noface.core.actions import Block, Escalate, RetryWithFeedback
+from noface.core.blocking import block_document
+from noface.core.model import (
+    AgentRun,
+    AttemptOrder,
+    AttemptReport,
+    EndedBy,
+    Failure,
+    GateResult,
+    GateSpec,
+    Issue,
+    ModelSpec,
+    Snapshot,
+    Usage,
+)
+from noface.core.taxonomy import FailureKind, IssueStatus
+from noface.git.repo import scratch_branch, slug
+from noface.store.database import Database
+from noface.store.journal import Journal
+from noface.store.reader import Reader
+from noface.trackers.files import FilesTracker
+
+START = 1_790_000_000.0
+GATE = GateSpec("unit", "python -m pytest -q")
+LINT = GateSpec("lint", "ruff check .")
+MODELS = {"claude-sonnet": 1, "claude-opus": 2}
+
+
+def test_failure(message="assert 401 == 200", **more):
+    values = {
+        "kind": FailureKind.TEST_FAILURE,
+        "message": message,
+        "rule": "pytest.assertion",
+        "location": "tests/test_login.py:41",
+        "signature": "s1",
+        "evidence": ("    def test_login():", ">       assert reply.status == 200", "E       assert 401 == 200"),
+        "failing_tests": ("tests/test_login.py::test_login",),
+        "gate": "unit",
+    }
+    return Failure(**{**values, **more})
+
+
+test_failure.__test__ = False  # a maker of failures, not a test
+
+
+class Story:
+    """Writes what happened. `commit` is any commit of the repository, standing for the attempts'."""
+
+    def __init__(self, root: Path, commit: str = "c" * 40):
+        self.root, self.commit = root, commit
+        self.state = root / ".git" / "noface"
+        self.database = Database.open(self.state / "state.db")
+        self.reader = Reader(self.database)
+        self.journal = Journal(self.database, "run1")
+        self.now = START
+
+    def tick(self, seconds=60.0):
+        self.now += seconds
+        return self.now
+
+    def sync(self):
+        tracker = FilesTracker(self.root, "issues")
+        merged = [row["id"] for row in self.reader.issues() if row["status"] == "merged"]
+        self.journal.sync_backlog(tracker.backlog(merged), tracker.fingerprint())
+        return self
+
+    def run(self, pid=2**22 + 1):
+        self.journal.run_started(self.tick(), pid)
+        return self
+
+    def end(self, why="finished; some issues need a person", code=3):
+        self.journal.run_ended(self.tick(), code, why)
+        return self
+
+    def directory(self, issue, number):
+        folder = self.state / "attempts" / slug(issue) / str(number)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def start(self, issue, number, model="claude-sonnet", slot=0):
+        order = AttemptOrder(
+            run_id="run1",
+            token=f"{issue}-{number}",
+            issue=Issue(issue, "t"),
+            number=number,
+            model=ModelSpec(model, "claude", tier=MODELS[model]),
+            prompt="Do it.",
+            main=self.commit,
+            start=self.commit,
+            slot=slot,
+            directory=str(self.directory(issue, number)),
+            gates=(GATE,),
+        )
+        branch = scratch_branch(issue).removeprefix("refs/heads/")
+        self.journal.attempt_started(self.tick(), order, epoch=0, prompt_hash="p", branch=branch)
+        return order
+
+    def attempt(
+        self, issue, number, failure=None, model="claude-sonnet", cost=0.21, action=None, notes=(), gates=None, charged=True
+    ):
+        order = self.start(issue, number, model)
+        snapshot = Snapshot(self.commit, "t" * 40, self.commit, "t" * 40)
+        usage = Usage(cost_usd=cost)
+        if gates is None:
+            lint = GateResult(LINT, "t" * 40, 0, 1.5)
+            gates = (lint, GateResult(GATE, "t" * 40, 1 if failure else 0, 11.0, failure=failure))
+        report = AttemptReport(
+            token=order.token,
+            issue_id=issue,
+            number=number,
+            agent=AgentRun(0, None, EndedBy.ITSELF, 100.0, usage),
+            snapshot=snapshot,
+            gates=gates,
+            failure=failure,
+        )
+        self.journal.attempt_finished(self.tick(192), report, charged=charged, notes=tuple(notes))
+        if action is not None:
+            self.journal.action(self.now, issue, number, action)
+        return self
+
+    def fail_and_retry(self, issue):
+        """Two failures: once more with feedback, then the stronger model."""
+        again = RetryWithFeedback("claude-sonnet", "attempt 1 of 2 with claude-sonnet failed; it is told why")
+        stronger = Escalate("claude-opus", "2 attempts with claude-sonnet failed: the next model of the ladder")
+        self.attempt(issue, 1, test_failure(), action=again)
+        self.attempt(issue, 2, test_failure("assert 403 == 200"), action=stronger, notes=("protected files put back: conftest.py",))
+        return self
+
+    def block(self, issue, kind=FailureKind.TEST_FAILURE, reason="all 5 attempts are used up", questions=()):
+        action = Block(kind, reason)
+        past = self.reader.past(issue)
+        row = self.reader.issue(issue)
+        document = block_document(Issue(issue, row["title"], source=row["source"]), action, past, row["branch"] or "")
+        document["unclear"] = [*document["unclear"], *questions]
+        if past:
+            self.journal.action(self.tick(), issue, past[-1].number, action)
+        self.journal.blocked(self.tick(), issue, reason, document)
+        return self
+
+    def status(self, issue, status, reason="", until=None):
+        self.journal.status(self.tick(), issue, IssueStatus(status), reason, until)
+        return self
+
+    def merge(self, issue, commit=None):
+        self.attempt(issue, 1)
+        self.journal.merged(self.tick(), issue, commit or self.commit)
+        return self
+
+    def close(self):
+        self.database.close()
+
+
+def write_issue(root, name, title, front=""):
+    path = root / "issues" / f"{name}.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f'+++\ntitle = "{title}"\n{front}+++\n\nDo it.\n')
+    return path
+
+
+def usual_night(root, commit="c" * 40):
+    """One issue of every kind, and a broken file."""
+    write_issue(root, "001-greet", "Greet in the language of the visitor")
+    write_issue(root, "002-login", "Fix the login of visitors whose name holds a comma, which answers 401 instead of 200")
+    write_issue(root, "003-page", "Paginate the list of orders", 'depends_on = ["002"]\n')
+    write_issue(root, "004-cache", "Cache the exchange rates", "priority = 1\n")
+    write_issue(root, "005-export", "Export orders as CSV")
+    write_issue(root, "006-limit", "Limit the size of uploads")
+    write_issue(root, "007-run", "Rename Basket to Cart everywhere")
+    write_issue(root, "008-broken", "Broken", 'depends_on = ["999"]\n')
+    story = Story(root, commit).sync().run()
+    story.merge("001")
+    story.fail_and_retry("002").attempt("002", 3, test_failure(), model="claude-opus", cost=1.02)
+    story.block("002", questions=("Should a comma end the name, as the old site did?",))
+    story.merge("004", "d" * 40).status("004", "landing", "local changes of yours are in the way: src/rates.py, src/money.py")
+    story.status("006", "waiting", "claude-sonnet: rate limited", story.now + 10**9)
+    story.attempt("007", 1, test_failure(), action=RetryWithFeedback("claude-sonnet", "the worker is told why it failed"))
+    story.start("007", 2)
+    return story
