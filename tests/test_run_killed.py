@@ -64,7 +64,7 @@ def test_a_run_killed_at_any_failpoint_goes_on(project, name):
     project.run()
     check_laws(project)
     assert {"one.txt", "two.txt", "three.txt"} < set(project.git("ls-tree", "--name-only", "main").split())
-    assert project.statuses() == {"1": "merged", "2": "merged"}
+    assert set(project.statuses().values()) == {"merged"}
 
 
 @pytest.mark.parametrize("name", ["snapshot_recorded", "landing_files_updated", "attempt_recorded", "landing_intent"])
@@ -172,7 +172,7 @@ def test_a_lost_database_is_rebuilt_from_mains_trailers(project):
         file.unlink()
     project.run()
     assert project.statuses() == {"1": "merged"}
-    assert project.git("rev-list", "--count", "--first-parent", "main") == "2"
+    assert project.git("rev-list", "--count", "--first-parent", "main") == "3"
 
 
 def test_a_full_disk_ends_the_run_in_good_order(project):

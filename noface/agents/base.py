@@ -108,18 +108,23 @@ class Lines:
         *complete, rest = data.split(b"\n")
         lines = []
         for piece in complete:
-            if self._skipping:
-                self._skipping = False
-            else:
-                lines.append((bytes(self._pending) + piece).decode("utf-8", "replace").rstrip("\r"))
+            self._add(piece)
+            if not self._skipping:
+                lines.append(self._pending.decode("utf-8", "replace").rstrip("\r"))
             self._pending.clear()
-        if not self._skipping:
-            self._pending += rest
-            if len(self._pending) > LINE_BYTES_MAX:
-                self._pending.clear()
-                self._skipping = True
-                self.too_long += 1
+            self._skipping = False
+        self._add(rest)
         return lines
+
+    def _add(self, piece: bytes) -> None:
+        if self._skipping:
+            return
+        if len(self._pending) + len(piece) > LINE_BYTES_MAX:
+            self._pending.clear()
+            self._skipping = True
+            self.too_long += 1
+        else:
+            self._pending += piece
 
     def rest(self) -> str:
         """Return what came after the last line end."""

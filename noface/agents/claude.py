@@ -5,7 +5,9 @@ retries are bounded, so that noface's backoff rules; as root it runs only with I
 """
 
 import json
+import math
 import os
+import re
 from typing import Any
 
 from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Invocation, Lines, Place, Verdict
@@ -27,6 +29,16 @@ _SUBTYPES: dict[str, FailureKind] = {
     "error_max_budget_usd": FailureKind.RESOURCE_EXHAUSTED,
     "error_max_structured_output_retries": FailureKind.OUTPUT_FORMAT,
 }
+_STATUSES: dict[int, FailureKind] = {
+    401: FailureKind.AUTH,
+    403: FailureKind.AUTH,
+    404: FailureKind.MISCONFIGURED,
+    429: FailureKind.RATE_LIMITED,
+}
+_SERVER_ERROR = 500
+_REFUSED_TO_START = re.compile(
+    r"cannot be used with root|error: unknown option|^Error: (When using|Input must)", re.MULTILINE
+)
 _UNCHARGED = {
     FailureKind.AUTH,
     FailureKind.RATE_LIMITED,
@@ -93,7 +105,7 @@ class ClaudeReader:
             return []
         match entry.get("type"):
             case "assistant":
-                self._error = str(entry.get("error") or self._error)
+                self._error = str(entry.get("error") or "")  # of the newest: an error that was overcome is none
                 return self._content(entry.get("message"))
             case "result":
                 self._result = entry
@@ -121,8 +133,7 @@ class ClaudeReader:
     def _limit(self, info: object) -> list[AgentEvent]:
         if not isinstance(info, dict) or info.get("status") != "rejected":
             return []  # "allowed_warning" is no failure
-        if isinstance(info.get("resetsAt"), int | float):
-            self._resets_at = float(info["resetsAt"])
+        self._resets_at = _number(info.get("resetsAt"))
         return [AgentEvent(EventKind.LIMIT, "the provider's usage limit is reached")]
 
     def _failure(self, exit_code: int | None, stderr: str, words: str) -> Failure | None:
@@ -130,9 +141,7 @@ class ClaudeReader:
         subtype = str(result.get("subtype", ""))
         if result and not result.get("is_error") and subtype == "success":
             return None
-        kind = _SUBTYPES.get(subtype) or _ERRORS.get(self._error) or self._by_status()
-        if kind is None:
-            kind = FailureKind.AGENT_CRASH
+        kind = _SUBTYPES.get(subtype) or _ERRORS.get(self._error) or self._by_status() or _by_words(stderr)
         errors = result.get("errors")
         message = words or (str(errors[0]) if isinstance(errors, list) and errors else "") or stderr.strip()[-500:]
         return Failure(
@@ -142,26 +151,34 @@ class ClaudeReader:
             evidence=(f"exit code {exit_code}", f"subtype {subtype!r}, error {self._error!r}"),
             excerpt=stderr.strip()[-LAST_WORDS_MAX:],
             signature=f"{kind}:{subtype}:{self._error}",
-            retry_at=self._resets_at,
+            retry_at=self._resets_at if kind is FailureKind.RATE_LIMITED else None,
             charged=kind not in _UNCHARGED,
         )
 
     def _by_status(self) -> FailureKind | None:
         result = self._result
+        status = _number(result.get("api_error_status"))
         if result.get("terminal_reason") == "prompt_too_long":
             return FailureKind.RESOURCE_EXHAUSTED
         if result.get("stop_reason") == "refusal":
             return FailureKind.AGENT_REFUSED
-        if result.get("is_error") and result.get("api_error_status") is None:
-            return FailureKind.NETWORK
+        if status is not None:
+            return _STATUSES.get(int(status)) or (FailureKind.OVERLOADED if status >= _SERVER_ERROR else None)
+        if result.get("is_error") and result.get("subtype") == "success":
+            return FailureKind.NETWORK  # no status and no error name: no answer arrived
         return None
+
+
+def _by_words(stderr: str) -> FailureKind:
+    """Return the kind of a run that ended without a result: told on stderr, by claude itself, before any work."""
+    return FailureKind.MISCONFIGURED if _REFUSED_TO_START.search(stderr) else FailureKind.AGENT_CRASH
 
 
 def _usage(result: dict[str, Any]) -> Usage:
     usage = result.get("usage") if isinstance(result.get("usage"), dict) else {}
-    cost = result.get("total_cost_usd")
+    cost = _number(result.get("total_cost_usd"))
     return Usage(
-        cost_usd=float(cost) if isinstance(cost, int | float) else None,
+        cost_usd=cost if cost is not None and cost >= 0 else None,
         tokens_in=_int(usage.get("input_tokens")) if usage else None,
         tokens_out=_int(usage.get("output_tokens")) if usage else None,
         session_id=str(result["session_id"]) if "session_id" in result else None,
@@ -169,7 +186,18 @@ def _usage(result: dict[str, Any]) -> Usage:
 
 
 def _int(value: object) -> int | None:
-    return value if isinstance(value, int) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: object) -> float | None:
+    """Return a JSON number that is one: neither a boolean nor infinite, nor too big for a float."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _tool(part: dict[str, Any]) -> str:

@@ -4,11 +4,17 @@ Exit codes: 0 finished; 75 (EX_TEMPFAIL of sysexits.h) try again later, charged 
 means them (not executable, not found); any other is a crash. Its edits are judged by the gates whatever it says.
 """
 
+import re
 import shlex
 
 from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Invocation, Lines, Place, Verdict
 from noface.core.model import AttemptOrder, Failure, ModelSpec
 from noface.core.taxonomy import FailureKind
+
+_TOKEN = re.compile(r"\{\w+\}|\\.|.", re.DOTALL)
+_SHELL_WORDS = frozenset(
+    ". : case cd command eval exec export for function if set source test time trap true ulimit umask until while".split()
+)
 
 
 class CommandAgent:
@@ -20,20 +26,45 @@ class CommandAgent:
             words = shlex.split(model.command)
         except ValueError:
             return ""
-        plain = words and "=" not in words[0] and not any(mark in model.command for mark in "|&;<>()$`\n")
-        return words[0] if plain and words else ""
+        if not words or words[0] in _SHELL_WORDS or any(mark in model.command for mark in "|&;<>()$`\n"):
+            return ""
+        return "" if any(mark in words[0] for mark in "=~{*?[") else words[0]
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the shell command for an order."""
-        command = order.model.command
-        for name, value in (("{prompt_file}", place.prompt_file), ("{model}", order.model.model)):
-            command = command.replace(name, shlex.quote(value))
+        command = _filled(order.model.command, {"prompt_file": place.prompt_file, "model": order.model.model})
         command = " ".join((command, *(shlex.quote(argument) for argument in order.model.args)))
         return Invocation(("bash", "-c", command), place.prompt_file)
 
     def reader(self) -> "CommandReader":
         """Return a reader that takes every line for a sign of life."""
         return CommandReader()
+
+
+def _filled(command: str, values: dict[str, str]) -> str:
+    """Fill in each `{name}` so that the shell sees the value and nothing else, whether it stands in quotes or not."""
+    pieces = []
+    quote = ""
+    position = 0
+    while position < len(command):
+        token = _TOKEN.match(command, position)
+        text = token[0] if token is not None else command[position]
+        if text[0] == "\\" and quote == "'":
+            text = text[0]  # in single quotes a backslash is just one
+        position += len(text)
+        if text[0] == "{" and text[1:-1] in values:
+            pieces.append(_quoted(values[text[1:-1]], quote))
+            continue
+        if text in ("'", '"') and quote in ("", text):
+            quote = "" if quote else text
+        pieces.append(text)
+    return "".join(pieces)
+
+
+def _quoted(value: str, quote: str) -> str:
+    if quote == '"':
+        return re.sub(r'([\\"$`])', r"\\\1", value)
+    return value.replace("'", "'\"'\"'") if quote else shlex.quote(value)
 
 
 class CommandReader:
@@ -64,7 +95,8 @@ class CommandReader:
             case 126 | 127:
                 kind, message = FailureKind.MISCONFIGURED, f"the worker's command cannot be run: {words}"
             case _:
-                kind, message = FailureKind.AGENT_CRASH, f"the worker ended with exit code {exit_code}: {words}"
+                how = "was ended by a signal" if exit_code is None else f"ended with exit code {exit_code}"
+                kind, message = FailureKind.AGENT_CRASH, f"the worker {how}: {words}"
         failure = Failure(
             kind,
             message[:LAST_WORDS_MAX],

@@ -22,9 +22,12 @@ def play(step: dict[str, Any]) -> None:
     match step:
         case {"write": path, "text": text}:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            Path(path).write_text(text)
+            Path(path).write_text(text, "utf-8")
         case {"replace": path, "old": old, "new": new}:
-            Path(path).write_text(Path(path).read_text().replace(old, new))
+            before = Path(path).read_text("utf-8")
+            if old not in before:
+                sys.exit(f"{path} does not contain {old!r}")
+            Path(path).write_text(before.replace(old, new), "utf-8")
         case {"delete": path}:
             Path(path).unlink()
         case {"say": text}:
@@ -43,7 +46,7 @@ def play(step: dict[str, Any]) -> None:
 
 def main() -> None:
     """Play the script named on the command line."""
-    script = tomllib.loads(Path(sys.argv[1]).read_text())
+    script = tomllib.loads(Path(sys.argv[1]).read_text("utf-8"))
     steps = chosen(script.get("play", []), os.environ["NOFACE_ISSUE_ID"], int(os.environ["NOFACE_ATTEMPT"]))
     for step in steps:
         play(step)

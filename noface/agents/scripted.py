@@ -1,6 +1,6 @@
 r"""A worker for tests and dry runs: a real process that plays a list of edits, exits, sleeps and outputs.
 
-`[models.NAME] command` is the path of a TOML file, relative to noface.toml's folder or absolute:
+`[models.NAME] command` is the absolute path of a TOML file (a relative one is looked for in the workspace):
 
     [[play]]
     issue = "7"          # which issue; "*" = any
@@ -11,6 +11,8 @@ r"""A worker for tests and dry runs: a real process that plays a list of edits, 
       { delete = "src/b.py" },
       { say = "done" }, { complain = "to stderr" }, { sleep = 0.5 }, { shell = "nohup sleep 60 &" }, { exit = 3 },
     ]
+
+The first play that fits is the one; without one nothing is done. A step that cannot be played ends it with exit 1.
 """
 
 import sys
@@ -29,8 +31,8 @@ class ScriptedAgent:
         return ""
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
-        """Return the player's command line."""
-        argv = (sys.executable, "-m", "noface.agents.player", order.model.command, *order.model.args)
+        """Return the player's command line; `-P` keeps the workspace's modules from posing as Python's own."""
+        argv = (sys.executable, "-P", "-m", "noface.agents.player", order.model.command, *order.model.args)
         return Invocation(argv, place.prompt_file)
 
     def reader(self) -> CommandReader:

@@ -7,6 +7,7 @@ after Abreu, Zoeteweij and van Gemund, "On the accuracy of spectrum-based fault 
 
 import ast
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ CONSTANT_SHARE = 0.8
 """How suspicious a module's constant is, as a share of the most suspicious line that uses it."""
 FAINT = 0.02
 """How suspicious any other line is that ran at import."""
+UNNAMED = 0.1
+"""How suspicious a function's lines are where nothing could be traced and the output doesn't name it."""
 
 _TEST_FOLDERS = {"tests", "test", "testing", "acceptance"}
 
@@ -98,6 +101,18 @@ def _outside_functions(tree: ast.Module) -> list[ast.stmt]:
     return [statement for body in bodies for statement in body if not isinstance(statement, compound)]
 
 
-def everywhere(paths: Iterable[str], root: Path) -> dict[tuple[str, int], float]:
-    """Where nothing could be traced: every line of these files alike."""
-    return {(path, line + 1): 1.0 for path in paths for line in range((root / path).read_bytes().count(b"\n") + 1)}
+def everywhere(paths: Iterable[str], root: Path, output: str) -> dict[tuple[str, int], float]:
+    """Return every line of these files, where nothing could be traced: functions that the output names come first."""
+    words = set(re.findall(r"\w+", output))
+    spots: dict[tuple[str, int], float] = {}
+    for path in paths:
+        try:
+            tree = ast.parse((root / path).read_bytes())
+        except (SyntaxError, ValueError):
+            continue
+        functions = [node for node in ast.walk(tree) if isinstance(node, FunctionNode)]
+        for function in functions:
+            value = 1.0 if function.name in words else UNNAMED
+            lines = range(function.lineno, (function.end_lineno or function.lineno) + 1)
+            spots.update({(path, line): max(value, spots.get((path, line), 0.0)) for line in lines})
+    return spots

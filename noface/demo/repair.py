@@ -100,11 +100,10 @@ class Repair:
                 around = runner.run_tests(tuple(others), NEIGHBOURS_CPU_S, trace=True)
                 lines |= {test: around.lines[test] for test in around.passed if test in around.lines}
         spots = {spot: value for spot, value in ochiai(lines, before.failed).items() if self._may_edit(spot[0])}
-        if not runner:
-            spots = {
-                **everywhere(self._issue_files(scratch.root), scratch.root),
-                **{s: 2 * v for s, v in spots.items()},
-            }
+        ran = any(before.tests[test].outcome != "error" for test in before.failed)
+        if not runner or (ran and not spots):
+            output = "".join(before.tests[test].message for test in before.failed)
+            spots = {**everywhere(self._issue_files(scratch.root), scratch.root, output), **spots}
         suspicion = Suspicion(spots)
         sources = _parsed(scratch, suspicion.paths[:FILES_MAX])
         for source in sources.values():
@@ -147,8 +146,10 @@ def rank(sources: dict[str, Source], suspicion: Suspicion, tier: int) -> list[Ed
     keyed: list[tuple[float, str, int, Edit]] = []
     for path, source in sources.items():
         wanted = {line for line in range(1, source.line_count + 1) if suspicion.of(source, line)}
-        for edit in single_edits(source, tier, wanted.__contains__):
-            keyed.append((-suspicion.of(source, edit.line) * edit.weight, path, edit.start, edit))
+        keyed += [
+            (-suspicion.of(source, edit.line) * edit.weight, path, edit.start, edit)
+            for edit in single_edits(source, tier, wanted.__contains__)
+        ]
     return [edit for *_, edit in sorted(keyed, key=lambda one: one[:3])]
 
 

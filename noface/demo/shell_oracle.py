@@ -12,7 +12,7 @@ from noface.demo.outcome import Outcome, Verdict
 SECONDS_MAX = 20.0
 SECONDS_MIN = 2.0
 FACTOR = 5
-MESSAGE_CHARS = 300
+MESSAGE_CHARS = 4000
 _NAMED_LINE = re.compile(r"([\w./-]+\.py)\"?(?::|, line )(\d+)")
 
 

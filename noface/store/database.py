@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -13,15 +13,20 @@ from noface.errors import StoreError
 SCHEMA_VERSION = 1
 _BUSY_SECONDS = 10.0
 _HEADER = b"SQLite format 3\0"
+_MEND = (
+    "See that the disk has room and nothing else holds state.db open. If it is damaged, restore it from a backup or "
+    "move it away: merged work is known from main's history, attempts stay below refs/noface."
+)
 
 
 class Database:
-    """One connection; transactions are serialised, and nest into the outer one."""
+    """One connection; transactions are serialised, and nest into the outer one (as savepoints of it)."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._lock = threading.RLock()
         self._depth = 0
+        self._calls: list[Callable[[], None]] = []
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -34,12 +39,19 @@ class Database:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            database = cls(connection)
-            database._migrate(path)
         except (sqlite3.Error, OSError) as error:
             raise _unusable(path, str(error)) from error
+        database = cls(connection)
+        try:
+            _refuse_unknown(connection, path)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            database._migrate(path)
+        except BaseException as error:
+            database.close()
+            if isinstance(error, sqlite3.Error):
+                raise StoreError(f"The state database {path} cannot be used: {error}.", _MEND) from error
+            raise
         return database
 
     @classmethod
@@ -51,13 +63,7 @@ class Database:
 
     def _migrate(self, path: Path) -> None:
         with self.transaction():
-            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-            if version > SCHEMA_VERSION:
-                raise StoreError(
-                    f"{path} was written by a newer noface (schema {version}, this one knows {SCHEMA_VERSION}).",
-                    "Upgrade noface: `pipx upgrade noface-loop`.",
-                )
-            if version == 0:
+            if _refuse_unknown(self._connection, path) == 0:
                 script = files("noface.store").joinpath("schema.sql").read_text("utf-8")
                 for statement in _statements(script):
                     self._connection.execute(statement)
@@ -65,24 +71,58 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run a block in one transaction: all of it is on disk when the block ends, or none of it."""
+        """Run a block in one transaction: all of it is on disk when the block ends, or none of it.
+
+        Raises StoreError where the database cannot be written (locked, full, damaged).
+        """
         with self._lock:
-            self._depth += 1
+            depth, waiting = self._depth, len(self._calls)
             try:
-                if self._depth == 1:
-                    self._connection.execute("BEGIN IMMEDIATE")
-                yield self._connection
-                if self._depth == 1:
-                    self._connection.execute("COMMIT")
-            except BaseException:
-                if self._depth == 1 and self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                self._connection.execute("BEGIN IMMEDIATE" if depth == 0 else f"SAVEPOINT s{depth}")
+                self._depth += 1
+                try:
+                    yield self._connection
+                finally:
+                    self._depth -= 1
+                self._connection.execute("COMMIT" if depth == 0 else f"RELEASE s{depth}")
+            except BaseException as error:
+                del self._calls[waiting:]
+                self._undo(depth)
+                if _environmental(error):
+                    raise StoreError(f"The state database cannot be written: {error}.", _MEND) from error
                 raise
-            finally:
-                self._depth -= 1
+            if depth == 0:
+                calls, self._calls = self._calls, []
+                for call in calls:
+                    call()
+
+    def after_commit(self, call: Callable[[], None]) -> None:
+        """Do `call` when the present transaction is on disk, never if it is undone; now, where there is none."""
+        with self._lock:
+            if self._depth:
+                self._calls.append(call)
+                return
+        call()
+
+    def _undo(self, depth: int) -> None:
+        if not self._connection.in_transaction:  # SQLite has given up the whole transaction itself
+            return
+        for command in ("ROLLBACK",) if depth == 0 else (f"ROLLBACK TO s{depth}", f"RELEASE s{depth}"):
+            try:
+                self._connection.execute(command)
+            except sqlite3.OperationalError:
+                return  # it never began
 
     def rows(self, sql: str, *values: object) -> list[sqlite3.Row]:
-        """Return the rows of a query, with columns by name."""
+        """Return the rows of a query, with columns by name. Raises StoreError where the database is damaged."""
+        try:
+            return self._rows(sql, values)
+        except sqlite3.Error as error:
+            if _environmental(error):
+                raise StoreError(f"The state database cannot be read: {error}.", _MEND) from error
+            raise
+
+    def _rows(self, sql: str, values: tuple[object, ...]) -> list[sqlite3.Row]:
         with self._lock:
             cursor = self._connection.cursor()
             cursor.row_factory = sqlite3.Row
@@ -92,7 +132,7 @@ class Database:
         """Raise StoreError where the database is damaged (`PRAGMA quick_check`)."""
         said = self.rows("PRAGMA quick_check(1)")[0][0]
         if said != "ok":
-            raise StoreError(f"The state database is damaged: {said}", "Restore state.db from a backup, or move it.")
+            raise StoreError(f"The state database is damaged: {said}", _MEND)
 
     def close(self) -> None:
         """Close the connection."""
@@ -117,6 +157,27 @@ def _refuse_foreign(path: Path) -> None:
         return
     if header and header != _HEADER:
         raise _unusable(path, "it does not begin like an SQLite file")
+
+
+def _refuse_unknown(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the schema's version, 0 for an empty database; raise StoreError for one that noface did not make."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path} was written by a newer noface (schema {version}, this one knows {SCHEMA_VERSION}).",
+            "Upgrade noface: `pipx upgrade noface-loop`.",
+        )
+    if version == 0 and connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
+        raise _unusable(path, "it is the database of another program")
+    return version
+
+
+def _environmental(error: BaseException) -> bool:
+    """Tell whether SQLite failed for a reason outside noface: locked, full, read-only, damaged."""
+    if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.IntegrityError):
+        return False
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    return code not in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE)
 
 
 def _unusable(path: Path, why: str) -> StoreError:

@@ -1,22 +1,16 @@
 """Writes what happens: each method is one transaction that appends an event and moves the rows people look at."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from noface.core.actions import Action, kind_of
-from noface.core.codec import encode
-from noface.core.model import AttemptOrder, AttemptReport, Backlog, Failure, GateResult, Issue
+from noface.core.model import AttemptOrder, AttemptReport, Backlog, Failure, GateResult
 from noface.core.taxonomy import IssueStatus
 from noface.store.database import Database
+from noface.store.rows import dumps, issue_row, outcome_row
 
 Announce = Callable[[str, str | None, dict[str, object]], None]
 """Tells views what happens: kind, issue id, data."""
-
-
-def dumps(value: object) -> str:
-    """Return compact JSON in ASCII: file names that are not UTF-8 survive as escapes."""
-    return json.dumps(encode(value), separators=(",", ":"))
 
 
 class Journal:
@@ -28,14 +22,15 @@ class Journal:
         self._announce = announce
 
     def event(self, at: float, kind: str, issue_id: str | None = None, **data: object) -> None:
-        """Append an event; inside another method's transaction it becomes part of it."""
+        """Append an event; inside another method's transaction it becomes part of it. Told once it is on disk."""
         with self._db.transaction() as connection:
             connection.execute(
                 "INSERT INTO events (at, run_id, kind, issue_id, data) VALUES (?, ?, ?, ?, ?)",
                 (at, self._run_id, kind, issue_id, dumps(data)),
             )
-        if self._announce is not None:
-            self._announce(kind, issue_id, data)
+            announce = self._announce
+            if announce is not None:
+                self._db.after_commit(lambda: announce(kind, issue_id, data))
 
     def run_started(self, at: float, pid: int) -> None:
         """Record that this run began; runs that never ended are marked as cut off."""
@@ -65,7 +60,7 @@ class Journal:
                 " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET present = 1,"
                 " position = excluded.position, title = excluded.title, priority = excluded.priority,"
                 " source = excluded.source, content_hash = excluded.content_hash, depends_on = excluded.depends_on",
-                [_issue_row(position, issue) for position, issue in enumerate(backlog.issues)],
+                [issue_row(position, issue) for position, issue in enumerate(backlog.issues)],
             )
             for name, value in (("faults", backlog.faults), ("warnings", backlog.warnings)):
                 self.fact(name, dumps(value))
@@ -82,14 +77,16 @@ class Journal:
             connection.execute(
                 "UPDATE issues SET status = ?, reason = ?, until = ? WHERE id = ?", (status, reason, until, issue_id)
             )
+            if status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED):
+                connection.execute(
+                    "UPDATE issues SET blocked_hash = content_hash WHERE id = ? AND blocked_hash = ''", (issue_id,)
+                )
             self.event(at, f"issue_{status}", issue_id, reason=reason, until=until)
 
     def blocked(self, at: float, issue_id: str, reason: str, block: dict[str, Any]) -> None:
         """Block an issue; `block` is what `noface blocked` shows (N13)."""
         with self._db.transaction() as connection:
-            connection.execute(
-                "UPDATE issues SET block = ?, blocked_hash = content_hash WHERE id = ?", (dumps(block), issue_id)
-            )
+            connection.execute("UPDATE issues SET block = ? WHERE id = ?", (dumps(block), issue_id))
             self.status(at, issue_id, IssueStatus.BLOCKED, reason)
 
     def unblocked(self, at: float, issue_id: str, note: str, why: str) -> None:
@@ -125,53 +122,29 @@ class Journal:
                 ),
             )
             connection.execute(
-                "UPDATE issues SET model = ?, branch = ? WHERE id = ?", (order.model.name, branch, order.issue.id)
+                "UPDATE issues SET model = ?, branch = ?, blocked_hash = ? WHERE id = ?",
+                (order.model.name, branch, order.issue.content_hash, order.issue.id),
             )
             self.status(at, order.issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}")
 
-    def attempt_finished(self, at: float, report: AttemptReport, *, charged: bool, notes: tuple[str, ...]) -> None:
-        """Record what came of an attempt. A token that is no longer open is stored nowhere: it was fenced."""
-        failure = report.failure
-        usage = report.agent.usage if report.agent is not None else None
-        snapshot = report.snapshot
-        passed = sum(result.passed for result in report.gates)
-        failing = {test for result in report.gates for test in result.failing_tests}
+    def attempt_finished(self, at: float, report: AttemptReport, *, charged: bool, notes: tuple[str, ...]) -> bool:
+        """Record what came of an attempt; True where it was applied.
+
+        Where its token is no longer open it was fenced: an event says so, and nothing else changes.
+        """
+        row = outcome_row(at, report, charged=charged, notes=notes)
+        assignments = ", ".join(f"{column} = :{column}" for column in row)
         with self._db.transaction() as connection:
-            connection.execute(
-                "UPDATE attempts SET finished_at = ?, outcome = ?, charged = ?, commit_id = ?, candidate = ?,"
-                " patch_hash = ?, signature = ?, gates_passed = ?, failing_tests = ?, cost_usd = ?, tokens_in = ?,"
-                " tokens_out = ?, failure = ?, gates = ?, notes = ? WHERE token = ? AND outcome IS NULL",
-                (
-                    at,
-                    report.outcome,
-                    charged,
-                    snapshot.commit if snapshot else None,
-                    snapshot.candidate if snapshot else None,
-                    report.patch_hash,
-                    failure.signature if failure else "",
-                    passed,
-                    len(failing) if report.gates else None,
-                    usage.cost_usd if usage else None,
-                    usage.tokens_in if usage else None,
-                    usage.tokens_out if usage else None,
-                    dumps(failure) if failure else None,
-                    dumps([_gate_row(result) for result in report.gates]),
-                    dumps(notes),
-                    report.token,
-                ),
+            applied = connection.execute(
+                f"UPDATE attempts SET {assignments} WHERE token = :token AND outcome IS NULL",  # noqa: S608 - own columns
+                {**row, "token": report.token},
             )
-            connection.execute(
-                "UPDATE issues SET attempts = attempts + ?, last_kind = ?, last_message = ?,"
-                " cost_usd = CASE WHEN ? IS NULL THEN cost_usd ELSE COALESCE(cost_usd, 0) + ? END WHERE id = ?",
-                (
-                    charged,
-                    failure.kind if failure else None,
-                    failure.message if failure else None,
-                    usage.cost_usd if usage else None,
-                    usage.cost_usd if usage else None,
-                    report.issue_id,
-                ),
-            )
+            if applied.rowcount == 0:
+                self.event(at, "attempt_fenced", report.issue_id, number=report.number, outcome=report.outcome)
+                return False
+            if not report.interrupted:
+                self._last_failure(report.issue_id, report.failure)
+            self._count(report.issue_id)
             self.event(
                 at,
                 "attempt_finished",
@@ -179,23 +152,38 @@ class Journal:
                 number=report.number,
                 outcome=report.outcome,
                 charged=charged,
-                message=failure.message if failure else "",
+                message=report.failure.message if report.failure else "",
             )
+        return True
 
     def attempt_overruled(self, at: float, issue_id: str, number: int, failure: Failure) -> None:
         """Record that an attempt that passed alone failed on the merge with the present main."""
         with self._db.transaction() as connection:
             connection.execute(
-                "UPDATE issues SET last_kind = ?, last_message = ?, attempts = attempts + ? -"
-                " (SELECT charged FROM attempts WHERE issue_id = ? AND number = ?) WHERE id = ?",
-                (failure.kind, failure.message, failure.charged, issue_id, number, issue_id),
-            )
-            connection.execute(
-                "UPDATE attempts SET outcome = ?, charged = ?, failure = ?, signature = ? WHERE issue_id = ? AND"
-                " number = ?",
+                "UPDATE attempts SET outcome = ?, charged = ?, failure = ?, signature = ?, action = NULL"
+                " WHERE issue_id = ? AND number = ?",
                 (failure.kind, failure.charged, dumps(failure), failure.signature, issue_id, number),
             )
+            self._last_failure(issue_id, failure)
+            self._count(issue_id)
             self.event(at, "attempt_overruled", issue_id, number=number, outcome=failure.kind, message=failure.message)
+
+    def _last_failure(self, issue_id: str, failure: Failure | None) -> None:
+        kind, message = (failure.kind, failure.message) if failure is not None else (None, None)
+        with self._db.transaction() as connection:
+            connection.execute(
+                "UPDATE issues SET last_kind = ?, last_message = ? WHERE id = ?", (kind, message, issue_id)
+            )
+
+    def _count(self, issue_id: str) -> None:
+        """Bring the issue's counters up to its attempts' rows; counted anew each time, so that they cannot drift."""
+        with self._db.transaction() as connection:
+            connection.execute(
+                "UPDATE issues SET attempts = (SELECT COALESCE(SUM(charged), 0) FROM attempts a"
+                " WHERE a.issue_id = issues.id AND a.epoch = issues.epoch AND a.outcome IS NOT NULL),"
+                " cost_usd = (SELECT SUM(cost_usd) FROM attempts a WHERE a.issue_id = issues.id) WHERE id = ?",
+                (issue_id,),
+            )
 
     def action(self, at: float, issue_id: str, number: int | None, action: Action) -> None:
         """Record a decision with its reason, on the attempt that led to it."""
@@ -215,10 +203,12 @@ class Journal:
             )
 
     def wait(self, model: str, until: float, failures: int, kind: str, reason: str) -> None:
-        """Let every issue wait for a model's provider until `until`."""
+        """Let every issue wait for a model's provider until `until`; a longer wait that is known already stands."""
         with self._db.transaction() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO waits (model, until, failures, kind, reason) VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO waits (model, until, failures, kind, reason) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (model) DO UPDATE SET until = excluded.until, failures = excluded.failures,"
+                " kind = excluded.kind, reason = excluded.reason WHERE excluded.until >= until",
                 (model, until, failures, kind, reason),
             )
 
@@ -251,26 +241,3 @@ class Journal:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
             connection.execute("UPDATE issues SET merged_commit = ?, block = NULL WHERE id = ?", (commit, issue_id))
             self.status(at, issue_id, IssueStatus.MERGED, f"merged as {commit[:12]}")
-
-
-def _issue_row(position: int, issue: Issue) -> tuple[object, ...]:
-    return (
-        issue.id,
-        position,
-        issue.title,
-        issue.priority,
-        issue.source,
-        issue.content_hash,
-        dumps(issue.depends_on),
-    )
-
-
-def _gate_row(result: GateResult) -> dict[str, object]:
-    return {
-        "name": result.gate.name,
-        "passed": result.passed,
-        "hard": result.gate.hard,
-        "seconds": round(result.seconds, 3),
-        "kind": result.failure.kind if result.failure else None,
-        "memo": result.memo,
-    }

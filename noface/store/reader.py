@@ -81,6 +81,7 @@ class Reader:
         """Return the attempts without an outcome."""
         rows = self._db.rows(
             "SELECT token, issue_id, number, slot, main, start, directory FROM attempts WHERE outcome IS NULL"
+            " ORDER BY started_at, token"
         )
         return tuple(OpenAttempt(**dict(row)) for row in rows)
 
@@ -118,7 +119,7 @@ class Reader:
 
     def last_run(self) -> sqlite3.Row | None:
         """Return the newest run's row."""
-        rows = self._db.rows("SELECT * FROM runs ORDER BY started_at DESC LIMIT 1")
+        rows = self._db.rows("SELECT * FROM runs ORDER BY rowid DESC LIMIT 1")
         return rows[0] if rows else None
 
 

@@ -33,7 +33,7 @@ CREATE TABLE issues (
     branch         TEXT,
     merged_commit  TEXT,
     cost_usd       REAL,
-    blocked_hash   TEXT NOT NULL DEFAULT '',    -- the content when it was blocked: another one unblocks
+    blocked_hash   TEXT NOT NULL DEFAULT '',    -- the content last worked on, blocked or skipped: another one unblocks
     block          TEXT                         -- JSON: what a person needs to know
 ) WITHOUT ROWID;
 

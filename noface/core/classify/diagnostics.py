@@ -155,10 +155,20 @@ def _two_lines(log: Log, number: int, line: str, context: Context) -> Finding | 
         for below in range(number + 1, min(log.stream_end(number), number + _ARROW_LOOK)):
             arrow = _ARROW.match(log.get(below))
             if arrow:
-                return _made(
-                    "diagnostic.arrow", _context_kind(log, number, match["msg"], line, context), arrow, number, context
-                )
+                lint = not match["code"] and _is_clippy(log, number)
+                kind = FailureKind.LINT_FAILURE if lint else _context_kind(log, number, match["msg"], line, context)
+                return _made("diagnostic.arrow", kind, arrow, number, context)
     return None
+
+
+def _is_clippy(log: Log, number: int) -> bool:
+    for below in range(number + 1, min(log.stream_end(number), number + 30)):
+        line = log.get(below)
+        if line.startswith("error"):
+            return False
+        if "clippy::" in line or "rust-clippy" in line:
+            return True
+    return False
 
 
 def _severe(log: Log, number: int, match: re.Match[str], context: Context) -> Finding | None:

@@ -19,6 +19,7 @@ from noface.core.classify import (
 from noface.core.classify.diagnostics import read_diagnostics
 from noface.core.classify.pytest_reader import read_pytest
 from noface.core.classify.rules import Level, NameRule, Rule
+from noface.core.classify.tap_reader import read_tap
 from noface.core.classify.tracebacks import read_framed_traces, read_python_traces
 from noface.core.classify.unittest_reader import read_doctest, read_unittest
 from noface.core.taxonomy import FailureKind
@@ -27,6 +28,7 @@ READERS = (
     read_pytest,
     read_unittest,
     read_doctest,
+    read_tap,
     go.read_go,
     read_python_traces,
     read_framed_traces,

@@ -4,7 +4,7 @@ The order of the evidence: report, runner's summary, compiler's diagnostics, sta
 """
 
 from noface.core.classify import families
-from noface.core.classify.context import Context, context_of
+from noface.core.classify.context import TEST_RUNNERS, Context, context_of
 from noface.core.classify.counts import find_counts
 from noface.core.classify.decide import Decision, decide_failure
 from noface.core.classify.evidence import AlsoMatched, GateEvidence, GateVerdict
@@ -43,8 +43,15 @@ def classify(evidence: GateEvidence) -> GateVerdict:
     names = failing_names(log, [report, *readings], owned)
     decision = decide_failure(findings, counts, tests_failed=bool(report.failing))
     if decision is None:
-        decision = Decision(FailureKind.UNKNOWN, "nothing.matched")
+        decision = _undecided(context, log)
     return _verdict(evidence, log, context, decision, counts, names)
+
+
+def _undecided(context: Context, log: Log) -> Decision:
+    """A test runner that printed no summary died on the way; of any other tool nothing is known."""
+    if context.tools & TEST_RUNNERS:
+        return Decision(FailureKind.RUNTIME_ERROR, "exit.no-summary", Finding("exit.no-summary", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, len(log.lines) - 1))
+    return Decision(FailureKind.UNKNOWN, "nothing.matched")
 
 
 def _free(finding: Finding, reading: Reading, owned: frozenset[int]) -> bool:

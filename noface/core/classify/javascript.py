@@ -4,6 +4,8 @@ from noface.core.classify.kinds import ENV, LINT, NONE, RUNTIME, SYNTAX, TEST, T
 from noface.core.classify.rules import Level, NameRule, Rule
 
 RULES = (
+    Rule("js.code-frame-throw", RUNTIME, (" | ",), r"^\s*> ?\d+ \|.*\b(?:throw|reject\()", "    > 21 |     throw new Error(\"backend exploded\");", level=Level.TRACEBACK, quotes=True),
+    Rule("node-test.no-file", NONE, ("Could not find '",), r"^Could not find '.*'$", "Could not find '/repo/nothing'", tools=("node", "node --test")),
     Rule(
         "jasmine.expected",
         TEST,
@@ -195,7 +197,7 @@ RULES = (
         "js.transform",
         SYNTAX,
         (": ERROR: ", "✘ [ERROR] ", "x Expected", "× Expected", "× Unexpected"),
-        r"^\s*(?P<file>/?[\w./@-]+):(?P<line>\d+):\d+: ERROR: |^✘ \[ERROR\] (?!Could not resolve)|^\s*[×x] (?:Expected|Unexpected)",
+        r"^[\s#]*(?P<file>/?[\w./@-]+):(?P<line>\d+):\d+: ERROR: |^✘ \[ERROR\] (?!Could not resolve)|^\s*[×x] (?:Expected|Unexpected)",
         '/repo/test/cart.test.ts:4:26: ERROR: Expected ")" but found ";"',
         even_in_tests=True,
     ),

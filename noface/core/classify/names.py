@@ -38,6 +38,9 @@ def _by_rules(rules: tuple[NameRule, ...], log: Log, owned: frozenset[int]) -> d
                 continue
             for number in log.lines_with(literal):
                 match = rule.regex.match(log.get(number)) if number not in owned and number not in found else None
+                if match and rule.below:
+                    found[number] = log.get(number + 1).strip()
+                    continue
                 parts = {key: (value or "").strip() for key, value in match.groupdict().items()} if match else {}
                 if parts.get("test"):
                     found[number] = rule.join.format(**parts)

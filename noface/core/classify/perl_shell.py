@@ -4,6 +4,9 @@ from noface.core.classify.kinds import ENV, LINT, NONE, RUNTIME, SYNTAX, TEST, T
 from noface.core.classify.rules import Level, NameRule, Rule
 
 RULES = (
+    Rule("bats.status", RUNTIME, ("' failed with status ",), r"^#\s+`(?!\[|test |assert).*' failed with status (?!1$)\d+", "#   `join_words a b' failed with status 127", level=Level.SUMMARY, even_in_tests=True),
+    Rule("bats.assert", TEST, ("' failed",), r"^#\s+`(?:!? ?\[|test |assert|refute|\(\(|diff |cmp |grep ).*' failed", "#   `[ \"$status\" -eq 0 ]' failed", level=Level.SUMMARY, even_in_tests=True),
+    Rule("shellcheck.place", LINT, ("In ",), r"^In (?P<file>\S+) line (?P<line>\d+):$", "In lib.sh line 13:", tools=("shellcheck",), level=Level.TRACEBACK),
     Rule(
         "perl.syntax",
         SYNTAX,
@@ -102,22 +105,7 @@ RULES = (
         r"^.* at line (?P<row>\d+), column \d+\..*\(?Severity: \d",
         "Code before strictures are enabled at line 3, column 1.  See page 429 of PBP.  (Severity: 5)",
     ),
-    Rule(
-        "bash.syntax",
-        SYNTAX,
-        (
-            "syntax error",
-            "unexpected EOF",
-            "unexpected end of file",
-            "Syntax error",
-            "Syntaxfehler",
-            "erreur de syntaxe",
-            "unexpected token",
-        ),
-        r"^(?P<file>[\w./-]+): (?:(?:line|Zeile|ligne) )?(?P<line>\d+): (?:syntax error|Syntax error|unexpected EOF|Syntaxfehler|erreur de syntaxe|(?:bash: )?-c: )|^(?P<file2>[\w./-]+):\d+: parse error",
-        "check.sh: line 5: syntax error: unexpected end of file",
-        even_in_tests=True,
-    ),
+    Rule("bash.syntax", SYNTAX, ("syntax error", "unexpected EOF", "unexpected end of file", "Syntax error", "Syntaxfehler", "erreur de syntaxe", "unexpected token"), r"^(?:# )?(?P<file>[\w./-]+): (?:(?:line|Zeile|ligne) )?(?P<line>\d+): (?:syntax error|Syntax error|unexpected EOF|Syntaxfehler|erreur de syntaxe|(?:bash: )?-c: )|^(?P<file2>[\w./-]+):\d+: parse error", "check.sh: line 5: syntax error: unexpected end of file", even_in_tests=True),
     Rule(
         "bash.unbound",
         RUNTIME,
@@ -185,13 +173,7 @@ RULES = (
         r"^ERROR: Test file \".*\" does not exist|^bats: .*does not exist",
         'ERROR: Test file "/repo/tests" does not exist.',
     ),
-    Rule(
-        "shellcheck.finding",
-        LINT,
-        ("SC",),
-        r"(?:\(|^|\[)SC(?!10[0-9]{2})\d{4}\b",
-        "                ^-- SC2086 (info): Double quote to prevent globbing and word splitting.",
-    ),
+    Rule("shellcheck.finding", LINT, ("SC",), r"\^-+\^? SC(?!10\d\d)\d{4}\b|\[SC(?!10\d\d)\d{4}\]|^\s*\^-+ SC(?!10\d\d)", "             ^-- SC2086 (info): Double quote to prevent globbing and word splitting.", quotes=True),
     Rule(
         "shellcheck.syntax",
         SYNTAX,
@@ -216,7 +198,6 @@ RULES = (
         level=Level.SUMMARY,
         even_in_tests=True,
     ),
-    Rule("tap.none", NONE, ("1..0",), r"^1\.\.0\b", "1..0 # Skipped: no tests", level=Level.TRACEBACK),
     Rule("tap.bail", RUNTIME, ("Bail out!",), r"^Bail out!", "Bail out! cannot start", level=Level.TRACEBACK),
     Rule(
         "perl.none",

@@ -49,13 +49,22 @@ class _Block:
     section: str
 
 
+def _span(log: Log) -> tuple[int, int]:
+    """The stream that pytest wrote to: stdout, unless the gate sent it to stderr."""
+    head = log.text[: log.starts[log.err]] if log.err < len(log.starts) else log.text
+    if any(mark in head for mark in MARKS) or not any(mark in log.text for mark in MARKS):
+        return 0, log.err
+    return log.err, len(log.lines)
+
+
 def _blocks(log: Log) -> tuple[list[_Block], list[tuple[int, int]]]:
     blocks: list[_Block] = []
     owned: list[tuple[int, int]] = []
     section, opened, title = "", -1, ""
     section_start = -1
-    for number in range(log.err + 1):
-        line = log.get(number) if number < log.err else "= end ="
+    first, stop = _span(log)
+    for number in range(first, stop + 1):
+        line = log.get(number) if number < stop else "= end ="
         mark = _SECTION.match(line)
         inner = _BLOCK.match(line) if section in _TITLES and not mark else None
         if not mark and not inner:
@@ -146,7 +155,8 @@ def _location(log: Log, block: _Block, end: int, ends: re.Match[str] | None, con
 
 def _counts(log: Log) -> list[Counts]:
     found = []
-    for number in range(log.err - 1, -1, -1):
+    first, stop = _span(log)
+    for number in range(stop - 1, first - 1, -1):
         match = _COUNT.match(log.get(number))
         if not match:
             continue
@@ -185,7 +195,7 @@ def read_pytest(log: Log, context: Context) -> Reading | None:
 
 def _failing(log: Log, blocks: list[_Block]) -> list[str]:
     names: list[str] = []
-    for number in range(log.err):
+    for number in range(*_span(log)):
         line = log.get(number)
         if not line.startswith(("FAILED ", "ERROR ")):
             continue
@@ -202,7 +212,7 @@ def _failing(log: Log, blocks: list[_Block]) -> list[str]:
 
 def _from_summary(log: Log, context: Context) -> list[Finding]:
     found = []
-    for number in range(log.err):
+    for number in range(*_span(log)):
         line = log.get(number)
         if not line.startswith(("FAILED ", "ERROR ")) or line.startswith("ERROR    "):
             continue

@@ -53,13 +53,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class NameRule:
-    """A line format that names a failing test (group `test`, optionally `suite`)."""
+    """A line format that names a failing test (group `test`, optionally `suite`); `below`: the line after it does."""
 
     name: str
     needs: tuple[str, ...]
     pattern: str
     example: str
     join: str = "{test}"
+    below: bool = False
     regex: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

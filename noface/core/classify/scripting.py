@@ -4,11 +4,12 @@ from noface.core.classify.kinds import ENV, LINT, NONE, RUNTIME, SYNTAX, TEST
 from noface.core.classify.rules import Level, NameRule, Rule
 
 RULES = (
+    Rule("busted.no-tests", NONE, ("No test files found",), r"^Error (?:→|->) No test files found", "Error -> No test files found matching Lua pattern: _nothing", level=Level.SUMMARY, even_in_tests=True),
     Rule(
         "lua.syntax",
         SYNTAX,
         (".lua:", "near '", "near <eof>", "expected", "unfinished"),
-        r"^(?:lua[\w.]*: |luac[\w.]*: |luajit: |Error: |error loading .*: |\s*(?:\S+: )?)?(?P<file>\S+\.lua):(?P<line>\d+): .*(?:near ['<]|expected|unfinished (?:string|long)|malformed number|unexpected symbol|<eof>)",
+        r"^(?:lua[\w.]*: |luac[\w.]*: |luajit: |Error: |Error (?:→|->) |error loading .*: |\s*(?:\S+: )?)?(?P<file>\S+\.lua):(?P<line>\d+): .*(?:near (?:'.*'|<eof>)$|'\S+' expected|<\w+> expected|unfinished (?:string|long)|malformed number|unexpected symbol|<eof>)",
         "luac: src/stock.lua:12: 'end' expected (to close 'function' at line 3) near <eof>",
         even_in_tests=True,
     ),
@@ -57,8 +58,8 @@ RULES = (
     Rule(
         "luacheck.syntax",
         SYNTAX,
-        ("(E0",),
-        r"^\s+(?P<file>\S+):(?P<line>\d+):\d+: \(E0\d+\)|^\s*\S+:\d+:\d+: expected ",
+        ("(E0", ": expected "),
+        r"^\s+(?P<file>\S+):(?P<line>\d+):\d+: (?:\(E0\d+\)|expected )",
         "    src/stock.lua:12:1: (E011) expected 'end' near <eof>",
     ),
     Rule(

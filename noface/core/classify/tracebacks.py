@@ -7,7 +7,7 @@ from noface.core.classify.exceptions import exception_kind, is_assertion
 from noface.core.classify.places import places
 from noface.core.classify.rules import Finding, Level, Reading
 from noface.core.classify.text import Log
-from noface.core.classify.trace import place_below
+from noface.core.classify.trace import place_below, place_near_above
 from noface.core.taxonomy import FailureKind
 
 _PY_HEAD = "Traceback (most recent call last):"
@@ -30,6 +30,8 @@ _ERROR_TYPE = re.compile(
     r"(?:Error|Exception|Failure|Rejection|Fault|Interrupt|Exit|Died|Violation|Throwable)(?:\$\w+)?$"
 )
 _JS_DATA = re.compile(r"^\s*at (?:JSON\.parse|eval\b|new Function|\w*\.?parse \(<anonymous>|new Script|Script\.runIn)")
+_AT = re.compile(r"^[\s#|│]*(?:\[\w+\]\s+)?at \S|^[\s#|│]*❯ \S")
+_LOADER = re.compile(r"at (?:wrapSafe|compileSourceTextModule|checkSyntax|internalCompileFunction|compileFunction|.*loadESM|parseModule|transformFile|.*Module\._compile)\b")
 _HEADS_MAX = 400
 _LOOK_DOWN = 8
 
@@ -136,7 +138,7 @@ def _head_lines(log: Log) -> list[int]:
     numbers: set[int] = set()
     for literal in ("Error", "Exception", "Failure", "Rejection", "Fault", "Throwable"):
         numbers.update(log.lines_with(literal))
-    for literal in ("    at ", "\tat ", "   at "):
+    for literal in ("    at ", "\tat ", "   at ", " ❯ "):
         for number in log.lines_with(literal):
             above = log.get(number - 1)
             if above and not _FRAME.match(above):
@@ -148,7 +150,7 @@ def _frames_below(log: Log, number: int) -> bool:
     stop = min(log.stream_end(number), number + _LOOK_DOWN)
     for at in range(number + 1, stop):
         line = log.get(at)
-        if re.match(r"^\s*(?:\[\w+\]\s+)?at \S", line):
+        if _AT.match(line):
             return True
     return False
 

@@ -64,7 +64,7 @@ def _judge(log: Log, head: int, end: int, context: Context) -> tuple[Finding, st
         said = _EXC.match(line) if not line.startswith((" ", "-", "Traceback")) and "Traceback" not in line else None
         if said and (said["msg"] is not None or said["exc"].endswith(("Error", "Exception", "Exit"))) and not exc:
             key, exc, msg = number, said["exc"], said["msg"] or ""
-        if "During handling of the above" in line or "direct cause of the following" in line:
+        if "Traceback (most recent" in line:
             exc = ""
     kind = TEST if word in {"FAIL", "UNEXPECTED SUCCESS"} else RUNTIME
     if word == "ERROR" and exc:

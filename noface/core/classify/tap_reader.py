@@ -1,0 +1,104 @@
+"""Reads TAP, nested or flat, with or without YAML blocks: prove, node --test, tape, ava --tap, bats, pgTAP and kin."""
+
+import re
+from dataclasses import dataclass
+
+from noface.core.classify.context import Context
+from noface.core.classify.exceptions import exception_kind, is_assertion
+from noface.core.classify.kinds import NONE, TEST, TIME
+from noface.core.classify.places import places
+from noface.core.classify.rules import Counts, Finding, Level, Reading
+from noface.core.classify.text import Log
+from noface.core.taxonomy import FailureKind
+
+_POINT = re.compile(
+    r"^(?P<indent> *)(?P<not>not )?ok\b(?: (?P<n>\d+))?(?: *-)? ?(?P<name>.*?)(?P<directive> # ?(?:TODO|SKIP|todo|skip|time=|timeout|Skip)\b.*)?$"
+)
+_PLAN_NONE = re.compile(r"^1\.\.0\b")
+_YAML_KEY = re.compile(r"^\s+(?P<key>failureType|code|name|error|type|severity|operator|location|at|message): *['\"]?(?P<value>.*?)['\"]?$")
+_YAML_MAX = 60
+_FILE_NAME = re.compile(r"^\S+\.(?:[cm]?[jt]sx?|py|t|bats|rb)$")
+_DURATION = re.compile(r" (?:\(\d+(?:\.\d+)?m?s\)|in \d+(?:\.\d+)?(?:ms|sec|s))$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    line: int
+    name: str
+    said: dict[str, str]
+    location: str | None
+
+
+def read_tap(log: Log, context: Context) -> Reading | None:
+    """What a TAP stream says: one finding a failed leaf test whose YAML block or diagnostics tell why."""
+    if "ok " not in log.text and "1..0" not in log.text:
+        return None
+    passed = skipped = 0
+    failed: list[_Point] = []
+    last = -1
+    for number in _point_lines(log):
+        match = _POINT.match(log.get(number))
+        if not match or (match["n"] is None and not _looks_like_tap(log)):
+            continue
+        directive = (match["directive"] or "").lower()
+        if not match["not"]:
+            skipped, passed = skipped + ("skip" in directive), passed + ("skip" not in directive)
+        elif "todo" in directive or "skip" in directive:
+            passed += 1
+        else:
+            point = _point(log, number, match["name"], context)
+            if point.said.get("failureType") not in {"subtestsFailed", "cancelledByParent"}:
+                failed.append(point)
+        last = number
+    if last < 0:
+        none = [n for n in log.lines_with("1..0") if _PLAN_NONE.match(log.get(n))]
+        counts = (Counts(line=none[0], total=0, passed=0, runner="tap"),) if none else ()
+        return Reading("tap", counts) if none else None
+    findings = tuple(finding for point in failed if (finding := _finding(point, context)) is not None)
+    names = [point.name for point in failed if point.name and not _FILE_NAME.match(point.name)]
+    counts = (Counts(line=last, passed=passed, failed=len(failed), skipped=skipped, runner="tap"),)
+    return Reading("tap", counts, findings, tuple(dict.fromkeys(names)))
+
+
+def _point_lines(log: Log) -> list[int]:
+    return sorted({*log.lines_with("ok "), *(n for n in log.lines_with("ok") if log.get(n).strip() in {"ok", "not ok"})})
+
+
+def _looks_like_tap(log: Log) -> bool:
+    return "TAP version" in log.text or "\n1.." in log.text or log.text.startswith("1..")
+
+
+def _point(log: Log, number: int, name: str, context: Context) -> _Point:
+    said: dict[str, str] = {}
+    location = None
+    inside = log.get(number + 1).strip() == "---"
+    for below in range(number + 1, min(number + _YAML_MAX, log.stream_end(number))):
+        line = log.get(below)
+        if inside and line.strip() == "...":
+            break
+        if not inside and not line.lstrip().startswith("#"):
+            break
+        key = _YAML_KEY.match(line) if inside else None
+        if key and key["key"] not in said:
+            said[key["key"]] = key["value"]
+        if location is None and (not key or key["key"] in {"location", "at"} or not inside):
+            found = places(line, context.repo)
+            location = found[0] if found else None
+    return _Point(number, _DURATION.sub("", name.strip()), said, location)
+
+
+def _finding(point: _Point, context: Context) -> Finding | None:
+    said = point.said
+    if said.get("failureType") == "testTimeoutFailure":
+        return Finding("tap.point", TIME, Level.SUMMARY, point.line, point.location, point.name, even_in_tests=True)
+    if "No tests were" in said.get("message", ""):
+        return Finding("tap.point", NONE, Level.SUMMARY, point.line, even_in_tests=True)
+    exc = said.get("name") or said.get("type") or ""
+    if said.get("code") == "ERR_ASSERTION" or is_assertion(exc):
+        return Finding("tap.point", TEST, Level.SUMMARY, point.line, point.location, point.name)
+    if exc.endswith(("Error", "Exception")) or exc == "Error":
+        kind = exception_kind(exc, said.get("error", ""), context.repo, loading=False)
+        return Finding("tap.point", kind, Level.SUMMARY, point.line, point.location, point.name)
+    if said.get("operator") and said["operator"] not in {"error", "fail"}:
+        return Finding("tap.point", FailureKind.TEST_FAILURE, Level.SUMMARY, point.line, point.location, point.name)
+    return None

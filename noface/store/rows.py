@@ -1,0 +1,60 @@
+"""Turns records into the rows that the journal writes."""
+
+import json
+
+from noface.core.codec import encode
+from noface.core.model import AttemptReport, GateResult, Issue
+
+
+def dumps(value: object) -> str:
+    """Return compact JSON in ASCII: file names that are not UTF-8 survive as escapes."""
+    return json.dumps(encode(value), separators=(",", ":"))
+
+
+def issue_row(position: int, issue: Issue) -> tuple[object, ...]:
+    """Return the columns id, position, title, priority, source, content_hash, depends_on."""
+    return (
+        issue.id,
+        position,
+        issue.title,
+        issue.priority,
+        issue.source,
+        issue.content_hash,
+        dumps(issue.depends_on),
+    )
+
+
+def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple[str, ...]) -> dict[str, object]:
+    """Return the columns of an attempt that its end sets. Only hard gates count as passed or failing."""
+    failure, snapshot = report.failure, report.snapshot
+    usage = report.agent.usage if report.agent is not None else None
+    hard = [result for result in report.gates if result.gate.hard]
+    failing = {test for result in hard for test in result.failing_tests}
+    return {
+        "finished_at": at,
+        "outcome": report.outcome,
+        "charged": charged,
+        "commit_id": snapshot.commit if snapshot else None,
+        "candidate": snapshot.candidate if snapshot else None,
+        "patch_hash": report.patch_hash,
+        "signature": failure.signature if failure else "",
+        "gates_passed": sum(result.passed for result in hard),
+        "failing_tests": len(failing) if report.gates else None,
+        "cost_usd": usage.cost_usd if usage else None,
+        "tokens_in": usage.tokens_in if usage else None,
+        "tokens_out": usage.tokens_out if usage else None,
+        "failure": dumps(failure) if failure else None,
+        "gates": dumps([_gate_row(result) for result in report.gates]),
+        "notes": dumps(notes),
+    }
+
+
+def _gate_row(result: GateResult) -> dict[str, object]:
+    return {
+        "name": result.gate.name,
+        "passed": result.passed,
+        "hard": result.gate.hard,
+        "seconds": round(result.seconds, 3),
+        "kind": result.failure.kind if result.failure else None,
+        "memo": result.memo,
+    }
