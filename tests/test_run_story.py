@@ -224,7 +224,7 @@ def test_an_agent_that_asks_to_come_back_later_spends_nothing(project):
     config = '\n[models.busy]\nagent = "command"\ncommand = "exit 75"\n'
     project.config(extra=config)
     text = (project.path / "noface.toml").read_text()
-    project.write("noface.toml", text.replace("[retry]\n", '[retry]\nbackoff_base = 0.01\nbackoff_max = 0.02\n'))
+    project.write("noface.toml", text.replace("[retry]\n", "[retry]\nbackoff_base = 0.01\nbackoff_max = 0.02\n"))
     project.issue(7, model="busy")
     project.commit()
     project.run(code=3)

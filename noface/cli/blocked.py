@@ -18,12 +18,12 @@ def blocked(
     from noface.views import glance, page
     from noface.views.rows import blocked_records
 
-    database = glance.unchanged(Path.cwd(), config)
-    if database is None:
+    rows = glance.unchanged(Path.cwd(), config)
+    if rows is None:
         from noface.cli.look import look
 
-        database = look(config).database
-    records = blocked_records(glance.blocked_rows(database))
+        rows = look(config).database.rows
+    records = blocked_records(glance.blocked_rows(rows))
     if as_json:
         page.show_json({"blocked": records})
         return

@@ -16,24 +16,27 @@ def status(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Show where every issue stands."""
+    import gc
     import time
+
+    gc.disable()  # the process is over before collecting could pay
 
     from noface.views import glance, page
     from noface.views.rows import run_record, status_document
 
-    database = glance.unchanged(Path.cwd(), config)
-    if database is None:
+    rows = glance.unchanged(Path.cwd(), config)
+    if rows is None:
         from noface.cli.look import look
 
-        database = look(config).database
-    run = glance.last_run(database)
+        rows = look(config).database.rows
+    run = glance.last_run(rows)
     alive = run is not None and run["ended_at"] is None and glance.alive(run["pid"])
-    document = status_document(glance.issue_rows(database), glance.faults(database), run_record(run, alive=alive))
+    document = status_document(glance.issue_rows(rows), glance.faults(rows), run_record(run, alive=alive))
     if as_json:
         page.show_json(document)
         return
     from noface.views.status import status_page
 
     now = time.time()
-    waits = [dict(row) for row in glance.model_waits(database, now)]
+    waits = [dict(row) for row in glance.model_waits(rows, now)]
     page.show(status_page(document, waits, now, page.width(), everything=everything))

@@ -10,9 +10,8 @@ Then each line on stdin is a request and each line on stdout its answer:
     {"tests": [...], "cpu_s": 0.5, "wall_s": 5.0, "memory_mb": 1024, "trace": false, "keep_bytecode": false}
     {"ended": "itself", "cpu_s": 0.03, "told": "..."}
 
-"told" holds a JSON line for each event: a test's outcome, message and deepest line; the lines that a test ran; at the
-end pytest's exit status, missing where the run was cut short (ended: cpu, wall or a signal).
-
+"told" holds a JSON line for each event: a test's outcome, message and deepest line; the lines it ran; and in the end
+pytest's exit status, missing where the run was cut short (ended: cpu, wall or a signal).
 The fork happens inside pytest's `pytest_collection` hook: configuration, plugins and conftest files are loaded by
 then, the code under repair is not. Where a conftest or plugin has imported it already, children would test the old
 code; then the server starts itself again "cold" and forks before pytest, slower and always right.
@@ -35,7 +34,7 @@ from typing import Any, Iterator, TextIO  # noqa: UP035 - the project's Python m
 import pytest
 
 HERE = Path(__file__).resolve()
-ROOT = os.path.join(Path.cwd().resolve(), "")  # noqa: PTH118 - a prefix to compare with, ending in a separator
+ROOT = f"{Path.cwd().resolve()}{os.sep}"
 QUIET = ["--capture=no", "--tb=native", "-p", "no:cacheprovider"]
 MESSAGE_CHARS_MAX = 300
 FILE_BYTES_MAX = 64 * 2**20
@@ -128,8 +127,7 @@ class Recorder:
     def tell(self, record: dict[str, Any]) -> None:
         """Send one line to the parent."""
         if self.out is not None:
-            self.out.write(json.dumps(record) + "\n")
-            self.out.flush()
+            print(json.dumps(record), file=self.out, flush=True)
 
 
 def is_project_code(module: Any) -> bool:
@@ -174,8 +172,7 @@ class Requests:
 
     def answer(self, record: dict[str, Any]) -> None:
         """Send one line to the worker."""
-        self.answers.write(json.dumps(record) + "\n")
-        self.answers.flush()
+        print(json.dumps(record), file=self.answers, flush=True)
 
     def restart_cold(self) -> None:
         """Become a server that forks before pytest starts; nothing has been asked of this one yet."""
@@ -204,7 +201,7 @@ def confine(request: dict[str, Any], out_of_time: Any) -> None:
 
 def lower(limit: int, value: int) -> None:
     """Set a soft and hard limit, never above the hard one in force."""
-    _, hard = resource.getrlimit(limit)
+    hard = resource.getrlimit(limit)[1]
     most = value if hard == resource.RLIM_INFINITY else min(value, hard)
     resource.setrlimit(limit, (most, most))
 
@@ -212,8 +209,7 @@ def lower(limit: int, value: int) -> None:
 def attend(pid: int, out: int, wall_s: float) -> dict[str, Any]:
     """Read what the child tells until it ends or its time is over; return the answer."""
     deadline = time.monotonic() + wall_s
-    told = b""
-    ended = "wall"  # until the child closes its end
+    told, ended = b"", "wall"
     while select.select([out], [], [], max(0.0, deadline - time.monotonic()))[0]:
         chunk = os.read(out, 65536)
         if not chunk:

@@ -1,5 +1,6 @@
 """The general oracle: run the accept command as it stands, and read its exit code."""
 
+import contextlib
 import os
 import re
 import signal
@@ -61,6 +62,8 @@ class ShellOracle:
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
             status = None
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
         return status, output.decode("utf-8", "replace")
 
     def _named_lines(self, output: str) -> dict[str, tuple[int, ...]]:

@@ -12,6 +12,7 @@ It exits with 0 whether it found a patch or not, since noface judges by the diff
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def main(argv: list[str] | None = None) -> int:
     except (OSError, ValueError) as problem:
         sys.stderr.write(f"{problem}\n")
         return EXIT_MISUSED
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))  # so that the scratch copy is removed
     say(f"search-based repair (no model), tier {tier}: issue {order.issue_id}, attempt {order.attempt}")
     say(Repair(order, tier, Path.cwd(), say).run())
     return EXIT_OK

@@ -1,6 +1,6 @@
 """Runs git. The only module that imports GitPython, and of it only the command wrapper.
 
-Every command runs as `env -i … git …`: GitPython copies noface's own environment, which may hold GIT_DIR and
+Every command runs as `env … git …`: GitPython copies noface's own environment, which may hold GIT_DIR and
 friends when noface was started from a hook or an alias. Two kinds of git exist:
 
 * sealed: no user or system configuration, no hooks, no fsmonitor, no prompts, durable objects. Everything noface
@@ -11,8 +11,8 @@ friends when noface was started from a hook or an alias. Two kinds of git exist:
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import IO, Any, Self
 
 from noface.errors import GitError
 
@@ -30,7 +30,11 @@ _SEALED_CONFIG = (
     "advice.detachedHead=false",
     "commit.gpgSign=false",
     "submodule.recurse=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
 )
+# Where a person's configuration stands; every other GIT_* variable may come from a hook or an alias.
+_USER_CONFIG_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +61,16 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """A git with a fixed environment; `cwd` is where it runs."""
+    """A git with a fixed environment; `cwd` is where it runs, `prefix` the `env …` that makes the environment.
+
+    `inherit` are file descriptors that its processes hold open as long as they live (see guard.py).
+    """
 
     cwd: str
-    env: tuple[tuple[str, str], ...]
+    prefix: tuple[str, ...]
     options: tuple[str, ...] = ()
-    seconds_max: float = field(default=GIT_SECONDS_MAX)
+    seconds_max: float = GIT_SECONDS_MAX
+    inherit: tuple[int, ...] = ()
 
     @classmethod
     def sealed(
@@ -73,6 +81,7 @@ class Git:
         objects: str | None = None,
         identity: Identity | None = None,
         extra: Mapping[str, str] | None = None,
+        inherit: tuple[int, ...] = (),
     ) -> Self:
         """Make a git that sees only `git_dir` (and the object store `objects`) and runs nobody's programs."""
         who = identity or Identity()
@@ -98,38 +107,38 @@ class Git:
         if objects is not None:
             env["GIT_OBJECT_DIRECTORY"] = objects
         env.update(extra or {})
+        prefix = ("env", "-i", *(f"{key}={value}" for key, value in env.items()))
         options = tuple(part for setting in _SEALED_CONFIG for part in ("-c", setting))
-        return cls(cwd=work_tree or git_dir, env=tuple(env.items()), options=options)
+        return cls(cwd=work_tree or git_dir, prefix=prefix, options=options, inherit=inherit)
 
     @classmethod
-    def user(cls, cwd: str, *, extra: Mapping[str, str] | None = None) -> Self:
-        """Make a git that acts as the person at `cwd`: their configuration, but no inherited GIT_* variables."""
-        env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-        env |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **(extra or {})}
+    def user(cls, cwd: str, *, extra: Mapping[str, str] | None = None, inherit: tuple[int, ...] = ()) -> Self:
+        """Make a git that acts as the person at `cwd`: their configuration, but no inherited GIT_* variables.
+
+        The environment is inherited, not repeated in the arguments: those every user of the machine can read.
+        """
+        names = (key for key in os.environ if key.startswith("GIT_") and key not in _USER_CONFIG_VARIABLES)
+        unset = tuple(part for name in names for part in ("-u", name))
+        env = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **(extra or {})}
+        prefix = ("env", *unset, *(f"{key}={value}" for key, value in env.items()))
         options = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
-        return cls(cwd=cwd, env=tuple(env.items()), options=options)
+        return cls(cwd=cwd, prefix=prefix, options=options, inherit=inherit)
 
     def argv(self, *args: str) -> list[str]:
-        """Return the full command line of `git args`."""
-        return ["env", "-i", *(f"{key}={value}" for key, value in self.env), "git", *self.options, *args]
+        """Return the full command line of `git args`.
+
+        `-C` and not the process's folder: GitPython runs a command elsewhere where that folder is gone.
+        """
+        return [*self.prefix, "git", "-C", self.cwd, *self.options, *args]
 
     def run(self, *args: str, stdin: bytes | None = None) -> Output:
         """Run `git args` and return what it answered, whatever its exit code."""
+        if stdin is None:
+            return self._execute(args, None)
         with tempfile.TemporaryFile() as feed:
-            if stdin is not None:
-                feed.write(stdin)
-                feed.seek(0)
-            code, stdout, stderr = self._wrapper().execute(
-                self.argv(*args),
-                istream=feed if stdin is not None else None,
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                strip_newline_in_stdout=False,
-                kill_after_timeout=self.seconds_max,
-                start_new_session=True,  # Ctrl-C in the terminal must not cut a git command in half
-            )
-        return Output(code, bytes(stdout), str(stderr))
+            feed.write(stdin)
+            feed.seek(0)
+            return self._execute(args, feed)
 
     def ask(self, *args: str, stdin: bytes | None = None) -> str:
         """Run `git args` and return its output as text; raise GitError where it fails."""
@@ -142,14 +151,33 @@ class Git:
         """Start `git args` with pipes at its three ends and return the process."""
         import subprocess
 
-        return self._wrapper().execute(
-            self.argv(*args), istream=subprocess.PIPE, as_process=True, start_new_session=True
+        return _wrapper().execute(
+            self.argv(*args),
+            istream=subprocess.PIPE,
+            as_process=True,
+            start_new_session=True,
+            pass_fds=self.inherit,
         )
 
-    def _wrapper(self) -> Any:
-        import git
+    def _execute(self, args: tuple[str, ...], feed: IO[bytes] | None) -> Output:
+        code, stdout, stderr = _wrapper().execute(
+            self.argv(*args),
+            istream=feed,
+            with_extended_output=True,
+            with_exceptions=False,
+            stdout_as_string=False,
+            strip_newline_in_stdout=False,
+            kill_after_timeout=self.seconds_max,
+            start_new_session=True,  # Ctrl-C in the terminal must not cut a git command in half
+            pass_fds=self.inherit,
+        )
+        return Output(code, bytes(stdout), str(stderr))
 
-        return git.cmd.Git(self.cwd)
+
+def _wrapper() -> Any:
+    import git
+
+    return git.cmd.Git("/")
 
 
 def failed(args: tuple[str, ...], output: Output) -> GitError:

@@ -62,7 +62,7 @@ class RefWriter:
             self._process = self._git.open("update-ref", "--stdin")
         process = self._process
         try:
-            process.stdin.write(("\n".join(lines) + "\n").encode())
+            process.stdin.write(("\n".join(lines) + "\n").encode("utf-8", "surrogateescape"))
             process.stdin.flush()
         except OSError:
             pass  # it died of an earlier line; its last words tell why

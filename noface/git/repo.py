@@ -1,16 +1,18 @@
 """Finds the user's repository and reads it; writes only objects and refs below refs/noface and heads/noface."""
 
-import hashlib
-import re
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from noface.errors import GitError, UsageError
+from noface.errors import UsageError
 from noface.git.command import Git, Identity, failed
 from noface.git.diff import Diff, parse_diff
+from noface.git.discovery import check_complete, check_version, excludes, identity, main_ref, no_repository
+from noface.git.names import hold_ref, scratch_branch, slug
 from noface.git.refs import RefWriter
 
-GIT_VERSION_MIN = (2, 38)
+__all__ = ["Merge", "Plumbing", "Repository", "discover", "hold_ref", "scratch_branch", "slug"]
+
+_ARGUMENT_BYTES_MAX = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,10 @@ def discover(start: Path, main: str = "") -> Repository:
     """Find the repository around `start` and check that noface can work in it.
 
     Raises UsageError: git missing or too old, no repository, a bare one, no commit, no such main branch, a
-    partial clone.
+    partial clone, a branch in the way of the scratch branches.
     """
+    check_version(Git.user("/"))
     git = Git.user(str(start))
-    _check_version(git)
     shown = git.run(
         "rev-parse",
         "--path-format=absolute",
@@ -62,7 +64,7 @@ def discover(start: Path, main: str = "") -> Repository:
         "--git-common-dir",
     )
     if shown.code != 0:
-        raise _no_repository(start, shown.stderr)
+        raise no_repository(start, shown.stderr)
     bare, object_format, shallow, common = shown.text.split("\n", 3)
     if bare == "true":
         raise UsageError(
@@ -73,92 +75,16 @@ def discover(start: Path, main: str = "") -> Repository:
     if top.code != 0:
         raise UsageError(f"{start} is inside the .git folder.", "Change to the repository's working tree.")
     root = Path(top.text)
-    if git.run("config", "--get", "extensions.partialClone").code == 0:
-        raise UsageError(
-            "This is a partial clone: objects are missing, and noface never fetches.",
-            "Make a full clone: `git clone --no-filter <url>`.",
-        )
+    check_complete(git)
     return Repository(
         root=root,
         common_dir=Path(common),
-        main=_main_ref(git, main),
-        identity=_identity(git),
+        main=main_ref(git, main),
+        identity=identity(git),
         object_format=object_format,
         shallow=shallow == "true",
-        excludes=_excludes(git, root, Path(common)),
+        excludes=excludes(git, root, Path(common)),
     )
-
-
-def _no_repository(start: Path, stderr: str) -> UsageError:
-    if "dubious ownership" in stderr:
-        return UsageError(
-            f"git refuses {start}: it belongs to another user.",
-            f"If you trust it: `git config --global --add safe.directory {start}`.",
-        )
-    if "unknown repository extension" in stderr or "repository version" in stderr:
-        return UsageError(f"This git cannot read the repository: {stderr.strip()}", "Install a newer git.")
-    return UsageError(
-        f"{start} is not in a git repository.", "Change to your project's folder, or make one: `git init`."
-    )
-
-
-def _check_version(git: Git) -> None:
-    try:
-        said = git.run("version")
-    except Exception as error:
-        raise UsageError("git was not found.", "Install git 2.38 or newer and put it on PATH.") from error
-    if said.code != 0:
-        raise UsageError("git was not found.", "Install git 2.38 or newer and put it on PATH.")
-    match = re.search(r"(\d+)\.(\d+)", said.text)
-    if match is None or (int(match[1]), int(match[2])) < GIT_VERSION_MIN:
-        raise UsageError(
-            f"{said.text} is too old: noface needs 2.38 (`git merge-tree --write-tree`).", "Install a newer git."
-        )
-
-
-def _main_ref(git: Git, wanted: str) -> str:
-    if wanted:
-        ref = f"refs/heads/{wanted}"
-        if git.run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").code != 0:
-            heads = git.run("for-each-ref", "--format=%(refname:short)", "refs/heads").text.split()
-            shown = ", ".join(h for h in heads if not h.startswith("noface/"))
-            raise UsageError(
-                f"[project] main = {wanted!r}, but there is no such branch with a commit.",
-                f"Branches here: {shown or 'none'}. Set it with `noface config set project.main NAME`.",
-            )
-        return ref
-    head = git.run("symbolic-ref", "--quiet", "HEAD")
-    if head.code != 0:
-        raise UsageError(
-            "HEAD is detached, so noface cannot tell which branch is main.",
-            "Name it: `noface config set project.main NAME`.",
-        )
-    if git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}").code != 0:
-        raise UsageError("The repository has no commit yet.", "Commit something first: `git commit`.")
-    if head.text.startswith("refs/heads/noface/"):
-        raise UsageError(
-            f"The branch checked out is {head.text.removeprefix('refs/heads/')}, one of noface's scratch branches.",
-            "Check out your main branch, or name it: `noface config set project.main NAME`.",
-        )
-    return head.text
-
-
-def _identity(git: Git) -> Identity:
-    name, email = git.run("config", "--get", "user.name").text, git.run("config", "--get", "user.email").text
-    return Identity(name, email) if name and email else Identity()
-
-
-def _excludes(git: Git, root: Path, common: Path) -> str:
-    """Return the user's own ignore rules that stand outside the tree: an agent's debris is theirs, too."""
-    told = git.run("config", "--path", "--get", "core.excludesFile").text
-    files = [common / "info" / "exclude", Path(told or "~/.config/git/ignore").expanduser()]
-    texts = []
-    for file in files:
-        try:
-            texts.append((root / file).read_text("utf-8", "replace"))
-        except OSError:
-            continue
-    return "\n".join(texts)
 
 
 class Plumbing:
@@ -227,18 +153,19 @@ class Plumbing:
         return tuple(p for p in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if p)
 
     def entries(self, tree: str, paths: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-        """Return mode and object id of those of `paths` that are files in `tree`."""
+        """Return mode and object id of the files in `tree` that are among `paths` or in a folder that is."""
         if not paths:
             return {}
-        literal = {"GIT_LITERAL_PATHSPECS": "1"}
-        git = Git.sealed(str(self.repository.common_dir), extra=literal)
-        output = git.run("ls-tree", "-r", "-z", tree, "--", *paths)
+        few = sum(len(path) + 8 for path in paths) <= _ARGUMENT_BYTES_MAX
+        git = Git.sealed(str(self.repository.common_dir), extra={"GIT_LITERAL_PATHSPECS": "1"})
+        output = git.run("ls-tree", "-r", "-z", tree, "--", *(paths if few else ()))
         if output.code != 0:
             raise failed(("ls-tree", tree), output)
+        wanted = frozenset(paths)
         found = {}
         for entry in output.stdout.decode("utf-8", "surrogateescape").split("\0"):
-            if entry:
-                meta, path = entry.split("\t", 1)
+            meta, _, path = entry.partition("\t")
+            if path and (few or path in wanted or any(str(parent) in wanted for parent in PurePosixPath(path).parents)):
                 mode, _, oid = meta.split(" ")
                 found[path] = (mode, oid)
         return found
@@ -246,10 +173,9 @@ class Plumbing:
     def landed_issues(self) -> tuple[tuple[str, str], ...]:
         """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
         shape = "--format=%H%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"
-        text = self.git.ask(
-            "log", "--first-parent", "--reverse", "--grep=^Noface-Issue: ", shape, self.repository.main, "--"
-        )
-        pairs = (line.split("\0") for line in text.splitlines())
+        options = ("--first-parent", "--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", shape)
+        text = self.git.ask("log", *options, self.repository.main, "--")
+        pairs = (line.split("\0") for line in text.split("\n"))
         return tuple((names[-1], commit) for commit, *names in pairs if names and names[-1])
 
     def references(self, prefix: str) -> dict[str, str]:
@@ -264,32 +190,3 @@ class Merge:
 
     tree: str | None
     conflicts: tuple[str, ...]
-
-
-def slug(issue_id: str) -> str:
-    """Return a name for refs and folders made of an issue id: safe for git, and different for different ids.
-
-    git accepts ids such as `-x` or 300 characters, and file systems fold case; so anything but a short plain
-    lower-case id gets a hash.
-    """
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", issue_id).strip("-")[:40]
-    if plain == issue_id and plain == plain.lower():
-        return plain
-    return f"{plain or 'issue'}-{hashlib.sha256(issue_id.encode()).hexdigest()[:8]}"
-
-
-def scratch_branch(issue_id: str) -> str:
-    """Return the full ref of an issue's scratch branch (N10)."""
-    return f"refs/heads/noface/{slug(issue_id)}"
-
-
-def hold_ref(issue_id: str, what: str) -> str:
-    """Return the ref that keeps an issue's object from being pruned: an attempt number, `base` or `merge`."""
-    return f"refs/noface/issues/{slug(issue_id)}/{what}"
-
-
-def require_object(commit: str | None, name: str) -> str:
-    """Return `commit`, or raise GitError saying that `name` is missing."""
-    if commit is None:
-        raise GitError(f"{name} names no commit any more.", "Was it pruned or deleted while noface was running?")
-    return commit

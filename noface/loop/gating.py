@@ -62,7 +62,7 @@ def run_gates(
 ) -> Gated | None:
     """Run `gates` on the task's tree, in order; a red hard build gate ends it, since the rest would only echo it."""
     slot = shop.gate_slot(task.name)
-    hold = hold_ref(task.issue_id, f"gating-{task.name}") if task.issue_id else f"refs/noface/gating/{task.name}"
+    hold = hold_ref(task.issue_id, f"gating-{task.name}")
     prepared = False
     results: list[GateResult] = []
     for gate in gates:
@@ -71,7 +71,8 @@ def run_gates(
             result = remembered(result)
         else:
             if not prepared:
-                shop.plumbing.refs.apply(RefUpdate(hold, task.tree))
+                if task.commit != task.main:
+                    shop.plumbing.refs.apply(RefUpdate(hold, task.tree))
                 failure = _ready(shop, slot, task, cancel)
                 if failure is not None:
                     return None if cancel.cancelled else Gated(task.tree, tuple(results), failure)

@@ -1,29 +1,35 @@
 """Looks at the state the cheap way: plain rows and no records, so that looking costs little more than starting.
 
-Only where the issue files are as they were when the rows were written; otherwise the backlog must be read again,
-which is `cli/look`'s business.
+Only where the issue files are as they were when the rows were written; in every other case, be it that something
+is wrong, `cli/look` looks properly, and says what is wrong.
 """
 
 import hashlib
 import json
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from noface.git.locate import locate
-from noface.store.database import Database
 
+Rows = Callable[..., list[sqlite3.Row]]
+"""Answers a query with its values: `Database.rows`, or the same of a glance."""
+
+_SCHEMA_VERSION = 1
+_BUSY_SECONDS = 10.0
+_CONFIG_NAMES = ("noface.toml", ".noface.toml")
 _ISSUE_COLUMNS = (
-    "id, present, title, priority, depends_on, status, reason, until, attempts, model, last_kind, last_message,"
-    " branch, merged_commit, cost_usd"
+    "id, status, reason, depends_on, title, attempts, model, last_kind, last_message, branch, merged_commit,"
+    " cost_usd, until, priority"
 )
 
 
-def unchanged(start: Path, config: Path | None) -> Database | None:
-    """Open the state of the repository around `start` if its issue rows are up to date, else return None.
+def unchanged(start: Path, config: Path | None) -> Rows | None:
+    """Return the rows of the repository around `start` if they are up to date, else None.
 
-    Raises UsageError, ConfigError or StoreError.
+    Raises UsageError where there is no repository, ConfigError where the configuration matters and is broken.
     """
     location = locate(start)
     path = location.state_dir / "state.db"
@@ -32,46 +38,52 @@ def unchanged(start: Path, config: Path | None) -> Database | None:
     fingerprint = _fingerprint(location.root, config)
     if fingerprint is None:
         return None
-    database = Database.open(path)
-    rows = database.rows("SELECT value FROM facts WHERE name = 'fingerprint'")
-    if rows and rows[0][0] == fingerprint:
-        return database
-    database.close()
-    return None
+    try:
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
+        connection.row_factory = sqlite3.Row
+
+        def rows(sql: str, *values: object) -> list[sqlite3.Row]:
+            return connection.execute(sql, values).fetchall()
+
+        known = rows("PRAGMA user_version")[0][0] == _SCHEMA_VERSION
+        found = rows("SELECT value FROM facts WHERE name = 'fingerprint'") if known else []
+    except sqlite3.Error:
+        return None
+    return rows if found and found[0][0] == fingerprint else None
 
 
-def issue_rows(database: Database) -> list[sqlite3.Row]:
+def issue_rows(rows: Rows) -> list[sqlite3.Row]:
     """Return what lists show of the issues, in the order they are worked."""
-    return database.rows(
+    return rows(
         f"SELECT {_ISSUE_COLUMNS} FROM issues WHERE present = 1 OR status = 'merged' "  # noqa: S608 - our own columns
         "ORDER BY present DESC, priority, position, id"
     )
 
 
-def blocked_rows(database: Database) -> list[sqlite3.Row]:
+def blocked_rows(rows: Rows) -> list[sqlite3.Row]:
     """Return the blocked issues with what a person is told of them."""
-    return database.rows(
+    return rows(
         "SELECT id, title, reason, block FROM issues WHERE status = 'blocked' AND present = 1"
         " ORDER BY priority, position, id"
     )
 
 
-def faults(database: Database, name: str = "faults") -> list[dict[str, Any]]:
+def faults(rows: Rows, name: str = "faults") -> list[dict[str, Any]]:
     """Return the backlog's faults (or `warnings`) as last seen: source, problem, hint."""
-    rows = database.rows("SELECT value FROM facts WHERE name = ?", name)
-    found = json.loads(rows[0][0]) if rows else []
+    facts = rows("SELECT value FROM facts WHERE name = ?", name)
+    found = json.loads(facts[0][0]) if facts else []
     return [{key: fault.get(key, "") for key in ("source", "problem", "hint")} for fault in found]
 
 
-def last_run(database: Database) -> sqlite3.Row | None:
+def last_run(rows: Rows) -> sqlite3.Row | None:
     """Return the newest run."""
-    rows = database.rows("SELECT * FROM runs ORDER BY started_at DESC LIMIT 1")
-    return rows[0] if rows else None
+    runs = rows("SELECT * FROM runs ORDER BY started_at DESC LIMIT 1")
+    return runs[0] if runs else None
 
 
-def model_waits(database: Database, now: float) -> list[sqlite3.Row]:
+def model_waits(rows: Rows, now: float) -> list[sqlite3.Row]:
     """Return the models that wait for their provider still."""
-    return database.rows("SELECT model, until, reason FROM waits WHERE until > ? ORDER BY model", now)
+    return rows("SELECT model, until, reason FROM waits WHERE until > ? ORDER BY model", now)
 
 
 def alive(pid: int) -> bool:
@@ -90,25 +102,35 @@ def _fingerprint(root: Path, config: Path | None) -> str | None:
 
     Should the two ever differ, the rows merely seem out of date and are made again.
     """
-    from noface.config import load
-    from noface.errors import ConfigError
     from noface.trackers.folder import scan
 
-    try:
-        found = load.find(root, config)
-    except ConfigError:
-        if config is not None:
-            raise
-        section = None
-    else:
-        section = load.tables(load.read(found), str(found)).get("tracker")
-    section = section if isinstance(section, dict) else {}
-    if section.get("kind", "files") != "files":
+    section = _tracker_section(root, config)
+    if section is None or section.get("kind", "files") != "files":
         return None
     try:
         entries = scan(root / str(section.get("path", "issues")))
     except OSError:
         return None
-    return (
-        "missing" if entries is None else hashlib.sha256(repr(entries).encode("utf-8", "surrogateescape")).hexdigest()
-    )
+    if entries is None:
+        return "missing"
+    return hashlib.sha256(repr(entries).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _tracker_section(root: Path, config: Path | None) -> dict[str, Any] | None:
+    """Return what `[tracker]` says, None where a look has to find that out.
+
+    A file without that word is not parsed: what else is in it, or wrong with it, must not keep anyone from looking.
+    """
+    paths = [config] if config is not None else [path for name in _CONFIG_NAMES if (path := root / name).exists()]
+    if not paths:
+        return {}
+    try:
+        text = paths[0].read_bytes() if len(paths) == 1 else None
+    except OSError:
+        return None
+    if text is None or b"tracker" not in text:
+        return None if text is None else {}
+    from noface.config import load
+
+    section = load.tables(load.read(paths[0]), str(paths[0])).get("tracker", {})
+    return section if isinstance(section, dict) else {}

@@ -8,8 +8,6 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from noface.core.taxonomy import FailureKind
-
 Record = dict[str, Any]
 Row = sqlite3.Row
 
@@ -139,6 +137,8 @@ def _issue_record(row: Row, statuses: Mapping[str, str]) -> Record:
 
 
 def _failure_record(failure: Record) -> Record:
+    from noface.core.taxonomy import FailureKind  # not needed by `status`
+
     return {
         "kind": failure["kind"],
         "category": FailureKind(failure["kind"]).category.value,

@@ -1,7 +1,6 @@
 """The page of `noface status`: what a person wants to know in the morning, what needs them first."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from noface.views.faults import fault_lines
 from noface.views.page import paint
@@ -13,29 +12,33 @@ ROWS_MAX = 20
 _ID_CELLS_MAX = 16
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Issues of one status: what to say under each, if anything, and what to do about them."""
-
-    status: str
-    title: str
-    say: Callable[[Record, float], str]
-    advice: str = ""
+_TITLES = {
+    "running": "running",
+    "landing": "landing",
+    "approval": "waits for approval",
+    "blocked": "blocked: `noface blocked` tells what to do",
+    "waiting": "waiting",
+    "ready": "ready",
+    "epic": "epics",
+    "skipped": "skipped",
+    "merged": "merged",
+}
+"""The groups by status, in the order they are shown; faulty files come before what is merged."""
 
 
 def status_page(document: Record, waits: Sequence[Record], now: float, width: int, *, everything: bool) -> list[str]:
     """Return the lines of the page. `waits` are models that wait for a provider; `now` is epoch seconds."""
     lines = [_summary(document), *_run_lines(document["run"], now, width)]
     for wait in waits:
-        text = f"{wait['model']} waits until {moment(wait['until'], now)}: {wait['reason']}"
+        text = f"A provider is waited for until {moment(wait['until'], now)}: {wait['reason']}"
         lines += [paint(line, "careful") for line in hanging(text, width)]
     by_status: dict[str, list[Record]] = {}
     for issue in document["issues"]:
         by_status.setdefault(issue["status"], []).append(issue)
-    for group in _GROUPS:
-        if group.status == "merged":
+    for status in _TITLES:
+        if status == "merged":
             lines += _fault_lines(document["faults"], width)
-        lines += _group_lines(group, by_status.get(group.status, []), now, width, everything=everything)
+        lines += _group_lines(status, by_status.get(status, []), now, width, everything=everything)
     if not document["issues"] and not document["faults"]:
         lines += ["", 'The backlog is empty. Add an issue: noface issue add "What should be done"']
     return lines
@@ -43,9 +46,7 @@ def status_page(document: Record, waits: Sequence[Record], now: float, width: in
 
 def _summary(document: Record) -> str:
     counts, faults = document["counts"], len(document["faults"])
-    parts = [
-        paint(f"{counts[group.status]:,} {group.status}", group.status) for group in _GROUPS if counts.get(group.status)
-    ]
+    parts = [paint(f"{counts[status]:,} {status}", status) for status in _TITLES if counts.get(status)]
     if faults:
         parts.append(paint(f"{faults:,} faulty", "bad"))
     total = count(len(document["issues"]) + faults, "issue")
@@ -64,11 +65,11 @@ def _run_lines(run: Record | None, now: float, width: int) -> list[str]:
     return [paint(line, "quiet") for line in hanging(text, width)]
 
 
-def _group_lines(group: _Group, issues: list[Record], now: float, width: int, *, everything: bool) -> Iterator[str]:
+def _group_lines(status: str, issues: list[Record], now: float, width: int, *, everything: bool) -> Iterator[str]:
     if not issues:
         return
     yield ""
-    yield paint(group.title, group.status) + (paint(f"  {group.advice}", "quiet") if group.advice else "")
+    yield paint(_TITLES[status], status)
     shown = issues if everything else issues[:ROWS_MAX]
     id_cells = min(max(cells(issue["id"]) for issue in shown), _ID_CELLS_MAX)
     for issue in shown:
@@ -78,12 +79,12 @@ def _group_lines(group: _Group, issues: list[Record], now: float, width: int, *,
         title = clean(issue["title"]) or "(no title)"
         row = f"  {name}  {pad(title, room) if facts else fit(title, room)}"
         yield f"{row}  {paint(facts, 'quiet')}" if facts else row
-        said = group.say(issue, now)
+        said = _said(issue, now)
         if said:
             yield from (paint(line, "quiet") for line in hanging(said, width, " " * (id_cells + 4), rows_max=2))
     rest = len(issues) - len(shown)
     if rest:
-        yield f"  … and {rest:,} more {group.status} (noface status --all)"
+        yield f"  … and {rest:,} more {status} (noface status --all)"
 
 
 def _facts(issue: Record) -> str:
@@ -105,42 +106,13 @@ def _fault_lines(faults: Sequence[Record], width: int) -> Iterator[str]:
         yield from fault_lines(faults, width)
 
 
-def _reason(issue: Record, _now: float) -> str:
-    return str(issue["reason"])
-
-
-def _waiting(issue: Record, now: float) -> str:
-    until = issue["until"]
-    if until is None:
-        return str(issue["reason"])
-    when = f"until {moment(until, now)}" if until > now else "may go on now"
-    return f"{when}: {issue['reason']}"
-
-
-def _blocked(issue: Record, _now: float) -> str:
-    failure = issue["last_failure"]
-    if failure is None:
-        return str(issue["reason"])
-    return f"{failure['kind']}: {failure['message']}" if failure["message"] else str(failure["kind"])
-
-
-def _ready(issue: Record, _now: float) -> str:
-    """Say why an issue that has been tried is tried again; a fresh one needs no words."""
-    return str(issue["reason"]) if issue["attempts"] or issue["last_failure"] else ""
-
-
-def _nothing(_issue: Record, _now: float) -> str:
-    return ""
-
-
-_GROUPS = (
-    _Group("running", "running", _reason),
-    _Group("landing", "landing", _reason),
-    _Group("approval", "waits for approval", _reason),
-    _Group("blocked", "blocked", _blocked, "what to do: noface blocked"),
-    _Group("waiting", "waiting", _waiting),
-    _Group("ready", "ready", _ready),
-    _Group("epic", "epics", _reason),
-    _Group("skipped", "skipped", _reason),
-    _Group("merged", "merged", _nothing),
-)
+def _said(issue: Record, now: float) -> str:
+    """Return what stands below an issue: why it is where it is. Nothing for fresh and merged ones."""
+    status, reason, failure, until = issue["status"], str(issue["reason"]), issue["last_failure"], issue["until"]
+    if status == "blocked" and failure is not None:
+        return f"{failure['kind']}: {failure['message']}" if failure["message"] else str(failure["kind"])
+    if status == "waiting" and until is not None:
+        return f"{f'until {moment(until, now)}' if until > now else 'may go on now'}: {reason}"
+    if status == "merged" or (status == "ready" and not issue["attempts"] and failure is None):
+        return ""
+    return reason

@@ -5,16 +5,15 @@ Lengths are in cells, the columns of a terminal: a Chinese character takes two.
 
 import re
 
-_ESCAPES = re.compile(
+# As text: compiled when first needed, since most of what is shown is plain ASCII.
+_ESCAPES = (
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC and the other strings: titles, links, clipboard
     r"|\x1b[ -/]*[0-~]?"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
 # Controls, what reorders text (trojan source), line separators, and halves of surrogate pairs.
-_FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+_FORBIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 _ELLIPSIS = "…"
 
 
@@ -30,8 +29,8 @@ def clean_block(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    lines = re.sub(r"\r+\n|\r", "\n", _ESCAPES.sub("", text))
-    return _FORBIDDEN.sub("�", lines.expandtabs(4))
+    lines = re.sub(r"\r+\n|\r", "\n", re.sub(_ESCAPES, "", text))
+    return re.sub(_FORBIDDEN, "�", lines.expandtabs(4))
 
 
 def cells(text: str) -> int:

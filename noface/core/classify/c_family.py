@@ -359,14 +359,7 @@ RULES = (
         "tests/check_queue.c:12:E:Core:test_wait:0: (after this point) Test timeout expired",
         even_in_tests=True,
     ),
-    Rule(
-        "cmocka.failed",
-        TEST,
-        ("[  ERROR   ] ---",),
-        r"^\[  ERROR   \] --- ",
-        "[  ERROR   ] --- 0x2 != 0x3",
-        level=Level.TRACEBACK,
-    ),
+    Rule("cmocka.failed", TEST, ("[  ERROR   ] ---",), r"^\[  ERROR   \] --- (?!Test failed with exception)", "[  ERROR   ] --- 0x2 != 0x3", level=Level.TRACEBACK),
     Rule(
         "cmocka.signal",
         RUNTIME,
@@ -519,6 +512,7 @@ RULES = (
 )
 
 NAMES = (
+    NameRule("catch2.case", ("-------------------------------------------------------------------------------",), r"^-{79}$", "-------------------------------------------------------------------------------", below=True),
     NameRule(
         "gtest.failed", ("[  FAILED  ] ",), r"^\[  FAILED  \] (?P<test>[\w/]+\.[\w/]+)", "[  FAILED  ] Split.Trailing"
     ),
@@ -544,12 +538,7 @@ NAMES = (
         r"^FAIL!  : (?P<test>\S+)",
         "FAIL!  : TestCart::totals() Compared values are not the same",
     ),
-    NameRule(
-        "boost.case",
-        (': in "',),
-        r"^\S+: (?:fatal )?error: in \"(?P<test>[^\"]+)\"",
-        't.cpp(7): error: in "cart/totals": check total == 3 has failed',
-    ),
+    NameRule("boost.case", (": in \"",), r"^.*?: (?:fatal )?error: in \"(?P<test>[^\"]+)\"", "t.cpp(7): error: in \"cart/totals\": check total == 3 has failed"),
     NameRule("doctest-cpp.case", ("TEST CASE:",), r"^TEST CASE:  (?P<test>.+)$", "TEST CASE:  totals"),
     NameRule("criterion.case", ("[FAIL] ",), r"^\[FAIL\] (?P<test>\w+::\w+)", "[FAIL] cart::totals: (0.00s)"),
     NameRule(

@@ -4,6 +4,7 @@ from noface.core.classify.kinds import ENV, LINT, NONE, RUNTIME, SYNTAX, TEST, T
 from noface.core.classify.rules import Level, NameRule, Rule
 
 RULES = (
+    Rule("groovy.class", ENV, ("unable to resolve class",), r"^(?P<file>\S+\.groovy): (?P<line>\d+): unable to resolve class (?P<dep>[\w.]+)", "/repo/d.groovy: 1: unable to resolve class com.acme.Foo", own_kind=SYNTAX),
     Rule(
         "java.uncaught",
         RUNTIME,
@@ -201,20 +202,8 @@ RULES = (
         r"^\[error\] (?:.*ResolveException|.*Error downloading|Not a valid (?:command|key)|.*not found: https)",
         "[error] (update) sbt.librarymanagement.ResolveException: Error downloading org.foo:bar:1.0",
     ),
-    Rule(
-        "groovy.startup",
-        SYNTAX,
-        ("startup failed:", "MultipleCompilationErrorsException"),
-        r"MultipleCompilationErrorsException: startup failed|^startup failed:",
-        "org.codehaus.groovy.control.MultipleCompilationErrorsException: startup failed:",
-    ),
-    Rule(
-        "groovy.line",
-        SYNTAX,
-        (".groovy: ",),
-        r"^(?P<file>\S+\.groovy): (?P<line>\d+): ",
-        "/repo/src/Cart.groovy: 3: Unexpected input: '{' @ line 3, column 20.",
-    ),
+    Rule("groovy.startup", SYNTAX, ("startup failed:", "MultipleCompilationErrorsException"), r"MultipleCompilationErrorsException: startup failed|^startup failed:", "org.codehaus.groovy.control.MultipleCompilationErrorsException: startup failed:", level=Level.TRACEBACK),
+    Rule("groovy.line", SYNTAX, (".groovy: ",), r"^(?P<file>\S+\.groovy): (?P<line>\d+): (?!unable to resolve class)", "/repo/src/Cart.groovy: 3: Unexpected input: '{' @ line 3, column 20."),
     Rule(
         "groovy.caught",
         RUNTIME,

@@ -4,14 +4,7 @@ from noface.core.classify.kinds import ENV, LINT, NONE, RUNTIME, SYNTAX, TEST, T
 from noface.core.classify.rules import Level, NameRule, Rule
 
 RULES = (
-    Rule(
-        "fortran.place",
-        SYNTAX,
-        (".f90:", ".f:", ".F90:", ".f95:", ".for:", ".f03:", ".f08:"),
-        r"^(?P<file>[^\s:]+\.[fF]\w*):(?P<line>\d+):\d+:$",
-        "src/stock.f90:12:18:",
-        level=Level.TRACEBACK,
-    ),
+    Rule("fortran.place", SYNTAX, (".f90:", ".f:", ".F90:", ".f95:", ".for:", ".f03:", ".f08:"), r"^(?P<file>[^\s:]+\.[fF]\w*):(?P<line>\d+):\d+:$", "src/stock.f90:12:18:", level=Level.WORDS),
     Rule(
         "fortran.error",
         SYNTAX,
@@ -19,14 +12,7 @@ RULES = (
         r"^(?:Fatal )?Error: (?!.*Cannot open module file|.*error stop).*(?: at \(\d\)|\(\d\))",
         "Error: Symbol 'totl' at (1) has no IMPLICIT type",
     ),
-    Rule(
-        "fortran.module",
-        ENV,
-        ("Cannot open module file",),
-        r"^Fatal Error: Cannot open module file '(?P<dep>\w+)\.mod'",
-        "Fatal Error: Cannot open module file 'json_module.mod' for reading at (1): No such file or directory",
-        own_kind=SYNTAX,
-    ),
+    Rule("fortran.module", ENV, ("Cannot open module file",), r"^Fatal Error: Cannot open module file [‘'](?P<dep>\w+)\.mod[’']", "Fatal Error: Cannot open module file 'json_module.mod' for reading at (1): No such file or directory", own_kind=SYNTAX),
     Rule(
         "fortran.runtime",
         RUNTIME,

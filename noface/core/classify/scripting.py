@@ -315,14 +315,7 @@ RULES = (
         "Unhandled SB-INT:SIMPLE-PROGRAM-ERROR in thread #<SB-THREAD:THREAD>:",
         level=Level.TRACEBACK,
     ),
-    Rule(
-        "lisp.package",
-        ENV,
-        ('Component "', "Package ", 'System "', "not found"),
-        r"Component \"?(?P<dep>[\w.:-]+)\"? not found|System \"(?P<dep2>[\w.-]+)\" not found",
-        'Component "alexandria" not found',
-        own_kind=SYNTAX,
-    ),
+    Rule("lisp.package", ENV, ("Component \"", "Package ", "System \"", "not found", "know how to REQUIRE"), r"know how to REQUIRE |Component \"?(?P<dep>[\w.:-]+)\"? not found|System \"(?P<dep2>[\w.-]+)\" not found", "Component \"alexandria\" not found", own_kind=SYNTAX),
     Rule(
         "scheme.unbound",
         RUNTIME,

@@ -1,0 +1,189 @@
+"""The sample project: green suite, one red acceptance test for each bug, other bugs for every seed."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from noface.demo.catalogue import CATALOGUE, BugClass
+from noface.demo.draw import draw
+from noface.demo.project_files import PYPROJECT
+from noface.demo.sample import build, library
+
+SEEDS = (0, 1, 7)
+
+
+def run_pytest(directory, *arguments):
+    command = [sys.executable, "-B", "-m", "pytest", "-q", "-rA", *arguments]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+
+
+def outcomes(directory, *arguments):
+    text = run_pytest(directory, "--continue-on-collection-errors", *arguments).stdout
+    lines = [line.split() for line in text.splitlines() if line.startswith(("PASSED", "FAILED", "ERROR"))]
+    return {(line[0], Path(line[1].partition("::")[0]).stem) for line in lines}
+
+
+def git(directory, *arguments):
+    done = subprocess.run(["git", *arguments], cwd=directory, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def front_matter(path):
+    _, header, body = path.read_text().split("+++\n")
+    return tomllib.loads(header), body.strip()
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def sample(request, tmp_path_factory):
+    return build(tmp_path_factory.mktemp("sample") / "project", request.param, sys.executable)
+
+
+def test_the_suite_is_green_and_every_acceptance_test_red(sample):
+    assert run_pytest(sample.directory, "tests").returncode == 0
+    red = {name for outcome, name in outcomes(sample.directory, "acceptance") if outcome != "PASSED"}
+    assert red == {f"test_{number}" for number, _, _ in sample.issues}
+
+
+def test_the_gate_and_the_accept_commands_run_as_written(sample):
+    settings = tomllib.loads((sample.directory / "noface.toml").read_text())
+    (gate,) = settings["gates"]
+    assert gate["kind"] == "test"
+    done = subprocess.run(["bash", "-c", gate["command"]], cwd=sample.directory, check=False, capture_output=True)
+    assert done.returncode == 0
+    assert settings["models"]["tier2"]["tier"] == 2
+    assert settings["retry"]["default_model"] in settings["models"]
+    meta, _ = front_matter(next((sample.directory / "issues").glob("101-*.md")))
+    done = subprocess.run(["bash", "-c", meta["accept"][0]], cwd=sample.directory, check=False, capture_output=True)
+    assert done.returncode in {1, 2}
+    assert git(sample.directory, "status", "--porcelain", "--ignored") == ""
+
+
+def test_the_worker_starts_by_its_command(sample):
+    settings = tomllib.loads((sample.directory / "noface.toml").read_text())
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NOFACE_")}
+    command = settings["models"]["tier1"]["command"]
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=sample.directory, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "NOFACE_ORDER_FILE is not set" in done.stderr
+
+
+def test_each_issue_reads_like_a_report(sample):
+    files = sorted((sample.directory / "issues").iterdir())
+    assert [file.name.partition("-")[0] for file in files] == [number for number, _, _ in sample.issues]
+    for file, (number, title, _) in zip(files, sample.issues, strict=True):
+        meta, body = front_matter(file)
+        assert meta["title"] == title
+        assert len(body) > 80
+        assert meta["accept"][0].endswith(f"acceptance/test_{number}.py")
+        assert all((sample.directory / path).is_file() for path in meta["paths"])
+        assert all(int(other) < int(number) for other in meta["depends_on"])
+
+
+def test_the_dependent_issue_names_what_it_needs(sample):
+    dependent = next(number for number, _, kind in sample.issues if kind == BugClass.DEPENDENT)
+    meta, _ = front_matter(next((sample.directory / "issues").glob(f"{dependent}-*.md")))
+    assert len(meta["depends_on"]) == 1
+
+
+def test_the_right_code_is_nowhere_in_the_repository(sample):
+    titles = {title for _, title, _ in sample.issues}
+    bugs = [bug for bug in CATALOGUE if bug.title in titles and bug.right]
+    assert len(bugs) >= 8
+    for bug in bugs:
+        path = f"oddments/{bug.module}.py"
+        commits = git(sample.directory, "log", "--all", "--format=%H", "--", path).split()
+        versions = [git(sample.directory, "show", f"{commit}:{path}") for commit in commits]
+        assert versions
+        assert not any(bug.right in version for version in versions)
+        assert all(bug.wrong in version for version in versions)
+
+
+def test_main_is_checked_out_clean_with_a_history(sample):
+    assert git(sample.directory, "branch", "--show-current").strip() == "main"
+    assert git(sample.directory, "status", "--porcelain") == ""
+    assert len(git(sample.directory, "log", "--format=%h").split()) > 3
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1, 2, 3, 12345, -7])
+def test_every_draw_has_each_class_and_never_a_bug_twice(seed):
+    bugs = draw(seed)
+    assert {bug.kind for bug in bugs} == set(BugClass)
+    assert len({bug.name for bug in bugs}) == len(bugs) == 9
+    for place, bug in enumerate(bugs):
+        assert bug.needs is None or bug.needs in {before.name for before in bugs[:place]}
+
+
+def test_seeds_differ_and_no_seed_is_seed_0():
+    assert len({frozenset(bug.name for bug in draw(seed)) for seed in range(12)}) >= 10
+    assert draw(None) == draw(0)
+
+
+def test_the_same_seed_gives_the_same_files(tmp_path):
+    one = build(tmp_path / "one", 5, sys.executable)
+    other = build(tmp_path / "other", 5, sys.executable)
+    trees = [git(sample.directory, "rev-parse", "HEAD^{tree}") for sample in (one, other)]
+    assert trees[0] == trees[1]
+    assert one.issues == other.issues
+
+
+def write_project(directory, bugs):
+    for files in library(bugs).values():
+        for name, text in files.items():
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    (directory / "pyproject.toml").write_text(PYPROJECT)
+    acceptance = directory / "acceptance"
+    acceptance.mkdir()
+    for bug in CATALOGUE:
+        (acceptance / f"test_{bug.name.replace('-', '_')}.py").write_text(bug.acceptance)
+    return directory
+
+
+def test_without_bugs_every_acceptance_test_passes_that_asks_for_nothing_new(tmp_path):
+    project = write_project(tmp_path, ())
+    assert run_pytest(project, "tests").returncode == 0
+    red = {name for outcome, name in outcomes(project, "acceptance") if outcome != "PASSED"}
+    beyond = {bug for bug in CATALOGUE if bug.kind is BugClass.OUT_OF_REACH}
+    assert red == {f"test_{bug.name.replace('-', '_')}" for bug in beyond}
+
+
+def test_with_all_bugs_at_once_the_suite_stays_green_and_every_acceptance_file_is_red(tmp_path):
+    project = write_project(tmp_path, CATALOGUE)
+    assert run_pytest(project, "tests").returncode == 0
+    red = {name for outcome, name in outcomes(project, "acceptance") if outcome != "PASSED"}
+    assert red == {f"test_{bug.name.replace('-', '_')}" for bug in CATALOGUE}
+
+
+def test_the_catalogue_is_large_enough_for_seeds_to_differ():
+    assert len(CATALOGUE) >= 16
+    assert len({bug.name for bug in CATALOGUE}) == len(CATALOGUE)
+
+
+def test_a_folder_with_files_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(ValueError, match="not empty"):
+        build(tmp_path, 0, sys.executable)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_an_empty_folder_is_used(tmp_path):
+    assert build(tmp_path, 0, sys.executable).directory == tmp_path
+    assert (tmp_path / "noface.toml").is_file()
+
+
+def test_no_git_identity_and_a_git_hook_around_it_do_no_harm(tmp_path):
+    """A hook's GIT_DIR must not send the sample's commits into another repository."""
+    elsewhere = tmp_path / "elsewhere"
+    subprocess.run(["git", "init", "--quiet", str(elsewhere)], check=True)
+    code = "import sys; from pathlib import Path; from noface.demo.sample import build; build(Path(sys.argv[1]), 0, sys.executable)"
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_DIR": str(elsewhere / ".git"), "GIT_INDEX_FILE": "x"}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "project")], env=env, check=True)
+    assert "Open the backlog" in git(tmp_path / "project", "log", "--format=%s")
+    assert git(elsewhere, "for-each-ref") == ""

@@ -1,0 +1,308 @@
+"""Bad input to `noface run`: a clear error with what to do, the right exit code, nothing changed."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+
+def snapshot(project):
+    return (
+        project.git("for-each-ref", check=False),
+        project.git("status", "--porcelain", check=False),
+        sorted(path.name for path in project.path.iterdir()),
+    )
+
+
+def refused(project, *args, code=2, **env):
+    before = snapshot(project)
+    done = project.noface("run", *args, **env)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert "→" in done.stderr  # every refusal says what to do
+    assert snapshot(project) == before
+    return done.stderr
+
+
+def test_no_repository(project):
+    shutil.rmtree(project.path / ".git")
+    assert "git init" in refused(project)
+
+
+def test_no_commits(project):
+    shutil.rmtree(project.path / ".git")
+    project.git("init", "-q")
+    assert "no commit yet" in refused(project)
+
+
+def test_a_bare_repository(project, tmp_path):
+    project.git("clone", "-q", "--bare", ".", str(tmp_path / "bare"))
+    project.path = tmp_path / "bare"
+    assert "bare" in refused(project)
+
+
+def test_an_old_git(project, tmp_path):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    fake = folder / "git"
+    fake.write_text('#!/bin/sh\necho "git version 2.20.1"\n')
+    fake.chmod(0o755)
+    project_git = project.git
+    project.git = lambda *args, check=True: project_git(*args, check=check)
+    assert "2.38" in refused(project, PATH=f"{folder}:/usr/bin:/bin")
+
+
+def test_no_configuration(project):
+    (project.path / "noface.toml").unlink()
+    assert "noface init" in refused(project)
+
+
+def test_malformed_toml_is_told_with_its_line(project):
+    project.write("noface.toml", "[[gates]]\nname = \n")
+    assert "noface.toml:2" in refused(project)
+
+
+def test_an_unknown_key_is_told_with_the_nearest(project):
+    project.config(extra='\n[landing]\nstile = "merge"\n')
+    assert "style" in refused(project)
+
+
+def test_an_unknown_model(project):
+    text = (project.path / "noface.toml").read_text().replace('default_model = "small"', 'default_model = "smal"')
+    project.write("noface.toml", text)
+    assert "small" in refused(project)
+    project.config()
+    assert "small" in refused(project, "--model", "nope")
+
+
+def test_no_gates(project):
+    text = (project.path / "noface.toml").read_text().split("\n", 3)[3]
+    project.write("noface.toml", text)
+    assert "[[gates]]" in refused(project)
+
+
+def test_an_agent_that_is_not_installed(project):
+    project.config(extra='\n[models.gone]\nagent = "command"\ncommand = "no-such-agent --now"\n')
+    stderr = refused(project, "--model", "gone")
+    assert "no-such-agent" in stderr
+
+
+def test_a_red_baseline_stops_the_run_and_names_the_test(project):
+    project.write("test_x.py", "def test_x():\n    assert 1 == 2\n")
+    project.config(gate="python -m pytest -q -p no:cacheprovider")
+    project.issue(7)
+    project.commit()
+    stderr = refused(project, code=3)
+    assert "BASELINE_RED" in stderr
+    assert "test_x.py::test_x" in stderr
+    assert "--allow-red" in stderr
+
+
+def test_with_allow_red_only_new_failures_count(project):
+    project.write("test_x.py", "def test_x():\n    assert 1 == 2\n\n\ndef test_y():\n    assert True\n")
+    project.write("y.py", "Y = True\n")
+    project.write("test_y.py", "from y import Y\n\n\ndef test_y():\n    assert Y\n")
+    project.config(gate="python -m pytest -q -p no:cacheprovider")
+    project.play(
+        ("7", 1, [{"write": "y.py", "text": "Y = False\n"}]),
+        ("7", 0, [{"write": "y.py", "text": "Y = 1\n"}]),
+    )
+    project.issue(7)
+    project.commit()
+    project.run("--allow-red")
+    first, second = project.attempts("7")
+    assert (first["outcome"], second["outcome"]) == ("TEST_FAILURE", "PASSED")
+    assert (project.path / "y.py").read_text() == "Y = 1\n"
+
+
+def test_a_faulty_issue_is_named_and_the_rest_runs(project):
+    project.issue(7)
+    project.write("issues/8-broken.md", "+++\ntitle = \n+++\n")
+    project.issue(9, depends_on=["77"])
+    project.commit()
+    out = project.run(code=3)
+    assert "8-broken.md" in out
+    assert "77" in out
+    assert project.statuses()["7"] == "merged"
+
+
+def test_an_empty_body_is_allowed_with_a_warning(project):
+    project.write("issues/7-x.md", "# Only a title\n")
+    project.commit()
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+    assert "7-x.md" in project.noface("issues").stdout
+
+
+def test_a_shallow_clone_works_as_long_as_main_is_there(project, tmp_path):
+    project.issue(7)
+    project.commit()
+    project.git("clone", "-q", "--depth", "1", f"file://{project.path}", str(tmp_path / "shallow"))
+    project.path = tmp_path / "shallow"
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_a_detached_head_wants_main_named(project):
+    project.git("checkout", "-q", "--detach")
+    assert "project.main" in refused(project)
+
+
+def test_errors_are_json_for_programs(project):
+    (project.path / "noface.toml").unlink()
+    done = project.noface("run", "--json")
+    document = json.loads(done.stdout)
+    assert document["schema"] == 1
+    assert document["error"]["code"] == 2
+
+
+@pytest.mark.parametrize("word", ["--max-iterations=x", "--nope", "--workers=0"])
+def test_a_wrong_option_is_a_usage_error(project, word):
+    done = project.noface("run", word)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_local_change_in_the_way_holds_the_landing_and_says_which_file(project):
+    project.play(("*", 0, [{"write": "a.txt", "text": "from noface\n"}]))
+    project.issue(7)
+    project.commit()
+    project.write("a.txt", "mine\n")
+    out = project.run(code=3)
+    assert "a.txt" in out
+    assert (project.path / "a.txt").read_text() == "mine\n"
+    assert project.statuses() == {"7": "landing"}
+    project.git("checkout", "-q", "--", "a.txt")
+    project.run()
+    assert (project.path / "a.txt").read_text() == "from noface\n"
+
+
+def test_main_that_moves_during_the_run_is_merged_with(project):
+    project.config(
+        gate=f"test -e a.txt; if test -e b.txt; then until test -e {project.folder}/go; do sleep 0.05; done; fi"
+    )
+    project.issue(7)
+    project.commit()
+    running = project.start("run")
+    from conftest import wait_for
+
+    wait_for(lambda: list((project.folder / "slots").glob("*/gate-0/b.txt")))
+    project.write("mine.txt", "m")
+    mine = project.commit("mine, meanwhile")
+    (project.folder / "go").touch()
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 0, out
+    assert project.git("rev-parse", "main^1") == mine
+    assert (project.path / "b.txt").exists()
+
+
+def test_setup_runs_once_a_slot_and_again_when_its_inputs_change(project):
+    counter = project.folder / "setups"
+    extra = f"""
+[project]
+setup = "mkdir -p deps && cp lock deps/lock && echo run >> {counter}"
+setup_inputs = ["lock"]
+keep = ["deps"]
+"""
+    project.config(gate="cmp lock deps/lock", extra=extra)
+    project.write("lock", "1\n")
+    project.write(".gitignore", "deps/\n")
+    project.play(
+        ("1", 0, [{"write": "one", "text": "1"}]),
+        ("2", 0, [{"write": "two", "text": "2"}]),
+        ("3", 0, [{"write": "lock", "text": "2\n"}]),
+    )
+    for number in (1, 2):
+        project.issue(number)
+    project.commit()
+    project.run()
+    runs = counter.read_text().count("run")
+    assert runs == 3  # the baseline's slot, the worker's and its gates'
+    project.issue(3)
+    project.run()
+    assert (project.path / "lock").read_text() == "2\n"
+    assert counter.read_text().count("run") > runs
+
+
+def test_a_failing_setup_is_an_environment_block_that_clears_itself(project):
+    flag = project.folder / "ok"
+    project.config(extra=f'\n[project]\nsetup = "test -e {flag}"\n')
+    project.issue(7)
+    project.commit()
+    done = project.noface("run")
+    assert done.returncode == 1
+    assert "setup" in done.stderr
+    flag.touch()
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_the_workers_git_is_never_noface_s(project):
+    canary = project.folder / "canary"
+    evil = f"git config core.fsmonitor 'touch {canary}'; git config core.hooksPath .; git config filter.x.clean 'touch {canary}'"
+    steps = [
+        {
+            "shell": f"{evil}; echo '* filter=x' > .gitattributes; printf '#!/bin/sh\\ntouch {canary}\\n' > post-checkout"
+        },
+        {"shell": "chmod +x post-checkout; git checkout -q -b elsewhere; rm -rf .git/refs"},
+        {"write": "b.txt", "text": "b"},
+        {"shell": f"rm -f {canary}"},  # so far it ran by the worker's own hand
+    ]
+    project.play(("*", 0, steps))
+    project.issue(7)
+    project.commit()
+    project.run()
+    assert not canary.exists()
+    assert (project.path / "b.txt").exists()
+
+
+def test_a_worker_cannot_push_to_the_repository(project):
+    project.play(
+        (
+            "*",
+            0,
+            [{"write": "b.txt", "text": "b"}, {"shell": "git add -A; git commit -qm x; git push -f origin HEAD:main"}],
+        )
+    )
+    project.issue(7)
+    before = project.commit()
+    project.run()
+    assert project.git("rev-parse", "main^1") == before
+
+
+def test_a_gate_that_writes_to_the_tree_changes_nothing_that_lands(project):
+    project.config(gate="echo garbage > garbage.txt; echo changed >> a.txt")
+    project.issue(7)
+    project.commit()
+    project.run()
+    assert project.git("ls-tree", "--name-only", "main").split() == ["a.txt", "b.txt", "issues", "noface.toml"]
+    assert (project.path / "a.txt").read_text() == "one\n"
+
+
+def test_a_gate_that_hangs_is_ended_at_its_limit(project):
+    text = 'timeout = "1s"\n\n[models.small]'
+    project.config(gate="test ! -e b.txt || sleep 600")
+    config = (project.path / "noface.toml").read_text().replace("[models.small]", text, 1)
+    project.write("noface.toml", config)
+    project.issue(7, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    assert project.attempts("7")[0]["outcome"] == "TIMEOUT"
+    assert project.processes() == []
+
+
+def test_the_users_hooks_do_not_run_and_their_config_is_untouched(project):
+    canary = project.folder / "canary"
+    for name in ("post-merge", "post-checkout", "pre-commit", "reference-transaction", "post-index-change"):
+        hook = project.path / ".git" / "hooks" / name
+        hook.write_text(f"#!/bin/sh\ntouch {canary}\n")
+        hook.chmod(0o755)
+    project.issue(7)
+    subprocess.run(["git", "-c", "core.hooksPath=/dev/null", "add", "-A"], cwd=project.path, check=True)
+    subprocess.run(["git", "-c", "core.hooksPath=/dev/null", "commit", "-qm", "x"], cwd=project.path, check=True)
+    canary.unlink(missing_ok=True)
+    config = (project.path / ".git" / "config").read_bytes()
+    project.run()
+    assert not canary.exists()
+    assert (project.path / ".git" / "config").read_bytes() == config
