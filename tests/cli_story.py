@@ -30,7 +30,7 @@ LINT = GateSpec("lint", "ruff check .")
 MODELS = {"claude-sonnet": 1, "claude-opus": 2}
 
 
-def test_failure(message="assert 401 == 200", **more):
+def red_test(message="assert 401 == 200", **more):
     values = {
         "kind": FailureKind.TEST_FAILURE,
         "message": message,
@@ -42,9 +42,6 @@ def test_failure(message="assert 401 == 200", **more):
         "gate": "unit",
     }
     return Failure(**{**values, **more})
-
-
-test_failure.__test__ = False  # a maker of failures, not a test
 
 
 class Story:
@@ -100,7 +97,16 @@ class Story:
         return order
 
     def attempt(
-        self, issue, number, failure=None, model="claude-sonnet", cost=0.21, action=None, notes=(), gates=None, charged=True
+        self,
+        issue,
+        number,
+        failure=None,
+        model="claude-sonnet",
+        cost=0.21,
+        action=None,
+        notes=(),
+        gates=None,
+        charged=True,
     ):
         order = self.start(issue, number, model)
         snapshot = Snapshot(self.commit, "t" * 40, self.commit, "t" * 40)
@@ -126,8 +132,14 @@ class Story:
         """Two failures: once more with feedback, then the stronger model."""
         again = RetryWithFeedback("claude-sonnet", "attempt 1 of 2 with claude-sonnet failed; it is told why")
         stronger = Escalate("claude-opus", "2 attempts with claude-sonnet failed: the next model of the ladder")
-        self.attempt(issue, 1, test_failure(), action=again)
-        self.attempt(issue, 2, test_failure("assert 403 == 200"), action=stronger, notes=("protected files put back: conftest.py",))
+        self.attempt(issue, 1, red_test(), action=again)
+        self.attempt(
+            issue,
+            2,
+            red_test("assert 403 == 200"),
+            action=stronger,
+            notes=("protected files put back: conftest.py",),
+        )
         return self
 
     def block(self, issue, kind=FailureKind.TEST_FAILURE, reason="all 5 attempts are used up", questions=()):
@@ -164,7 +176,9 @@ def write_issue(root, name, title, front=""):
 def usual_night(root, commit="c" * 40):
     """One issue of every kind, and a broken file."""
     write_issue(root, "001-greet", "Greet in the language of the visitor")
-    write_issue(root, "002-login", "Fix the login of visitors whose name holds a comma, which answers 401 instead of 200")
+    write_issue(
+        root, "002-login", "Fix the login of visitors whose name holds a comma, which answers 401 instead of 200"
+    )
     write_issue(root, "003-page", "Paginate the list of orders", 'depends_on = ["002"]\n')
     write_issue(root, "004-cache", "Cache the exchange rates", "priority = 1\n")
     write_issue(root, "005-export", "Export orders as CSV")
@@ -173,10 +187,12 @@ def usual_night(root, commit="c" * 40):
     write_issue(root, "008-broken", "Broken", 'depends_on = ["999"]\n')
     story = Story(root, commit).sync().run()
     story.merge("001")
-    story.fail_and_retry("002").attempt("002", 3, test_failure(), model="claude-opus", cost=1.02)
+    story.fail_and_retry("002").attempt("002", 3, red_test(), model="claude-opus", cost=1.02)
     story.block("002", questions=("Should a comma end the name, as the old site did?",))
-    story.merge("004", "d" * 40).status("004", "landing", "local changes of yours are in the way: src/rates.py, src/money.py")
+    story.merge("004", "d" * 40).status(
+        "004", "landing", "local changes of yours are in the way: src/rates.py, src/money.py"
+    )
     story.status("006", "waiting", "claude-sonnet: rate limited", story.now + 10**9)
-    story.attempt("007", 1, test_failure(), action=RetryWithFeedback("claude-sonnet", "the worker is told why it failed"))
+    story.attempt("007", 1, red_test(), action=RetryWithFeedback("claude-sonnet", "the worker is told why it failed"))
     story.start("007", 2)
     return story

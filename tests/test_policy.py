@@ -40,11 +40,10 @@ def failed(kind, model="small", *, said="", diff="", charged=None, retry_at=None
     )
 
 
-def test_failures(*names, model="small"):
+def fails(*names, model="small"):
     return [failed(K.TEST_FAILURE, model, said=f"s{name}", diff=f"d{name}") for name in names]
 
 
-test_failures.__test__ = False
 INTERRUPTION = PastAttempt(0, "small", 1, INTERRUPTED, charged=False)
 
 
@@ -65,22 +64,22 @@ def test_an_attempt_that_passed_is_landed():
 
 
 def test_the_first_failure_is_retried_with_feedback_by_the_same_model():
-    action = decide(*test_failures(1))
+    action = decide(*fails(1))
     assert isinstance(action, RetryWithFeedback)
     assert action.model == "small"
 
 
 def test_after_escalate_after_attempts_failures_the_next_rung_takes_over():
-    action = decide(*test_failures(1, 2))
+    action = decide(*fails(1, 2))
     assert isinstance(action, Escalate)
     assert action.model == "big"
 
 
 def test_second_identical_failure_escalates():
     patient = replace(POLICY, ladder=(Rung("small", 1, 4), Rung("big", 2, 5)), attempts_max=9)
-    different = decide(*test_failures(1, 2), policy=patient)
+    different = decide(*fails(1, 2), policy=patient)
     assert isinstance(different, RetryWithFeedback)
-    same = decide(*test_failures(1, 1), policy=patient)
+    same = decide(*fails(1, 1), policy=patient)
     assert isinstance(same, Escalate)
     assert same.reason.startswith("no progress")
 
@@ -92,38 +91,38 @@ def test_the_same_diff_with_another_error_is_progress():
 
 
 def test_the_last_rung_repeats_until_the_cap_and_then_the_issue_is_blocked():
-    attempts = [*test_failures(1, 2), *test_failures(3, 4, model="big")]
+    attempts = [*fails(1, 2), *fails(3, 4, model="big")]
     assert decide(*attempts) == RetryWithFeedback("big", "TEST_FAILURE: once more, with feedback")
-    blocked = decide(*attempts, *test_failures(5, model="big"))
+    blocked = decide(*attempts, *fails(5, model="big"))
     assert blocked == Block(K.TEST_FAILURE, "all 5 attempts are used up")
 
 
 def test_three_identical_attempts_on_the_last_rung_end_in_no_progress():
     alone = replace(POLICY, ladder=(Rung("small", 1, 5),), attempts_max=9)
-    assert isinstance(decide(*test_failures(1, 1), policy=alone), RetryWithFeedback)
-    blocked = decide(*test_failures(1, 1, 1), policy=alone)
+    assert isinstance(decide(*fails(1, 1), policy=alone), RetryWithFeedback)
+    blocked = decide(*fails(1, 1, 1), policy=alone)
     assert isinstance(blocked, Block)
     assert blocked.kind is K.NO_PROGRESS
 
 
 def test_attempts_of_an_earlier_epoch_count_no_more():
-    assert isinstance(decide(*test_failures(1, 2, 3, 4, 5), epoch=1), FirstAttempt)
+    assert isinstance(decide(*fails(1, 2, 3, 4, 5), epoch=1), FirstAttempt)
 
 
 def test_the_issue_s_own_max_attempts_is_its_cap():
     issue = replace(ISSUE, max_attempts=1)
-    assert decide(*test_failures(1), issue=issue) == Block(K.TEST_FAILURE, "all 1 attempts are used up")
+    assert decide(*fails(1), issue=issue) == Block(K.TEST_FAILURE, "all 1 attempts are used up")
 
 
 def test_no_escalate_keeps_the_first_model_to_the_end():
     issue = replace(ISSUE, no_escalate=True)
-    assert decide(*test_failures(1, 2, 3, 4), issue=issue).model == "small"
+    assert decide(*fails(1, 2, 3, 4), issue=issue).model == "small"
 
 
 def test_the_issue_s_own_model_comes_first_and_only_stronger_ones_follow():
     issue = replace(ISSUE, model="big")
     assert decide(issue=issue).model == "big"
-    attempts = test_failures(1, 2, 3, model="big")
+    attempts = fails(1, 2, 3, model="big")
     assert decide(*attempts, issue=issue).model == "big"
     three = replace(POLICY, ladder=(*LADDER[:1], Rung("big", 2, 2), Rung("huge", 3, 5)))
     assert decide(*attempts, issue=issue, policy=three).model == "huge"
@@ -132,19 +131,19 @@ def test_the_issue_s_own_model_comes_first_and_only_stronger_ones_follow():
 def test_a_model_outside_the_ladder_gives_way_to_a_stronger_one():
     issue = replace(ISSUE, model="twin")
     assert decide(issue=issue).model == "twin"
-    assert decide(*test_failures(1, 2, model="twin"), issue=issue).model == "big"
+    assert decide(*fails(1, 2, model="twin"), issue=issue).model == "big"
 
 
 def test_two_models_of_one_tier_still_make_a_ladder():
     policy = replace(POLICY, ladder=(Rung("small", 1, 2), Rung("twin", 1, 5)))
-    action = decide(*test_failures(1, 2), policy=policy)
+    action = decide(*fails(1, 2), policy=policy)
     assert isinstance(action, Escalate)
     assert action.model == "twin"
 
 
 def test_a_weaker_escalation_model_is_never_used():
     policy = replace(POLICY, ladder=(Rung("huge", 3, 2), Rung("big", 2, 5)))
-    assert decide(*test_failures(1, 2, model="huge"), policy=policy).model == "huge"
+    assert decide(*fails(1, 2, model="huge"), policy=policy).model == "huge"
 
 
 def test_block_after_counts_equal_failures_in_a_row():
@@ -160,7 +159,7 @@ def test_block_after_counts_equal_failures_in_a_row():
     assert decide(*alike, policy=policy) == Block(K.TEST_FAILURE, "the same failure 3 times in a row")
 
 
-def test_failures_without_a_signature_are_told_apart_by_kind_and_message():
+def fails_without_a_signature_are_told_apart_by_kind_and_message():
     policy = replace(POLICY, block_after=2)
     differing = [replace(failed(kind), signature="") for kind in (K.SYNTAX_ERROR, K.RUNTIME_ERROR)]
     assert not isinstance(decide(*differing, policy=policy), Block)
@@ -169,7 +168,7 @@ def test_failures_without_a_signature_are_told_apart_by_kind_and_message():
 
 
 def test_an_interrupted_attempt_is_run_again_by_the_same_model_and_charged_to_nobody():
-    attempts = [*test_failures(1, 2), replace(INTERRUPTION, model="big", tier=2)]
+    attempts = [*fails(1, 2), replace(INTERRUPTION, model="big", tier=2)]
     assert decide(*attempts) == RetrySame("big", "noface was interrupted; nothing is charged")
 
 
@@ -280,7 +279,7 @@ def test_an_edited_model_holds_for_what_is_not_charged_too():
 
 
 def test_a_ladder_lengthened_meanwhile_does_not_lead_back_down():
-    attempts = [*test_failures(1, 2), *test_failures(3, model="big")]
+    attempts = [*fails(1, 2), *fails(3, model="big")]
     longer = replace(POLICY, ladder=(Rung("small", 1, 4), Rung("big", 2, 5)), attempts_max=9)
     assert decide(*attempts, policy=longer).model == "big"
 

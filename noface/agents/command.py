@@ -12,31 +12,10 @@ from noface.core.model import AttemptOrder, Failure, ModelSpec
 from noface.core.taxonomy import FailureKind
 
 _TOKEN = re.compile(r"\{\w+\}|\\.|.", re.DOTALL)
-_SHELL_WORDS = frozenset(
-    [
-        ".",
-        ":",
-        "case",
-        "cd",
-        "command",
-        "eval",
-        "exec",
-        "export",
-        "for",
-        "function",
-        "if",
-        "set",
-        "source",
-        "test",
-        "time",
-        "trap",
-        "true",
-        "ulimit",
-        "umask",
-        "until",
-        "while",
-    ]
-)
+_SHELL_WORDS = frozenset((
+    ".", ":", "case", "cd", "command", "eval", "exec", "export", "for", "function", "if", "set", "source",
+    "test", "time", "trap", "true", "ulimit", "umask", "until", "while",
+))  # fmt: skip
 
 
 class CommandAgent:

@@ -18,8 +18,8 @@ from noface.demo.outcome import Outcome, Verdict
 
 MEMORY_MB = 1024
 START_SECONDS_MAX = 60.0
-BASELINE_CPU_S = 10.0
-HANGING_CPU_S = 1.0
+BASELINE_CPU_S = 5.0
+HANGING_CPU_S = 0.5
 CPU_S_MIN = 0.3
 TRACE_FACTOR = 4
 CPU_FACTOR = 8

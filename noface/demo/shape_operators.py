@@ -65,7 +65,7 @@ def slice_bound(source: Source, node: ast.AST) -> Iterator[Change]:
 def swapped_operands(source: Source, node: ast.AST) -> Iterator[Change]:
     """Swap the operands where their order matters."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow):
-        yield _swapped(source, node.left, node.right, "swapped operands", 0.6)
+        yield from _swapped(source, node.left, node.right, "swapped operands")
 
 
 def swapped_arguments(source: Source, node: ast.AST) -> Iterator[Change]:
@@ -73,13 +73,14 @@ def swapped_arguments(source: Source, node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.Call):
         for left, right in zip(node.args, node.args[1:], strict=False):
             if not isinstance(left, ast.Starred) and not isinstance(right, ast.Starred):
-                yield _swapped(source, left, right, "swapped arguments", 0.6)
+                yield from _swapped(source, left, right, "swapped arguments")
 
 
-def _swapped(source: Source, left: ast.expr, right: ast.expr, operator: str, weight: float) -> Change:
+def _swapped(source: Source, left: ast.expr, right: ast.expr, operator: str) -> Iterator[Change]:
     (start, left_end), (right_start, end) = source.span(left), source.span(right)
     gap = source.data[left_end:right_start]
-    return Change(start, end, _operand(source, right) + gap + _operand(source, left), operator, weight)
+    if source.text(left) != source.text(right):
+        yield Change(start, end, _operand(source, right) + gap + _operand(source, left), operator, 0.6)
 
 
 def _operand(source: Source, node: ast.expr) -> bytes:

@@ -1,24 +1,38 @@
 """Moves main by compare-and-swap (law 1), with the files where it is checked out (law 3).
 
-Where main is checked out, the ref is locked first, then HEAD is looked at again, then the files move with the
-person's own configuration, then the ref. `merge --ff-only` would be no compare-and-swap, and a bare `update-ref`
-would leave every change showing as reversed (SAFETY, "dangerous git" 7).
+The ref is locked first at its old value, then HEAD is looked at again, then the files move, then the ref.
+`merge --ff-only` would be no compare-and-swap, and a bare `update-ref` would leave every change showing as reversed
+(SAFETY, "dangerous git" 7).
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from noface.errors import GitError
-from noface.git.command import Git
+from noface.git.command import Git, failed
+from noface.git.forward import (
+    Move,
+    carry_out,
+    cut_off,
+    index_is_new,
+    local_changes,
+    lock,
+    lock_of,
+    put_back,
+    take_back,
+    unlock,
+)
+from noface.git.guard import alone
 from noface.git.refs import RefUpdate
 from noface.git.repo import Plumbing
-from noface.git.worktrees import Worktree, holding, user_git
+from noface.git.worktrees import Worktree, holding
 from noface.system.failpoints import hit
 
 _PATHS_SHOWN_MAX = 20
-_PATHSPECS_MAX = 500
+_OVERLAP = "local changes in {} overlap: commit, stash or undo them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,68 +63,88 @@ Result = Landed | Moved | Held
 def advance(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
     """Move main from `old` to `new`, or say why not; nothing is changed unless it is `Landed`.
 
-    `note` goes into the reflog.
+    `note` goes into the reflog. Raises UsageError where main is gone, GitError where git cannot be used.
     """
+    with landing(plumbing) as descriptor:
+        return advance_alone(plumbing, old, new, note, descriptor)
+
+
+@contextmanager
+def landing(plumbing: Plumbing) -> Iterator[int]:
+    """Wait until no git process of an earlier landing runs any more, and keep others waiting."""
+    state = plumbing.repository.state_dir
+    state.mkdir(parents=True, exist_ok=True)
+    with alone(state / "landing.guard") as descriptor:
+        yield descriptor
+
+
+def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Result:
+    """Do what `advance` does; the caller is in `landing` and passes its descriptor."""
     repository = plumbing.repository
-    tree = holding(repository, repository.main)
-    if tree is None:
-        return _swap(plumbing, old, new)
+    trees = holding(repository, repository.main)
+    if not trees:
+        return _swap(plumbing, old, new, note, descriptor)
+    if len(trees) > 1:
+        return Held(f"{repository.main_name} is checked out twice: {trees[0].path} and {trees[1].path}")
+    tree = trees[0]
+    if not tree.reachable:
+        return Held(f"{repository.main_name} is checked out, but its files cannot be got at ({tree.path})")
     busy = tree.under_way()
     if busy is not None:
         return Held(f"{busy} is under way in {tree.path}: finish or abort it")
-    if (tree.git_dir / "index.lock").exists():
-        return Held(f"another git command is running in {tree.path}, or left {tree.git_dir / 'index.lock'} behind")
-    paths = changed_paths(plumbing, old, new)
-    in_the_way = local_changes(user_git(tree), paths)
+    held = mend(plumbing, tree, descriptor)
+    if held is not None:
+        return held
+    if lock_of(tree).exists():
+        return _locked_out(tree)
+    move = make_move(plumbing, tree, old, new, descriptor)
+    in_the_way = local_changes(move.git(), move.changes)
     if in_the_way:
-        return Held(f"local changes in {tree.path} overlap: commit, stash or undo them", in_the_way)
-    return _fast_forward(plumbing, tree, old, new, note)
+        return Held(_OVERLAP.format(tree.path), in_the_way[:_PATHS_SHOWN_MAX])
+    return _fast_forward(plumbing, move, note)
 
 
-def changed_paths(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
-    """Return the paths that differ between two commits."""
-    output = plumbing.git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
-    return tuple(p for p in output.stdout.decode("utf-8", "surrogateescape").split("\0") if p)
-
-
-def local_changes(git: Git, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those of `paths` that a person has changed, staged or put an untracked file at."""
-    asked = ("--", *(f":(top,literal){path}" for path in paths)) if len(paths) <= _PATHSPECS_MAX else ()
-    output = git.run("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", *asked)
+def make_move(plumbing: Plumbing, tree: Worktree, old: str, new: str, descriptor: int) -> Move:
+    """Return the move of a working tree's files from `old` to `new`."""
+    args = ("-r", "-z", "--name-status", "--no-renames", old, new)
+    output = plumbing.git.run("diff-tree", *args)
     if output.code != 0:
-        raise GitError(f"git status failed: {output.stderr.strip()}")
-    entries = output.stdout.decode("utf-8", "surrogateescape").split("\0")
-    wanted = set(paths)
-    touched = {entry[3:] for entry in entries if entry}
-    return tuple(sorted(touched & wanted))[:_PATHS_SHOWN_MAX]
+        raise failed(("diff-tree", old, new), output)
+    fields = output.stdout.decode("utf-8", "surrogateescape").split("\0")
+    changes = dict(zip(fields[1::2], fields[::2], strict=False))
+    return Move(tree, old, new, changes, plumbing.repository.state_dir / "landing-index", (descriptor,))
 
 
-def _swap(plumbing: Plumbing, old: str, new: str) -> Result:
-    hit("landing_ref_locked")
-    hit("landing_files_updated")
+def mend(plumbing: Plumbing, tree: Worktree, descriptor: int) -> Held | None:
+    """Bring a move that was cut off in `tree` to an end, forwards or backwards; None where all is well."""
+    ends = cut_off(tree)
+    if ends is None:
+        return None
+    move = make_move(plumbing, tree, *ends, descriptor)
+    if index_is_new(move):
+        if plumbing.main() == move.old and _checked_out(move) == plumbing.repository.main:
+            plumbing.refs.apply(RefUpdate(plumbing.repository.main, move.new, move.old))
+        unlock(tree)
+        return None
     try:
-        plumbing.refs.apply(RefUpdate(plumbing.repository.main, new, old))
+        foreign = put_back(move)
     except GitError as error:
-        return _moved_or_held(plumbing, old, str(error))
-    hit("landing_ref_moved")
-    return Landed(new)
+        return Held(f"a landing was cut off in {tree.path}, and git cannot put the old files back: {error}")
+    unlock(tree)
+    if not foreign:
+        return None
+    reason = f"a landing was cut off in {tree.path}, and these files hold neither the old nor the new"
+    return Held(reason, foreign[:_PATHS_SHOWN_MAX])
 
 
-def _moved_or_held(plumbing: Plumbing, old: str, message: str) -> Result:
-    now = plumbing.main()
-    return Moved(now) if now != old else Held(f"main could not be moved: {message}")
-
-
-def _fast_forward(plumbing: Plumbing, tree: Worktree, old: str, new: str, note: str) -> Result:
-    main = plumbing.repository.main
+def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Result:
+    repository = plumbing.repository
     try:
-        with _locked(plumbing, main, old, new, note) as transaction:
+        with _prepared(plumbing, old, new, note, descriptor) as transaction:
             hit("landing_ref_locked")
-            if user_git(tree).run("symbolic-ref", "--quiet", "HEAD").text != main:
-                return Held(f"{tree.path} is switching branches")
-            problem = move_files(user_git(tree), old, new)
-            if problem:
-                return Held(f"git would not update {tree.path}: {problem}")
+            trees = holding(repository, repository.main)
+            if trees:
+                return Held(f"{repository.main_name} is being checked out in {trees[0].path}")
             hit("landing_files_updated")
             _say(transaction, "commit")
     except _RefRefusedError as error:
@@ -119,32 +153,78 @@ def _fast_forward(plumbing: Plumbing, tree: Worktree, old: str, new: str, note: 
     return Landed(new)
 
 
-def move_files(git: Git, old: str, new: str) -> str:
-    """Move index and files from `old` to `new`, all or nothing; return what git said where it would not."""
-    arguments = ("-c", "submodule.recurse=false", "read-tree", "-m", "-u", old, new)
-    first = git.run(*arguments)
-    if first.code == 0:
-        return ""
-    git.run("update-index", "-q", "--refresh")  # times that changed without content make git refuse
-    second = git.run(*arguments)
-    return "" if second.code == 0 else second.stderr.strip()
+def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> Result:
+    try:
+        with _prepared(plumbing, move.old, move.new, note, move.inherit[0]) as transaction:
+            hit("landing_ref_locked")
+            if not lock(move):
+                return _locked_out(move.tree)
+            held = _move_all(plumbing, move, transaction)
+            if held is not None:
+                return held
+    except _RefRefusedError as error:
+        return _moved_or_held(plumbing, move.old, str(error))
+    hit("landing_ref_moved")
+    unlock(move.tree)
+    return Landed(move.new)
+
+
+def _move_all(plumbing: Plumbing, move: Move, transaction: Any) -> Held | None:
+    """Move files and ref under both locks. The index's is let go only with everything as it was, or by the caller."""
+    main = plumbing.repository.main
+    undo = put_back
+    try:
+        if _checked_out(move) != main:
+            unlock(move.tree)
+            return Held(f"{move.tree.path} is switching branches")
+        problem = carry_out(move)
+        if problem:
+            unlock(move.tree)
+            return Held(f"git would not update {move.tree.path}: {problem}")
+        undo = take_back
+        if _checked_out(move) != main:
+            raise _RefRefusedError(f"{move.tree.path} is switching branches")
+        hit("landing_files_updated")
+        _say(transaction, "commit")
+    except BaseException:
+        if not undo(move):
+            unlock(move.tree)  # else the lock tells the next landing what to mend
+        raise
+    return None
+
+
+def _checked_out(move: Move) -> str:
+    return move.git().run("symbolic-ref", "--quiet", "HEAD").text
+
+
+def _locked_out(tree: Worktree) -> Held:
+    return Held(f"another git command is running in {tree.path}, or left {lock_of(tree)} behind")
+
+
+def _moved_or_held(plumbing: Plumbing, old: str, message: str) -> Result:
+    now = plumbing.main()
+    return Moved(now) if now != old else Held(f"main could not be moved: {message}")
 
 
 class _RefRefusedError(Exception):
-    """The ref could not be locked at its old value."""
+    """The ref could not be locked at its old value, or not moved."""
 
 
 @contextmanager
-def _locked(plumbing: Plumbing, ref: str, old: str, new: str, note: str) -> Iterator[Any]:
-    """Hold the ref's lock with the update prepared; leaving without a commit lets go of it unchanged."""
-    process = plumbing.git.open("update-ref", "-m", note, "--stdin")
+def _prepared(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Iterator[Any]:
+    """Hold main's lock with the update prepared; leaving without a commit lets go of it unchanged."""
+    git: Git = replace(plumbing.git, inherit=(descriptor,))
+    process = git.open("update-ref", "-m", note, "--stdin")
     try:
         _say(process, "start")
-        process.stdin.write(f"update {ref} {new} {old}\n".encode())
+        process.stdin.write(f"update {plumbing.repository.main} {new} {old}\n".encode("utf-8", "surrogateescape"))
         _say(process, "prepare")
         yield process
     finally:
-        process.stdin.close()
+        try:
+            process.stdin.close()
+        except OSError:
+            pass  # it died, and what was written last cannot be flushed
         process.proc.wait()
         process.stdout.close()
         process.stderr.close()

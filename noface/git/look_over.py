@@ -1,17 +1,21 @@
 """Looks over a workspace with lstat before git sees it (SAFETY: "git add hazards").
 
-A FIFO named `.gitignore` hangs `git add`, a 3 GB sparse file takes it 20 seconds, a nested repository turns its
-files into a link to nowhere. What would do so is taken out of git's way here, and told.
+A FIFO named `.gitignore` hangs `git add`, one named `.git/HEAD` every walk through the files, a 3 GB sparse file
+takes 20 seconds, a nested repository turns its files into a link to nowhere. What would do so is taken out of git's
+way here, and told.
 """
 
+import errno
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.git.removal import remove
+
 PATH_BYTES_MAX = 4000
+_READ_WHOLE_BY_GIT = (".gitignore", ".gitattributes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,63 +31,96 @@ class Findings:
 def look_over(folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, files_max: int) -> Findings:
     """Remove special files and nested repositories from `folder`, and find the files that are too big.
 
-    `keep` are the paths that survive cleaning; they are never part of a snapshot and are not looked at.
+    `keep` are the paths that survive cleaning; they are never part of a snapshot and are not looked at. What the
+    owner may not read is made readable: else it would be lost.
     """
-    kept = {path.strip("/") for path in keep}
     oversized: list[str] = []
     notes: list[str] = []
     files = 0
-    for entry, relative in _walk(folder, kept):
-        mode = entry.stat(follow_symlinks=False).st_mode
-        if entry.name.lower() == ".git":
+    for entry, relative in _walk(folder, keep, notes):
+        status = entry.stat(follow_symlinks=False)
+        if _is_git(entry):
             if relative != ".git":
-                _remove(entry, mode)
-                notes.append(f"{_shown(relative)}: a nested git repository's .git was removed; its files were kept")
-        elif stat.S_ISREG(mode):
+                remove(Path(entry.path))
+                notes.append(f"{shown(relative)}: a nested git repository's .git was removed; its files were kept")
+        elif stat.S_ISREG(status.st_mode):
             files += 1
-            if entry.stat(follow_symlinks=False).st_size > file_bytes_max:
+            if status.st_size > file_bytes_max:
                 oversized.append(relative)
-        elif not stat.S_ISLNK(mode) and not stat.S_ISDIR(mode):
-            _remove(entry, mode)
-            notes.append(f"{_shown(relative)}: a FIFO, socket or device was removed")
+                if entry.name in _READ_WHOLE_BY_GIT:
+                    remove(Path(entry.path))
+            elif not status.st_mode & stat.S_IRUSR:
+                Path(entry.path).chmod(status.st_mode | stat.S_IRUSR)
+        elif not stat.S_ISLNK(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+            remove(Path(entry.path))
+            notes.append(f"{shown(relative)}: a FIFO, socket or device was removed")
         if len(os.fsencode(relative)) > PATH_BYTES_MAX:
-            notes.append(f"{_shown(relative[:60])}…: the path is longer than git can store; it was left out")
-        if files > files_max:
-            return Findings(tuple(oversized), tuple(notes), files, too_many=True)
-    return Findings(tuple(oversized), tuple(notes), files, too_many=False)
+            notes.append(f"{shown(relative[:60])}…: the path is longer than git can store; it was left out")
+    return Findings(tuple(oversized), tuple(notes), files, too_many=files > files_max)
 
 
-def _walk(folder: Path, kept: set[str]) -> Iterator[tuple[os.DirEntry[str], str]]:
+def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:
+    """Remove from `folder` what git would hang on or never remove by itself: special files, nested repositories.
+
+    Raises OSError where the folder is too deep to be walked.
+    """
+    notes: list[str] = []
+    for entry, _ in _walk(folder, keep, notes):
+        plain = entry.is_symlink() or entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
+        if not plain or _is_git(entry):
+            remove(Path(entry.path))
+    if notes:
+        raise OSError(errno.ENAMETOOLONG, notes[0], str(folder))
+
+
+def shown(path: str) -> str:
+    """Return a path, or what git says of one, as text that can be stored and printed."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _walk(folder: Path, keep: tuple[str, ...], notes: list[str]) -> Iterator[tuple[os.DirEntry[str], str]]:
+    """Yield what is in `folder`, but nothing of what is kept; folders that can't be walked go to `notes`."""
+    kept = {path.strip("/") for path in keep}
     pending = [("", str(folder))]
     while pending:
         prefix, path = pending.pop()
-        for entry in _entries(path):
+        for entry in _entries(path, prefix, notes):
             relative = prefix + entry.name
             if relative in kept:
+                _defuse(Path(entry.path, ".git"))
                 continue
             yield entry, relative
-            if entry.is_dir(follow_symlinks=False) and entry.name.lower() != ".git":
+            if entry.is_dir(follow_symlinks=False) and not _is_git(entry):
                 pending.append((relative + "/", entry.path))
 
 
-def _entries(path: str) -> list[os.DirEntry[str]]:
+def _entries(path: str, prefix: str, notes: list[str]) -> list[os.DirEntry[str]]:
     try:
+        if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+            os.chmod(path, stat.S_IRWXU)  # noqa: PTH101 - scandir deals in strings
         with os.scandir(path) as found:
             return list(found)
-    except PermissionError:
-        os.chmod(path, stat.S_IRWXU)  # noqa: PTH101 - scandir deals in strings
-        with os.scandir(path) as found:
-            return list(found)
+    except OSError as error:
+        notes.append(f"{shown(prefix[:60])}…: {error.strerror}; what is in it was left out")
+        return []
+
+
+def _is_git(entry: os.DirEntry[str]) -> bool:
+    return entry.name.lower() == ".git"
+
+
+def _defuse(git_dir: Path) -> None:
+    """Remove the `.git` of a kept folder where git would wait for ever on looking at it.
+
+    git never enters a kept folder, but asks whether it is a repository of its own.
+    """
+    try:
+        parts = [git_dir.lstat(), *(part.lstat() for part in (git_dir / "HEAD", git_dir / "commondir") if _there(part))]
     except OSError:
-        return []  # vanished or beyond PATH_MAX
+        return
+    if not stat.S_ISDIR(parts[0].st_mode) or not all(stat.S_ISREG(part.st_mode) for part in parts[1:]):
+        remove(git_dir)
 
 
-def _remove(entry: os.DirEntry[str], mode: int) -> None:
-    if stat.S_ISDIR(mode):
-        shutil.rmtree(entry.path, ignore_errors=True)
-    else:
-        Path(entry.path).unlink(missing_ok=True)
-
-
-def _shown(path: str) -> str:
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+def _there(path: Path) -> bool:
+    return os.path.lexists(path)

@@ -5,15 +5,20 @@ slot also gets a throw-away `.git` of its own, so that `git diff` and `git log` 
 read by noface's git.
 """
 
-import os
+import re
 import shutil
-import stat
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.errors import GitError
-from noface.git.command import Git, failed
-from noface.git.repo import Repository, scratch_branch
+from noface.git.command import Git
+from noface.git.guard import alone
+from noface.git.look_over import clear_hazards
+from noface.git.names import scratch_branch
+from noface.git.removal import remove
+from noface.git.repo import Repository
 from noface.system.files import write_atomic
 
 _ATTRIBUTES = "* !filter !working-tree-encoding\n"
@@ -46,97 +51,104 @@ class Slot:
 
 
 def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, ...]) -> Slot:
-    """Make the slot's folder and hub where they are missing; both survive between attempts."""
+    """Make the slot's hub where it is missing; hub and folder survive between attempts."""
     slot = Slot(repository, name, folder / name, repository.state_dir / "hubs" / name, keep)
-    slot.path.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (slot.hub / "refs").mkdir(parents=True, exist_ok=True)
     (slot.hub / "info").mkdir(exist_ok=True)
     _write(slot.hub / "HEAD", "ref: refs/heads/none\n")
-    _write(slot.hub / "config", _config(repository, bare=False))
+    _write(slot.hub / "config", _config(repository))
     _write(slot.hub / "info" / "attributes", _ATTRIBUTES)
-    kept = "".join(f"/{path.strip('/')}\n" for path in keep)
+    kept = "".join(f"{line}\n" for line in _kept(keep))
     _write(slot.hub / "info" / "exclude", repository.excludes + "\n" + _AGENT_DEBRIS + kept)
     _copy_shallow(repository, slot.hub)
     return slot
 
 
+@contextmanager
+def in_use(slot: Slot) -> Iterator[Git]:
+    """Yield the slot's git, once no git of an earlier noface works there; mend what that one left.
+
+    Only the holder of the repository's lock comes here, so a leftover lock of the index is nobody's. Raises
+    GitError where such a git does not end.
+    """
+    with alone(slot.hub / "guard") as descriptor:
+        (slot.hub / "index.lock").unlink(missing_ok=True)
+        yield replace(slot.git(), inherit=(descriptor,))
+
+
 def checkout(slot: Slot, tree: str) -> None:
-    """Make the folder hold exactly `tree` and, of the rest, only what is kept. Repeatable after any crash."""
-    if slot.path.is_symlink() or not slot.path.is_dir():
-        _remove(slot.path)
-        slot.path.mkdir(parents=True)
-    _remove(slot.path / ".git")
-    (slot.hub / "index.lock").unlink(missing_ok=True)  # only the holder of the repository's lock comes here
-    try:
-        _read_and_clean(slot, tree)
-    except GitError:
-        # Whatever is wrong (permissions taken away, a damaged index, an odd file): an empty folder mends it.
-        _empty(slot)
-        _read_and_clean(slot, tree)
+    """Make the folder hold exactly `tree` and, of the rest, only what is kept. Repeatable after any crash.
+
+    Where the folder is past mending it is made anew: what was kept is gone then, and with it `setup_stamp`.
+    """
+    with in_use(slot) as git:
+        ensure_folder(slot)
+        try:
+            _clean_and_read(slot, git, tree)
+        except (GitError, OSError):
+            # Whatever is wrong (permissions taken away, a damaged index, an odd file): an empty folder mends it.
+            _empty(slot)
+            _clean_and_read(slot, git, tree)
+
+
+def ensure_folder(slot: Slot) -> bool:
+    """Make the slot's folder an ordinary one where it is missing or something else; tell whether it was one."""
+    if slot.path.is_dir() and not slot.path.is_symlink():
+        return True
+    remove(slot.path)
+    slot.path.mkdir(parents=True)
+    return False
 
 
 def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     """Give the agent a `.git` of its own at `commit`, on the issue's branch: alternates, no remote, no hooks."""
     git_dir = slot.path / ".git"
+    remove(git_dir)
     branch = scratch_branch(issue_id)
     (git_dir / "objects" / "info").mkdir(parents=True)
     (git_dir / branch).parent.mkdir(parents=True)
-    (git_dir / "info").mkdir()
     who = slot.repository.identity
-    config = _config(slot.repository, bare=False)
-    config += f"[user]\n\tname = {_quoted(who.name)}\n\temail = {_quoted(who.email)}\n"
+    config = _config(slot.repository) + f"[user]\n\tname = {_quoted(who.name)}\n\temail = {_quoted(who.email)}\n"
     _write(git_dir / "HEAD", f"ref: {branch}\n")
     _write(git_dir / branch, f"{commit}\n")
     _write(git_dir / "config", config)
     _write(git_dir / "objects" / "info" / "alternates", f"{slot.repository.objects}\n")
-    shutil.copyfile(slot.hub / "info" / "exclude", git_dir / "info" / "exclude")
+    shutil.copytree(slot.hub / "info", git_dir / "info")
     shutil.copyfile(slot.hub / "index", git_dir / "index")
     _copy_shallow(slot.repository, git_dir)
 
 
 def discard(slot: Slot) -> None:
     """Remove the folder and the hub. The caller has made sure that nothing in them is needed."""
-    _remove(slot.path)
-    _remove(slot.hub)
+    remove(slot.path)
+    remove(slot.hub)
 
 
-def _read_and_clean(slot: Slot, tree: str) -> None:
-    git = slot.git()
+def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
+    """Clean, then read: a link put in a folder's place hides from git that the files below are gone."""
+    remove(slot.path / ".git")
+    clear_hazards(slot.path, slot.keep)
+    kept = [part for line in _kept(slot.keep) for part in ("-e", line)]
+    git.ask("clean", "-ffdxq", *kept)
     git.ask("read-tree", "-u", "--reset", tree)
-    kept = [part for path in slot.keep for part in ("-e", f"/{path.strip('/')}")]
-    output = git.run("clean", "-ffdxq", *kept)
-    if output.code != 0:
-        raise failed(("clean",), output)
 
 
 def _empty(slot: Slot) -> None:
-    _remove(slot.path)
+    remove(slot.path)
     slot.path.mkdir(parents=True)
     for name in ("index", "index.lock", "setup-stamp"):
-        (slot.hub / name).unlink(missing_ok=True)
+        remove(slot.hub / name)
 
 
-def _remove(path: Path) -> None:
-    """Remove a file or folder, also where an agent has taken the permissions away."""
-
-    def allow(function: object, name: str, _error: object) -> None:
-        os.chmod(os.path.dirname(name), stat.S_IRWXU)  # noqa: PTH101, PTH120 - rmtree hands over a plain string
-        if not os.path.islink(name):  # noqa: PTH114 - as above
-            os.chmod(name, stat.S_IRWXU)  # noqa: PTH101 - as above
-        if callable(function):
-            function(name)
-
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    elif path.is_dir():
-        shutil.rmtree(path, onerror=allow)
-    elif path.exists():
-        path.unlink()
+def _kept(keep: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the ignore rules that mean exactly the kept paths."""
+    return tuple("/" + re.sub(r"([\\*?\[ ])", r"\\\1", path.strip("/")) for path in keep)
 
 
-def _config(repository: Repository, *, bare: bool) -> str:
+def _config(repository: Repository) -> str:
     sha1 = repository.object_format == "sha1"
-    text = f"[core]\n\trepositoryformatversion = {0 if sha1 else 1}\n\tfilemode = true\n\tbare = {str(bare).lower()}\n"
+    text = f"[core]\n\trepositoryformatversion = {0 if sha1 else 1}\n\tfilemode = true\n\tbare = false\n"
     text += "[gc]\n\tauto = 0\n"
     return text if sha1 else text + f"[extensions]\n\tobjectformat = {repository.object_format}\n"
 
@@ -147,14 +159,18 @@ def _quoted(text: str) -> str:
 
 
 def _copy_shallow(repository: Repository, git_dir: Path) -> None:
-    if repository.shallow:
+    """Copy the list of commits whose parents are missing; a person may have fetched them since."""
+    try:
         shutil.copyfile(repository.common_dir / "shallow", git_dir / "shallow")
+    except FileNotFoundError:
+        (git_dir / "shallow").unlink(missing_ok=True)
 
 
 def _write(path: Path, text: str) -> None:
+    content = text.encode("utf-8", "surrogateescape")
     try:
-        if path.read_text() == text:
+        if path.read_bytes() == content:
             return
     except OSError:
         pass
-    write_atomic(path, text, durable=False)
+    write_atomic(path, content, durable=False)

@@ -4,14 +4,18 @@ from dataclasses import dataclass
 
 from noface.core.model import FileChange, Snapshot
 from noface.core.patterns import matches_any
+from noface.errors import GitError
 from noface.git.command import Git, failed
-from noface.git.look_over import Findings, look_over
+from noface.git.look_over import Findings, look_over, shown
+from noface.git.removal import remove
 from noface.git.repo import Plumbing
-from noface.git.slots import Slot
+from noface.git.slots import Slot, ensure_folder, in_use
 
 _GITLINK = "160000"
 _ABSENT = "000000"
 _NOTES_MAX = 20
+_FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
+_DEBRIS = (":(exclude,top,glob)**/.aider*", ":(exclude,top,glob)**/.aider*/**")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +51,16 @@ def take(
     `main` is what protected paths are restored from and the diff is taken against. The caller has ended every
     process of the attempt. Raises GitError where git itself fails.
     """
-    findings = look_over(slot.path, slot.keep, file_bytes_max=limits.file_bytes_max, files_max=limits.files_max)
-    git = slot.git()
-    notes = [*findings.notes, *_add(git, findings)]
-    tree = git.ask("write-tree")
-    diff = plumbing.diff(main, tree)
-    tree, diff_stale = _without_new_gitlinks(git, tree, diff.changes, notes)
-    guarded = tuple(c for c in diff.changes if matches_any(c.path, protected))
-    candidate_tree = _restored(git, guarded) if guarded else tree
+    with in_use(slot) as git:
+        notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
+        findings = look_over(slot.path, slot.keep, file_bytes_max=limits.file_bytes_max, files_max=limits.files_max)
+        notes += findings.notes
+        notes += _add_safely(slot, git, findings, limits, start)
+        tree = git.ask("write-tree")
+        diff = plumbing.diff(main, tree)
+        tree, diff_stale = _without_new_gitlinks(git, tree, diff.changes, notes)
+        guarded = tuple(c for c in diff.changes if matches_any(c.path, protected))
+        candidate_tree = _restored(git, guarded) if guarded else tree
     if guarded or diff_stale:
         diff = plumbing.diff(main, candidate_tree)
     commit = plumbing.commit_tree(tree, (start,), message)
@@ -73,15 +79,37 @@ def take(
     return Taken(snapshot, diff.patch, diff.hash, changed=changed)
 
 
-def _add(git: Git, findings: Findings) -> list[str]:
+def _add_safely(slot: Slot, git: Git, findings: Findings, limits: Limits, start: str) -> list[str]:
+    """Add the files, on a new index where the present one is missing or damaged: the work must not be lost."""
+    if (slot.hub / "index").exists():
+        try:
+            return _add(git, slot, findings, limits)
+        except GitError:
+            remove(slot.hub / "index")
+    git.ask("read-tree", start)
+    return _add(git, slot, findings, limits)
+
+
+def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> list[str]:
+    """Bring the index up to the files; return what git could not add.
+
+    What must stay out is named here once more: an agent's own .gitignore overrides the ignore rules of the hub.
+    """
+    left_out = [f":(exclude,top,literal){path.strip('/')}" for path in (*findings.oversized, *slot.keep)]
+    feed = "\0".join((":/", *_DEBRIS, *left_out)).encode("utf-8", "surrogateescape")
+    notes = []
+    everything = "-A"
     if findings.too_many:
-        git.ask("add", "-u", "--", ":/")
-        return [f"more than {findings.files - 1} files in the workspace: only changes of tracked files were taken"]
-    left_out = [f":(exclude,top,literal){path}" for path in findings.oversized]
-    output = git.run("add", "-A", "--ignore-errors", "--", ":/", *left_out)
+        new = git.run("ls-files", "--others", "--exclude-standard", "-z").stdout.count(b"\0")
+        if new > limits.files_max:
+            everything = "-u"
+            notes = [f"{new} new files, more than {limits.files_max}: only changes of tracked files were taken"]
+    output = git.run("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed)
     if output.code not in (0, 1):
-        raise failed(("add", "-A"), output)
-    return [] if output.code == 0 else [line for line in output.stderr.splitlines() if line][:_NOTES_MAX]
+        raise failed(("add", everything), output)
+    if output.code == 1:
+        notes += [shown(line) for line in output.stderr.splitlines() if line][:_NOTES_MAX]
+    return notes
 
 
 def _without_new_gitlinks(git: Git, tree: str, changes: tuple[FileChange, ...], notes: list[str]) -> tuple[str, bool]:
@@ -89,7 +117,7 @@ def _without_new_gitlinks(git: Git, tree: str, changes: tuple[FileChange, ...], 
     links = [c for c in changes if c.new_mode == _GITLINK]
     if not links:
         return tree, False
-    notes.extend(f"{link.path}: a link to another repository was undone" for link in links)
+    notes.extend(f"{shown(link.path)}: a link to another repository was undone" for link in links)
     return _restored(git, tuple(links)), True
 
 

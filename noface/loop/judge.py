@@ -13,6 +13,7 @@ from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.supervise import Canceller
 
 _SHOWN_MAX = 10
+_WORDS_MAX = 100
 
 
 def judge(
@@ -93,10 +94,18 @@ def told(failed: GateResult, results: tuple[GateResult, ...]) -> Failure:
     excerpts = [failure.excerpt, *_other_excerpts(failed, results)]
     return replace(
         failure,
-        message=f"gate {failed.gate.name}: {failure.message}{more}",
+        message=f"gate {failed.gate.name}: {_named(failed)}{failure.message}{more}",
         failing_tests=tests,
         excerpt="\n\n".join(text for text in excerpts if text),
     )
+
+
+def _named(failed: GateResult) -> str:
+    """Return the first failing test, and how many more, where the message itself does not name it."""
+    tests = failed.failing_tests
+    if not tests or (failed.failure is not None and tests[0] in failed.failure.message):
+        return ""
+    return f"{tests[0]}{f' and {len(tests) - 1} more' if len(tests) > 1 else ''}: "
 
 
 def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list[str]:
@@ -116,6 +125,8 @@ def _patch(order: AttemptOrder) -> str:
 
 def _no_diff(order: AttemptOrder, last_words: str, protected: tuple[str, ...]) -> Failure:
     message = "the worker changed nothing"
+    if last_words:
+        message += f"; its last words: {' '.join(last_words.split())[:_WORDS_MAX]}"
     if protected:
         message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
     evidence = (f"the snapshot's tree equals that of {order.start[:12]}",)

@@ -15,6 +15,8 @@ from noface.views.narrate import Narrator, printable
 
 _SETTLED = ("issue_merged", "issue_blocked", "issue_ready", "issue_waiting", "issue_skipped", "issue_landing")
 
+_BASELINE = "main"
+
 
 @dataclass(slots=True)
 class _Working:
@@ -46,9 +48,11 @@ class LiveView:
 
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
         """Show one event."""
-        if kind == "progress" and issue_id is not None:
-            self._progress(issue_id, data)
+        if kind == "progress":
+            self._progress(issue_id or _BASELINE, data)
             return
+        if kind.startswith("issue_"):
+            self._working.pop(_BASELINE, None)
         if kind == "issue_running" and issue_id is not None:
             self._working[issue_id] = _Working(time.monotonic(), printable(data.get("reason", ""), 40))
         elif kind in _SETTLED and issue_id is not None:
@@ -70,7 +74,7 @@ class LiveView:
     def _progress(self, issue_id: str, data: dict[str, object]) -> None:
         working = self._working.get(issue_id)
         if working is None:
-            working = self._working[issue_id] = _Working(time.monotonic(), "checking its accept commands")
+            working = self._working[issue_id] = _Working(time.monotonic(), "")
         working.phase = str(data.get("phase", ""))
         working.text = printable(data.get("text", ""), 120)
 

@@ -485,8 +485,7 @@ RULES = (
         ("Assert.", "Expected: ", "  But was: "),
         r"^\s*(?:Assert\.\w+(?:\(\))? (?:Failure|failed)|Assert\.\w+ failed|But was: )",
         "   Assert.Equal() Failure: Values differ",
-        level=Level.TRACEBACK,
-    ),
+        level=Level.TRACEBACK, only_in_tests=True),
     Rule(
         "dotnet.no-tests",
         NONE,
@@ -500,8 +499,7 @@ RULES = (
         ("Unhandled Exception", "Unhandled exception"),
         r"^(?:\[ERROR\] FATAL UNHANDLED EXCEPTION: |Unhandled [Ee]xception[:.]\s*)(?P<exc>[\w.]+): (?P<msg>.*)",
         "Unhandled exception. System.DivideByZeroException: Attempted to divide by zero.",
-        level=Level.TRACEBACK,
-    ),
+        level=Level.TRACEBACK, below=True),
     Rule(
         "mono.assembly",
         ENV,

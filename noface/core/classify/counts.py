@@ -40,7 +40,7 @@ _NUMBER_FIRST = re.compile(
     re.IGNORECASE,
 )
 _WORD_FIRST = re.compile(
-    rf"(?<![\w-])(?:tests? |# of )?(?P<word>{_WORDS})(?:\(s\))?\s*(?:[:=|]|\t| {{1,20}}|\s*\.\.+)\s*(?P<n>\d{{1,9}})(?![\w.]*\w)(?!\.\d)",
+    rf"(?<![\w-])(?:tests? |# of )?(?P<word>{_WORDS})(?:\(s\))?\s*(?:[:=]|\t| {{1,20}}|\s*\.\.+)\s*(?P<n>\d{{1,9}})(?![\w.]*\w)(?!\.\d)",
     re.IGNORECASE,
 )
 _LEAD = re.compile(

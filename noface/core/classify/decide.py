@@ -38,7 +38,7 @@ def decide_failure(findings: list[Finding], counts: list[Counts], *, tests_faile
     bad = [count for count in counts if count.bad]
     if bad or tests_failed:
         return _among_tests(findings, bad)
-    strong = [finding for finding in findings if finding.level >= Level.TRACEBACK]
+    strong = [finding for finding in findings if finding.level >= Level.TRACEBACK and not finding.only_in_tests]
     if counts and all(count.ran == 0 for count in counts):
         causes = [finding for finding in strong if finding.kind is not FailureKind.LINT_FAILURE]
         if causes:

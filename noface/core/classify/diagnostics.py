@@ -24,7 +24,7 @@ _SEVERITY = (
 )
 _CODE = r"(?P<code>\[[\w.:-]+\]| ?[A-Z]{1,6}\d{2,5}| \(\w+\))?"
 _COLON = re.compile(
-    rf"{_PREFIX}{_FILE}:(?P<line>\d+)(?:[:.,-](?P<col>\d+))?(?:-\d+(?:[:.]\d+)?)?(?::\d+)*(?:[: ]|: ?| - | +)\s*{_SEVERITY}{_CODE}(?:\s*[:\-–]\s*|\s+)(?P<msg>\S.*)$"
+    rf"{_PREFIX}{_FILE}:(?P<line>\d+)(?:[:.,-](?P<col>\d+))?(?:-\d+(?:[:.]\d+)?)?(?::\d+)*(?:[: ]|: ?| - | +)\s*{_SEVERITY}{_CODE}(?:\s*[:\-–]\s*|\s+|$)(?P<msg>.*)$"
 )
 _PAREN = re.compile(
     rf"{_PREFIX}{_FILE}\((?P<line>\d+)(?:[,.:](?P<col>\d+))?(?:[-,]\d+)*\) ?[: ] ?{_SEVERITY}{_CODE}(?:\s*:\s*|\s+)(?P<msg>\S.*)$"

@@ -1,8 +1,10 @@
 """What the way a gate ended says: killed at its limit, killed by a signal, command missing, silent."""
 
+from noface.core.classify.context import Repo
 from noface.core.classify.evidence import GateEvidence
 from noface.core.classify.rules import Finding, Level
 from noface.core.classify.text import Log
+from noface.core.classify.trace import place_below
 from noface.core.taxonomy import FailureKind
 
 EXIT_TIMEOUT = 124
@@ -26,15 +28,24 @@ def ran_out_of_time(evidence: GateEvidence) -> bool:
     return late and (evidence.exit_code is None or evidence.exit_code in KILLED)
 
 
-def timeout_line(log: Log, findings: list[Finding]) -> tuple[int, str | None]:
-    """The line that says where the time went, and its place: a runner's own word for it, else the last line."""
+def timeout_line(log: Log, findings: list[Finding], repo: Repo) -> tuple[int, str | None]:
+    """The line that says where the time went, and its place: a runner's own word for it, else the last line of stdout."""
     for finding in findings:
         if finding.kind is FailureKind.TIMEOUT:
             return finding.line, finding.location
-    for number in range(len(log.lines) - 1, -1, -1):
+    for number in (*range(log.err - 1, -1, -1), *range(len(log.lines) - 1, log.err - 1, -1)):
         if log.get(number).strip():
-            return number, None
+            return number, dumped_place(log, repo)
     return -1, None
+
+
+def dumped_place(log: Log, repo: Repo) -> str | None:
+    """Where the code stood when a watchdog dumped its stack (faulthandler, pytest-timeout)."""
+    for number in log.lines_with("most recent call first"):
+        place = place_below(log, number, repo)
+        if place:
+            return place
+    return None
 
 
 def exit_findings(evidence: GateEvidence, log: Log) -> list[Finding]:

@@ -35,7 +35,7 @@ def classify(evidence: GateEvidence) -> GateVerdict:
     findings = [*report.findings, *(f for reading in readings for f in reading.findings if _free(f, reading, owned))]
     counts = [*report.counts, *counts]
     if ran_out_of_time(evidence):
-        return _timed_out(evidence, log, findings)
+        return _timed_out(evidence, log, findings, context)
     if evidence.exit_code == 0:
         return _passed(log, counts, scan(families.NO_TESTS_RULES, log, context, owned))
     findings = _specific(findings, scan(families.RULES, log, context, owned))
@@ -44,7 +44,7 @@ def classify(evidence: GateEvidence) -> GateVerdict:
     decision = decide_failure(findings, counts, tests_failed=bool(report.failing))
     if decision is None:
         decision = _undecided(context, log)
-    return _verdict(evidence, log, context, decision, counts, names)
+    return _verdict(evidence, log, context, decision, findings, counts, names)
 
 
 def _undecided(context: Context, log: Log) -> Decision:
@@ -84,12 +84,13 @@ def _passed(log: Log, counts: list[Counts], said: list[Finding]) -> GateVerdict:
             signature=signature_of(FailureKind.NO_TESTS, line, ()),
             evidence=(line,),
         )
-    key = log.get(counts[-1].line) if counts else ""
+    best = max(counts, key=lambda count: count.ran, default=None)
+    key = log.get(best.line) if best else next((line for line in reversed(log.lines[: log.err]) if line.strip()), "")
     return GateVerdict(None, "passed", "exit.zero", key_line=key, tests_run=tests_run)
 
 
-def _timed_out(evidence: GateEvidence, log: Log, findings: list[Finding]) -> GateVerdict:
-    line, location = timeout_line(log, findings)
+def _timed_out(evidence: GateEvidence, log: Log, findings: list[Finding], context: Context) -> GateVerdict:
+    line, location = timeout_line(log, findings, context.repo)
     limit = evidence.limit_s if evidence.limit_s is not None else evidence.seconds
     key = log.get(line) if line >= 0 else ""
     return GateVerdict(
@@ -104,11 +105,19 @@ def _timed_out(evidence: GateEvidence, log: Log, findings: list[Finding]) -> Gat
     )
 
 
+def _location(decision: Decision, findings: list[Finding]) -> str | None:
+    if decision.finding is None or decision.finding.location:
+        return decision.finding.location if decision.finding else None
+    same = (f.location for f in findings if f.kind is decision.kind and f.location and f.level > Level.WORDS)
+    return next(same, None)
+
+
 def _verdict(
     evidence: GateEvidence,
     log: Log,
     context: Context,
     decision: Decision,
+    findings: list[Finding],
     counts: list[Counts],
     names: tuple[str, ...],
 ) -> GateVerdict:
@@ -122,7 +131,7 @@ def _verdict(
         message,
         decision.rule,
         key_line=key,
-        location=decision.finding.location if decision.finding else None,
+        location=_location(decision, findings),
         failing_tests=failing,
         tests_run=_tests_run(counts),
         stack_trace=stack_of(log, line) if decision.kind is FailureKind.RUNTIME_ERROR else "",

@@ -4,7 +4,7 @@ from noface.core.classify.kinds import ENV, LINT, NONE, RUNTIME, SYNTAX, TEST, T
 from noface.core.classify.rules import Level, NameRule, Rule
 
 RULES = (
-    Rule("expectation.sides", TEST, ("xpected", "want"), r"(?i)^(?!.*\w(?:Error|Exception|Warning)\b)(?!.*\bunexpected\b).*(?:\bexpected\b:?\s.*\b(?:got|actual|but was|found|received|but got|was)\b|\b(?:got|actual)\b:? .*\b(?:want|wanted|expected)\b)", "a.lua:4: expected: 5, actual: 3", level=Level.TRACEBACK, quotes=True),
+    Rule("expectation.sides", TEST, ("xpected", "want"), r"(?i)^(?!.*\w(?:Error|Exception|Warning)\b)(?!.*\bunexpected\b).*(?:\bexpected\b:?\s.*\b(?:got|actual|but was|found|received|but got|was)\b|\b(?:got|actual)\b:? .*\b(?:want|wanted|expected)\b)", "a.lua:4: expected: 5, actual: 3", level=Level.TRACEBACK, quotes=True, only_in_tests=True),
     Rule(
         "trace.typed-line",
         RUNTIME,

@@ -12,8 +12,7 @@ RULES = (
         ("Expected ",),
         r"^\s+Expected .+ (?:not )?to (?:be|equal|have|contain|match|throw)\b",
         "    Expected 1 to be 2.",
-        level=Level.TRACEBACK,
-    ),
+        level=Level.TRACEBACK, only_in_tests=True),
     Rule(
         "js.runtime-message",
         RUNTIME,

@@ -196,7 +196,7 @@ RULES = (
         '  Failed to load "test/stock_test.dart":',
         even_in_tests=True,
     ),
-    Rule("dart.expect", TEST, ("Expected: ", "  Actual: "), r"^\s+Actual: ", "    Actual: <2>", level=Level.TRACEBACK),
+    Rule("dart.expect", TEST, ("Expected: ", "  Actual: "), r"^\s+Actual: ", "    Actual: <2>", level=Level.TRACEBACK, only_in_tests=True),
     Rule(
         "dart.pub",
         ENV,
@@ -278,8 +278,7 @@ RULES = (
         ("but got: ", "expected: ", "*** Failed! Falsified", "HUnitFailure", "Falsifiable"),
         r"^\s*(?:### Failure in: |but got: |\s+but got: |\*\*\* Failed! Falsif|.*\*\*\* Failed! Falsif|.*HUnitFailure)",
         "        but got: 2",
-        level=Level.TRACEBACK,
-    ),
+        level=Level.TRACEBACK, only_in_tests=True),
     Rule(
         "haskell.error-call",
         RUNTIME,

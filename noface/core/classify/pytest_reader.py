@@ -104,7 +104,8 @@ def _judge(log: Log, block: _Block, context: Context) -> Finding:
     loading = "collecting" in block.title or block.title.startswith("ERROR")
     said = [(n, match) for n in e_lines if (match := _E_LINE.match(log.get(n)))]
     exc, msg = "", ""
-    key = e_lines[0] if e_lines else min(block.start + 1, end - 1)
+    first = next((n for n in range(block.start + 1, end) if not log.get(n).startswith("[gw")), block.start)
+    key = e_lines[0] if e_lines else min(first, end - 1)
     ends = _ENDS.match(log.get(head)) if head is not None else None
     if ends:
         exc, msg = ends["exc"], ends["msg"] or ""

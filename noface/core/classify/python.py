@@ -4,6 +4,7 @@ from noface.core.classify.kinds import ENV, LINT, NONE, RUNTIME, SYNTAX, TEST, T
 from noface.core.classify.rules import Level, NameRule, Rule
 
 RULES = (
+    Rule("ruff.code", LINT, ("[*] ", "F", "E", "W", "D", "S", "B", "C", "I", "N", "P", "R", "T", "U"), r"^[A-Z]{1,5}\d{3,4} (?:\[\*\] )?\S", "F401 [*] `os` imported but unused", tools=("ruff",)),
     Rule(
         "pytest.e-line",
         RUNTIME,
@@ -146,13 +147,7 @@ RULES = (
         r"^\s*(?P<file>\S+):(?P<line>\d+):\d+ - error: .*\((?!reportMissing)report\w+\)$",
         '  /repo/shop/x.py:9:8 - error: "Sum" is not defined (reportUndefinedVariable)',
     ),
-    Rule(
-        "black.parse",
-        SYNTAX,
-        ("cannot format",),
-        r"^error: cannot format (?P<file>\S+): (?!.*INTERNAL)",
-        "error: cannot format /repo/shop/inventory.py: Cannot parse: 13:28: def reserve(stock, sku, qty)",
-    ),
+    Rule("black.parse", SYNTAX, ("cannot format", "cannot parse"), r"^error: cannot (?:format|parse):? (?P<file>[^\s:]+)(?::(?P<line>\d+))?(?!.*INTERNAL)", "error: cannot format /repo/shop/inventory.py: Cannot parse: 13:28: def reserve(stock, sku, qty)"),
     Rule(
         "black.format",
         LINT,
@@ -175,15 +170,7 @@ RULES = (
         "shop/inventory.py:13:29: SyntaxError: Expected ':', found newline",
         tools=("ruff", "flake8", "pre-commit", "make", "tox", "nox", "just"),
     ),
-    Rule(
-        "ruff.full",
-        LINT,
-        (" --> ", "-->"),
-        r"^(?P<code>[A-Z]{1,5}\d{3,4}) (?:\[\*\] )?\S.*$|^\s+--> (?P<file>\S+):(?P<line>\d+):\d+$",
-        "F401 [*] `os` imported but unused",
-        tools=("ruff",),
-        level=Level.TRACEBACK,
-    ),
+    Rule("ruff.full", LINT, ("-->",), r"^\s+--> (?P<file>\S+):(?P<line>\d+):\d+$", " --> shop/inventory.py:2:8", tools=("ruff", "ty"), level=Level.TRACEBACK),
     Rule(
         "ruff.config",
         SYNTAX,

@@ -70,8 +70,7 @@ RULES = (
         ("expected", "Failure/Error: expect", "Failure/Error: is_expected", "ExpectationNotMet"),
         r"^\s+Failure/Error: .*(?:\bexpect\b|should\b|is_expected)|^\s+(?:expected|got): |^\s+expected .* (?:to|not to) |ExpectationNotMetError",
         "     Failure/Error: expect(total).to eq(5)",
-        level=Level.TRACEBACK,
-    ),
+        level=Level.TRACEBACK, only_in_tests=True),
     Rule(
         "ruby.rspec-outside",
         RUNTIME,

@@ -30,6 +30,9 @@ class Rule:
     the kind, `dep` a missing dependency: `kind` where it is somebody else's, `own_kind` where it is the project's.
     `tools`: at least one must be named by the command or announced by the output. `code` limits the exit codes.
     `even_in_tests`: counts also where tests ran and failed. `quotes`: the format itself begins like an expectation.
+    `only_in_tests`: a failed expectation's words, which prove nothing where no test is known to have failed.
+    `below`: where the line ends with a colon, the line after it says what happened. A group `row` is a line number
+    in the file that a heading above names.
     `example` is a line of real output that the pattern matches.
     """
 
@@ -45,6 +48,8 @@ class Rule:
     code: tuple[int, ...] = ()
     even_in_tests: bool = False
     quotes: bool = False
+    only_in_tests: bool = False
+    below: bool = False
     regex: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -78,6 +83,7 @@ class Finding:
     location: str | None = None
     test: str | None = None
     even_in_tests: bool = False
+    only_in_tests: bool = False
 
 
 @dataclass(frozen=True, slots=True)

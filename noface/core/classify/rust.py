@@ -18,8 +18,7 @@ RULES = (
         ("panicked at",),
         r"^thread '.*' (?:\(\d+\) )?panicked at (?!'?assertion)",
         "thread 'tests::totals' panicked at src/lib.rs:16:37:",
-        level=Level.TRACEBACK,
-    ),
+        level=Level.TRACEBACK, below=True),
     Rule(
         "rust.overflow",
         RUNTIME,

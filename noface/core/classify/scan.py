@@ -12,6 +12,7 @@ from noface.core.classify.trace import place_near
 from noface.core.taxonomy import FailureKind
 
 _PER_RULE_MAX = 40
+_HEADING_MAX = 200
 
 
 def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[int]) -> list[Finding]:
@@ -60,6 +61,15 @@ def _is_quoted(match: re.Match[str], rule: Rule) -> bool:
     return start > 0 and match.string[:start].count('"') % 2 == 1
 
 
+def _under_heading(log: Log, number: int, row: str, context: Context) -> str | None:
+    """`file:row` where the file stands alone on a line above, as eslint, yamllint and phpcs print it."""
+    for above in range(number - 1, max(log.stream_start(number), number - _HEADING_MAX) - 1, -1):
+        name = log.get(above).strip().removeprefix("FILE: ")
+        if name and " " not in name and ("." in name or "/" in name):
+            return place_of(name, row, context.repo)
+    return None
+
+
 def _finding(rule: Rule, match: re.Match[str], number: int, log: Log, context: Context) -> Finding:
     groups = match.groupdict()
     kind = rule.kind
@@ -73,6 +83,11 @@ def _finding(rule: Rule, match: re.Match[str], number: int, log: Log, context: C
     location = None
     if groups.get("file"):
         location = place_of(groups["file"], groups.get("line"), context.repo)
+    if location is None and groups.get("row"):
+        location = _under_heading(log, number, groups["row"], context)
     if location is None and kind is not FailureKind.NO_TESTS:
         location = place_near(log, number, context.repo)
-    return Finding(rule.name, kind, rule.level, number, location, groups.get("test"), rule.even_in_tests)
+    key = number + 1 if rule.below and log.get(number).endswith(":") and log.get(number + 1).strip() else number
+    return Finding(
+        rule.name, kind, rule.level, key, location, groups.get("test"), rule.even_in_tests, rule.only_in_tests
+    )

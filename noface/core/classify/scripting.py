@@ -4,6 +4,8 @@ from noface.core.classify.kinds import ENV, LINT, NONE, RUNTIME, SYNTAX, TEST
 from noface.core.classify.rules import Level, NameRule, Rule
 
 RULES = (
+    Rule("racket.unbound", SYNTAX, (": unbound identifier",), r"^(?P<file>\S+\.\w+):(?P<line>\d+):\d+: .*unbound identifier", "e.rkt:2:1: totl: unbound identifier"),
+    Rule("racket.contract", RUNTIME, ("contract violation", "application: not a procedure", "arity mismatch"), r"^\S+: (?:contract violation|not a procedure|arity mismatch)", "car: contract violation", level=Level.TRACEBACK),
     Rule("busted.no-tests", NONE, ("No test files found",), r"^Error (?:→|->) No test files found", "Error -> No test files found matching Lua pattern: _nothing", level=Level.SUMMARY, even_in_tests=True),
     Rule(
         "lua.syntax",
@@ -175,24 +177,8 @@ RULES = (
         level=Level.TRACEBACK,
         tools=("Rscript", "R", "R CMD", "r"),
     ),
-    Rule(
-        "r.testthat-failure",
-        TEST,
-        ("── Failure", "-- Failure"),
-        r"^(?:──|--) (?:\d+\. )?Failure",
-        "── Failure (test-stock.R:4:3): totals ──────",
-        level=Level.SUMMARY,
-        even_in_tests=True,
-    ),
-    Rule(
-        "r.testthat-error",
-        RUNTIME,
-        ("── Error", "-- Error"),
-        r"^(?:──|--) (?:\d+\. )?Error",
-        "── Error (test-stock.R:8:3): parses ──────",
-        level=Level.SUMMARY,
-        even_in_tests=True,
-    ),
+    Rule("r.testthat-failure", TEST, ("Failure",), r"^(?:──|--) (?:\d+\. )?Failure", "── Failure (test-stock.R:4:3): totals ──────", level=Level.SUMMARY, even_in_tests=True),
+    Rule("r.testthat-error", RUNTIME, ("Error",), r"^(?:──|--) (?:\d+\. )?Error", "── Error (test-stock.R:8:3): parses ──────", level=Level.SUMMARY, even_in_tests=True),
     Rule(
         "r.stopifnot",
         TEST,
@@ -513,20 +499,10 @@ RULES = (
 )
 
 NAMES = (
-    NameRule(
-        "busted.title",
-        (" @ ",),
-        r"^(?:Failure|Error) (?:→|->) (?P<test>\S+ @ \d+)$",
-        "Failure → spec/stock_spec.lua @ 5",
-    ),
+    NameRule("busted.title", (" @ ",), r"^(?:Failure|Error) (?:→|->) (?P<place>\S+ @ \d+)$", "Failure → spec/stock_spec.lua @ 5", below=True),
     NameRule("luaunit.case", (") ",), r"^\d+\) (?P<test>[\w.]+\.test\w*)$", "1) TestStock.testTotal"),
     NameRule("tcltest.case", ("==== ",), r"^==== (?P<test>\S+) FAILED$", "==== total-1.1 FAILED"),
-    NameRule(
-        "testthat.case",
-        ("── Failure", "── Error", "-- Failure", "-- Error"),
-        r"^(?:──|--) (?:\d+\. )?(?:Failure|Error) \([^)]*\): (?P<test>.+?) [─-]+$",
-        "── Failure (test-stock.R:4:3): totals ──────",
-    ),
+    NameRule("testthat.case", ("Failure", "Error"), r"^(?:──|--) (?:\d+\. )?(?:Failure|Error) \([^)]*\): (?P<test>.+?) [─-]+$", "── Failure (test-stock.R:4:3): totals ──────"),
     NameRule(
         "julia.case",
         (": Test Failed at", ": Error During Test at"),

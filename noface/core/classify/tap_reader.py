@@ -9,13 +9,14 @@ from noface.core.classify.kinds import NONE, TEST, TIME
 from noface.core.classify.places import places
 from noface.core.classify.rules import Counts, Finding, Level, Reading
 from noface.core.classify.text import Log
+from noface.core.classify.trace import place_below
 from noface.core.taxonomy import FailureKind
 
 _POINT = re.compile(
     r"^(?P<indent> *)(?P<not>not )?ok\b(?: (?P<n>\d+))?(?: *-)? ?(?P<name>.*?)(?P<directive> # ?(?:TODO|SKIP|todo|skip|time=|timeout|Skip)\b.*)?$"
 )
 _PLAN_NONE = re.compile(r"^1\.\.0\b")
-_YAML_KEY = re.compile(r"^\s+(?P<key>failureType|code|name|error|type|severity|operator|location|at|message): *['\"]?(?P<value>.*?)['\"]?$")
+_YAML_KEY = re.compile(r"^\s+(?P<key>failureType|code|name|error|type|severity|operator|location|at|message|stack): *['\"]?(?P<value>.*?)['\"]?$")
 _YAML_MAX = 60
 _FILE_NAME = re.compile(r"^\S+\.(?:[cm]?[jt]sx?|py|t|bats|rb)$")
 _DURATION = re.compile(r" (?:\(\d+(?:\.\d+)?m?s\)|in \d+(?:\.\d+)?(?:ms|sec|s))$")
@@ -24,6 +25,7 @@ _DURATION = re.compile(r" (?:\(\d+(?:\.\d+)?m?s\)|in \d+(?:\.\d+)?(?:ms|sec|s))$
 @dataclass(frozen=True, slots=True)
 class _Point:
     line: int
+    key: int
     name: str
     said: dict[str, str]
     location: str | None
@@ -70,7 +72,7 @@ def _looks_like_tap(log: Log) -> bool:
 
 def _point(log: Log, number: int, name: str, context: Context) -> _Point:
     said: dict[str, str] = {}
-    location = None
+    location, error = None, number
     inside = log.get(number + 1).strip() == "---"
     for below in range(number + 1, min(number + _YAML_MAX, log.stream_end(number))):
         line = log.get(below)
@@ -81,24 +83,34 @@ def _point(log: Log, number: int, name: str, context: Context) -> _Point:
         key = _YAML_KEY.match(line) if inside else None
         if key and key["key"] not in said:
             said[key["key"]] = key["value"]
+            if key["key"] == "error":
+                error = below + 1 if key["value"] in {"|-", ">-", "|"} else below
         if location is None and (not key or key["key"] in {"location", "at"} or not inside):
             found = places(line, context.repo)
             location = found[0] if found else None
-    return _Point(number, _DURATION.sub("", name.strip()), said, location)
+        if key and key["key"] == "stack" and _is_raised(said):
+            location = place_below(log, below, context.repo, limit=20) or location
+    return _Point(number, error, _DURATION.sub("", name.strip()), said, location)
+
+
+def _is_raised(said: dict[str, str]) -> bool:
+    """Whether a point failed by an exception: its place is where it was raised, not where the test stands."""
+    exc = said.get("name", "")
+    return exc.endswith(("Error", "Exception")) and not is_assertion(exc)
 
 
 def _finding(point: _Point, context: Context) -> Finding | None:
     said = point.said
     if said.get("failureType") == "testTimeoutFailure":
-        return Finding("tap.point", TIME, Level.SUMMARY, point.line, point.location, point.name, even_in_tests=True)
+        return Finding("tap.point", TIME, Level.SUMMARY, point.key, point.location, point.name, even_in_tests=True)
     if "No tests were" in said.get("message", ""):
-        return Finding("tap.point", NONE, Level.SUMMARY, point.line, even_in_tests=True)
+        return Finding("tap.point", NONE, Level.SUMMARY, point.key, even_in_tests=True)
     exc = said.get("name") or said.get("type") or ""
     if said.get("code") == "ERR_ASSERTION" or is_assertion(exc):
-        return Finding("tap.point", TEST, Level.SUMMARY, point.line, point.location, point.name)
+        return Finding("tap.point", TEST, Level.SUMMARY, point.key, point.location, point.name)
     if exc.endswith(("Error", "Exception")) or exc == "Error":
         kind = exception_kind(exc, said.get("error", ""), context.repo, loading=False)
-        return Finding("tap.point", kind, Level.SUMMARY, point.line, point.location, point.name)
+        return Finding("tap.point", kind, Level.SUMMARY, point.key, point.location, point.name)
     if said.get("operator") and said["operator"] not in {"error", "fail"}:
-        return Finding("tap.point", FailureKind.TEST_FAILURE, Level.SUMMARY, point.line, point.location, point.name)
+        return Finding("tap.point", FailureKind.TEST_FAILURE, Level.SUMMARY, point.key, point.location, point.name)
     return None

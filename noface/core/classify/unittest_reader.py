@@ -15,7 +15,7 @@ _STARS = "*" * 70
 _HEAD = re.compile(
     r"^(?P<word>FAIL|ERROR|UNEXPECTED SUCCESS|TIMEOUT|CRASHED): (?P<test>\S+)(?: \((?P<suite>[\w.]+)\))?(?P<sub>.*)$"
 )
-_RAN = re.compile(r"^Ran (?P<n>\d+) tests? in ")
+_RAN = re.compile(r"^Ran (?P<n>\d+) tests? in [\d.]+ ?s$")
 _END = re.compile(r"^(?:FAILED|OK)(?: \((?P<what>.*)\))?$|^NO TESTS RAN")
 _PAIR = re.compile(r"(failures|errors|skipped|expected failures|unexpected successes)=(\d+)")
 _EXC = re.compile(r"^(?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?$")

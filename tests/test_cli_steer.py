@@ -1,0 +1,106 @@
+"""`noface unblock` and `noface retry`: what they change, and what they refuse."""
+
+import pytest
+from cli_story import usual_night, write_issue
+
+
+@pytest.fixture
+def night(project):
+    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
+    yield story
+    story.close()
+
+
+def refused(project, *args):
+    done = project.noface(*args)
+    assert done.returncode == 2, done.stdout
+    assert done.stdout == ""
+    return done.stderr
+
+
+def test_unblocking_starts_the_counters_again_and_keeps_the_note(project, night):
+    done = project.noface("unblock", "2", "--note", "Split at the first comma.")
+    assert done.returncode == 0
+    row = night.reader.issue("002")
+    assert (row["status"], row["reason"], row["epoch"], row["attempts"]) == ("ready", "unblocked by a person", 1, 0)
+    assert (row["note"], row["block"]) == ("Split at the first comma.", None)
+    assert "your note: Split at the first comma." in project.noface("show", "2").stdout
+
+
+def test_unblocking_says_what_is_ready_now_as_json(project, night):
+    document = project.shown("unblock", "2")
+    assert document == {
+        "schema": 1,
+        "unblock": [{"id": "002", "title": night.reader.issue("002")["title"], "status": "ready"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("issue", "status", "hint"),
+    [
+        ("1", "merged", "add another issue"),
+        ("4", "landing", "noface show 004"),
+        ("5", "ready", "noface retry 005"),
+        ("6", "waiting", "noface retry 006"),
+        ("7", "running", "noface run"),
+    ],
+)
+def test_only_what_waits_for_a_person_can_be_unblocked(project, night, issue, status, hint):
+    said = refused(project, "unblock", issue)
+    assert f"is {status}, not blocked" in said
+    assert hint in said
+
+
+def test_one_refusal_leaves_all_as_they_were(project, night):
+    refused(project, "unblock", "2", "5")
+    assert night.reader.issue("002")["status"] == "blocked"
+
+
+def test_all_blocked_issues_can_be_unblocked_at_once(project, night):
+    night.status("005", "skipped", "already satisfied")
+    assert [issue["id"] for issue in project.shown("unblock", "--all")["unblock"]] == ["002"]
+    assert night.reader.issue("005")["status"] == "skipped", "--all means the blocked ones"
+    assert project.noface("unblock", "--all").stdout == "Nothing is blocked.\n"
+
+
+def test_a_skipped_issue_can_be_unblocked_by_name(project, night):
+    night.status("005", "skipped", "already satisfied")
+    assert project.noface("unblock", "5").returncode == 0
+    assert night.reader.issue("005")["status"] == "ready"
+
+
+def test_neither_ids_nor_all_or_both_is_an_error(project, night):
+    assert "--all" in refused(project, "unblock")
+    assert "--all" in refused(project, "unblock", "2", "--all")
+
+
+@pytest.mark.parametrize("issue", ["2", "5", "6"])
+def test_any_issue_that_is_not_under_way_can_be_retried(project, night, issue):
+    epoch = night.reader.issue(f"00{issue}")["epoch"]
+    assert project.noface("retry", issue).returncode == 0
+    row = night.reader.issue(f"00{issue}")
+    assert (row["status"], row["until"], row["epoch"], row["attempts"]) == ("ready", None, epoch + 1, 0)
+
+
+@pytest.mark.parametrize(("issue", "said"), [("1", "merged already"), ("4", "waits to land"), ("7", "is running")])
+def test_what_is_under_way_or_done_cannot_be_retried(project, night, issue, said):
+    assert said in refused(project, "retry", issue)
+
+
+def test_past_attempts_keep_their_numbers_after_a_retry(project, night):
+    project.noface("retry", "2")
+    assert [attempt["number"] for attempt in project.attempts("2")] == [1, 2, 3]
+    assert night.reader.next_number("002") == 4
+
+
+@pytest.mark.parametrize("verb", ["unblock", "retry"])
+def test_before_the_first_run_there_is_nothing_to_give_back(project, verb):
+    write_issue(project.path, "1-x", "One")
+    assert "nothing has been run yet" in refused(project, verb, "1")
+    assert not project.state.exists()
+
+
+def test_an_issue_whose_file_is_gone_cannot_be_given_back(project, night):
+    (project.path / "issues" / "002-login.md").unlink()
+    (project.path / "issues" / "003-page.md").unlink()
+    assert "its file is gone" in refused(project, "unblock", "2")
