@@ -127,6 +127,36 @@ def test_a_faulty_issue_is_named_and_the_rest_runs(project):
     assert project.statuses()["7"] == "merged"
 
 
+def test_an_issue_that_names_an_unknown_model_is_faulty(project):
+    project.issue(7, model="smol")
+    project.issue(8)
+    project.commit()
+    out = project.run(code=3)
+    assert "smol" in out
+    assert project.statuses()["8"] == "merged"
+    assert project.attempts("8")[0]["model"] == "small"
+
+
+def test_a_failure_of_main_that_has_been_mended_counts_again(project):
+    project.write("test_x.py", "from x import X\nfrom z import Z\n\n\ndef test_x():\n    assert X and Z\n")
+    project.write("x.py", "X = 0\n")
+    project.write("z.py", "Z = 1\n")
+    project.config(gate="python -m pytest -q -p no:cacheprovider", workers=2)
+    landed = f"until test $(git -C {project.path} rev-list --count main) -gt 2; do sleep 0.05; done"
+    project.play(
+        ("1", 0, [{"write": "x.py", "text": "X = 1\n"}]),
+        ("2", 1, [{"shell": landed}, {"write": "z.py", "text": "Z = 0\n"}]),
+        ("2", 0, [{"write": "y.py", "text": "Y = 1\n"}, {"write": "z.py", "text": "Z = 1\n"}]),
+    )
+    project.issue(1)
+    project.issue(2)
+    project.commit()
+    project.run("--allow-red")
+    first, second = project.attempts("2")
+    assert (first["outcome"], second["outcome"]) == ("TEST_FAILURE", "PASSED")
+    assert (project.path / "z.py").read_text() == "Z = 1\n"
+
+
 def test_an_empty_body_is_allowed_with_a_warning(project):
     project.write("issues/7-x.md", "# Only a title\n")
     project.commit()

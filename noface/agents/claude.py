@@ -60,6 +60,8 @@ class ClaudeAgent:
         argv = [self.program(order.model), "-p", "--output-format", "stream-json", "--verbose"]
         if order.model.model:
             argv += ["--model", order.model.model]
+        if order.model.max_cost_usd is not None:
+            argv += ["--max-budget-usd", f"{order.model.max_cost_usd:g}"]
         argv += ["--permission-mode", "bypassPermissions", *order.model.args]
         env = [("CLAUDE_CODE_MAX_RETRIES", "2")]
         if os.geteuid() == 0:

@@ -142,16 +142,16 @@ def _references(plumbing: "Plumbing", known: _Known, *, force: bool) -> "Iterato
         name = ref.removeprefix("refs/heads/")
         issue = known.slugs.get(name.removeprefix("noface/"), "")
         at = next((tree.path for tree in trees if tree.branch == ref or tree.rebasing(ref)), None)
-        why = f"it is checked out in {at}" if at is not None else _reason(issue, known, force=force, branch=name)
+        why = f"it is checked out in {at}" if at is not None else _reason(issue, known, force=force)
         if not why and not force and not (oid in holds | known.made.get(issue, frozenset()) or _on_main(plumbing, oid)):
-            why = f"it holds commits that are neither on main nor noface's; --force, or: git branch -D {name}"
+            why = "it holds commits that are neither on main nor noface's; --force removes it"
         yield Leftover(What.BRANCH, name, issue, oid, why=why)
 
 
-def _reason(issue: str, known: _Known, *, force: bool, branch: str = "") -> str:
+def _reason(issue: str, known: _Known, *, force: bool) -> str:
     """Say why the refs of an issue stay, "" where they may go."""
     if not issue:
-        return "no issue is called so" + (f"; if you don't need it: git branch -D {branch}" if branch else "")
+        return "it belongs to no issue; remove it yourself where you don't need it"
     if issue in known.merged or force:
         return ""
     status = known.statuses[issue]

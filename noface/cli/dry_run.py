@@ -9,6 +9,7 @@ import typer
 from noface.cli.night import open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.core.actions import kind_of
+from noface.core.backlog import without_unknown_models
 from noface.core.model import IssueState
 from noface.core.policy import History, next_action
 from noface.core.schedule import plan
@@ -24,7 +25,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     chosen = settings(config, repository, options)
     states = reader.states()
     merged = tuple(state.id for state in states.values() if state.status == "merged")
-    backlog = tracker.backlog(merged)
+    backlog = without_unknown_models(tracker.backlog(merged), chosen.models)
     issues = tuple(i for i in backlog.issues if not options.issues or i.id in options.issues)
     states |= {issue.id: IssueState(issue.id) for issue in issues if issue.id not in states}
     now = time.time()

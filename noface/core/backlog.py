@@ -245,3 +245,27 @@ def _fault(issue: Issue, problems: Sequence[tuple[str, str]]) -> IssueFault:
         hint=" ".join(dict.fromkeys(hint for _, hint in problems)),
         id=None if id_problem(issue.id) else issue.id,
     )
+
+
+def without_unknown_models(backlog: Backlog, models: Collection[str]) -> Backlog:
+    """Return the backlog with issues that name a model nobody configured among the faults."""
+    unknown = [issue for issue in backlog.issues if issue.model is not None and issue.model not in models]
+    if not unknown:
+        return backlog
+    faults = tuple(
+        IssueFault(
+            source=issue.source,
+            problem=f"model = {shown(issue.model or '')} is no model of the configuration",
+            hint=_nearest_model(issue.model or "", models),
+            id=issue.id,
+        )
+        for issue in unknown
+    )
+    sound = [issue for issue in backlog.issues if issue not in unknown]
+    return replace(backlog, issues=tuple(sound), faults=(*backlog.faults, *faults))
+
+
+def _nearest_model(name: str, models: Collection[str]) -> str:
+    near = nearest(name, models)
+    known = ", ".join(sorted(models))
+    return f"did you mean {near}?" if near else f"name one of: {known}"

@@ -1,15 +1,112 @@
-"""Reads a gate's JUnit XML report, if it wrote one during this run."""
+"""Reads the test report that a gate left behind: JUnit XML (by junitparser) or TAP.
 
+A report is evidence only if the gate's own run wrote it: one that is older than the gate's start is left over, and
+ignored. So is one that is no report. The reader of the result is told why in either case.
+"""
+
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from noface.core.classify.evidence import TestReport
+from noface.core.classify.context import context_of
+from noface.core.classify.evidence import GateEvidence, ReportCase, TestReport
+from noface.core.classify.tap_reader import read_tap
+from noface.core.classify.text import read_log
+
+BYTES_MAX = 50_000_000
+CASES_MAX = 2_000
+TEXT_MAX = 4_000
+_SNIFF = 4_096
 
 
-def read_report(path: Path, started_at: float) -> tuple[TestReport | None, str]:
-    """Return the report and a note; no report where the file is missing, older than the gate's start, or no XML."""
+def read_report(path: Path, started_at: float | None = None) -> tuple[TestReport | None, str]:
+    """Return the report at `path`, or None with the reason, a sentence for a person.
+
+    `started_at` (epoch seconds) is when the gate began; None skips the check for a left-over report.
+    """
     try:
-        if path.stat().st_mtime < started_at:
-            return None, f"{path.name} is older than this run and was ignored"
-    except OSError:
-        return None, f"{path.name} was not written"
-    return None, ""
+        stat = path.stat()
+        if not path.is_file():
+            return None, f"{path.name} is not a file: no report was read"
+        if started_at is not None and stat.st_mtime < started_at:
+            age = started_at - stat.st_mtime
+            return None, f"{path.name} is {age:.1f} s older than the gate's start: left over, ignored"
+        if stat.st_size > BYTES_MAX:
+            return None, f"{path.name} has {stat.st_size:,} bytes, more than {BYTES_MAX:,}: ignored"
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None, f"the gate wrote no {path.name}"
+    except OSError as error:
+        return None, f"{path.name} cannot be read: {error.strerror}"
+    return parse_report(data, path.name)
+
+
+def parse_report(data: bytes, name: str = "report") -> tuple[TestReport | None, str]:
+    """Parse the bytes of a JUnit XML or TAP report."""
+    head = data[:_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head.startswith(b"<"):
+        return _parse_junit(data, name)
+    text = data.decode("utf-8", "replace")
+    log = read_log(text, "")
+    reading = read_tap(log, context_of(GateEvidence("", 0, text, ""), log))
+    if reading is None or not reading.counts:
+        return None, f"{name} is neither JUnit XML nor TAP: ignored"
+    counts = reading.counts[0]
+    cases = tuple(ReportCase(test, failed=True) for test in reading.failing[:CASES_MAX])
+    report = TestReport(counts.ran + counts.skipped, counts.failed, 0, counts.skipped, reading.failing, cases, name)
+    return report, ""
+
+
+def _parse_junit(data: bytes, name: str) -> tuple[TestReport | None, str]:
+    from junitparser import JUnitXml
+
+    if b"<!DOCTYPE" in data[:_SNIFF] or b"<!ENTITY" in data:
+        return None, f"{name} declares entities or a document type, which no test report needs: ignored"
+    try:
+        cases = list(_cases(JUnitXml.fromstring(data)))
+    except Exception as error:  # noqa: BLE001 - the parser may be lxml or ElementTree, each with errors of its own
+        return None, f"{name} is not JUnit XML ({str(error)[:120]}): ignored"
+    return _report(cases, name), ""
+
+
+def _cases(node: Any) -> Iterator[Any]:
+    from junitparser import TestCase
+
+    for child in node:
+        if isinstance(child, TestCase):
+            yield child
+        else:
+            yield from _cases(child)
+            for nested in child.testsuites() if hasattr(child, "testsuites") else ():
+                yield from _cases(nested)
+
+
+def _report(cases: list[Any], name: str) -> TestReport:
+    from junitparser import Error, Failure, Skipped
+
+    failures = errors = skipped = 0
+    bad: list[ReportCase] = []
+    for case in cases:
+        results = list(case.result)
+        worst = next((r for kind in (Error, Failure) for r in results if isinstance(r, kind)), None)
+        if worst is None:
+            skipped += any(isinstance(result, Skipped) for result in results)
+            continue
+        failed = isinstance(worst, Failure)
+        failures, errors = failures + failed, errors + (not failed)
+        bad.append(
+            ReportCase(
+                _name(case),
+                failed,
+                str(worst.type or ""),
+                str(worst.message or "")[:TEXT_MAX],
+                str(worst.text or "")[:TEXT_MAX],
+            )
+        )
+    names = tuple(dict.fromkeys(case.name for case in bad))
+    return TestReport(len(cases), failures, errors, skipped, names, tuple(bad[:CASES_MAX]), name)
+
+
+def _name(case: Any) -> str:
+    test, suite = str(case.name or ""), str(case.classname or "")
+    return test if not suite or suite == test or test.startswith(f"{suite}.") else f"{suite}.{test}"

@@ -33,7 +33,7 @@ class Contents:
         if kind not in (stat.S_IFREG, stat.S_IFLNK):
             return False
         file = self._top / path
-        found = os.fsencode(os.readlink(file)) if kind == stat.S_IFLNK else file.read_bytes()
+        found = os.fsencode(file.readlink()) if kind == stat.S_IFLNK else file.read_bytes()
         held = (self._held(commit, path) for commit in self._commits)
         return any(content is not None and content.startswith(found) for content in held)
 

@@ -86,7 +86,10 @@ def unlock(tree: Worktree) -> None:
 
 
 def carry_out(move: Move) -> str:
-    """Move index and files; return what git said where it would not, with everything as it was."""
+    """Move index and files; return what git said where it would not, with everything as it was.
+
+    Raises GitError where it is not: the old files could not be put back.
+    """
     problem = _read_tree(move, move.old, move.new)
     if problem:
         foreign = put_back(move)
@@ -148,7 +151,8 @@ def put_back(move: Move) -> tuple[str, ...]:
 def _read_tree(move: Move, old: str, new: str) -> str:
     index = Path(os.path.realpath(move.tree.git_dir / "index"))
     _forget_copy(move.index)
-    shutil.copy2(index, move.index)
+    if index.exists():
+        shutil.copy2(index, move.index)
     git = move.git(move.index)
     output = git.run(*_READ_TREE, old, new)
     if output.code != 0:

@@ -7,57 +7,22 @@ The ref is locked first at its old value, then HEAD is looked at again, then the
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from noface.errors import GitError
-from noface.git.command import Git, failed
-from noface.git.forward import (
-    Move,
-    carry_out,
-    cut_off,
-    index_is_new,
-    local_changes,
-    lock,
-    lock_of,
-    put_back,
-    take_back,
-    unlock,
-)
+from noface.git.command import Git
+from noface.git.forward import Move, carry_out, local_changes, lock, lock_of, take_back, unlock
 from noface.git.guard import alone
-from noface.git.refs import RefUpdate
-from noface.git.repo import Plumbing
-from noface.git.worktrees import Worktree, holding
+from noface.git.mend import PATHS_SHOWN_MAX, make_move, mend
+from noface.git.outcome import Held, Landed, Moved, Result
+from noface.git.plumbing import Plumbing
+from noface.git.worktrees import Worktree, checked_out, holding
 from noface.system.failpoints import hit
 
-_PATHS_SHOWN_MAX = 20
+__all__ = ["Held", "Landed", "Moved", "Result", "advance", "advance_alone", "landing"]
+
 _OVERLAP = "local changes in {} overlap: commit, stash or undo them"
-
-
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """Main is at the new commit."""
-
-    commit: str
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """Main is no longer where it was; it stands at `commit` now. The merge must be made and proven again."""
-
-    commit: str
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Something of the person's is in the way: `reason` says what, `paths` which files."""
-
-    reason: str
-    paths: tuple[str, ...] = ()
-
-
-Result = Landed | Moved | Held
 
 
 def advance(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
@@ -100,41 +65,8 @@ def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor:
     move = make_move(plumbing, tree, old, new, descriptor)
     in_the_way = local_changes(move.git(), move.changes)
     if in_the_way:
-        return Held(_OVERLAP.format(tree.path), in_the_way[:_PATHS_SHOWN_MAX])
+        return Held(_OVERLAP.format(tree.path), in_the_way[:PATHS_SHOWN_MAX])
     return _fast_forward(plumbing, move, note)
-
-
-def make_move(plumbing: Plumbing, tree: Worktree, old: str, new: str, descriptor: int) -> Move:
-    """Return the move of a working tree's files from `old` to `new`."""
-    args = ("-r", "-z", "--name-status", "--no-renames", old, new)
-    output = plumbing.git.run("diff-tree", *args)
-    if output.code != 0:
-        raise failed(("diff-tree", old, new), output)
-    fields = output.stdout.decode("utf-8", "surrogateescape").split("\0")
-    changes = dict(zip(fields[1::2], fields[::2], strict=False))
-    return Move(tree, old, new, changes, plumbing.repository.state_dir / "landing-index", (descriptor,))
-
-
-def mend(plumbing: Plumbing, tree: Worktree, descriptor: int) -> Held | None:
-    """Bring a move that was cut off in `tree` to an end, forwards or backwards; None where all is well."""
-    ends = cut_off(tree)
-    if ends is None:
-        return None
-    move = make_move(plumbing, tree, *ends, descriptor)
-    if index_is_new(move):
-        if plumbing.main() == move.old and _checked_out(move) == plumbing.repository.main:
-            plumbing.refs.apply(RefUpdate(plumbing.repository.main, move.new, move.old))
-        unlock(tree)
-        return None
-    try:
-        foreign = put_back(move)
-    except GitError as error:
-        return Held(f"a landing was cut off in {tree.path}, and git cannot put the old files back: {error}")
-    unlock(tree)
-    if not foreign:
-        return None
-    reason = f"a landing was cut off in {tree.path}, and these files hold neither the old nor the new"
-    return Held(reason, foreign[:_PATHS_SHOWN_MAX])
 
 
 def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Result:
@@ -148,7 +80,7 @@ def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) ->
             hit("landing_files_updated")
             _say(transaction, "commit")
     except _RefRefusedError as error:
-        return _moved_or_held(plumbing, old, str(error))
+        return _outcome(plumbing, old, new, str(error))
     hit("landing_ref_moved")
     return Landed(new)
 
@@ -163,46 +95,53 @@ def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> Result:
             if held is not None:
                 return held
     except _RefRefusedError as error:
-        return _moved_or_held(plumbing, move.old, str(error))
+        return _outcome(plumbing, move.old, move.new, str(error))
     hit("landing_ref_moved")
     unlock(move.tree)
     return Landed(move.new)
 
 
 def _move_all(plumbing: Plumbing, move: Move, transaction: Any) -> Held | None:
-    """Move files and ref under both locks. The index's is let go only with everything as it was, or by the caller."""
+    """Move files and ref under both locks. The index's is let go with everything as it was, or by the caller.
+
+    Where neither is possible the lock stays: it tells the next landing what to mend.
+    """
     main = plumbing.repository.main
-    undo = put_back
+    if checked_out(move.tree) != main:
+        unlock(move.tree)
+        return Held(f"{move.tree.path} is switching branches")
     try:
-        if _checked_out(move) != main:
-            unlock(move.tree)
-            return Held(f"{move.tree.path} is switching branches")
         problem = carry_out(move)
-        if problem:
-            unlock(move.tree)
-            return Held(f"git would not update {move.tree.path}: {problem}")
-        undo = take_back
-        if _checked_out(move) != main:
-            raise _RefRefusedError(f"{move.tree.path} is switching branches")
-        hit("landing_files_updated")
-        _say(transaction, "commit")
+    except GitError as error:
+        return Held(f"git could neither update {move.tree.path} nor put the old files back: {error}")
+    if problem:
+        unlock(move.tree)
+        return Held(f"git would not update {move.tree.path}: {problem}")
+    try:
+        _commit(move, main, transaction)
     except BaseException:
-        if not undo(move):
-            unlock(move.tree)  # else the lock tells the next landing what to mend
+        if plumbing.resolve(main) == move.new or not take_back(move):
+            unlock(move.tree)
         raise
     return None
 
 
-def _checked_out(move: Move) -> str:
-    return move.git().run("symbolic-ref", "--quiet", "HEAD").text
+def _commit(move: Move, main: str, transaction: Any) -> None:
+    if checked_out(move.tree) != main:
+        raise _RefRefusedError(f"{move.tree.path} is switching branches")
+    hit("landing_files_updated")
+    _say(transaction, "commit")
 
 
 def _locked_out(tree: Worktree) -> Held:
     return Held(f"another git command is running in {tree.path}, or left {lock_of(tree)} behind")
 
 
-def _moved_or_held(plumbing: Plumbing, old: str, message: str) -> Result:
+def _outcome(plumbing: Plumbing, old: str, new: str, message: str) -> Result:
+    """Return what came of a move that was refused, or that nobody confirmed."""
     now = plumbing.main()
+    if now == new:
+        return Landed(new)
     return Moved(now) if now != old else Held(f"main could not be moved: {message}")
 
 

@@ -4,9 +4,11 @@ import time
 from pathlib import Path
 
 from noface.git.forward import cut_off, index_is_new, local_changes
-from noface.git.land import Held, Landed, Moved, Result, advance_alone, landing, make_move, mend
+from noface.git.land import advance_alone, landing
+from noface.git.mend import make_move, mend
+from noface.git.outcome import Landed, Moved, Result
+from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
-from noface.git.repo import Plumbing
 from noface.git.worktrees import holding, worktrees
 
 _EMPTY_LOCK_SECONDS_MIN = 10.0
@@ -18,6 +20,7 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
     Raises UsageError where main is gone, GitError where git cannot be used.
     """
     with landing(plumbing) as descriptor:
+        _remove_own_ref_lock(plumbing, new)
         for tree in worktrees(plumbing.repository):
             held = mend(plumbing, tree, descriptor) if tree.reachable and cut_off(tree) is not None else None
             if held is not None:
@@ -27,7 +30,6 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
             return Landed(new)
         if main != old:
             return Moved(main)
-        _remove_own_ref_lock(plumbing, new)
         if _files_are_new(plumbing, old, new, descriptor):
             plumbing.refs.apply(RefUpdate(plumbing.repository.main, new, old))
             return Landed(new)

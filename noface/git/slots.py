@@ -15,13 +15,13 @@ from pathlib import Path
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.guard import alone
+from noface.git.hub import config_text, copy_shallow, make_hub
 from noface.git.look_over import clear_hazards
 from noface.git.names import scratch_branch
 from noface.git.removal import remove
-from noface.git.repo import Repository
-from noface.system.files import write_atomic
+from noface.git.repository import Repository
 
-_ATTRIBUTES = "* !filter !working-tree-encoding\n"
+_GITLINK_MODE = (0o160000).to_bytes(4, "big")  # as it stands in the index
 _AGENT_DEBRIS = ".aider*\n"
 
 
@@ -54,14 +54,8 @@ def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, 
     """Make the slot's hub where it is missing; hub and folder survive between attempts."""
     slot = Slot(repository, name, folder / name, repository.state_dir / "hubs" / name, keep)
     folder.mkdir(parents=True, exist_ok=True)
-    (slot.hub / "refs").mkdir(parents=True, exist_ok=True)
-    (slot.hub / "info").mkdir(exist_ok=True)
-    _write(slot.hub / "HEAD", "ref: refs/heads/none\n")
-    _write(slot.hub / "config", _config(repository))
-    _write(slot.hub / "info" / "attributes", _ATTRIBUTES)
     kept = "".join(f"{line}\n" for line in _kept(keep))
-    _write(slot.hub / "info" / "exclude", repository.excludes + "\n" + _AGENT_DEBRIS + kept)
-    _copy_shallow(repository, slot.hub)
+    make_hub(repository, slot.hub, repository.excludes + "\n" + _AGENT_DEBRIS + kept)
     return slot
 
 
@@ -109,14 +103,14 @@ def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     (git_dir / "objects" / "info").mkdir(parents=True)
     (git_dir / branch).parent.mkdir(parents=True)
     who = slot.repository.identity
-    config = _config(slot.repository) + f"[user]\n\tname = {_quoted(who.name)}\n\temail = {_quoted(who.email)}\n"
-    _write(git_dir / "HEAD", f"ref: {branch}\n")
-    _write(git_dir / branch, f"{commit}\n")
-    _write(git_dir / "config", config)
-    _write(git_dir / "objects" / "info" / "alternates", f"{slot.repository.objects}\n")
+    config = config_text(slot.repository) + f"[user]\n\tname = {_quoted(who.name)}\n\temail = {_quoted(who.email)}\n"
+    write_if_new(git_dir / "HEAD", f"ref: {branch}\n")
+    write_if_new(git_dir / branch, f"{commit}\n")
+    write_if_new(git_dir / "config", config)
+    write_if_new(git_dir / "objects" / "info" / "alternates", f"{slot.repository.objects}\n")
     shutil.copytree(slot.hub / "info", git_dir / "info")
     shutil.copyfile(slot.hub / "index", git_dir / "index")
-    _copy_shallow(slot.repository, git_dir)
+    copy_shallow(slot.repository, git_dir)
 
 
 def discard(slot: Slot) -> None:
@@ -129,9 +123,23 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
     """Clean, then read: a link put in a folder's place hides from git that the files below are gone."""
     remove(slot.path / ".git")
     clear_hazards(slot.path, slot.keep)
+    _empty_submodules(slot, git)
     kept = [part for line in _kept(slot.keep) for part in ("-e", line)]
     git.ask("clean", "-ffdxq", *kept)
     git.ask("read-tree", "-u", "--reset", tree)
+
+
+def _empty_submodules(slot: Slot, git: Git) -> None:
+    """Remove what was put into submodules' folders: git takes it for theirs, so `clean` would leave it."""
+    try:
+        if _GITLINK_MODE not in (slot.hub / "index").read_bytes():
+            return
+    except OSError:
+        return
+    for entry in git.ask("ls-files", "--stage", "-z").split("\0"):
+        meta, _, path = entry.partition("\t")
+        if meta.startswith("160000 "):
+            remove(slot.path / path)
 
 
 def _empty(slot: Slot) -> None:
@@ -146,31 +154,6 @@ def _kept(keep: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("/" + re.sub(r"([\\*?\[ ])", r"\\\1", path.strip("/")) for path in keep)
 
 
-def _config(repository: Repository) -> str:
-    sha1 = repository.object_format == "sha1"
-    text = f"[core]\n\trepositoryformatversion = {0 if sha1 else 1}\n\tfilemode = true\n\tbare = false\n"
-    text += "[gc]\n\tauto = 0\n"
-    return text if sha1 else text + f"[extensions]\n\tobjectformat = {repository.object_format}\n"
-
-
 def _quoted(text: str) -> str:
     flat = text.replace("\n", " ").replace("\\", "\\\\")
     return '"' + flat.replace('"', '\\"') + '"'
-
-
-def _copy_shallow(repository: Repository, git_dir: Path) -> None:
-    """Copy the list of commits whose parents are missing; a person may have fetched them since."""
-    try:
-        shutil.copyfile(repository.common_dir / "shallow", git_dir / "shallow")
-    except FileNotFoundError:
-        (git_dir / "shallow").unlink(missing_ok=True)
-
-
-def _write(path: Path, text: str) -> None:
-    content = text.encode("utf-8", "surrogateescape")
-    try:
-        if path.read_bytes() == content:
-            return
-    except OSError:
-        pass
-    write_atomic(path, content, durable=False)

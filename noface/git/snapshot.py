@@ -7,8 +7,8 @@ from noface.core.patterns import matches_any
 from noface.errors import GitError
 from noface.git.command import Git, failed
 from noface.git.look_over import Findings, look_over, shown
+from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
-from noface.git.repo import Plumbing
 from noface.git.slots import Slot, ensure_folder, in_use
 
 _GITLINK = "160000"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.git.command import Git
-from noface.git.repo import Repository
+from noface.git.repository import Repository
 
 _IN_PROGRESS = {
     "MERGE_HEAD": "a merge",
@@ -82,6 +82,11 @@ def user_git(tree: Worktree, *, index: Path | None = None, inherit: tuple[int, .
     """Return a git that acts as the person in their own working tree, on another index where one is named."""
     extra = {"GIT_INDEX_FILE": str(index)} if index is not None else None
     return Git.user(str(tree.path), extra=extra, inherit=inherit)
+
+
+def checked_out(tree: Worktree) -> str:
+    """Return the full ref of the branch that is checked out now; empty where HEAD is detached."""
+    return user_git(tree).run("symbolic-ref", "--quiet", "HEAD").text
 
 
 def _main_worktree(repository: Repository, branch: str | None) -> Worktree:

@@ -8,6 +8,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
+from noface.core.backlog import without_unknown_models
 from noface.core.model import AttemptOrder, AttemptReport, Backlog, Issue
 from noface.core.schedule import Plan, plan
 from noface.core.taxonomy import IssueStatus
@@ -275,7 +276,8 @@ class Conductor:
         if fingerprint == self._fingerprint:
             return
         merged = _merged_ids(context)
-        self._backlog = context.tracker.backlog(merged)
+        backlog = context.tracker.backlog(merged)
+        self._backlog = without_unknown_models(backlog, context.settings.models)
         self._fingerprint = fingerprint
         context.journal.sync_backlog(self._backlog, fingerprint)
         self._unblock_edited()

@@ -159,6 +159,8 @@ class MergeQueue:
                 hit("landing_recorded")
                 self._remove(entry)
                 release(context, entry.issue.id)
+                if context.known is not None:
+                    context.known = tuple((result.gate.name, result.failing_tests) for result in proof.gates)
             case Moved():
                 journal.landing_dropped(landing)
                 entry.proof = None

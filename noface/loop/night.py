@@ -20,7 +20,7 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
     hit("run_started")
     resumed = recover(context)
     try:
-        context.announce("preflight", None, {})
+        context.announce("preflight", None, {"main": context.shop.plumbing.repository.main_name})
         found = preflight(context, cancel)
         context.known = found.known
         for result in found.results:

@@ -1,7 +1,5 @@
 """Decides on an issue and carries the decision out: the only caller of the policy."""
 
-from dataclasses import replace
-
 from noface.core.actions import Action, Block, Land, WaitUntil
 from noface.core.blocking import block_document
 from noface.core.model import Issue, PastAttempt, Proof
@@ -16,14 +14,8 @@ from noface.system.failpoints import hit
 
 def decide(context: RunContext, issue: Issue, epoch: int) -> Action:
     """Ask the policy what comes next for an issue; changes nothing."""
-    issue = known_model(context, issue)
     history = History(issue, context.reader.past(issue.id), epoch)
     return next_action(history, context.settings.policy, context.clock.now(), context.dice.random())
-
-
-def known_model(context: RunContext, issue: Issue) -> Issue:
-    """Return the issue without a `model` that the configuration does not know."""
-    return issue if issue.model is None or issue.model in context.settings.models else replace(issue, model=None)
 
 
 def settle(context: RunContext, queue: MergeQueue, issue: Issue, epoch: int, proof: Proof | None = None) -> Action:

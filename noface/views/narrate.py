@@ -43,7 +43,7 @@ class Narrator:
         reason = printable(data.get("reason", ""))
         match kind:
             case "preflight":
-                return Line("·", "checking the gates on main", "dim")
+                return Line("·", f"what passes lands on {data.get('main')}; checking the gates there first", "dim")
             case "processes_swept":
                 return Line("·", f"ended {data.get('count')} process(es) that a killed run had left", "yellow")
             case "issue_running":

@@ -28,7 +28,7 @@ _TITLES = {
 
 def status_page(document: Record, waits: Sequence[Record], now: float, width: int, *, everything: bool) -> list[str]:
     """Return the lines of the page. `waits` are models that wait for a provider; `now` is epoch seconds."""
-    lines = [_summary(document), *_run_lines(document["run"], now, width)]
+    lines = [*_summary(document, width), *_run_lines(document["run"], now, width)]
     for wait in waits:
         text = f"A provider is waited for until {moment(wait['until'], now)}: {wait['reason']}"
         lines += [paint(line, "careful") for line in hanging(text, width)]
@@ -44,13 +44,23 @@ def status_page(document: Record, waits: Sequence[Record], now: float, width: in
     return lines
 
 
-def _summary(document: Record) -> str:
+def _summary(document: Record, width: int) -> list[str]:
     counts, faults = document["counts"], len(document["faults"])
-    parts = [paint(f"{counts[status]:,} {status}", status) for status in _TITLES if counts.get(status)]
+    parts = [(f"{counts[status]:,} {status}", status) for status in _TITLES if counts.get(status)]
     if faults:
-        parts.append(paint(f"{faults:,} faulty", "bad"))
+        parts.append((f"{faults:,} faulty", "bad"))
     total = count(len(document["issues"]) + faults, "issue")
-    return paint(total, "title") + (f": {', '.join(parts)}" if parts else "")
+    if not parts:
+        return [paint(total, "title")]
+    lines, line, taken = [], paint(f"{total}:", "title"), cells(total) + 1
+    for number, (text, role) in enumerate(parts, 1):
+        comma = "," if number < len(parts) else ""
+        if taken + cells(text) + 2 > width:
+            lines.append(line)
+            line, taken = " ", 1
+        line += f" {paint(text, role)}{comma}"
+        taken += cells(text) + 1 + len(comma)
+    return [*lines, line]
 
 
 def _run_lines(run: Record | None, now: float, width: int) -> list[str]:

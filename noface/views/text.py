@@ -111,9 +111,9 @@ def duration(seconds: float) -> str:
 def size(count_bytes: int) -> str:
     """Return a size in decimal units."""
     amount = float(count_bytes)
-    for unit in ("bytes", "kB", "MB"):
+    for unit in ("B", "kB", "MB"):
         if amount < 1000:  # noqa: PLR2004 - decimal units
-            return f"{amount:.0f} {unit}" if unit == "bytes" or amount >= 10 else f"{amount:.1f} {unit}"  # noqa: PLR2004 - two digits
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"  # noqa: PLR2004 - two digits
         amount /= 1000
     return f"{amount:.1f} GB"
 

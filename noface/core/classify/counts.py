@@ -4,6 +4,8 @@ Runners differ in words and order, hardly in form: pairs of a number and a word.
 also those nobody has thought of. A pair alone proves little; what makes a summary is a word for tests or for passing.
 """
 
+# ruff: noqa: E501 - a pattern is kept in one piece
+
 import re
 from dataclasses import replace
 
@@ -53,12 +55,16 @@ _NOT_SUMMARY = re.compile(
     re.IGNORECASE,
 )
 _SUMMARY_HINT = re.compile(r"\d")
+_STEMS = ("pass", "fail", "succe", "error", "test", "example", "spec", "scenario", "skip", "ok", "total", "case", "ran")
 _LINE_MAX = 260
 
 
 def read_counts(line: str, number: int) -> Counts | None:
-    """The counts that one line states, or None where it is no summary of a test run."""
-    if len(line) > _LINE_MAX or not _SUMMARY_HINT.search(line) or _NOT_SUMMARY.search(line):
+    """Return the counts that one line states, or None where it is no summary of a test run."""
+    if len(line) > _LINE_MAX or not _SUMMARY_HINT.search(line):
+        return None
+    small = line.lower()
+    if not any(word in small for word in _STEMS) or _NOT_SUMMARY.search(line):
         return None
     first, second = _pairs(_NUMBER_FIRST, line), _pairs(_WORD_FIRST, line)
     pairs = second if len(second) > len(first) or (len(second) == len(first) and _starts_with_word(line)) else first
@@ -99,7 +105,7 @@ def _judge(pairs: list[tuple[str, int]], line: str, number: int) -> Counts | Non
 
 
 def _is_summary(sums: dict[str, int], pairs: list[tuple[str, int]], line: str) -> bool:
-    if len(sums) >= 2:
+    if len(sums) > 1:
         return bool({"passed", "failed"} & sums.keys()) or ("total" in sums and "errors" in sums)
     return len(pairs) == 1 and bool(_ALONE.match(line))
 
@@ -118,7 +124,7 @@ _NEAR = 8
 
 
 def _merged(found: list[Counts]) -> list[Counts]:
-    """Counts that a runner spreads over neighbouring lines ("# tests 3", "# pass 2", "# fail 1") as one."""
+    """Join counts that a runner spreads over neighbouring lines ("# tests 3", "# pass 2", "# fail 1") into one."""
     result: list[Counts] = []
     for count in found:
         last = result[-1] if result else None

@@ -34,7 +34,7 @@ class Decision:
 
 
 def decide_failure(findings: list[Finding], counts: list[Counts], *, tests_failed: bool) -> Decision | None:
-    """The kind of a gate that failed, or None where neither structure nor words say."""
+    """Return the kind of a gate that failed, or None where neither structure nor words say."""
     bad = [count for count in counts if count.bad]
     if bad or tests_failed:
         return _among_tests(findings, bad)

@@ -8,7 +8,29 @@ import re
 from noface.core.classify.context import Repo
 from noface.core.taxonomy import FailureKind
 
-_PUBLIC_ROOTS = frozenset("com org net io de edu gov dev jp cn uk fr me ch eu co github gitlab".split())
+_PUBLIC_ROOTS = frozenset(
+    [
+        "com",
+        "org",
+        "net",
+        "io",
+        "de",
+        "edu",
+        "gov",
+        "dev",
+        "jp",
+        "cn",
+        "uk",
+        "fr",
+        "me",
+        "ch",
+        "eu",
+        "co",
+        "github",
+        "gitlab",
+    ]
+)
+_ROOT_AND_OWNER = 2
 _SEPARATORS = re.compile(r"::|[./\\]")
 
 
@@ -28,7 +50,7 @@ def is_own_module(name: str, repo: Repo) -> bool:
     parts = [part for part in _SEPARATORS.split(bare) if part]
     if not parts:
         return False
-    if parts[0] in _PUBLIC_ROOTS and len(parts) > 2:
+    if parts[0] in _PUBLIC_ROOTS and len(parts) > _ROOT_AND_OWNER:
         return _holds_folder(f"{parts[0]}/{parts[1]}/", repo)
     candidates = {parts[0], parts[0].lower(), parts[0].replace("-", "_"), _snake(parts[0])}
     return bool(candidates & repo.stems)

@@ -4,10 +4,12 @@ Form alone does not tell a compile error (the code is broken: SYNTAX_ERROR) from
 printed it does, and where a linter did, whether the message says that the file does not parse.
 """
 
+# ruff: noqa: E501 - a pattern is kept in one piece
+
 import re
 
 from noface.core.classify.context import Context
-from noface.core.classify.dependency import is_own_module
+from noface.core.classify.diagnostic_kind import compile_kind, context_kind
 from noface.core.classify.places import place_of
 from noface.core.classify.rules import Finding, Level, Reading
 from noface.core.classify.text import Log
@@ -44,7 +46,6 @@ _SCALA3 = re.compile(
 _CODED = re.compile(
     rf"^{_FILE}:(?P<line>\d+):(?P<col>\d+):? +(?P<code>[A-Z]{{1,5}}\d{{2,5}}|invalid-syntax|[A-Z]\d{{4}}: )\b:?\s*(?P<msg>.*)$"
 )
-_BARE = re.compile(rf"^(?:vet: )?(?:\./)?{_FILE}:(?P<line>\d+)(?::(?P<col>\d+))?: (?P<msg>\S.*)$")
 _OCAML = re.compile(r'^File "(?P<file>[^"]+)", lines? (?P<line>\d+)(?:-\d+)?(?:, characters? [\d-]+)?:')
 _OCAML_ERROR = re.compile(r"^(?:Error|Fehler|Erreur)(?: \([^)]*\))?: ?(?P<msg>.*)$")
 _HEADED = re.compile(r"^\s*(?:error|Error|ERROR)(?P<code>\[[\w:-]+\])?: (?P<msg>\S.*)$")
@@ -55,43 +56,8 @@ _ARROW = re.compile(
 _ERROR = re.compile(
     r"(?i)error|fatal|erreur|fehler|errore|erro\b|ошибка|błąd|fout|fel\b|virhe|chyba|hata|错误|エラー|^[FE]$"
 )
-_PARSE = re.compile(
-    r"(?i)\bsyntax\b|\bpars(?:e|er|ing)\b|unexpected (?:token|end|eof|indent|character|keyword|symbol|identifier|string|input|'|\"|`|‘|\w+ at)"
-    r"|unterminated|unclosed|unbalanced|unmatched|was (?:never|not) closed|not terminated|mismatched|invalid (?:syntax|character|token)"
-    r"|^expected |\bexpected (?:expression|statement|declaration|indented|identifier|one of|token)|missing (?:closing|end|semicolon|['\"`(]|terminat)"
-    r"|illegal start|\beof\b|end of (?:file|input)|indentation|dedent|statements must be separated|cannot format|lexical error|closing delimiter"
-)
-_STYLE = re.compile(
-    r"(?i)expected \d+ (?:blank|space)|indentation (?:of|is|contains|level)|(?:missing|trailing|extra) (?:white)?space|line too long"
-)
-_HEADER = re.compile(
-    r"(?:fatal )?error: (?P<dep>[\w./+-]+): No such file or directory|'(?P<dep2>[\w./+-]+)' file not found|(?P<dep3>[\w./+-]+\.(?:h|hh|hpp|mod)): (?:Datei oder|Aucun fichier|No such)"
-    r"|package (?P<dep4>[\w.]+) does not exist|Could not (?:load|find) module [‘'`](?P<dep5>[\w.]+)['’]|Cannot open (?:include|module) file '(?P<dep6>[\w./]+)'"
-    r"|cannot find module (?:providing package )?(?P<dep7>[\w./-]+)|no required module provides package (?P<dep8>[^\s;]+)|can't find crate for [`'](?P<dep9>\w+)"
-    r"|package (?P<dep10>[\w./-]+) is not in (?:GOROOT|std)|unable to read module [`'](?P<dep11>[\w.]+)|[Nn]o such module '(?P<dep12>\w+)'|cannot open file: (?P<dep13>[\w./]+)"
-    r"|cannot find package \"(?P<dep14>[^\"]+)\"|Can't find unit (?P<dep15>\w+)|file \"(?P<dep16>[\w.-]+\.ad[sb])\" not found|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) [`'](?P<dep17>\w+)"
-    r"|Target of URI doesn't exist: '(?P<dep18>[^']+)'|unresolved import [`'](?P<dep19>\w+)|Error when reading '(?P<dep20>[^']+)'|can't find file '(?P<dep21>[^']+)'"
-)
-_COMPILERS = frozenset(
-    "make gmake cmake ninja meson gcc g++ cc c++ clang clang++ javac kotlinc scalac rustc cargo ghc gfortran gnatmake gprbuild fpc dmd ldc2 gdc nim"
-    " zig swiftc swift dart valac mcs csc dotnet msbuild go mvn gradle sbt dune ocamlfind ocamlc ocamlopt ocamlbuild elm crystal bazel scons".split()
-)
-_FORMATTED = re.compile(r"\s\[[a-z][\w./,-]*\]$|\s\([a-z][\w-]*\)$|\s{2}[\w@/-]+$")
-_LINT_MARKS = (
-    "(checked ",
-    "rated at ",
-    " problems (",
-    " problem (",
-    "errors, 0 warnings, ",
-    "no-",
-    "golangci",
-    "findings",
-    "offenses",
-    "FOUND ",
-)
-_TS = re.compile(r"\berror (?P<code>TS\d{4,5}):")
-_NO_EMIT = re.compile(r"^> .*\btsc\b.*--noEmit", re.MULTILINE)
 _LINES_MAX = 400
+_LENGTH_MIN, _LENGTH_MAX = 8, 1_500
 _ARROW_LOOK = 4
 
 
@@ -99,7 +65,7 @@ def read_diagnostics(log: Log, context: Context) -> Reading | None:
     """Every diagnostic line of a known form."""
     findings: list[Finding] = []
     for number, line in enumerate(log.lines):
-        if len(line) < 8 or len(line) > 1_500:
+        if not _LENGTH_MIN <= len(line) <= _LENGTH_MAX:
             continue
         finding = _one(log, number, line, context)
         if finding:
@@ -117,7 +83,7 @@ def _one(log: Log, number: int, line: str, context: Context) -> Finding | None:
         if match:
             return _made(
                 f"diagnostic.{name}",
-                _compile_kind(log, number, match["msg"] if "msg" in match.groupdict() else "", context),
+                compile_kind(log, number, match["msg"] if "msg" in match.groupdict() else "", context),
                 match,
                 number,
                 context,
@@ -143,10 +109,7 @@ def _two_lines(log: Log, number: int, line: str, context: Context) -> Finding | 
         for below in range(number + 1, min(log.stream_end(number), number + 12)):
             error = _OCAML_ERROR.match(log.get(below))
             if error:
-                found = _made(
-                    "diagnostic.ocaml", _compile_kind(log, below, error["msg"], context), match, below, context
-                )
-                return found
+                return _made("diagnostic.ocaml", compile_kind(log, below, error["msg"], context), match, below, context)
             if log.get(below).startswith("File "):
                 return None
         return None
@@ -156,7 +119,7 @@ def _two_lines(log: Log, number: int, line: str, context: Context) -> Finding | 
             arrow = _ARROW.match(log.get(below))
             if arrow:
                 lint = not match["code"] and _is_clippy(log, number)
-                kind = FailureKind.LINT_FAILURE if lint else _context_kind(log, number, match["msg"], line, context)
+                kind = FailureKind.LINT_FAILURE if lint else context_kind(log, number, match["msg"], line, context)
                 return _made("diagnostic.arrow", kind, arrow, number, context)
     return None
 
@@ -178,55 +141,8 @@ def _severe(log: Log, number: int, match: re.Match[str], context: Context) -> Fi
             return None
         return _made("diagnostic.warning", FailureKind.LINT_FAILURE, match, number, context)
     return _made(
-        "diagnostic.error", _context_kind(log, number, match["msg"], match.string, context), match, number, context
+        "diagnostic.error", context_kind(log, number, match["msg"], match.string, context), match, number, context
     )
-
-
-def _context_kind(log: Log, number: int, msg: str, line: str, context: Context) -> FailureKind:
-    typescript = _TS.search(line)
-    if typescript:
-        return _typescript_kind(typescript, line, log, context)
-    by_linter = context.lints and (not context.tools & _COMPILERS or bool(_FORMATTED.search(line)))
-    if (
-        not by_linter
-        and _FORMATTED.search(line)
-        and "[-W" not in line
-        and any(mark in log.text for mark in _LINT_MARKS)
-    ):
-        by_linter = not context.tools & _COMPILERS
-    if by_linter:
-        return (
-            FailureKind.SYNTAX_ERROR if _PARSE.search(f"{msg}") and not _STYLE.search(msg) else FailureKind.LINT_FAILURE
-        )
-    return _compile_kind(log, number, line, context)
-
-
-def _typescript_kind(match: re.Match[str], line: str, log: Log, context: Context) -> FailureKind:
-    """`tsc --noEmit` is a type check (LINT_FAILURE), any other tsc a build; TS1xxx does not parse in either."""
-    code = match["code"]
-    missing = re.search(r"Cannot find module '([^']+)'", line)
-    if code in {"TS2307", "TS7016", "TS2792"} and missing and not is_own_module(missing[1], context.repo):
-        return FailureKind.ENVIRONMENT
-    if code in {"TS5057", "TS5058", "TS5083", "TS6053", "TS2688"}:
-        return FailureKind.ENVIRONMENT
-    checks = (
-        "--noEmit" in context.command or bool({"vue-tsc", "tsd"} & context.tools) or _NO_EMIT.search(log.text[:20_000])
-    )
-    return (
-        FailureKind.LINT_FAILURE
-        if checks and not re.fullmatch(r"TS(?:1|5|6|18)\d{3}", code)
-        else FailureKind.SYNTAX_ERROR
-    )
-
-
-def _compile_kind(log: Log, number: int, line: str, context: Context) -> FailureKind:
-    match = _HEADER.search(line)
-    if not match:
-        return FailureKind.SYNTAX_ERROR
-    name = next(value for value in match.groups() if value)
-    quoted = any(f'#include "{name}"' in log.get(at) for at in range(number + 1, number + 4))
-    own = is_own_module(name, context.repo) or quoted
-    return FailureKind.SYNTAX_ERROR if own else FailureKind.ENVIRONMENT
 
 
 def _made(rule: str, kind: FailureKind, match: re.Match[str], number: int, context: Context) -> Finding:

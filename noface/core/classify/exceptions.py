@@ -4,6 +4,8 @@ The type decides, never the words after it: `RuntimeError: assertion failed` is 
 read only where the type is one of the system's (an OSError may be a full disk, a missing module anybody's fault).
 """
 
+# ruff: noqa: E501 - a pattern is kept in one piece
+
 import re
 
 from noface.core.classify.context import Repo
@@ -75,7 +77,7 @@ def is_assertion(exc: str) -> bool:
 
 
 def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) -> FailureKind:
-    """The kind that an exception's type, and for system errors its message, stands for.
+    """Return the kind that an exception's type, and for system errors its message, stands for.
 
     `loading` is False where the exception was raised by code that runs: a SyntaxError of eval() is no broken file.
     """

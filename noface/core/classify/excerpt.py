@@ -1,5 +1,7 @@
 """Cuts out what a developer would look at first: at most 40 lines round the decisive one, and the stack trace."""
 
+# ruff: noqa: E501 - a pattern is kept in one piece
+
 import re
 
 from noface.core.classify.text import Log
@@ -18,7 +20,7 @@ _FRAME = re.compile(
 
 
 def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
-    """The lines round line number `line`, or, where none decided, the last telling lines of the output."""
+    """Return the lines round line number `line`, or, where none decided, the last telling lines of the output."""
     if not log.lines:
         return ""
     if line < 0 or line >= len(log.lines):
@@ -45,7 +47,7 @@ def _join(log: Log, numbers: list[int]) -> str:
 
 
 def stack_of(log: Log, line: int) -> str:
-    """The stack trace that line `line` heads or ends; empty where it stands alone."""
+    """Return the stack trace that line `line` heads or ends; empty where it stands alone."""
     if line < 0:
         return ""
     start = line

@@ -29,7 +29,7 @@ def ran_out_of_time(evidence: GateEvidence) -> bool:
 
 
 def timeout_line(log: Log, findings: list[Finding], repo: Repo) -> tuple[int, str | None]:
-    """The line that says where the time went, and its place: a runner's own word for it, else the last line of stdout."""
+    """Return the line that says where the time went, and its place: a runner's own word, else stdout's last line."""
     for finding in findings:
         if finding.kind is FailureKind.TIMEOUT:
             return finding.line, finding.location
@@ -49,7 +49,7 @@ def dumped_place(log: Log, repo: Repo) -> str | None:
 
 
 def exit_findings(evidence: GateEvidence, log: Log) -> list[Finding]:
-    """What the exit code says by itself."""
+    """Return what the exit code says by itself."""
     code = evidence.exit_code
     last = next((n for n in range(len(log.lines) - 1, -1, -1) if log.get(n).strip()), -1)
     if code is None:

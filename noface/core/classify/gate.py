@@ -4,18 +4,20 @@ The order of the evidence: report, runner's summary, compiler's diagnostics, sta
 """
 
 from noface.core.classify import families
-from noface.core.classify.context import TEST_RUNNERS, Context, context_of
+from noface.core.classify.context import Context, context_of
 from noface.core.classify.counts import find_counts
 from noface.core.classify.decide import Decision, decide_failure
 from noface.core.classify.evidence import AlsoMatched, GateEvidence, GateVerdict
 from noface.core.classify.excerpt import excerpt_of, stack_of
 from noface.core.classify.exits import exit_findings, ran_out_of_time, timeout_line
 from noface.core.classify.names import failing_names
+from noface.core.classify.readers import READERS
 from noface.core.classify.report_reading import read_report
 from noface.core.classify.rules import Counts, Finding, Level, Reading
 from noface.core.classify.scan import scan
 from noface.core.classify.signature import signature_of
 from noface.core.classify.text import Log, read_log
+from noface.core.classify.tools import TEST_RUNNERS
 from noface.core.taxonomy import FailureKind
 
 _ALSO_MAX = 12
@@ -23,15 +25,15 @@ _OF_TESTS = frozenset({FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, Fail
 
 
 def classify(evidence: GateEvidence) -> GateVerdict:
-    """The verdict on one gate run."""
+    """Return the verdict on one gate run."""
     log = read_log(evidence.stdout, evidence.stderr)
     context = context_of(evidence, log)
-    readings = [reading for read in families.READERS if (reading := read(log, context)) is not None]
+    readings = [reading for read in READERS if (reading := read(log, context)) is not None]
     owned = frozenset(n for reading in readings for start, end in reading.owned for n in range(start, end))
     counts = [count for reading in readings for count in reading.counts]
     counts += [count for count in find_counts(log, owned) if all(count.line != known.line for known in counts)]
     counts.sort(key=lambda count: count.line)
-    report = read_report(evidence.report, context.repo)
+    report = read_report(evidence.report, log, context.repo)
     findings = [*report.findings, *(f for reading in readings for f in reading.findings if _free(f, reading, owned))]
     counts = [*report.counts, *counts]
     if ran_out_of_time(evidence):
@@ -44,13 +46,17 @@ def classify(evidence: GateEvidence) -> GateVerdict:
     decision = decide_failure(findings, counts, tests_failed=bool(report.failing))
     if decision is None:
         decision = _undecided(context, log)
-    return _verdict(evidence, log, context, decision, findings, counts, names)
+    return _verdict(evidence, log, decision, findings, counts, names)
 
 
 def _undecided(context: Context, log: Log) -> Decision:
-    """A test runner that printed no summary died on the way; of any other tool nothing is known."""
+    """Judge silence: a test runner without a summary died on the way; of any other tool nothing is known."""
     if context.tools & TEST_RUNNERS:
-        return Decision(FailureKind.RUNTIME_ERROR, "exit.no-summary", Finding("exit.no-summary", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, len(log.lines) - 1))
+        return Decision(
+            FailureKind.RUNTIME_ERROR,
+            "exit.no-summary",
+            Finding("exit.no-summary", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, len(log.lines) - 1),
+        )
     return Decision(FailureKind.UNKNOWN, "nothing.matched")
 
 
@@ -115,14 +121,13 @@ def _location(decision: Decision, findings: list[Finding]) -> str | None:
 def _verdict(
     evidence: GateEvidence,
     log: Log,
-    context: Context,
     decision: Decision,
     findings: list[Finding],
     counts: list[Counts],
     names: tuple[str, ...],
 ) -> GateVerdict:
     line = decision.finding.line if decision.finding else -1
-    key = log.get(line)
+    key = log.get(line) or (decision.finding.said if decision.finding else "")
     failing = names if decision.kind in _OF_TESTS or any(count.bad for count in counts) else ()
     also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
     message = key.strip()[:300] or f"exit code {evidence.exit_code} without a line that says why"

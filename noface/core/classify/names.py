@@ -15,9 +15,15 @@ _TITLE_LINES_MAX = 8
 
 
 def failing_names(log: Log, readings: list[Reading], owned: frozenset[int]) -> tuple[str, ...]:
-    """The names, each once, in the order of the best source that has any: report, reader, known form, list, any form."""
+    """Return the names, each once: the log's, as people know them, unless the report has more."""
+    reported = next((reading.failing for reading in readings if reading.runner == "report"), ())
+    from_log = _from_log(log, readings, owned)
+    return from_log if len(from_log) >= len(reported) else _unique(list(reported))
+
+
+def _from_log(log: Log, readings: list[Reading], owned: frozenset[int]) -> tuple[str, ...]:
     for reading in readings:
-        if reading.failing:
+        if reading.failing and reading.runner != "report":
             return _unique(list(reading.failing))
     for source in (NAME_RULES, None, LOOSE_NAME_RULES):
         found = _numbered(log, owned) if source is None else _by_rules(source, log, owned)
@@ -34,12 +40,14 @@ def _by_rules(rules: tuple[NameRule, ...], log: Log, owned: frozenset[int]) -> d
     found: dict[int, str] = {}
     for rule in rules:
         for literal in rule.needs:
-            if literal not in log.text:
+            if not log.may_hold(literal):
                 continue
             for number in log.lines_with(literal):
                 match = rule.regex.match(log.get(number)) if number not in owned and number not in found else None
                 if match and rule.below:
-                    found[number] = log.get(number + 1).strip()
+                    framed = match.string.startswith("---")
+                    if not framed or log.get(number + 2) == match.string:
+                        found[number] = log.get(number + 1).strip()
                     continue
                 parts = {key: (value or "").strip() for key, value in match.groupdict().items()} if match else {}
                 if parts.get("test"):
@@ -48,7 +56,7 @@ def _by_rules(rules: tuple[NameRule, ...], log: Log, owned: frozenset[int]) -> d
 
 
 def _numbered(log: Log, owned: frozenset[int]) -> dict[int, str]:
-    """The list "1) suite / test:" that mocha, jasmine, rspec and their kin end with; deeper lines continue a title."""
+    """Read the list "1) suite / test:" that mocha, jasmine, rspec end with; deeper lines continue a title."""
     found: dict[int, str] = {}
     if "1) " not in log.text:
         return found

@@ -1,5 +1,7 @@
 """Where a line points: `file:line` in the notations of the tools, and whether the file is the project's own."""
 
+# ruff: noqa: E501 - a pattern is kept in one piece
+
 import re
 
 from noface.core.classify.context import Repo
@@ -26,7 +28,7 @@ _PATH = (
 )
 _START = rf"(?<![{_CHARS}])(?:file://)?"
 _NOTATIONS = (
-    re.compile(rf"\bFile \"(?P<file>[^\"\n]{{1,400}})\", line (?P<line>\d+)"),
+    re.compile(r"\bFile \"(?P<file>[^\"\n]{1,400})\", line (?P<line>\d+)"),
     re.compile(rf"{_START}(?P<file>{_PATH}):\[(?P<line>\d+),\d+\]"),
     re.compile(rf"{_START}(?P<file>{_PATH})[:@](?P<line>\d+)(?!\d*\.\d)"),
     re.compile(rf"{_START}(?P<file>{_PATH})\((?P<line>\d+)(?:[,:.]\d+)?(?:-\d+)?\)"),
@@ -49,7 +51,7 @@ def is_own(path: str, repo: Repo) -> bool:
 
 
 def resolve(path: str, repo: Repo) -> str | None:
-    """The project's path for a file as a log names it, or None where the project has no such file."""
+    """Return the project's path for a file as a log names it, or None where the project has no such file."""
     clean = path.removeprefix("file://").replace("\\", "/").removeprefix("./")
     if not repo.known:
         return clean
@@ -71,9 +73,11 @@ def places(line: str, repo: Repo) -> list[str]:
     found: list[tuple[int, str]] = []
     short = line[:_LINE_MAX]
     for notation in _NOTATIONS:
-        for match in notation.finditer(short):
-            if is_own(match["file"], repo):
-                found.append((match.start(), f"{resolve(match['file'], repo)}:{int(match['line'])}"))
+        found += [
+            (match.start(), f"{resolve(match['file'], repo)}:{int(match['line'])}")
+            for match in notation.finditer(short)
+            if is_own(match["file"], repo)
+        ]
     found.sort(key=lambda pair: pair[0])
     return [place for _, place in found]
 

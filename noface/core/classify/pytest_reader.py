@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from noface.core.classify.context import Context
 from noface.core.classify.exceptions import exception_kind
 from noface.core.classify.places import is_own, place_of, places
-from noface.core.classify.rules import Counts, Finding, Level, Reading
+from noface.core.classify.pytest_counts import MARKS, pytest_counts, pytest_span
+from noface.core.classify.rules import Finding, Level, Reading
 from noface.core.classify.text import Log
 from noface.core.taxonomy import FailureKind
 
@@ -25,20 +26,8 @@ _E_BARE = re.compile(r"^E {3,}\S")
 _SUMMARY = re.compile(
     r"^(?P<word>FAILED|ERROR) (?P<test>\S.*?)(?: - (?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?| - (?P<other>.*))?$"
 )
-_COUNT = re.compile(
-    r"^(?:=+ )?(?P<body>(?:no tests (?:ran|collected)|\d+ \w+)(?:, \d+ \w+)*(?: \(\d+ deselected\))?(?:, \d+ \w+)*) in [\d.:]+ ?s?.*?(?: =+)?$"
-)
-_PAIR = re.compile(r"(\d+) (\w+)")
 _INTERNAL = "INTERNALERROR> "
 _TITLES = ("FAILURES", "ERRORS")
-MARKS = (
-    " FAILURES =",
-    " ERRORS =",
-    "short test summary info",
-    "test session starts",
-    "INTERNALERROR> ",
-    "no tests ran in ",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +38,12 @@ class _Block:
     section: str
 
 
-def _span(log: Log) -> tuple[int, int]:
-    """The stream that pytest wrote to: stdout, unless the gate sent it to stderr."""
-    head = log.text[: log.starts[log.err]] if log.err < len(log.starts) else log.text
-    if any(mark in head for mark in MARKS) or not any(mark in log.text for mark in MARKS):
-        return 0, log.err
-    return log.err, len(log.lines)
-
-
 def _blocks(log: Log) -> tuple[list[_Block], list[tuple[int, int]]]:
     blocks: list[_Block] = []
     owned: list[tuple[int, int]] = []
     section, opened, title = "", -1, ""
     section_start = -1
-    first, stop = _span(log)
+    first, stop = pytest_span(log)
     for number in range(first, stop + 1):
         line = log.get(number) if number < stop else "= end ="
         mark = _SECTION.match(line)
@@ -154,35 +135,9 @@ def _location(log: Log, block: _Block, end: int, ends: re.Match[str] | None, con
     return None
 
 
-def _counts(log: Log) -> list[Counts]:
-    found = []
-    first, stop = _span(log)
-    for number in range(stop - 1, first - 1, -1):
-        match = _COUNT.match(log.get(number))
-        if not match:
-            continue
-        sums = {word: int(count) for count, word in _PAIR.findall(match["body"])}
-        if not match["body"].startswith("no tests") and not sums.keys() & _WORDS_OF_PYTEST:
-            continue
-        found.append(
-            Counts(
-                line=number,
-                passed=sums.get("passed", 0) + sums.get("xpassed", 0) + sums.get("xfailed", 0),
-                failed=sums.get("failed", 0),
-                errors=sums.get("error", 0) + sums.get("errors", 0),
-                skipped=sums.get("skipped", 0) + sums.get("deselected", 0),
-                runner="pytest",
-            )
-        )
-    return found
-
-
-_WORDS_OF_PYTEST = {"passed", "failed", "error", "errors", "skipped", "deselected", "xfailed", "xpassed"}
-
-
 def read_pytest(log: Log, context: Context) -> Reading | None:
-    """What a pytest run says about itself; None where the log is not pytest's."""
-    counts = _counts(log)
+    """Return what a pytest run says about itself; None where the log is not pytest's."""
+    counts = pytest_counts(log)
     if not counts and not any(mark in log.text for mark in MARKS):
         return None
     blocks, owned = _blocks(log)
@@ -196,7 +151,7 @@ def read_pytest(log: Log, context: Context) -> Reading | None:
 
 def _failing(log: Log, blocks: list[_Block]) -> list[str]:
     names: list[str] = []
-    for number in range(*_span(log)):
+    for number in range(*pytest_span(log)):
         line = log.get(number)
         if not line.startswith(("FAILED ", "ERROR ")):
             continue
@@ -213,7 +168,7 @@ def _failing(log: Log, blocks: list[_Block]) -> list[str]:
 
 def _from_summary(log: Log, context: Context) -> list[Finding]:
     found = []
-    for number in range(*_span(log)):
+    for number in range(*pytest_span(log)):
         line = log.get(number)
         if not line.startswith(("FAILED ", "ERROR ")) or line.startswith("ERROR    "):
             continue

@@ -74,7 +74,10 @@ class NameRule:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A rule that matched: which line, what it says the failure is, and where the fault lies."""
+    """A rule that matched: which line, what it says the failure is, and where the fault lies.
+
+    `said` is the text where it stands in no line of the log (line -1), as in a report.
+    """
 
     rule: str
     kind: FailureKind
@@ -84,6 +87,7 @@ class Finding:
     test: str | None = None
     even_in_tests: bool = False
     only_in_tests: bool = False
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

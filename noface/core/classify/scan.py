@@ -1,5 +1,7 @@
 """Applies the tables of rules to a log."""
 
+# ruff: noqa: E501 - a pattern is kept in one piece
+
 import re
 
 from noface.core.classify.context import Context
@@ -36,18 +38,15 @@ def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[i
 
 
 def _candidates(rule: Rule, log: Log) -> list[int]:
-    if len(rule.needs) == 1:
-        return list(log.lines_with(rule.needs[0])) if rule.needs[0] in log.text else []
-    numbers: set[int] = set()
-    for literal in rule.needs:
-        if literal in log.text:
-            numbers.update(log.lines_with(literal))
-    return sorted(numbers)
+    held = [literal for literal in rule.needs if log.may_hold(literal)]
+    if len(held) == 1:
+        return list(log.lines_with(held[0]))
+    return sorted({number for literal in held for number in log.lines_with(literal)})
 
 
 _EXPECTATION = re.compile(
     r"^(?:E )?\s*(?:(?:expected|got|actual|Expected|Received|Actual|left|right|want|wanted|was|but got|but was|reason|code|to equal|exp|act)\s*:\s"
-    r"|[-+<>] +\S|Failure/Error: |assert\b|- *:?expected|\+ *:?got)"
+    r"|[-+] +\S|Failure/Error: |assert\b|- *:?expected|\+ *:?got)"
 )
 
 

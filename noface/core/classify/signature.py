@@ -27,7 +27,7 @@ _LINE_MAX = 600
 
 
 def normalise(line: str) -> str:
-    """A line without what differs between two runs of the same failure."""
+    """Return a line without what differs between two runs of the same failure."""
     text = line[:_LINE_MAX]
     for pattern, replacement in _STEPS:
         text = pattern.sub(replacement, text)

@@ -1,5 +1,7 @@
 """Reads TAP, nested or flat, with or without YAML blocks: prove, node --test, tape, ava --tap, bats, pgTAP and kin."""
 
+# ruff: noqa: E501 - a pattern is kept in one piece
+
 import re
 from dataclasses import dataclass
 
@@ -16,8 +18,10 @@ _POINT = re.compile(
     r"^(?P<indent> *)(?P<not>not )?ok\b(?: (?P<n>\d+))?(?: *-)? ?(?P<name>.*?)(?P<directive> # ?(?:TODO|SKIP|todo|skip|time=|timeout|Skip)\b.*)?$"
 )
 _PLAN_NONE = re.compile(r"^1\.\.0\b")
-_YAML_KEY = re.compile(r"^\s+(?P<key>failureType|code|name|error|type|severity|operator|location|at|message|stack): *['\"]?(?P<value>.*?)['\"]?$")
-_YAML_MAX = 60
+_YAML_KEY = re.compile(
+    r"^\s+(?P<key>failureType|code|name|error|type|severity|operator|location|at|message|stack): *['\"]?(?P<value>.*?)['\"]?$"
+)
+_YAML_MAX = 40
 _FILE_NAME = re.compile(r"^\S+\.(?:[cm]?[jt]sx?|py|t|bats|rb)$")
 _DURATION = re.compile(r" (?:\(\d+(?:\.\d+)?m?s\)|in \d+(?:\.\d+)?(?:ms|sec|s))$")
 
@@ -32,7 +36,7 @@ class _Point:
 
 
 def read_tap(log: Log, context: Context) -> Reading | None:
-    """What a TAP stream says: one finding a failed leaf test whose YAML block or diagnostics tell why."""
+    """Return what a TAP stream says: one finding a failed leaf test whose YAML block or diagnostics tell why."""
     if "ok " not in log.text and "1..0" not in log.text:
         return None
     passed = skipped = 0
@@ -63,7 +67,9 @@ def read_tap(log: Log, context: Context) -> Reading | None:
 
 
 def _point_lines(log: Log) -> list[int]:
-    return sorted({*log.lines_with("ok "), *(n for n in log.lines_with("ok") if log.get(n).strip() in {"ok", "not ok"})})
+    return sorted(
+        {*log.lines_with("ok "), *(n for n in log.lines_with("ok") if log.get(n).strip() in {"ok", "not ok"})}
+    )
 
 
 def _looks_like_tap(log: Log) -> bool:

@@ -9,7 +9,7 @@ DOWN_MAX = 60
 
 
 def place_above(log: Log, number: int, repo: Repo, limit: int = UP_MAX) -> str | None:
-    """The nearest own `file:line` above a line: Python prints the innermost frame last."""
+    """Return the nearest own `file:line` above a line: Python prints the innermost frame last."""
     for at in range(number - 1, max(log.stream_start(number), number - limit) - 1, -1):
         found = places(log.get(at), repo)
         if found:
@@ -18,7 +18,7 @@ def place_above(log: Log, number: int, repo: Repo, limit: int = UP_MAX) -> str |
 
 
 def place_below(log: Log, number: int, repo: Repo, limit: int = DOWN_MAX, blanks: int = 2) -> str | None:
-    """The nearest own `file:line` below a line: most runtimes print the innermost frame first."""
+    """Return the nearest own `file:line` below a line: most runtimes print the innermost frame first."""
     empty = 0
     for at in range(number + 1, min(log.stream_end(number), number + limit)):
         line = log.get(at)
@@ -32,12 +32,12 @@ def place_below(log: Log, number: int, repo: Repo, limit: int = DOWN_MAX, blanks
 
 
 def place_near_above(log: Log, number: int, repo: Repo) -> str | None:
-    """The `file:line` that a runtime prints right above the code it could not parse."""
+    """Return the `file:line` that a runtime prints right above the code it could not parse."""
     return place_above(log, number, repo, limit=6)
 
 
 def place_on(log: Log, number: int, repo: Repo) -> str | None:
-    """The first own `file:line` that a line itself names."""
+    """Return the first own `file:line` that a line itself names."""
     found = places(log.get(number), repo)
     return found[0] if found else None
 

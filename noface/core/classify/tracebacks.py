@@ -1,5 +1,7 @@
 """Reads stack traces: Python's, and those that print "Type: message" above their frames (JVM, JavaScript, .NET …)."""
 
+# ruff: noqa: E501 - a pattern is kept in one piece
+
 import re
 
 from noface.core.classify.context import Context
@@ -7,7 +9,7 @@ from noface.core.classify.exceptions import exception_kind, is_assertion
 from noface.core.classify.places import places
 from noface.core.classify.rules import Finding, Level, Reading
 from noface.core.classify.text import Log
-from noface.core.classify.trace import place_below, place_near_above
+from noface.core.classify.trace import place_below
 from noface.core.taxonomy import FailureKind
 
 _PY_HEAD = "Traceback (most recent call last):"
@@ -31,7 +33,9 @@ _ERROR_TYPE = re.compile(
 )
 _JS_DATA = re.compile(r"^\s*at (?:JSON\.parse|eval\b|new Function|\w*\.?parse \(<anonymous>|new Script|Script\.runIn)")
 _AT = re.compile(r"^[\s#|│]*(?:\[\w+\]\s+)?at \S|^[\s#|│]*❯ \S")
-_LOADER = re.compile(r"at (?:wrapSafe|compileSourceTextModule|checkSyntax|internalCompileFunction|compileFunction|.*loadESM|parseModule|transformFile|.*Module\._compile)\b")
+_LOADER = re.compile(
+    r"at (?:wrapSafe|compileSourceTextModule|checkSyntax|internalCompileFunction|compileFunction|.*loadESM|parseModule|transformFile|.*Module\._compile)\b"
+)
 _HEADS_MAX = 400
 _LOOK_DOWN = 8
 

@@ -23,7 +23,7 @@ _DOC_WHERE = re.compile(r'^(?:File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P
 
 
 def read_unittest(log: Log, context: Context) -> Reading | None:
-    """What a unittest run says about itself."""
+    """Return what a unittest run says about itself."""
     counts = _counts(log)
     heads = [n for n in log.lines_with(_RULE) if _HEAD.match(log.get(n + 1))]
     if not counts and not heads:
@@ -108,7 +108,7 @@ def _counts(log: Log) -> list[Counts]:
 
 
 def read_doctest(log: Log, context: Context) -> Reading | None:
-    """The doctest module's report: an expectation that differs, or an exception raised by an example."""
+    """Return the doctest module's report: an expectation that differs, or an exception raised by an example."""
     findings, failing, owned = [], [], []
     for number in log.lines_with("Failed example:"):
         if log.get(number) != "Failed example:":

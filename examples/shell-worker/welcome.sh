@@ -1,0 +1,2 @@
+. ./greet.sh
+say_hi "$@"

@@ -1,0 +1,133 @@
+"""Fortran, Ada, Pascal and D."""
+
+# ruff: noqa: E501 - a pattern, and a line of real output, is kept in one piece
+
+from noface.core.classify.kinds import ENV, RUNTIME, SYNTAX, TEST
+from noface.core.classify.rules import Level, Rule
+
+RULES = (
+    Rule(
+        "fortran.place",
+        SYNTAX,
+        (".f90:", ".f:", ".F90:", ".f95:", ".for:", ".f03:", ".f08:"),
+        r"^(?P<file>[^\s:]+\.[fF]\w*):(?P<line>\d+):\d+:$",
+        "src/stock.f90:12:18:",
+        level=Level.WORDS,
+    ),
+    Rule(
+        "fortran.error",
+        SYNTAX,
+        ("Error: ", "Fatal Error: "),
+        r"^(?:Fatal )?Error: (?!.*Cannot open module file|.*error stop).*(?: at \(\d\)|\(\d\))",
+        "Error: Symbol 'totl' at (1) has no IMPLICIT type",
+    ),
+    Rule(
+        "fortran.module",
+        ENV,
+        ("Cannot open module file",),
+        r"^Fatal Error: Cannot open module file [‘'](?P<dep>\w+)\.mod[’']",
+        "Fatal Error: Cannot open module file 'json_module.mod' for reading at (1): No such file or directory",
+        own_kind=SYNTAX,
+    ),
+    Rule(
+        "fortran.runtime",
+        RUNTIME,
+        ("At line ", "Fortran runtime error", "Program received signal"),
+        r"^At line (?P<line>\d+) of file (?P<file>\S+)|^Fortran runtime error: |^Program received signal SIG",
+        "At line 12 of file src/stock.f90",
+        level=Level.TRACEBACK,
+    ),
+    Rule("fortran.stop", RUNTIME, ("ERROR STOP",), r"^ERROR STOP\b", "ERROR STOP 1", level=Level.WORDS),
+    Rule(
+        "ada.raised",
+        RUNTIME,
+        ("raised ",),
+        r"^(?:raised|Execution of \S+ terminated by unhandled exception|.*: raised) (?P<exc>[A-Z][\w.]+) : (?P<msg>.*)$|^raised [A-Z][\w.]+ : (?P<file>\S+):(?P<line>\d+)",
+        "raised CONSTRAINT_ERROR : stock.adb:12 range check failed",
+        level=Level.TRACEBACK,
+    ),
+    Rule(
+        "ada.assert",
+        TEST,
+        ("ASSERTIONS.ASSERT", "SYSTEM.ASSERTIONS"),
+        r"raised \S*ASSERT(?:ION)?_(?:ERROR|FAILURE)",
+        "raised SYSTEM.ASSERTIONS.ASSERT_FAILURE : test.adb:8",
+        level=Level.TRACEBACK,
+    ),
+    Rule(
+        "ada.old-form",
+        SYNTAX,
+        (".adb:", ".ads:"),
+        r"^(?P<file>\w[\w./-]*\.ad[bs]):(?P<line>\d+):\d+: (?!warning|note|info|style|\(style\))\S",
+        'stock.adb:12:07: "Totl" is undefined',
+    ),
+    Rule(
+        "ada.withed",
+        ENV,
+        ('file "',),
+        r'^(?P<file>\S+\.ad[bs]):(?P<line>\d+):\d+: (?:error: )?file "(?P<dep>[\w-]+)\.ad[sb]" not found',
+        'stock.adb:1:06: error: file "gnatcoll.ads" not found',
+        own_kind=SYNTAX,
+    ),
+    Rule(
+        "gpr.project",
+        SYNTAX,
+        (".gpr:",),
+        r"^(?P<file>\S+\.gpr):(?P<line>\d+):\d+: ",
+        "shop.gpr:3:08: unknown project file",
+    ),
+    Rule(
+        "pascal.error",
+        SYNTAX,
+        (") Error: ", ") Fatal: "),
+        r"^(?P<file>[^\s(]+)\((?P<line>\d+)(?:,\d+)?\) (?:Error|Fatal): (?!Can't find unit)",
+        'stock.pas(12,5) Error: Identifier not found "totl"',
+    ),
+    Rule(
+        "pascal.unit",
+        ENV,
+        ("Can't find unit",),
+        r"^(?P<file>[^\s(]+)\((?P<line>\d+),\d+\) Fatal: Can't find unit (?P<dep>\w+)",
+        "stock.pas(3,6) Fatal: Can't find unit fpjson used by stock",
+        own_kind=SYNTAX,
+    ),
+    Rule(
+        "pascal.runtime",
+        RUNTIME,
+        ("Runtime error ", "An unhandled exception occurred"),
+        r"^Runtime error \d+ at |^An unhandled exception occurred at ",
+        "Runtime error 201 at $0000000000401234",
+        level=Level.TRACEBACK,
+    ),
+    Rule(
+        "d.error",
+        SYNTAX,
+        ("): Error: ", "): Fehler: "),
+        r"^(?P<file>[^\s(]+\.di?)\((?P<line>\d+)(?:,\d+)?\): Error: (?!unable to read module|module `)",
+        "source/stock.d(12): Error: undefined identifier `totl`",
+    ),
+    Rule(
+        "d.module",
+        ENV,
+        ("unable to read module", "is in file '"),
+        r"Error: (?:unable to read module `(?P<dep>[\w.]+)`|module `[\w.]+` is in file)",
+        "source/stock.d(3): Error: unable to read module `vibe`",
+        own_kind=SYNTAX,
+    ),
+    Rule(
+        "d.assert",
+        TEST,
+        ("core.exception.AssertError", "unittest failure", "Assertion failure"),
+        r"^core\.exception\.AssertError@(?P<file>[^(]+)\((?P<line>\d+)\)|(?P<file2>\S+\.d)\(\d+\): \[unittest\]",
+        "core.exception.AssertError@source/stock.d(12): unittest failure",
+        level=Level.TRACEBACK,
+    ),
+    Rule(
+        "d.thrown",
+        RUNTIME,
+        ("@",),
+        r"^(?:[\w.]+\.)?(?!AssertError)(?P<exc>[A-Z]\w*(?:Error|Exception))@(?P<file>[^(\s]+)\((?P<line>\d+)\)",
+        "core.exception.RangeError@source/stock.d(12): Range violation",
+        level=Level.TRACEBACK,
+    ),
+)

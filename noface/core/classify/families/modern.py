@@ -1,0 +1,178 @@
+"""Nim, Zig, Swift, Dart, Crystal, Elm and hardware description languages."""
+
+# ruff: noqa: E501 - a pattern, and a line of real output, is kept in one piece
+
+from noface.core.classify.kinds import ENV, LINT, RUNTIME, SYNTAX, TEST
+from noface.core.classify.rules import Level, NameRule, Rule
+
+RULES = (
+    Rule(
+        "nim.error",
+        SYNTAX,
+        (") Error: ",),
+        r"^(?P<file>[^\s(]+\.nims?)\((?P<line>\d+), ?\d+\) Error: (?!cannot open file)",
+        "src/stock.nim(12, 5) Error: undeclared identifier: 'totl'",
+    ),
+    Rule(
+        "nim.module",
+        ENV,
+        ("Error: cannot open file",),
+        r"\) Error: cannot open file: (?P<dep>[\w./]+)",
+        "src/stock.nim(1, 8) Error: cannot open file: jester",
+        own_kind=SYNTAX,
+    ),
+    Rule(
+        "nim.unhandled",
+        RUNTIME,
+        ("Error: unhandled exception", "Unhandled exception"),
+        r"^\s*(?:(?P<file>\S+\.nim)\((?P<line>\d+)(?:, \d+)?\).*)?(?:Error: unhandled exception|Unhandled exception): .*\[(?P<exc>\w+)\]",
+        "Error: unhandled exception: index 3 not in 0 .. 2 [IndexDefect]",
+        level=Level.TRACEBACK,
+    ),
+    Rule(
+        "nim.check",
+        TEST,
+        ("Check failed:", "[FAILED]", "AssertionDefect"),
+        r"^\s*(?:(?P<file>\S+\.nim)\((?P<line>\d+), \d+\): )?Check failed: |\[AssertionDefect\]",
+        "    /repo/tests/t.nim(7, 10): Check failed: total == 3",
+        level=Level.SUMMARY,
+        even_in_tests=True,
+    ),
+    Rule(
+        "zig.test",
+        TEST,
+        ("FAIL (Test",),
+        r"FAIL \(Test(?:ExpectedEqual|UnexpectedResult|\w*)\)",
+        "1/2 stock.test.totals...FAIL (TestExpectedEqual)",
+        level=Level.SUMMARY,
+        even_in_tests=True,
+    ),
+    Rule(
+        "zig.panic",
+        RUNTIME,
+        ("panic: ",),
+        r"^(?:thread \d+ )?panic: ",
+        "thread 4242 panic: index out of bounds: index 3, len 3",
+        level=Level.TRACEBACK,
+    ),
+    Rule(
+        "swift.assert",
+        TEST,
+        ("XCTAssert", "Expectation failed"),
+        r"^(?P<file>\S+\.swift):(?P<line>\d+): error: .* : XCTAssert\w* failed|Expectation failed: ",
+        '/repo/Tests/t.swift:9: error: CartTests.testTotal : XCTAssertEqual failed: ("2") is not equal to ("3")',
+        level=Level.SUMMARY,
+        even_in_tests=True,
+    ),
+    Rule(
+        "swift.fatal",
+        RUNTIME,
+        ("Fatal error: ",),
+        r"Fatal error: (?!.*XCT)",
+        "stock/stock.swift:12: Fatal error: Index out of range",
+        level=Level.TRACEBACK,
+    ),
+    Rule(
+        "dart.error",
+        SYNTAX,
+        (": Error: ",),
+        r"^(?P<file>\S+\.dart):(?P<line>\d+):\d+: Error: (?!Error when reading|Not found)",
+        "lib/stock.dart:12:5: Error: Undefined name 'totl'.",
+        even_in_tests=True,
+    ),
+    Rule(
+        "dart.load",
+        SYNTAX,
+        ("Failed to load",),
+        r"Failed to load \"(?P<file>\S+)\":",
+        '  Failed to load "test/stock_test.dart":',
+        even_in_tests=True,
+    ),
+    Rule(
+        "dart.expect",
+        TEST,
+        ("Expected: ", "  Actual: "),
+        r"^\s+Actual: ",
+        "    Actual: <2>",
+        level=Level.TRACEBACK,
+        only_in_tests=True,
+    ),
+    Rule(
+        "dart.pub",
+        ENV,
+        ("version solving failed", "Could not find package", "Because "),
+        r"version solving failed|^Could not find package",
+        "Because shop depends on foo any which doesn't exist, version solving failed.",
+    ),
+    Rule(
+        "dart.analyze",
+        LINT,
+        (" • ", " - "),
+        r"^\s*(?:info|warning|error) (?:•|-) (?P<file>\S+?):(?P<line>\d+):\d+ (?:•|-) ",
+        "   info • lib/stock.dart:3:7 • Unused import • unused_import",
+    ),
+    Rule(
+        "crystal.error",
+        SYNTAX,
+        ("In ", "Error: "),
+        r"^(?:syntax error )?[Ii]n (?P<file>\S+\.cr):(?P<line>\d+)(?::\d+)?$",
+        "In src/stock.cr:12:5",
+    ),
+    Rule(
+        "crystal.unhandled",
+        RUNTIME,
+        ("Unhandled exception: ",),
+        r"^Unhandled exception: .*\((?P<exc>[\w:]+)\)$",
+        "Unhandled exception: Index out of bounds (IndexError)",
+        level=Level.TRACEBACK,
+    ),
+    Rule(
+        "elm.make",
+        SYNTAX,
+        ("-- ", "Detected problems in"),
+        r"^-- [A-Z ]+ -+ (?P<file>\S+\.elm)$|^Detected problems in ",
+        "-- TYPE MISMATCH --------------- src/Main.elm",
+    ),
+    Rule(
+        "vhdl.ghdl",
+        SYNTAX,
+        (":error:",),
+        r"^(?:\S*/)?(?P<file>[\w./-]+\.vhdl?):(?P<line>\d+):\d+:(?:error:)? ",
+        'cart.vhd:7:3:error: no declaration for "totl"',
+    ),
+    Rule(
+        "verilog.error",
+        SYNTAX,
+        (": syntax error", "%Error", ": error:"),
+        r"^(?:%Error(?:-\w+)?: )?(?P<file>[\w./-]+\.s?v):(?P<line>\d+):(?:\d+:)? (?:syntax error|error:|\S)",
+        "cart.v:7: syntax error",
+    ),
+)
+
+NAMES = (
+    NameRule("nim.case", ("[FAILED] ",), r"^\s*\[FAILED\] (?P<test>.+)$", "  [FAILED] totals two lines"),
+    NameRule(
+        "zig.case",
+        ("FAIL (",),
+        r"^\d+/\d+ (?P<test>\S+?)(?:\.\.\.| \.\.\. ?)FAIL \(",
+        "1/2 stock.test.totals...FAIL (TestExpectedEqual)",
+    ),
+    NameRule(
+        "swift.case",
+        ("' failed (",),
+        r"^Test Case '(?P<test>[^']+)' failed",
+        "Test Case 'CartTests.testTotal' failed (0.002 seconds)",
+    ),
+    NameRule(
+        "dart.case",
+        (" [E]",),
+        r"^\d\d:\d\d (?:\+\d+)?(?: ~\d+)?(?: -\d+)?: (?:\S+\.dart: )?(?P<test>.+?) \[E\]$",
+        "00:00 +1 -1: totals two lines [E]",
+    ),
+    NameRule(
+        "crystal.case",
+        ("crystal spec ",),
+        r"^crystal spec \S+:\d+ # (?P<test>.+)$",
+        "crystal spec spec/stock_spec.cr:4 # Stock totals",
+    ),
+)

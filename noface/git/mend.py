@@ -1,0 +1,47 @@
+"""Brings half-moved files to an end: what a kill left, forwards or backwards (law 7)."""
+
+from noface.errors import GitError
+from noface.git.command import failed
+from noface.git.forward import Move, cut_off, index_is_new, put_back, unlock
+from noface.git.outcome import Held
+from noface.git.plumbing import Plumbing
+from noface.git.refs import RefUpdate
+from noface.git.worktrees import Worktree, checked_out
+
+PATHS_SHOWN_MAX = 20
+
+
+def make_move(plumbing: Plumbing, tree: Worktree, old: str, new: str, descriptor: int) -> Move:
+    """Return the move of a working tree's files from `old` to `new`."""
+    args = ("-r", "-z", "--name-status", "--no-renames", old, new)
+    output = plumbing.git.run("diff-tree", *args)
+    if output.code != 0:
+        raise failed(("diff-tree", old, new), output)
+    fields = output.stdout.decode("utf-8", "surrogateescape").split("\0")
+    changes = dict(zip(fields[1::2], fields[::2], strict=False))
+    return Move(tree, old, new, changes, plumbing.repository.state_dir / "landing-index", (descriptor,))
+
+
+def mend(plumbing: Plumbing, tree: Worktree, descriptor: int) -> Held | None:
+    """Bring a move that was cut off in `tree` to an end, forwards or backwards; None where all is well."""
+    ends = cut_off(tree)
+    if ends is None:
+        return None
+    move = make_move(plumbing, tree, *ends, descriptor)
+    if index_is_new(move):
+        try:
+            if plumbing.main() == move.old and checked_out(tree) == plumbing.repository.main:
+                plumbing.refs.apply(RefUpdate(plumbing.repository.main, move.new, move.old))
+        except GitError as error:
+            return Held(f"a landing was cut off in {tree.path}, and main cannot be moved: {error}")
+        unlock(tree)
+        return None
+    try:
+        foreign = put_back(move)
+    except GitError as error:
+        return Held(f"a landing was cut off in {tree.path}, and git cannot put the old files back: {error}")
+    unlock(tree)
+    if not foreign:
+        return None
+    reason = f"a landing was cut off in {tree.path}, and these files hold neither the old nor the new"
+    return Held(reason, foreign[:PATHS_SHOWN_MAX])

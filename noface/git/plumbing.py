@@ -1,0 +1,124 @@
+"""Reads a repository and makes objects in it: no working tree, nobody's programs."""
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from noface.errors import UsageError
+from noface.git.command import Git, failed
+from noface.git.diff import Diff, parse_diff
+from noface.git.hub import make_hub
+from noface.git.refs import RefWriter
+from noface.git.repository import Repository
+
+_ARGUMENT_BYTES_MAX = 100_000
+
+
+class Plumbing:
+    """The reading and object-making commands noface needs, on the repository, sealed."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
+        self.git = repository.git()
+        self.refs = RefWriter(self.git)
+
+    def close(self) -> None:
+        """End the persistent git process."""
+        self.refs.close()
+
+    def resolve(self, name: str) -> str | None:
+        """Return the commit `name` stands for, or None."""
+        output = self.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        return output.text if output.code == 0 else None
+
+    def main(self) -> str:
+        """Return main's commit; raise UsageError where the branch is gone."""
+        commit = self.resolve(self.repository.main)
+        if commit is None:
+            raise UsageError(
+                f"The branch {self.repository.main_name} is gone.", "Restore it, or set [project] main to another."
+            )
+        return commit
+
+    def tree(self, commit: str) -> str:
+        """Return a commit's tree."""
+        return self.git.ask("rev-parse", "--verify", f"{commit}^{{tree}}")
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Tell whether `old` is `new` or one of its ancestors."""
+        return self.git.run("merge-base", "--is-ancestor", old, new).code == 0
+
+    def commit_tree(self, tree: str, parents: tuple[str, ...], message: str) -> str:
+        """Make a commit; never signed, no hook runs. Returns its id."""
+        args = [part for parent in parents for part in ("-p", parent)]
+        return self.git.ask("commit-tree", *args, "-F", "-", tree, stdin=message.encode("utf-8", "replace"))
+
+    def merge(self, ours: str, theirs: str) -> "Merge":
+        """Merge two commits in the object store; no working tree, no merge driver of the user's.
+
+        Merge drivers and attributes in the repository's own git dir would count, so it happens in another.
+        """
+        repository = self.repository
+        hub = make_hub(repository, repository.state_dir / "hubs" / "merge")
+        git = Git.sealed(str(hub), objects=str(repository.objects))
+        output = git.run("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+        if output.code not in (0, 1):
+            if "unrelated histories" in output.stderr:
+                return Merge(None, ("(the two histories have no common commit)",))
+            raise failed(("merge-tree", ours, theirs), output)
+        tree, *names = output.stdout.decode("utf-8", "surrogateescape").split("\0")
+        conflicts = tuple(sorted({name for name in names if name}))
+        return Merge(None, conflicts) if output.code == 1 else Merge(tree, ())
+
+    def diff(self, old: str, new: str) -> Diff:
+        """Compare two trees; no external diff, no textconv, no rename guessing."""
+        args = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-diff", "--no-textconv")
+        output = self.git.run("diff-tree", *args, old, new)
+        if output.code != 0:
+            raise failed(("diff-tree", old, new), output)
+        return parse_diff(output.stdout)
+
+    def paths(self, tree: str) -> tuple[str, ...]:
+        """List the files of a tree."""
+        listed = self.git.run("ls-tree", "-r", "-z", "--name-only", tree)
+        if listed.code != 0:
+            raise failed(("ls-tree", tree), listed)
+        return tuple(p for p in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if p)
+
+    def entries(self, tree: str, paths: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+        """Return mode and object id of the files in `tree` that are among `paths` or in a folder that is."""
+        if not paths:
+            return {}
+        few = sum(len(path) + 8 for path in paths) <= _ARGUMENT_BYTES_MAX
+        git = Git.sealed(str(self.repository.common_dir), extra={"GIT_LITERAL_PATHSPECS": "1"})
+        output = git.run("ls-tree", "-r", "-z", tree, "--", *(paths if few else ()))
+        if output.code != 0:
+            raise failed(("ls-tree", tree), output)
+        wanted = frozenset(paths)
+        found = {}
+        for entry in output.stdout.decode("utf-8", "surrogateescape").split("\0"):
+            meta, _, path = entry.partition("\t")
+            if path and (few or path in wanted or any(str(parent) in wanted for parent in PurePosixPath(path).parents)):
+                mode, _, oid = meta.split(" ")
+                found[path] = (mode, oid)
+        return found
+
+    def landed_issues(self) -> tuple[tuple[str, str], ...]:
+        """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
+        shape = "--format=%H%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"
+        options = ("--first-parent", "--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", shape)
+        text = self.git.ask("log", *options, self.repository.main, "--")
+        pairs = (line.split("\0") for line in text.split("\n"))
+        return tuple((names[-1], commit) for commit, *names in pairs if names and names[-1])
+
+    def references(self, prefix: str) -> dict[str, str]:
+        """Return the refs below `prefix` with the objects they name."""
+        text = self.git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix)
+        return dict(line.split(" ", 1) for line in text.splitlines())
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A merge result: its tree, or None and the paths in conflict."""
+
+    tree: str | None
+    conflicts: tuple[str, ...]

@@ -1,0 +1,103 @@
+"""`noface init`: what it writes, what it finds, and what it refuses."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from noface.config.load import load
+
+
+@pytest.fixture
+def fresh(project):
+    (project.path / "noface.toml").unlink()
+    return project
+
+
+def test_it_writes_a_configuration_that_loads_and_a_folder_for_issues(fresh):
+    fresh.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+    fresh.write("tests/test_x.py", "def test_x(): pass\n")
+    done = fresh.noface("init")
+    assert done.returncode == 0, done.stderr
+    config = load(fresh.path)
+    assert config.project.main == "main"
+    assert "pytest" in config.gates[0].command
+    assert list((fresh.path / "issues").iterdir()) == []
+    assert "Wrote noface.toml for work that lands on main." in done.stdout
+    assert config.gates[0].command in done.stdout
+    assert 'noface issue add "What should be done"' in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert fresh.noface("config", "check").returncode == 0
+
+
+def test_without_anything_found_it_says_so_and_check_asks_for_a_gate(fresh):
+    done = fresh.noface("init")
+    assert done.returncode == 0
+    assert "No gates found" in done.stdout
+    check = fresh.noface("config", "check")
+    assert check.returncode == 2
+    assert "no gates" in check.stderr
+
+
+def test_what_was_found_can_be_had_as_json(fresh):
+    fresh.write("Cargo.toml", "[package]\n")
+    document = fresh.shown("init")
+    assert (document["schema"], document["main"]) == (1, "main")
+    assert document["gates"][0]["command"] == "cargo test"
+
+
+@pytest.mark.parametrize("name", ["noface.toml", ".noface.toml"])
+def test_an_existing_configuration_is_kept_without_force_and_replaced_with(fresh, name):
+    path = fresh.write(name, "# mine\n")
+    done = fresh.noface("init")
+    assert done.returncode == 2
+    assert "--force" in done.stderr
+    assert path.read_text() == "# mine\n"
+    assert not (fresh.path / "issues").exists()
+    assert fresh.noface("init", "--force").returncode == 0
+    assert "[retry]" in path.read_text()
+    assert [found.name for found in fresh.path.iterdir() if found.name.endswith("noface.toml")] == [name]
+
+
+def test_from_a_subfolder_it_writes_at_the_top(fresh):
+    (fresh.path / "sub").mkdir()
+    subprocess.run(
+        [sys.executable, "-m", "noface", "init"],
+        cwd=fresh.path / "sub",
+        env=fresh.environment(),
+        capture_output=True,
+        check=True,
+    )
+    assert (fresh.path / "noface.toml").exists()
+    assert not (fresh.path / "sub" / "noface.toml").exists()
+
+
+def test_existing_issues_stay(fresh):
+    issue = fresh.issue(1)
+    text = issue.read_text()
+    done = fresh.noface("init")
+    assert "Made issues/" not in done.stdout
+    assert issue.read_text() == text
+
+
+def test_a_detached_head_needs_the_branch_to_be_named(fresh):
+    fresh.git("checkout", "-q", "--detach")
+    assert fresh.noface("init").returncode == 2
+    assert fresh.noface("init", "--main", "main").returncode == 0
+    assert load(fresh.path).project.main == "main"
+
+
+@pytest.mark.parametrize("setup", [[], ["init"], ["init", "--bare"]])
+def test_outside_a_usable_repository_nothing_is_written(tmp_path, setup):
+    folder = tmp_path / "x"
+    folder.mkdir()
+    if setup:
+        subprocess.run(["git", *setup, "-q"], cwd=folder, check=True)
+    before = sorted(path.name for path in folder.iterdir())
+    done = subprocess.run(
+        [sys.executable, "-m", "noface", "init", "--json"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["hint"]
+    assert sorted(path.name for path in folder.iterdir()) == before

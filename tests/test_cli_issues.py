@@ -1,0 +1,96 @@
+"""`noface issues`, `noface issue add` and `noface issue show`."""
+
+import subprocess
+import sys
+
+import pytest
+from cli_story import Story, usual_night, write_issue
+
+
+def test_the_backlog_comes_in_the_order_it_would_be_worked(project):
+    usual_night(project.path).close()
+    document = project.shown("issues")
+    assert [issue["id"] for issue in document["issues"]] == ["004", "002", "003", "005", "006", "007", "001"]
+    assert document["issues"][2]["depends_on"] == ["002"]
+    assert document["issues"][2]["status"] == "waiting"
+    assert document["faults"][0]["source"] == "issues/008-broken.md"
+    lines = project.noface("issues").stdout.splitlines()
+    assert lines[0].startswith("004  P1  landing   Cache the exchange rates")
+    assert max(map(len, lines)) <= 80
+
+
+def test_an_issue_can_be_added_and_shown(project):
+    done = project.noface(
+        "issue",
+        "add",
+        "Fix login",
+        "--body",
+        "It answers 401.",
+        "--label",
+        "bug",
+        "-p",
+        "0",
+        "--accept",
+        "pytest -k login",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "Added issue 001: issues/001-fix-login.md\nNext: noface run\n"
+    shown = project.shown("issue", "show", "1")["issue"]
+    assert (shown["title"], shown["priority"], shown["labels"]) == ("Fix login", 0, ["bug"])
+    assert (shown["accept"], shown["body"].strip()) == (["pytest -k login"], "It answers 401.")
+    page = project.noface("issue", "show", "1").stdout
+    assert page.startswith("001  Fix login\n")
+    assert "accept: pytest -k login" in page
+    assert page.endswith("It answers 401.\n")
+
+
+def test_the_text_can_come_from_standard_input(project):
+    subprocess.run(
+        [sys.executable, "-m", "noface", "issue", "add", "Fix login", "--body", "-"],
+        cwd=project.path,
+        env=project.environment(),
+        input="# Why\n\nIt fails.\n",
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    assert project.shown("issue", "show", "1")["issue"]["body"].strip() == "# Why\n\nIt fails."
+
+
+def test_an_issue_without_text_is_added_with_a_word_of_advice(project):
+    assert "It has no text yet" in project.noface("issue", "add", "Fix login").stdout
+
+
+def test_the_added_issue_can_be_had_as_json(project):
+    issue = project.shown("issue", "add", "Fix login", "--path", "src/**")["issue"]
+    assert (issue["id"], issue["source"], issue["paths"]) == ("001", "issues/001-fix-login.md", ["src/**"])
+
+
+@pytest.mark.parametrize("args", [["two\nlines"], ["x", "--depends-on", "9"], ["x", "--priority", "-1"], [""]])
+def test_a_faulty_draft_is_refused_and_nothing_written(project, args):
+    done = project.noface("issue", "add", *args)
+    assert done.returncode == 2
+    assert not (project.path / "issues").exists()
+
+
+def test_the_number_of_a_merged_issue_is_not_used_again(project):
+    path = write_issue(project.path, "1-x", "One")
+    story = Story(project.path).sync().run()
+    story.merge("1").close()
+    path.unlink()
+    assert project.shown("issue", "add", "Two")["issue"]["id"] == "2"
+
+
+def test_an_issue_whose_file_is_gone_points_to_its_story(project):
+    path = write_issue(project.path, "1-x", "One")
+    Story(project.path).sync().close()
+    path.unlink()
+    done = project.noface("issue", "show", "1")
+    assert done.returncode == 2
+    assert "noface show 1" in done.stderr
+
+
+def test_an_empty_backlog_is_no_error(project):
+    done = project.noface("issues")
+    assert done.returncode == 0
+    assert "noface issue add" in done.stdout
