@@ -124,7 +124,9 @@ def main() -> None:
         figures = score(name)
         seconds = time.perf_counter() - started
         print(f"{name}: {figures.strict} strict, {figures.traps} traps, {figures.location} locations,")
-        print(f"  {figures.failing} failing tests, {figures.key_line} decisive lines; {figures.strict.of / seconds:.0f} gates a second")
+        print(
+            f"  {figures.failing} failing tests, {figures.key_line} decisive lines; {figures.strict.of / seconds:.0f} gates a second"
+        )
         for wrong in figures.strict.wrong:
             print(f"  wrong: {wrong}")
     noise = "[worker 0] step 17: retrying request, error=none status=ok elapsed=7ms\n" * 280_000

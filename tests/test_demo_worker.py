@@ -472,7 +472,13 @@ def test_a_worker_that_is_ended_removes_its_copy(project, tmp_path):
     test = "import time\n\ndef test_slow():\n    time.sleep(100)\n"
     root = project(files={"acceptance/test_7.py": test})
     order = {
-        "schema": 1, "run_id": "r", "attempt": 1, "gates": [], "earlier": [], "main": "", "start": "",
+        "schema": 1,
+        "run_id": "r",
+        "attempt": 1,
+        "gates": [],
+        "earlier": [],
+        "main": "",
+        "start": "",
         "issue": {"id": "7", "paths": []},
         "model": {"name": "tier1"},
         "accept": [f"{PYTEST} acceptance/test_7.py"],

@@ -63,9 +63,9 @@ def test_in_tree_hooks_and_attributes_of_the_agent_do_not_run_after_they_have_la
 def test_programs_named_in_the_persons_configuration_do_not_run_on_what_noface_does_by_itself(tmp_path):
     bench = a_bench(tmp_path)
     canary = Canary(tmp_path)
+    ours = bench.merged({"a.txt": "mine\n"})
     canary.set_everywhere(bench.path / ".git")
     write(bench.begin(), CHANGE | {".gitattributes": "* filter=evil diff=evil merge=evil\n"})
-    ours = bench.merged({"a.txt": "mine\n"})
     snapshot = all_of_noface(bench)
     assert bench.plumbing.merge(ours, snapshot.candidate).conflicts == ("a.txt",)
     assert not canary.sang

@@ -51,13 +51,16 @@ class Repair:
     def _repair(self, oracle: Several, scratch: Scratch) -> str:
         before = oracle.run(trace=True)
         kept = len(before.passed)
-        undone = main_versions(scratch.workspace, self.order.main)
+        mains = main_versions(self.workspace, self.order.main)
+        undone = {path: text for path, text in mains.items() if self._may_edit(path)}
         started = {path: scratch.read(path) for path in undone}
         if undone:
             before, undone = self._choose_start(oracle, scratch, before, undone)
         goal = Goal(before)
-        if goal.reached(before) and not undone:
-            return "no change made: the tests named in the order pass already"
+        if goal.reached(before):
+            self._write(undone)
+            said = f"main's version of {', '.join(undone)} put back" if undone else "no change made"
+            return f"{said}: the tests named in the order pass already"
         self.say(f"{len(before.failed)} of {len(before.tests)} tests fail; looking for suspicious lines")
         sources, suspicion = self._localise(oracle, scratch, before)
         singles = rank(sources, suspicion, self.tier)

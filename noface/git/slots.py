@@ -15,7 +15,7 @@ from pathlib import Path
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.guard import alone
-from noface.git.hub import config_text, copy_shallow, make_hub
+from noface.git.hub import config_text, copy_shallow, make_hub, write_if_new
 from noface.git.look_over import clear_hazards
 from noface.git.names import scratch_branch
 from noface.git.removal import remove

@@ -4,7 +4,6 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import Self
 
@@ -64,6 +63,8 @@ class Database:
     def _migrate(self, path: Path) -> None:
         with self.transaction():
             if _refuse_unknown(self._connection, path) == 0:
+                from importlib.resources import files
+
                 script = files("noface.store").joinpath("schema.sql").read_text("utf-8")
                 for statement in _statements(script):
                     self._connection.execute(statement)

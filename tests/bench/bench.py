@@ -111,7 +111,7 @@ def memory(workers: int) -> None:
         while running.poll() is None:
             try:
                 own = process.memory_info().rss
-                children = [c for c in process.children(recursive=True) if "keeper" in " ".join(c.cmdline())]
+                children = [c for c in process.children(recursive=True) if "zygote" in " ".join(c.cmdline())]
                 others = sum(child.memory_full_info().pss for child in children)
             except psutil.Error:
                 continue

@@ -98,13 +98,15 @@ def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
 def _pick(candidates: list[Finding], everything: list[Finding]) -> Decision:
     kind = min((finding.kind for finding in candidates), key=ORDER.index)
     same = [finding for finding in candidates if finding.kind is kind]
-    best = max(same, key=lambda f: (f.level, f.location is not None, -f.line))
-    first = min(
-        (f for f in same if f.level == best.level and (f.location is not None) == (best.location is not None)),
-        key=lambda f: f.line,
-    )
+    first = max(same, key=_worth)
     lost = tuple((f, _why(f, first)) for f in everything if f is not first and f.kind is not kind)
     return Decision(kind, first.rule, first, lost)
+
+
+def _worth(finding: Finding) -> tuple[int, bool, bool, int]:
+    """Rank findings of one kind: a line of the log before a report's text, a place before none, the first before others."""
+    level = min(finding.level, Level.SUMMARY)
+    return level, finding.line >= 0, finding.location is not None, -finding.line
 
 
 def _why(loser: Finding, winner: Finding) -> str:
