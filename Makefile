@@ -10,7 +10,7 @@ demo: $(STAMP)
 	$(BIN)/noface demo
 
 test: lint
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

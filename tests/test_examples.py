@@ -28,7 +28,8 @@ PROBES = {
 
 
 def works(tool):
-    return shutil.which(tool) is not None and subprocess.run(PROBES[tool], capture_output=True).returncode == 0
+    done = subprocess.run(PROBES[tool], capture_output=True, check=False) if shutil.which(tool) else None
+    return done is not None and done.returncode == 0
 
 
 ABSENT = [tool for tool in PROBES if not works(tool)]

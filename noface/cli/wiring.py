@@ -41,15 +41,15 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
     )
 
 
-def model_specs(config: Config) -> dict[str, ModelSpec]:
-    """Return the models by name, presets included."""
+def model_specs(config: Config, root: Path) -> dict[str, ModelSpec]:
+    """Return the models by name, presets included; a scripted model's script lies relative to `root`."""
     return {
         name: ModelSpec(
             name=name,
             agent=model.agent,
             model=model.model,
             tier=model.tier,
-            command=model.command,
+            command=str(root / model.command) if model.agent == "scripted" else model.command,
             args=tuple(model.args),
             env=tuple(model.env.items()),
             timeout_s=model.timeout,
@@ -83,7 +83,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
     """Return what a run does and where it stops."""
     tracked = (f"{config.tracker.path.strip('/')}/**",)
     return RunSettings(
-        models=model_specs(config),
+        models=model_specs(config, repository.root),
         gates=gate_specs(config),
         policy=policy(config, options.model),
         protected=(*config.protect.patterns, *tracked),

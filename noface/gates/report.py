@@ -77,8 +77,6 @@ def _cases(node: Any) -> Iterator[Any]:
             yield child
         else:
             yield from _cases(child)
-            for nested in child.testsuites() if hasattr(child, "testsuites") else ():
-                yield from _cases(nested)
 
 
 def _report(cases: list[Any], name: str) -> TestReport:

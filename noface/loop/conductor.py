@@ -155,10 +155,12 @@ class Conductor:
             return
         report = running.future.result()
         charged = not report.interrupted and (report.failure is None or report.failure.charged)
-        context.journal.attempt_finished(context.clock.now(), report, charged=charged, notes=_notes(report))
+        if not context.journal.attempt_finished(context.clock.now(), report, charged=charged, notes=_notes(report)):
+            return  # fenced: somebody has settled this attempt already
         hit("attempt_recorded")
         if not report.interrupted or self._drain_until is None:
             settle(context, self._landing, order.issue, self._epoch(order.issue.id), report.proof)
+            self._unblock_edited()  # a person may have edited it while the worker was at it
         else:
             context.journal.status(
                 context.clock.now(), order.issue.id, IssueStatus.READY, "interrupted; goes on next run"

@@ -22,6 +22,8 @@ ORDER = (
 )
 """The decision rules' order: of two findings of the same worth, the first kind wins."""
 
+_REPORTED = Finding("report.failing", FailureKind.TEST_FAILURE, Level.REPORT, -1, said="the report names failing tests")
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -92,7 +94,8 @@ def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
     words = [f for f in others if f.level is Level.WORDS and f.rule == "trace.head"]
     if words:
         return _pick(words, findings)
-    return _pick([_at(bad[0], FailureKind.TEST_FAILURE)] if bad else own_words, findings)
+    unexplained = _at(bad[0], FailureKind.TEST_FAILURE) if bad else _REPORTED
+    return _pick([unexplained], findings)
 
 
 def _pick(candidates: list[Finding], everything: list[Finding]) -> Decision:
@@ -104,7 +107,7 @@ def _pick(candidates: list[Finding], everything: list[Finding]) -> Decision:
 
 
 def _worth(finding: Finding) -> tuple[int, bool, bool, int]:
-    """Rank findings of one kind: a line of the log before a report's text, a place before none, the first before others."""
+    """Rank findings of one kind: the log before a report's text, a place before none, the first before the rest."""
     level = min(finding.level, Level.SUMMARY)
     return level, finding.line >= 0, finding.location is not None, -finding.line
 
