@@ -64,6 +64,11 @@ class MergeQueue:
         return len(self._entries)
 
     @property
+    def working(self) -> bool:
+        """True while a proof is being made."""
+        return self._job is not None
+
+    @property
     def busy(self) -> bool:
         """True while something can land without a person's doing."""
         return self._job is not None or any(not entry.held for entry in self._entries)
@@ -78,20 +83,25 @@ class MergeQueue:
         self._entries = [e for e in self._entries if e.issue.id != entry.issue.id]
         self._entries.append(entry)
 
-    def step(self) -> list[Rejected]:
-        """Land what can land now; start a proof where one is needed. Returns what was turned down."""
+    def step(self, *, begin: bool = True) -> list[Rejected]:
+        """Land what can land now; start a proof where one is needed and `begin` says so. Returns what was turned down."""
         rejected = self._collect()
         while self._job is None and (entry := self._next()) is not None:
             main = self._context.shop.plumbing.main()
             if entry.proof is not None and entry.proof.main == main:
                 self._land(entry, entry.proof)
-            else:
+            elif begin:
                 self._start_proof(entry)
+            else:
+                break
         return rejected
 
-    def close(self, *, urgent: bool = False) -> None:
-        """Stop; what has not landed stays in the queue of the next run."""
+    def stop(self, *, urgent: bool) -> None:
+        """End the proof being made; what has not landed stays in the queue of the next run."""
         self._cancel.cancel(urgent=urgent)
+
+    def close(self) -> None:
+        """Wait for what still runs."""
         self._pool.shutdown(wait=True)
 
     def _next(self) -> Entry | None:

@@ -16,13 +16,14 @@ _CANNOT_RUN = (126, 127)
 class AcceptChecked:
     """Message to the loop: `failing` tests of the issue's `accept` fail on main (0: it is satisfied already).
 
-    `failure` says why it could not be found out; `interrupted` that it was not.
+    `failure` says why it could not be found out; `interrupted` that it was not; `broken` what broke noface itself.
     """
 
     issue_id: str
     failing: int = 0
     failure: Failure | None = None
     interrupted: bool = False
+    broken: BaseException | None = None
 
 
 def check_baseline(context: RunContext, cancel: Canceller) -> Gated | None:

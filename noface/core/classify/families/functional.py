@@ -97,8 +97,8 @@ RULES = (
     Rule(
         "ocaml.assert",
         TEST,
-        ("Assert_failure", "expected: ", "ASSERT "),
-        r"exception (?:File \"[^\"]+\", line \d+, characters [\d-]+: Assertion failed|\"?Assert_failure)|^(?:\s*Expected: .*|ASSERT .*)$|^Error: .*\(?expected: .* but got: ",
+        ("Assert_failure", "Assertion failed", "xpected: ", "ASSERT "),
+        r"exception (?:File \"(?P<file>[^\"]+)\", line (?P<line>\d+), characters [\d-]+: Assertion failed|\"?Assert_failure)|^(?:\s*Expected: .*|ASSERT .*)$|^Error: .*\(?expected: .* but got: ",
         'Fatal error: exception Assert_failure("test/t.ml", 7, 2)',
         level=Level.TRACEBACK,
     ),

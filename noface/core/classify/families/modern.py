@@ -68,7 +68,7 @@ RULES = (
         "swift.fatal",
         RUNTIME,
         ("Fatal error: ",),
-        r"Fatal error: (?!.*XCT)",
+        r"^(?P<file>\S+\.swift):(?P<line>\d+): Fatal error: ",
         "stock/stock.swift:12: Fatal error: Index out of range",
         level=Level.TRACEBACK,
     ),

@@ -1,0 +1,35 @@
+"""How a run ends: the exit code of DESIGN's table, and why, in a person's words."""
+
+from dataclasses import dataclass
+
+from noface.core.taxonomy import IssueStatus
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
+from noface.loop.context import RunContext
+
+_SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The exit code of a run, and why it ended."""
+
+    exit_code: int
+    why: str
+
+
+def ended(
+    context: RunContext, *, broken: BaseException | None, stopped: bool, limit: str, work_left: bool, faulty: bool
+) -> Ended:
+    """Say how the run ended. `work_left`: something could still start or is waited for."""
+    if broken is not None:
+        message = getattr(broken, "message", "") or f"{type(broken).__name__}: {broken}"
+        return Ended(EXIT_FAILURE, message)
+    if stopped:
+        return Ended(EXIT_INTERRUPTED, "interrupted; `noface run` goes on where it was")
+    if limit and work_left:
+        return Ended(EXIT_LIMIT, limit)
+    only = context.settings.only_issues
+    rows = [row for row in context.reader.issues() if row["present"] and (not only or row["id"] in only)]
+    if faulty or any(row["status"] not in _SETTLED for row in rows):
+        return Ended(EXIT_ATTENTION, "finished; some issues need a person")
+    return Ended(EXIT_DONE, "all done")
