@@ -152,7 +152,13 @@ class Bench:
     def take(self, protected=(), limits=LIMITS, start=None):
         main = self.main
         return take(
-            self.plumbing, self.slot, start=start or main, main=main, message="work\n", protected=protected, limits=limits
+            self.plumbing,
+            self.slot,
+            start=start or main,
+            main=main,
+            message="work\n",
+            protected=protected,
+            limits=limits,
         )
 
     def files(self, tree):
@@ -178,7 +184,9 @@ class Bench:
             mode = "100644"
             if isinstance(content, tuple):
                 mode, content = content
-            blob = run("hash-object", "-w", "--stdin", stdin=content if isinstance(content, bytes) else content.encode())
+            blob = run(
+                "hash-object", "-w", "--stdin", stdin=content if isinstance(content, bytes) else content.encode()
+            )
             run("update-index", "--add", "--replace", "--cacheinfo", f"{mode},{blob},{path}")
         return run("commit-tree", "-p", base, "-m", "landing", run("write-tree"))
 

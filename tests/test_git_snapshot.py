@@ -67,7 +67,9 @@ def test_odd_names_are_kept_and_come_back(tmp_path, name):
 
 
 def test_every_kind_of_change_is_told(tmp_path):
-    bench = a_bench(tmp_path, {"a.txt": "a\n", "gone.txt": "gone\n", "type.txt": "type\n", "run.sh": "run\n", "d/x": "x\n"})
+    bench = a_bench(
+        tmp_path, {"a.txt": "a\n", "gone.txt": "gone\n", "type.txt": "type\n", "run.sh": "run\n", "d/x": "x\n"}
+    )
     work = bench.begin()
     write(work, {"a.txt": "a\nb\n", "new.bin": b"\0\1\2"})
     (work / "gone.txt").unlink()

@@ -287,3 +287,43 @@ def test_a_100_mb_body_and_output_are_cut_with_a_mark(project):
     prompt = project.prompt("7", 1)
     assert len(prompt) < 300_000
     assert "characters left out" in prompt
+
+
+def test_a_folder_that_accept_names_does_not_protect_the_sources_in_it(project):
+    project.play(("*", 0, [{"write": "a.txt", "text": "two\n"}, {"write": "src/x.txt", "text": "two\n"}]))
+    project.write("src/x.txt", "one\n")
+    project.issue(7, accept=["grep -rqw two --include=a.txt . && grep -rqw two src"])
+    project.commit()
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_a_green_gate_runs_again_where_a_later_one_needs_what_it_built(project):
+    uses = '\n[[gates]]\nname = "uses"\ncommand = "cat out/a.txt && test -e flag"\n'
+    project.config(gate="mkdir -p out && cp a.txt out/a.txt", extra=uses)
+    project.write("flag", "x")
+    project.play(
+        ("7", 1, [{"write": "b", "text": "1"}, {"delete": "flag"}]),
+        ("7", 2, [{"write": "b", "text": "2"}]),
+        ("7", 0, [{"write": "b", "text": "1"}, {"write": "flag", "text": "x"}]),
+    )
+    project.issue(7)
+    project.commit()
+    project.run()
+    assert [attempt["outcome"] == "PASSED" for attempt in project.attempts("7")] == [False, False, True]
+
+
+def test_what_a_gate_leaves_in_kept_paths_is_gone_before_the_next_issue(project):
+    extra = '\n[project]\nsetup = "mkdir -p env; touch env/ok"\nkeep = ["env"]\n'
+    project.config(gate="test -e env/ok && sh t.sh && test ! -e env/poison", extra=extra)
+    project.write("t.sh", "true\n")
+    project.write(".gitignore", "env/\n")
+    project.play(
+        ("1", 0, [{"write": "t.sh", "text": "touch env/poison; exit 1\n"}]),
+        ("2", 0, [{"write": "b.txt", "text": "b"}]),
+    )
+    project.issue(1, max_attempts=1)
+    project.issue(2)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "blocked", "2": "merged"}

@@ -65,10 +65,10 @@ def run_gates(
     hold = hold_ref(task.issue_id, f"gating-{task.name}")
     prepared = False
     results: list[GateResult] = []
-    for gate in gates:
-        result = shop.memo.get(shop.key(task.tree, gate))
-        if result is not None and result.failure is None:
-            result = remembered(result)
+    remembered_from = _first_remembered(shop, task.tree, gates)
+    for position, gate in enumerate(gates):
+        if position >= remembered_from:
+            result: GateResult | None = remembered(shop.memo[shop.key(task.tree, gate)])
         else:
             if not prepared:
                 if task.commit != task.main:
@@ -84,6 +84,20 @@ def run_gates(
         if not result.passed and gate.hard and gate.kind is GateKind.BUILD:
             break
     return Gated(task.tree, tuple(results))
+
+
+def _first_remembered(shop: Workshop, tree: str, gates: tuple[GateSpec, ...]) -> int:
+    """Return the position from which on every gate is known to be green on `tree`.
+
+    A green gate before one that must run is run again: what it built is gone with the slot's last cleaning.
+    """
+    position = len(gates)
+    while position:
+        result = shop.memo.get(shop.key(tree, gates[position - 1]))
+        if result is None or result.failure is not None:
+            break
+        position -= 1
+    return position
 
 
 def _ready(shop: Workshop, slot: Slot, task: Task, cancel: Canceller) -> Failure | None:

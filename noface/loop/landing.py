@@ -84,7 +84,7 @@ class MergeQueue:
         self._entries.append(entry)
 
     def step(self, *, begin: bool = True) -> list[Rejected]:
-        """Land what can land now; start a proof where one is needed and `begin` says so. Returns what was turned down."""
+        """Land what can land now; where a proof is needed, start it if `begin`. Returns what was turned down."""
         rejected = self._collect()
         while self._job is None and (entry := self._next()) is not None:
             main = self._context.shop.plumbing.main()

@@ -4,8 +4,8 @@ import os
 
 from noface.core.blocking import CLEARS_ITSELF
 from noface.loop.conductor import Conductor
-from noface.loop.ending import Ended
 from noface.loop.context import RunContext
+from noface.loop.ending import Ended
 from noface.loop.preflight import lift_environment_blocks, preflight
 from noface.loop.recover import recover
 from noface.system.failpoints import hit

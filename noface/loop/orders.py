@@ -10,6 +10,7 @@ from noface.core.best import best_attempt
 from noface.core.hints import matching
 from noface.core.model import AttemptOrder, Issue, PastAttempt, PriorFailure
 from noface.core.prompts import INSTRUCTIONS, PromptData, render
+from noface.core.tampering import is_test_file
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref, slug
 from noface.loop.context import RunContext
@@ -83,7 +84,10 @@ def _start(
 
 
 def _accept_files(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
-    """Return the files that the issue's `accept` commands name: they are protected (law 11)."""
+    """Return the files that the issue's `accept` commands name: they are protected (law 11).
+
+    Of a folder they name, only the test files are meant: `pytest src` must not protect the sources.
+    """
     words: list[str] = []
     for command in issue.accept:
         try:
@@ -91,9 +95,9 @@ def _accept_files(context: RunContext, issue: Issue, main: str) -> tuple[str, ..
         except ValueError:
             words += command.split()
     named = {word.split("::", 1)[0].removeprefix("./").rstrip("/") for word in words}
-    paths = tuple(sorted(name for name in named if "." in name or "/" in name))
-    relative = tuple(path for path in paths if not path.startswith(("/", "..", "-")))
-    return tuple(sorted(context.shop.plumbing.entries(main, relative))) if relative else ()
+    paths = tuple(sorted(name for name in named if name and not name.startswith(("/", ".", "-"))))
+    found = context.shop.plumbing.entries(main, paths) if paths else {}
+    return tuple(sorted(path for path in found if path in named or is_test_file(path)))
 
 
 def _prior(attempt: PastAttempt) -> PriorFailure:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.core.model import Failure, GateResult, Issue
+from noface.core.model import Failure, GateKind, GateResult, Issue
 from noface.loop.context import RunContext, accept_gates
 from noface.loop.gating import Gated, Task, run_gates
 from noface.loop.workshop import LANDING_SLOT
@@ -41,12 +41,14 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     main = plumbing.main()
     logs = Path(context.settings.attempts_dir).parent / "accept" / issue.id
     task = Task(issue.id, 0, f"accept-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
-    gated = run_gates(context.shop, task, accept_gates(issue.accept), cancel, context.inbox.put, None)
+    build = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)  # accept may need its output
+    gates = build + accept_gates(issue.accept)
+    gated = run_gates(context.shop, task, gates, cancel, context.inbox.put, None)
     if gated is None:
         return AcceptChecked(issue.id, interrupted=True)
     if gated.failure is not None:
         return AcceptChecked(issue.id, failure=gated.failure)
-    red = [result for result in gated.results if result.failure is not None]
+    red = [result for result in gated.results if result.failure is not None and result.gate.accept]
     unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
     return AcceptChecked(issue.id, failing=_failing(red), failure=unrunnable)
 

@@ -8,6 +8,7 @@ from noface.core.model import EndedBy, Failure
 from noface.core.patterns import matches_any
 from noface.core.taxonomy import FailureKind
 from noface.gates.environment import for_programs
+from noface.git.removal import remove
 from noface.git.slots import Slot, checkout
 from noface.loop.workshop import Workshop
 from noface.system.files import read_bounded, write_atomic
@@ -34,15 +35,18 @@ def prepare_gate_slot(
 ) -> Failure | None:
     """Check `commit` out for gates. What is kept comes from setup on main's tree, which no worker wrote.
 
+    What a gate changed there has been removed by `forget_setup`: it could let the next change pass.
+
     Where the change itself alters a setup input (a new dependency), setup runs on the change, once, and the slot is
     set up from main again before the next use.
     """
     if shop.setup.command and _stamp(shop, commit) != _stamp(shop, main):
         forget_setup(slot)
         failure = prepare(shop, slot, commit, token, cancel)
-        forget_setup(slot)
+        slot.setup_stamp.unlink(missing_ok=True)  # the next one sets it up from main again
         return failure
     if shop.setup.command and _read(slot) != _stamp(shop, main):
+        forget_setup(slot)
         failure = prepare(shop, slot, main, token, cancel)
         if failure is not None:
             return failure
@@ -51,8 +55,10 @@ def prepare_gate_slot(
 
 
 def forget_setup(slot: Slot) -> None:
-    """Have setup run again before the slot is used next."""
+    """Remove what is kept and have setup run again before the slot is used next."""
     slot.setup_stamp.unlink(missing_ok=True)
+    for path in slot.keep:
+        remove(slot.path / path)
 
 
 def kept_listing(slot: Slot) -> frozenset[tuple[str, int, int]]:
