@@ -123,10 +123,15 @@ def memory(workers: int) -> None:
     )
 
 
+def classifier() -> None:
+    score = Path(__file__).parent.parent / "corpus_score.py"
+    subprocess.run([sys.executable, str(score)], check=True)
+
+
 if __name__ == "__main__":
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     try:
-        chosen = sys.argv[1:] or ["overhead", "status", "memory"]
+        chosen = sys.argv[1:] or ["overhead", "status", "memory", "classifier"]
         if "overhead" in chosen:
             overhead(50)
             overhead(5000)
@@ -134,5 +139,7 @@ if __name__ == "__main__":
             status()
         if "memory" in chosen:
             memory(8)
+        if "classifier" in chosen:
+            classifier()
     finally:
         shutil.rmtree(os.environ["XDG_CACHE_HOME"], ignore_errors=True)
