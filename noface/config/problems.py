@@ -55,7 +55,7 @@ class InvalidConfigError(ConfigError):
         for problem in problems:
             place = source if problem.line is None else f"{source}:{problem.line}"
             lines.append(f"  {place}: {f'{problem.key}: ' if problem.path else ''}{problem.message}")
-        super().__init__("\n".join(lines), "every key is described in noface.toml.example")
+        super().__init__("\n".join(lines), "`noface config example` shows every key, with what it is for")
         self.problems = problems
 
 

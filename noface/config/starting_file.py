@@ -6,8 +6,8 @@ from noface.config.detection import DetectedSetup, Detection
 from noface.config.toml_text import toml_text
 
 _INTRO = """\
-# How noface works through this project's issues. Every key is described in noface.toml.example and by
-# `noface config`; whatever is left out has its default. Unknown keys are errors.
+# How noface works through this project's issues. `noface config example` shows every key, with what it is for;
+# whatever is left out has its default. Unknown keys are errors.
 """
 _NO_GATES = """\
 # No gates were found: nothing here looked like a test, a linter or a build. A gate is a command that must pass

@@ -25,16 +25,16 @@ class Preflight:
 def check_agents(context: RunContext) -> None:
     """Raise UsageError where the program of a model that the ladder needs is not found."""
     models = context.settings.models
-    missing = []
+    missing: dict[str, list[str]] = {}
     for rung in context.settings.policy.ladder:
         spec = models[rung.model]
         program = context.shop.agents[spec.agent].program(spec)
         # A path is the slot's own, and is judged there.
         if missing_program(program) and "/" not in program:
-            missing.append(f"{program} (model {rung.model}, agent {spec.agent})")
+            missing.setdefault(program, []).append(rung.model)
     if missing:
         raise UsageError(
-            f"Agent program not found: {', '.join(missing)}.",
+            "Agent program not found: " + "; ".join(f"{p} (for {', '.join(names)})" for p, names in missing.items()),
             "Install it and put it on PATH, or name another model: `noface config set retry.default_model NAME`.",
         )
 
