@@ -165,10 +165,9 @@ class MergeQueue:
         result = advance(plumbing, proof.main, commit, f"noface: land issue {entry.issue.id}")
         match result:
             case Landed():
-                journal.landed(clock.now(), landing, entry.issue.id, commit)
+                journal.landed(clock.now(), landing, entry.issue.id, commit, proof.flaky)
                 hit("landing_recorded")
                 self._remove(entry)
-                release(context, entry.issue.id)
                 if context.known is not None:
                     context.known = tuple((result.gate.name, result.failing_tests) for result in proof.gates)
             case Moved():
@@ -191,10 +190,12 @@ class MergeQueue:
         self._entries = [e for e in self._entries if e is not entry]
 
 
-def release(context: RunContext, issue_id: str) -> None:
-    """Let go of the refs that only the landing needed; attempts keep theirs until `noface clean`."""
+def release_merged(context: RunContext) -> None:
+    """Let go of the refs that only the way to main needed; attempts keep theirs until `noface clean`."""
     plumbing = context.shop.plumbing
-    prefix = hold_ref(issue_id, "")
-    passing = [ref for ref in plumbing.references(prefix) if not ref.removeprefix(prefix).isdigit()]
+    merged = {issue_id for issue_id, state in context.reader.states().items() if state.status is IssueStatus.MERGED}
+    prefixes = tuple(hold_ref(issue_id, "") for issue_id in merged)
+    held = plumbing.references("refs/noface/issues")
+    passing = [ref for ref in held if not ref.rpartition("/")[2].isdigit() and ref.startswith(prefixes)]
     plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in passing))
     hit("cleaned_up")

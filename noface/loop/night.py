@@ -6,6 +6,7 @@ from noface.core.blocking import CLEARS_ITSELF
 from noface.loop.conductor import Conductor
 from noface.loop.context import RunContext
 from noface.loop.ending import Ended
+from noface.loop.landing import release_merged
 from noface.loop.preflight import lift_environment_blocks, preflight
 from noface.loop.recover import recover
 from noface.system.failpoints import hit
@@ -30,6 +31,7 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
                 context.memo[key] = result
         lift_environment_blocks(context, tuple(kind.value for kind in CLEARS_ITSELF))
         ended = Conductor(context).run(resumed)
+        release_merged(context)
     except BaseException as error:
         code = getattr(error, "exit_code", 1)
         context.journal.run_ended(

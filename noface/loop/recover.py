@@ -15,7 +15,6 @@ from noface.git.settle import settle
 from noface.git.snapshot import take
 from noface.loop.attempt import read_work
 from noface.loop.context import RunContext
-from noface.loop.landing import release
 from noface.loop.messages import attempt_message
 from noface.store.reader import OpenAttempt
 from noface.system.files import write_atomic
@@ -63,7 +62,6 @@ def _settle_landings(context: RunContext) -> None:
         match result:
             case Landed(commit):
                 context.journal.landed(now, landing.id, landing.issue_id, commit)
-                release(context, landing.issue_id)
             case Moved():
                 context.journal.landing_dropped(landing.id)
             case Held(reason, paths):
