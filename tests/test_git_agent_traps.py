@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+from pathlib import Path
 
 import pytest
 from test_git_ground import Canary, a_bench, a_repository, git, listing, write
@@ -208,7 +209,7 @@ def test_special_files_are_removed_and_told_of(tmp_path):
     write(work, CHANGE)
     for name in (".gitignore", ".gitattributes", "src/.gitignore", "pipe"):
         os.mkfifo(work / name)
-    here = os.getcwd()
+    here = Path.cwd()
     os.chdir(work)  # the path of a socket may not be long
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("plug")

@@ -171,7 +171,9 @@ class Bench:
         """Return a commit on top of main that changes these files, made without a working tree."""
         base = base or self.main
         index = {"GIT_INDEX_FILE": str(self.folder / "scratch-index"), "GIT_DIR": str(self.repository.common_dir)}
-        env = {**ENV, **index}
+        who = {"GIT_AUTHOR_NAME": "Pat", "GIT_AUTHOR_EMAIL": "pat@example.org"}
+        who |= {"GIT_COMMITTER_NAME": "Pat", "GIT_COMMITTER_EMAIL": "pat@example.org"}
+        env = {**ENV, **index, **who}
 
         def run(*args, stdin=b""):
             ended = subprocess.run(["git", *args], env=env, input=stdin, capture_output=True, check=True)
@@ -179,14 +181,11 @@ class Bench:
 
         run("read-tree", base)
         for path in remove:
-            run("update-index", "--force-remove", "--", path)
-        for path, content in (files or {}).items():
-            mode = "100644"
-            if isinstance(content, tuple):
-                mode, content = content
-            blob = run(
-                "hash-object", "-w", "--stdin", stdin=content if isinstance(content, bytes) else content.encode()
-            )
+            run("update-index", "--index-info", stdin=f"0 {'0' * len(base)}\t{path}\n".encode())
+        for path, what in (files or {}).items():
+            mode, content = what if isinstance(what, tuple) else ("100644", what)
+            raw = content if isinstance(content, bytes) else content.encode()
+            blob = run("hash-object", "-w", "--stdin", stdin=raw)
             run("update-index", "--add", "--replace", "--cacheinfo", f"{mode},{blob},{path}")
         return run("commit-tree", "-p", base, "-m", "landing", run("write-tree"))
 
@@ -203,7 +202,10 @@ def listing(folder):
         relative = file.relative_to(folder)
         if relative.parts[0] == ".git" or (file.is_dir() and not file.is_symlink()):
             continue
-        found[str(relative)] = f"-> {file.readlink()}" if file.is_symlink() else file.read_bytes()
+        if file.is_symlink():
+            found[str(relative)] = f"-> {file.readlink()}"
+        else:
+            found[str(relative)] = file.read_bytes() if file.is_file() else "special"
     return found
 
 

@@ -155,7 +155,7 @@ def _read_tree(move: Move, old: str, new: str) -> str:
         shutil.copy2(index, move.index)
     git = move.git(move.index)
     output = git.run(*_READ_TREE, old, new)
-    if output.code != 0:
+    if output.code != 0 and "not uptodate" in output.stderr:
         git.run("update-index", "-q", "--refresh")  # times that changed without content make git refuse
         output = git.run(*_READ_TREE, old, new)
     if output.code == 0:

@@ -1,6 +1,6 @@
 """Moves main by compare-and-swap (law 1), with the files where it is checked out (law 3).
 
-The ref is locked first at its old value, then HEAD is looked at again, then the files move, then the ref.
+The index and the ref at its old value are locked, then HEAD is looked at again, then the files move, then the ref.
 `merge --ff-only` would be no compare-and-swap, and a bare `update-ref` would leave every change showing as reversed
 (SAFETY, "dangerous git" 7).
 """
@@ -62,8 +62,13 @@ def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor:
         return held
     if lock_of(tree).exists():
         return _locked_out(tree)
+    if tree.branch == repository.main and tree.head != old:
+        return _outcome(plumbing, old, new, f"{tree.path} is switching branches")
     move = make_move(plumbing, tree, old, new, descriptor)
-    in_the_way = local_changes(move.git(), move.changes)
+    try:
+        in_the_way = local_changes(move.git(), move.changes)
+    except GitError as error:
+        return Held(f"git cannot tell what was changed in {tree.path}: {error}")
     if in_the_way:
         return Held(_OVERLAP.format(tree.path), in_the_way[:PATHS_SHOWN_MAX])
     return _fast_forward(plumbing, move, note)
@@ -86,51 +91,39 @@ def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) ->
 
 
 def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> Result:
+    """Move files and ref under both locks; the index's first, so that no checkout is stopped half-way by the ref's.
+
+    Where files and ref end up apart the index's lock stays: it tells the next landing what to mend.
+    """
+    if not lock(move):
+        return _locked_out(move.tree)
+    whole = True
     try:
         with _prepared(plumbing, move.old, move.new, note, move.inherit[0]) as transaction:
             hit("landing_ref_locked")
-            if not lock(move):
-                return _locked_out(move.tree)
-            held = _move_all(plumbing, move, transaction)
-            if held is not None:
-                return held
+            if checked_out(move.tree) != plumbing.repository.main:
+                return Held(f"{move.tree.path} is switching branches")
+            whole = False
+            problem = carry_out(move)
+            if problem:
+                whole = True
+                return Held(f"git would not update {move.tree.path}: {problem}")
+            try:
+                hit("landing_files_updated")
+                _say(transaction, "commit")
+            except BaseException:
+                whole = plumbing.resolve(plumbing.repository.main) == move.new or not take_back(move)
+                raise
+        hit("landing_ref_moved")
+        whole = True
     except _RefRefusedError as error:
         return _outcome(plumbing, move.old, move.new, str(error))
-    hit("landing_ref_moved")
-    unlock(move.tree)
-    return Landed(move.new)
-
-
-def _move_all(plumbing: Plumbing, move: Move, transaction: Any) -> Held | None:
-    """Move files and ref under both locks. The index's is let go with everything as it was, or by the caller.
-
-    Where neither is possible the lock stays: it tells the next landing what to mend.
-    """
-    main = plumbing.repository.main
-    if checked_out(move.tree) != main:
-        unlock(move.tree)
-        return Held(f"{move.tree.path} is switching branches")
-    try:
-        problem = carry_out(move)
     except GitError as error:
         return Held(f"git could neither update {move.tree.path} nor put the old files back: {error}")
-    if problem:
-        unlock(move.tree)
-        return Held(f"git would not update {move.tree.path}: {problem}")
-    try:
-        _commit(move, main, transaction)
-    except BaseException:
-        if plumbing.resolve(main) == move.new or not take_back(move):
+    finally:
+        if whole:
             unlock(move.tree)
-        raise
-    return None
-
-
-def _commit(move: Move, main: str, transaction: Any) -> None:
-    if checked_out(move.tree) != main:
-        raise _RefRefusedError(f"{move.tree.path} is switching branches")
-    hit("landing_files_updated")
-    _say(transaction, "commit")
+    return Landed(move.new)
 
 
 def _locked_out(tree: Worktree) -> Held:

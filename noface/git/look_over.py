@@ -14,7 +14,7 @@ from pathlib import Path
 
 from noface.git.removal import remove
 
-PATH_BYTES_MAX = 4000
+FOLDER_BYTES_MAX = 3800  # of a path: Linux opens 4096, of which 255 may be a file's name
 _READ_WHOLE_BY_GIT = (".gitignore", ".gitattributes")
 
 
@@ -37,7 +37,7 @@ def look_over(folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, files
     oversized: list[str] = []
     notes: list[str] = []
     files = 0
-    for entry, relative in _walk(folder, keep, notes):
+    for entry, relative in _walk(folder, keep, notes, notes):
         status = entry.stat(follow_symlinks=False)
         if _is_git(entry):
             if relative != ".git":
@@ -54,23 +54,21 @@ def look_over(folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, files
         elif not stat.S_ISLNK(status.st_mode) and not stat.S_ISDIR(status.st_mode):
             remove(Path(entry.path))
             notes.append(f"{shown(relative)}: a FIFO, socket or device was removed")
-        if len(os.fsencode(relative)) > PATH_BYTES_MAX:
-            notes.append(f"{shown(relative[:60])}…: the path is longer than git can store; it was left out")
     return Findings(tuple(oversized), tuple(notes), files, too_many=files > files_max)
 
 
 def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:
     """Remove from `folder` what git would hang on or never remove by itself: special files, nested repositories.
 
-    Raises OSError where the folder is too deep to be walked.
+    Raises OSError where it cannot be walked.
     """
-    notes: list[str] = []
-    for entry, _ in _walk(folder, keep, notes):
+    unread: list[str] = []
+    for entry, _ in _walk(folder, keep, [], unread):
         plain = entry.is_symlink() or entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
         if not plain or _is_git(entry):
             remove(Path(entry.path))
-    if notes:
-        raise OSError(errno.ENAMETOOLONG, notes[0], str(folder))
+    if unread:
+        raise OSError(errno.EACCES, unread[0], str(folder))
 
 
 def shown(path: str) -> str:
@@ -78,30 +76,40 @@ def shown(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _walk(folder: Path, keep: tuple[str, ...], notes: list[str]) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """Yield what is in `folder`, but nothing of what is kept; folders that can't be walked go to `notes`."""
+def _walk(
+    folder: Path, keep: tuple[str, ...], cut: list[str], unread: list[str]
+) -> Iterator[tuple[os.DirEntry[str], str]]:
+    """Yield what is in `folder`, but nothing of what is kept.
+
+    Folders deeper than programs can open are removed and go to `cut`, those that cannot be read go to `unread`.
+    """
     kept = {path.strip("/") for path in keep}
     pending = [("", str(folder))]
     while pending:
         prefix, path = pending.pop()
-        for entry in _entries(path, prefix, notes):
+        for entry in _entries(path, prefix, unread):
             relative = prefix + entry.name
             if relative in kept:
                 _defuse(Path(entry.path, ".git"))
                 continue
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder and len(os.fsencode(entry.path)) > FOLDER_BYTES_MAX:
+                remove(Path(entry.path))
+                cut.append(f"{shown(relative[:60])}…: folders too deep for programs to open were removed")
+                continue
             yield entry, relative
-            if entry.is_dir(follow_symlinks=False) and not _is_git(entry):
+            if is_folder and not _is_git(entry):
                 pending.append((relative + "/", entry.path))
 
 
-def _entries(path: str, prefix: str, notes: list[str]) -> list[os.DirEntry[str]]:
+def _entries(path: str, prefix: str, unread: list[str]) -> list[os.DirEntry[str]]:
     try:
         if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
             os.chmod(path, stat.S_IRWXU)  # noqa: PTH101 - scandir deals in strings
         with os.scandir(path) as found:
             return list(found)
     except OSError as error:
-        notes.append(f"{shown(prefix[:60])}…: {error.strerror}; what is in it was left out")
+        unread.append(f"{shown(prefix[:60])}…: {error.strerror}; what is in it was left out")
         return []
 
 
@@ -114,13 +122,10 @@ def _defuse(git_dir: Path) -> None:
 
     git never enters a kept folder, but asks whether it is a repository of its own.
     """
+    inside = [part for part in (git_dir / "HEAD", git_dir / "commondir") if os.path.lexists(part)]
     try:
-        parts = [git_dir.lstat(), *(part.lstat() for part in (git_dir / "HEAD", git_dir / "commondir") if _there(part))]
+        parts = [git_dir.lstat(), *(part.lstat() for part in inside)]
     except OSError:
         return
     if not stat.S_ISDIR(parts[0].st_mode) or not all(stat.S_ISREG(part.st_mode) for part in parts[1:]):
         remove(git_dir)
-
-
-def _there(path: Path) -> bool:
-    return os.path.lexists(path)

@@ -15,7 +15,7 @@ def slug(issue_id: str) -> str:
     lower-case id gets a hash. What looks as if it had one gets one too, or an id could take another's name.
     """
     plain = re.sub(r"[^a-z0-9_-]+", "-", issue_id.lower()).strip("-")[:_PLAIN_CHARS_MAX]
-    if plain == issue_id and _LOOKS_HASHED.search(plain[-_HASH_CHARS - 1 :]) is None:
+    if plain and plain == issue_id and _LOOKS_HASHED.search(plain[-_HASH_CHARS - 1 :]) is None:
         return plain
     digest = hashlib.sha256(issue_id.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
     return f"{plain or 'issue'}-{digest}"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from noface.errors import UsageError
+from noface.git.blobs import BlobReader
 from noface.git.command import Git, failed
 from noface.git.diff import Diff, parse_diff
 from noface.git.hub import make_hub
@@ -83,6 +84,10 @@ class Plumbing:
         if listed.code != 0:
             raise failed(("ls-tree", tree), listed)
         return tuple(p for p in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if p)
+
+    def blobs(self) -> BlobReader:
+        """Return a reader of files' contents; no process is started before it is asked."""
+        return BlobReader(self.git)
 
     def entries(self, tree: str, paths: tuple[str, ...]) -> dict[str, tuple[str, str]]:
         """Return mode and object id of the files in `tree` that are among `paths` or in a folder that is."""

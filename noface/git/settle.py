@@ -11,7 +11,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
 from noface.git.worktrees import holding, worktrees
 
-_EMPTY_LOCK_SECONDS_MIN = 10.0
+_EMPTY_LOCK_SECONDS_MIN = 60.0
 
 
 def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
@@ -20,9 +20,10 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
     Raises UsageError where main is gone, GitError where git cannot be used.
     """
     with landing(plumbing) as descriptor:
-        _remove_own_ref_lock(plumbing, new)
-        for tree in worktrees(plumbing.repository):
-            held = mend(plumbing, tree, descriptor) if tree.reachable and cut_off(tree) is not None else None
+        cut = [tree for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree) is not None]
+        _remove_own_ref_locks(plumbing, new, ours=bool(cut))
+        for tree in cut:
+            held = mend(plumbing, tree, descriptor)
             if held is not None:
                 return held
         main = plumbing.main()
@@ -36,19 +37,23 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
         return advance_alone(plumbing, old, new, note, descriptor)
 
 
-def _remove_own_ref_lock(plumbing: Plumbing, new: str) -> None:
-    """Remove main's lock file where it is the one our killed update-ref left: it holds the new commit's id.
+def _remove_own_ref_locks(plumbing: Plumbing, new: str, *, ours: bool) -> None:
+    """Remove the locks of main and HEAD where they are those our killed update-ref left.
 
-    After a power loss it may be empty; one that stays so is no running command's.
+    Main's holds the new commit's id then, and HEAD's, which it takes for the reflog, is empty; `ours` says that the
+    index's is there, which comes before them. After a power loss both may be empty; a lock that stays so is no
+    running command's.
     """
-    lock = Path(f"{plumbing.repository.common_dir / plumbing.repository.main}.lock")
-    try:
-        content = lock.read_text("utf-8", "replace").strip()
-        old_enough = time.time() - lock.stat().st_mtime > _EMPTY_LOCK_SECONDS_MIN
-    except OSError:
-        return  # there is none
-    if content == new or (not content and old_enough):
-        lock.unlink(missing_ok=True)
+    common = plumbing.repository.common_dir
+    for lock in (Path(f"{common / plumbing.repository.main}.lock"), common / "HEAD.lock"):
+        try:
+            content = lock.read_text("utf-8", "replace").strip()
+            stale = time.time() - lock.stat().st_mtime > _EMPTY_LOCK_SECONDS_MIN
+        except OSError:
+            continue  # there is none
+        if content == new or (not content and (stale or (ours and lock.name == "HEAD.lock"))):
+            lock.unlink(missing_ok=True)
+            ours = True
 
 
 def _files_are_new(plumbing: Plumbing, old: str, new: str, descriptor: int) -> bool:

@@ -25,7 +25,7 @@ _WILL_COME_BACK = (
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """One working tree of the repository; `branch` is the full ref checked out there, or None.
+    """One working tree of the repository; `branch` is the full ref checked out there, or None, `head` its commit.
 
     `reachable` is False where its files cannot be got at: git does not tell the place, or a person has locked it
     while its disk is away.
@@ -34,6 +34,7 @@ class Worktree:
     path: Path
     branch: str | None
     git_dir: Path
+    head: str = ""
     reachable: bool = True
 
     def under_way(self) -> str | None:
@@ -63,13 +64,13 @@ def worktrees(repository: Repository) -> tuple[Worktree, ...]:
         fields = dict(line.partition(" ")[::2] for line in block.split("\0") if line)
         if "worktree" not in fields or "bare" in fields:
             continue
-        path, branch = Path(fields["worktree"]), fields.get("branch")
+        path, branch, head = Path(fields["worktree"]), fields.get("branch"), fields.get("HEAD", "")
         if path.resolve() == repository.common_dir.resolve():
-            found.append(_main_worktree(repository, branch))
+            found.append(_main_worktree(repository, branch, head))
         elif (git_dir := _git_dir(path)) is not None:
-            found.append(Worktree(path, branch, git_dir))
+            found.append(Worktree(path, branch, git_dir, head))
         elif "locked" in fields:
-            found.append(Worktree(path, branch, path, reachable=False))
+            found.append(Worktree(path, branch, path, head, reachable=False))
     return tuple(found)
 
 
@@ -89,7 +90,7 @@ def checked_out(tree: Worktree) -> str:
     return user_git(tree).run("symbolic-ref", "--quiet", "HEAD").text
 
 
-def _main_worktree(repository: Repository, branch: str | None) -> Worktree:
+def _main_worktree(repository: Repository, branch: str | None, head: str) -> Worktree:
     """Return the working tree of a git dir that stands apart from it (a submodule's, or `--separate-git-dir`).
 
     `git worktree list` names the git dir in its place.
@@ -99,8 +100,8 @@ def _main_worktree(repository: Repository, branch: str | None) -> Worktree:
     for path in (repository.root, common / told):
         git_dir = _git_dir(path)
         if git_dir is not None and git_dir.resolve() == common:
-            return Worktree(path, branch, common)
-    return Worktree(common, branch, common, reachable=False)
+            return Worktree(path, branch, common, head)
+    return Worktree(common, branch, common, head, reachable=False)
 
 
 def _git_dir(path: Path) -> Path | None:

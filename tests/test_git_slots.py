@@ -1,0 +1,288 @@
+"""A slot is mended whatever a crash or an agent has made of it, and costs two git processes (law 4)."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from test_git_ground import a_bench, git, listing, write
+
+from noface.errors import GitError
+from noface.git.guard import alone
+from noface.git.removal import remove
+from noface.git.slots import checkout, discard
+
+FILES = {"a.txt": b"a\n", "src/b.txt": b"b\n", "src/deep/c.txt": b"c\n"}
+
+
+def stale_lock(slot):
+    (slot.hub / "index.lock").write_bytes(b"")
+
+
+def corrupt_index(slot):
+    (slot.hub / "index").write_bytes(b"DIRC" + os.urandom(100))
+
+
+def empty_index(slot):
+    (slot.hub / "index").write_bytes(b"")
+
+
+def no_index(slot):
+    (slot.hub / "index").unlink()
+
+
+def index_is_a_folder(slot):
+    (slot.hub / "index").unlink()
+    (slot.hub / "index").mkdir()
+
+
+def half_written_files(slot):
+    (slot.path / "a.txt").write_bytes(b"")
+    (slot.path / "src/b.txt").unlink()
+    write(slot.path, {"src/stray.txt": "stray\n"})
+
+
+def half_made_git_dir(slot):
+    (slot.path / ".git/HEAD").unlink()
+    (slot.path / ".git/config").unlink()
+
+
+def folder_in_a_files_place(slot):
+    (slot.path / "a.txt").unlink()
+    write(slot.path, {"a.txt/inner/x": "x\n"})
+
+
+def file_in_a_folders_place(slot):
+    shutil.rmtree(slot.path / "src")
+    write(slot.path, {"src": "x\n"})
+
+
+def folder_gone(slot):
+    shutil.rmtree(slot.path)
+
+
+def folder_is_a_file(slot):
+    shutil.rmtree(slot.path)
+    slot.path.write_text("x")
+
+
+def folder_is_a_link(slot):
+    slot.path.rename(slot.path.with_name("moved"))
+    slot.path.symlink_to(slot.path.with_name("moved"))
+
+
+def folder_is_a_dangling_link(slot):
+    shutil.rmtree(slot.path)
+    slot.path.symlink_to("nowhere")
+
+
+def hub_gone(slot):
+    shutil.rmtree(slot.hub)
+
+
+DAMAGES = [
+    stale_lock,
+    corrupt_index,
+    empty_index,
+    no_index,
+    index_is_a_folder,
+    half_written_files,
+    half_made_git_dir,
+    folder_in_a_files_place,
+    file_in_a_folders_place,
+    folder_gone,
+    folder_is_a_file,
+    folder_is_a_link,
+    folder_is_a_dangling_link,
+    hub_gone,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_checkout_mends_what_a_crash_has_left(tmp_path, damage):
+    bench = a_bench(tmp_path)
+    bench.begin()
+    damage(bench.slot)
+    assert listing(bench.begin()) == FILES
+    assert git(bench.work, "status", "--porcelain") == ""
+    assert not bench.take().changed
+
+
+@pytest.mark.parametrize(
+    "damage", [stale_lock, corrupt_index, empty_index, no_index, index_is_a_folder, half_made_git_dir]
+)
+def test_work_in_a_slot_whose_index_is_damaged_is_not_lost(tmp_path, damage):
+    bench = a_bench(tmp_path)
+    write(bench.begin(), {"a.txt": "work\n", "new.txt": "work\n"})
+    damage(bench.slot)
+    snapshot = bench.take().snapshot
+    assert {c.path: c.status for c in snapshot.changes} == {"a.txt": "M", "new.txt": "A"}
+
+
+def test_checkout_leaves_exactly_the_tree(tmp_path):
+    bench = a_bench(tmp_path)
+    write(bench.begin(), {"a.txt": "changed\n", "stray.txt": "x", "src/stray/x": "x", ".hidden": "x"})
+    (bench.work / "src/b.txt").unlink()
+    (bench.work / "empty/folder").mkdir(parents=True)
+    (bench.work / "a.txt").chmod(0o755)
+    checkout(bench.slot, bench.main)
+    assert listing(bench.work) == FILES
+    assert not (bench.work / "empty").exists()
+    assert not os.access(bench.work / "a.txt", os.X_OK)
+
+
+def test_checkout_of_a_tree_and_of_its_commit_are_the_same(tmp_path):
+    bench = a_bench(tmp_path)
+    checkout(bench.slot, bench.plumbing.tree(bench.main))
+    assert listing(bench.work) == FILES
+
+
+def test_setup_is_forgotten_only_where_the_folder_had_to_be_made_anew(tmp_path):
+    bench = a_bench(tmp_path, keep=(".venv",))
+    write(bench.begin(), {".venv/x": "x"})
+    bench.slot.setup_stamp.write_text("done")
+    checkout(bench.slot, bench.main)
+    assert ((bench.work / ".venv/x").exists(), bench.slot.setup_stamp.exists()) == (True, True)
+    corrupt_index(bench.slot)
+    checkout(bench.slot, bench.main)
+    assert ((bench.work / ".venv/x").exists(), bench.slot.setup_stamp.exists()) == (False, False)
+
+
+def test_tree_that_does_not_exist_is_an_error(tmp_path):
+    bench = a_bench(tmp_path)
+    with pytest.raises(GitError, match="read-tree"):
+        checkout(bench.slot, "0" * 39 + "1")
+
+
+def test_discarded_slot_is_gone_and_can_be_made_again(tmp_path):
+    bench = a_bench(tmp_path)
+    bench.begin()
+    slot = bench.slot
+    discard(slot)
+    assert (slot.path.exists(), slot.hub.exists()) == (False, False)
+    assert listing(bench.begin()) == FILES
+
+
+def test_nothing_of_the_repositorys_own_is_written_but_objects_refs_and_noface(tmp_path):
+    bench = a_bench(tmp_path)
+    write(bench.path, {"a.txt": "dirty\n"})
+
+    def own():
+        git_dir = bench.path / ".git"
+        return {
+            str(file): (file.read_bytes(), file.stat().st_mtime_ns)
+            for file in git_dir.rglob("*")
+            if file.is_file() and file.relative_to(git_dir).parts[0] not in {"objects", "noface"}
+        }
+
+    before = own()
+    write(bench.begin(), {"a.txt": "work\n"})
+    bench.take()
+    bench.begin()
+    assert own() == before
+
+
+def test_checkout_waits_for_a_git_that_outlived_a_killed_noface(tmp_path):
+    bench = a_bench(tmp_path)
+    bench.begin()
+    hold = "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); input()"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", hold, bench.slot.hub / "guard"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdout.readline() == b"held\n"
+    released = threading.Event()
+    seen = []
+    thread = threading.Thread(target=lambda: (checkout(bench.slot, bench.main), seen.append(released.is_set())))
+    thread.start()
+    thread.join(0.5)
+    released.set()
+    holder.communicate(b"\n")
+    thread.join()
+    assert seen == [True]
+
+
+def test_waiting_for_another_git_has_an_end(tmp_path):
+    with (
+        alone(tmp_path / "guard"),
+        pytest.raises(GitError, match="earlier noface still runs"),
+        alone(tmp_path / "guard", seconds_max=0.05),
+    ):
+        pass
+
+
+def test_removal_takes_anything_and_follows_no_link(tmp_path):
+    target = tmp_path / "target"
+    write(target, {"x": "x"})
+    (tmp_path / "link").symlink_to(target)
+    (tmp_path / "dangling").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "fifo")
+    write(tmp_path / "folder", {"a/b": "x"})
+    (tmp_path / "folder/out").symlink_to(target)
+    for name in ("link", "dangling", "fifo", "folder", "not-there"):
+        remove(tmp_path / name)
+        assert not os.path.lexists(tmp_path / name)
+    assert listing(target) == {"x": b"x"}
+
+
+def counting(tmp_path):
+    """Put a git on a PATH that counts; return the folder and the file of counts."""
+    real = shutil.which("git")
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "git"
+    program.write_text(f'#!/bin/sh\necho "$*" >> \'{tmp_path}/calls\'\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    return tmp_path / "bin", tmp_path / "calls"
+
+
+COUNTED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_git_ground import Bench, write
+from noface.git.land import advance
+from noface.git.refs import RefUpdate
+from noface.git.repo import Plumbing, discover
+from noface.git.slots import checkout
+calls = Path(sys.argv[3])
+def count(name, run):
+    calls.write_text("")
+    run()
+    print(name, len(calls.read_text().splitlines()))
+bench = Bench(Path(sys.argv[1]), Path(sys.argv[1]).parent, Plumbing(discover(Path(sys.argv[1]))))
+main = bench.main
+bench.begin()
+write(bench.work, {"a.txt": "work\\n"})
+count("take", lambda: bench.take())
+count("checkout", lambda: checkout(bench.slot, main))
+count("hold", lambda: bench.plumbing.refs.apply(RefUpdate("refs/noface/x", main)))
+count("hold again", lambda: bench.plumbing.refs.apply(RefUpdate("refs/noface/y", main)))
+new = bench.merged({"a.txt": "landed\\n"})
+count("merge", lambda: bench.plumbing.merge(main, new))
+count("advance", lambda: advance(bench.plumbing, main, new, "x"))
+"""
+
+
+def test_no_step_starts_more_git_processes_than_it_should(tmp_path):
+    bench = a_bench(tmp_path)
+    folder, calls = counting(tmp_path)
+    ended = subprocess.run(
+        [sys.executable, "-c", COUNTED, bench.path, Path(__file__).parent, calls],
+        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    # take: add, write-tree, diff-tree, commit-tree (and in the test two for main)
+    # advance: worktree list, diff-tree, status, update-ref, symbolic-ref, read-tree
+    assert dict(line.rsplit(" ", 1) for line in ended.stdout.splitlines()) == {
+        "take": "5",
+        "checkout": "2",
+        "hold": "1",
+        "hold again": "0",
+        "merge": "1",
+        "advance": "6",
+    }
