@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from noface.errors import UsageError
+from noface.errors import GitError, UsageError
 from noface.git.blobs import BlobReader
 from noface.git.command import Git, failed
 from noface.git.diff import Diff, parse_diff
 from noface.git.hub import make_hub
+from noface.git.lookup import Lookup
 from noface.git.refs import RefWriter
 from noface.git.repository import Repository
 
@@ -21,15 +22,16 @@ class Plumbing:
         self.repository = repository
         self.git = repository.git()
         self.refs = RefWriter(self.git)
+        self._lookup = Lookup(self.git)
 
     def close(self) -> None:
-        """End the persistent git process."""
+        """End the persistent git processes."""
         self.refs.close()
+        self._lookup.close()
 
     def resolve(self, name: str) -> str | None:
         """Return the commit `name` stands for, or None."""
-        output = self.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-        return output.text if output.code == 0 else None
+        return self._lookup.ask(f"{name}^{{commit}}")
 
     def main(self) -> str:
         """Return main's commit; raise UsageError where the branch is gone."""
@@ -42,7 +44,10 @@ class Plumbing:
 
     def tree(self, commit: str) -> str:
         """Return a commit's tree."""
-        return self.git.ask("rev-parse", "--verify", f"{commit}^{{tree}}")
+        tree = self._lookup.ask(f"{commit}^{{tree}}")
+        if tree is None:
+            raise GitError(f"{commit} names no tree.", "Was it pruned while noface was running?")
+        return tree
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """Tell whether `old` is `new` or one of its ancestors."""
