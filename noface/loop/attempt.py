@@ -104,7 +104,8 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     work = Work(agent, taken.snapshot, taken.patch_hash, taken.changed)
     patch = taken.patch[:_PATCH_BYTES_MAX]
     write_atomic(directory / "diff.patch", patch, durable=False)
-    write_atomic(directory / _WORK_FILE, json.dumps(encode(work)))
+    # Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.
+    write_atomic(directory / _WORK_FILE, json.dumps(encode(work)), durable=False)
     hit("snapshot_recorded")
     return work
 
