@@ -40,8 +40,16 @@ def test_the_json_of_an_issue_holds_every_attempt(project, night):
         },
         "charged": True,
         "gates": [
-            {"name": "lint", "passed": True, "hard": True, "seconds": 1.5, "kind": None, "memo": False},
-            {"name": "unit", "passed": False, "hard": True, "seconds": 11.0, "kind": "TEST_FAILURE", "memo": False},
+            {"name": "lint", "passed": True, "hard": True, "seconds": 1.5, "kind": None, "memo": False, "flaky": False},
+            {
+                "name": "unit",
+                "passed": False,
+                "hard": True,
+                "seconds": 11.0,
+                "kind": "TEST_FAILURE",
+                "memo": False,
+                "flaky": False,
+            },
         ],
         "notes": [],
     }

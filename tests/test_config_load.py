@@ -54,7 +54,15 @@ def test_an_empty_file_gives_the_documented_defaults():
     assert (empty.tracker.kind, empty.tracker.path) == ("files", "issues")
     assert empty.landing.style == "merge"
     assert empty.project.setup_timeout == 600.0
-    assert empty.limits.model_dump() == {"max_file_mb": 50, "max_files": 100_000, "log_mb": 200, "prompt_kb": 200}
+    assert empty.limits.model_dump() == {
+        "max_file_mb": 50,
+        "max_binary_mb": 1,
+        "max_changed_files": 200,
+        "max_changed_lines": 20_000,
+        "max_files": 100_000,
+        "log_mb": 200,
+        "prompt_kb": 200,
+    }
 
 
 def test_a_gate_has_its_defaults_and_seconds():
@@ -62,7 +70,7 @@ def test_a_gate_has_its_defaults_and_seconds():
         '[[gates]]\nname = "a"\ncommand = "x"\n[[gates]]\nname = "b"\ncommand = "y"\ntimeout = "1h30m"\nhard = false\n'
     )
     first, second = config(text).gates
-    assert (first.kind, first.hard, first.timeout, first.report) == ("test", True, 600.0, "")
+    assert (first.kind, first.hard, first.timeout, first.retries, first.report) == ("test", True, 600.0, 0, "")
     assert (second.hard, second.timeout) == (False, 5400.0)
 
 
@@ -102,7 +110,7 @@ def test_a_retry_section_may_mix_own_models_and_presets():
 
 
 def test_the_agents_are_known_by_name():
-    assert AGENT_NAMES == ("claude", "command", "scripted")
+    assert AGENT_NAMES == ("claude", "codex", "gemini", "opencode", "aider", "mini", "command", "scripted")
 
 
 def test_protected_paths_cover_configuration_and_ci_but_no_manifests():

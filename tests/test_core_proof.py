@@ -44,9 +44,9 @@ def test_the_first_red_hard_gate_is_the_one_to_tell():
     assert worst(results[:2]) is None
 
 
-@given(st.sampled_from(["name", "command", "kind", "timeout_s", "report"]))
+@given(st.sampled_from(["name", "command", "kind", "timeout_s", "report", "retries"]))
 def test_the_memo_key_changes_with_the_tree_the_definition_and_the_environment(name):
-    other = {"name": "x", "command": "x", "kind": "lint", "timeout_s": 1.0, "report": "r.xml"}
+    other = {"name": "x", "command": "x", "kind": "lint", "timeout_s": 1.0, "report": "r.xml", "retries": 1}
     key = gate_key("tree", UNIT, "env")
     assert key == gate_key("tree", replace(UNIT), "env")
     assert len({key, gate_key("tree2", UNIT, "env"), gate_key("tree", UNIT, "env2")}) == 3

@@ -1,6 +1,7 @@
 """Main moves by compare-and-swap, with its files where it is checked out; all else of the person's stays (laws 1, 3)."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -500,6 +501,77 @@ def test_the_persons_git_is_kept_out_while_files_move_and_stops_cleanly(tmp_path
     finally:
         child.kill()
         child.wait()
+
+
+def landing_that_pauses(tmp_path, bench, old, new, words, nth):
+    """Start a landing whose n-th git command with these words waits until `go` is there; wait until it does."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "git"
+    program.write_text(
+        f"""#!/bin/sh
+case "$*" in *"{words}"*)
+  echo >>'{tmp_path}/calls'
+  if [ "$(wc -l <'{tmp_path}/calls')" = {nth} ]; then
+    touch '{tmp_path}/waiting'; while [ ! -e '{tmp_path}/go' ]; do sleep 0.02; done
+  fi
+esac
+exec {shutil.which("git")} "$@"
+"""
+    )
+    program.chmod(0o755)
+    child = subprocess.Popen(
+        [sys.executable, "-c", LAND, bench.path, old, new],
+        env={**ENV, "PATH": f"{tmp_path / 'bin'}:{ENV['PATH']}"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    child.stdin.write("go\n")
+    child.stdin.flush()
+    wait_for((tmp_path / "waiting").exists)
+    return child
+
+
+def test_main_that_is_checked_out_while_its_ref_is_being_locked_holds_the_landing(tmp_path):
+    bench, old, new = the_bench(tmp_path)
+    git(bench.path, "checkout", "-q", "-b", "other")
+    child = landing_that_pauses(tmp_path, bench, old, new, "worktree list", 2)
+    git(bench.path, "checkout", "-q", "main")
+    write(tmp_path, {"go": ""})
+    assert child.communicate()[0] == "Held\n"
+    assert (bench.main, git(bench.path, "status", "--porcelain"), left(bench.path)) == (old, "", set())
+
+
+def test_branch_switched_after_the_last_look_holds_the_landing(tmp_path):
+    bench, old, new = the_bench(tmp_path)
+    child = landing_that_pauses(tmp_path, bench, old, new, "status --porcelain", 1)
+    git(bench.path, "checkout", "-q", "-b", "other")
+    before = listing(bench.path)
+    write(tmp_path, {"go": ""})
+    assert child.communicate()[0] == "Held\n"
+    assert (bench.main, listing(bench.path), left(bench.path)) == (old, before, set())
+    assert git(bench.path, "status", "--porcelain") == ""
+
+
+def test_file_edited_after_the_last_look_holds_the_landing(tmp_path):
+    bench, old, new = the_bench(tmp_path)
+    child = landing_that_pauses(tmp_path, bench, old, new, "read-tree -m -u", 1)
+    write(bench.path, {"a.txt": "mine\n", "new/n.txt": "mine\n"})
+    before = listing(bench.path)
+    write(tmp_path, {"go": ""})
+    assert child.communicate()[0] == "Held\n"
+    assert (bench.main, listing(bench.path), left(bench.path)) == (old, before, set())
+
+
+def test_commit_made_after_the_last_look_is_never_lost(tmp_path):
+    bench, old, new = the_bench(tmp_path)
+    child = landing_that_pauses(tmp_path, bench, old, new, "status --porcelain", 1)
+    write(bench.path, {"mine.txt": "mine\n"})
+    git(bench.path, "commit", "-qam", "mine")
+    theirs, before = bench.main, listing(bench.path)
+    write(tmp_path, {"go": ""})
+    assert child.communicate()[0] == "Moved\n"
+    assert (bench.main, listing(bench.path), left(bench.path)) == (theirs, before, set())
 
 
 def wait_for(happened):

@@ -336,3 +336,46 @@ def test_the_users_hooks_do_not_run_and_their_config_is_untouched(project):
     project.run()
     assert not canary.exists()
     assert (project.path / ".git" / "config").read_bytes() == config
+
+
+def test_a_forged_exit_0_of_the_test_runner_does_not_pass(project):
+    project.write("calc.py", "def add(a, b):\n    return a + b\n")
+    project.write("test_calc.py", "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n")
+    project.config(gate="python -m pytest -q -p no:cacheprovider")
+    project.play(("*", 0, [{"shell": "printf 'import os\\nos._exit(0)\\n' >> calc.py"}]))
+    project.issue(7, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    assert project.attempts("7")[0]["outcome"] == "NO_TESTS"
+    assert "_exit" not in (project.path / "calc.py").read_text()
+
+
+def test_a_script_that_a_gate_or_a_worker_is_cannot_be_changed_by_a_worker(project):
+    project.write("check.sh", "test ! -e bad\n")
+    project.write("agent.sh", "rm -f agent.sh; echo 'exit 0' > check.sh; touch bad; echo b > b.txt\n")
+    project.config(gate="bash ./check.sh", extra='\n[models.own]\nagent = "command"\ncommand = "bash agent.sh"\n')
+    project.issue(7, model="own", max_attempts=2)
+    project.commit()
+    project.run(code=3)
+    first, second = project.attempts("7")
+    assert any("check.sh" in note and "agent.sh" in note for note in first["notes"])
+    assert second["outcome"] not in ("MISCONFIGURED", "PASSED")
+
+
+def test_an_issue_never_takes_over_the_id_of_one_with_attempts(project):
+    project.play(("*", 0, [{"say": "?"}]))
+    path = project.issue(7)
+    project.commit()
+    project.run(code=3)
+    path.unlink()
+    done = project.noface("issue", "add", "another")
+    assert "issue 8" in done.stdout, done.stdout
+
+
+def test_a_dry_run_sees_that_an_edit_lifts_a_block(project):
+    project.play(("*", 0, [{"say": "?"}]))
+    project.issue(7)
+    project.commit()
+    project.run(code=3)
+    project.issue(7, body="Now it is clear.")
+    assert "1 can start" in project.run("--dry-run")

@@ -15,17 +15,23 @@ class EventKind(StrEnum):
 
     TEXT = "text"
     TOOL = "tool"
+    EDIT = "edit"
     RETRY = "retry"
     LIMIT = "limit"
+    ERROR = "error"
     RESULT = "result"
 
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """One thing an agent said or did. A RETRY is no sign of life: a CLI that only retries hangs."""
+    """One thing an agent said or did. A RETRY is no sign of life: a CLI that only retries hangs.
+
+    `resets_at` (epoch seconds) belongs to a LIMIT whose end the provider gave.
+    """
 
     kind: EventKind
     text: str
+    resets_at: float | None = None
 
     @property
     def alive(self) -> bool:
@@ -54,12 +60,16 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the stream and the exit code say of a run. `finished` False: its work may be half done."""
+    """What the stream and the exit code say of a run. `finished` False: its work may be half done.
+
+    `resource` names what it ran out of, where `error` is RESOURCE_EXHAUSTED.
+    """
 
     usage: Usage = field(default_factory=Usage)
     last_words: str = ""
     error: Failure | None = None
     finished: bool = True
+    resource: str = ""
 
 
 class StreamReader(Protocol):

@@ -1,11 +1,14 @@
 """`noface config`: check noface.toml, show what it means, change a value, describe its keys."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from noface.errors import EXIT_USAGE
+
+if TYPE_CHECKING:
+    from noface.config.settings import Config
 
 _CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
 _HIDDEN = "(hidden)"
@@ -61,6 +64,9 @@ def check(
     gates = ", ".join(gate.name for gate in loaded.gates)
     text = f"{name} is fine: {count(len(loaded.gates), 'gate')} ({gates}); models {models}"
     page.show(hanging(text, page.width(), rest="  "))
+    for program, names in _missing_programs(loaded).items():
+        warning = f"but the program {program} (for {', '.join(names)}) is not on PATH: noface run would refuse"
+        page.show(hanging(warning, page.width(), rest="  "))
 
 
 def show(
@@ -150,3 +156,19 @@ def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_none(item) for key, item in value.items() if item is not None}
     return [_without_none(item) for item in value] if isinstance(value, list) else value
+
+
+def _missing_programs(config: "Config") -> dict[str, list[str]]:
+    """Return the programs the ladder needs that are not found, with the models that need them."""
+    from noface.agents.table import AGENTS
+    from noface.cli.wiring import model_specs
+    from noface.loop.agent_run import missing_program
+
+    specs = model_specs(config, Path.cwd())
+    missing: dict[str, list[str]] = {}
+    for name in dict.fromkeys((config.retry.default_model, config.retry.escalation_model)):
+        if name is not None:
+            program = AGENTS[specs[name].agent].program(specs[name])
+            if "/" not in program and missing_program(program):
+                missing.setdefault(program, []).append(name)
+    return missing

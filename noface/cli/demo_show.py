@@ -1,5 +1,6 @@
 """Runs the demonstration: the sample project, the ordinary run over it, and what came of it."""
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,5 +62,7 @@ def _tell(made: Sample) -> None:
     log = ("log", "--first-parent", f"-{_LOG_LINES}", "--format=  %h %s", "main")
     done = subprocess.run(["git", *log], cwd=made.directory, capture_output=True, text=True, check=False)
     typer.echo(done.stdout.rstrip())
+    command = "noface" if shutil.which("noface") else str(Path(sys.argv[0]).absolute())
     typer.echo(f"\nLook around:\n  cd {made.directory}")
-    typer.echo("  noface status\n  noface blocked\n  noface show ID      (an issue's whole story)")
+    for words in ("status", "blocked", "show ID"):
+        typer.echo(f"  {command} {words}")

@@ -13,6 +13,7 @@ from noface.core.backlog import without_unknown_models
 from noface.core.model import IssueState
 from noface.core.policy import History, next_action
 from noface.core.schedule import plan
+from noface.core.taxonomy import IssueStatus
 from noface.store.database import Database
 from noface.store.reader import Reader
 
@@ -28,6 +29,10 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     backlog = without_unknown_models(tracker.backlog(merged), chosen.models)
     issues = tuple(i for i in backlog.issues if not options.issues or i.id in options.issues)
     states |= {issue.id: IssueState(issue.id) for issue in issues if issue.id not in states}
+    for issue in issues:
+        state = states[issue.id]
+        if state.status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED) and state.content_hash != issue.content_hash:
+            states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit lifts it, as the run will do
     now = time.time()
     actions = {
         issue.id: next_action(History(issue, reader.past(issue.id), states[issue.id].epoch), chosen.policy, now)

@@ -45,7 +45,7 @@ def add(
         accept=tuple(accept),
         model=model,
     )
-    issue = found.tracker.add(draft, merged_ids(found.reader))
+    issue = found.tracker.add(draft, (*merged_ids(found.reader), *found.reader.attempted()))
     if as_json:
         page.show_json({"issue": issue_record(issue, "ready")})
         return

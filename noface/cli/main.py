@@ -19,6 +19,8 @@ VERBS: dict[str, str] = {
     "unblock": "unblock",
     "retry": "retry",
     "logs": "logs",
+    "why": "why",
+    "classify": "classify",
     "config": "config",
     "clean": "clean",
     "demo": "demo",

@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from noface.config.settings import Config
+from noface.core.classify.diff import DiffLimits
 from noface.core.hints import HintRule
 from noface.core.model import GateKind, GateResult, GateSpec, ModelSpec
 from noface.core.policy import Policy, Rung
@@ -36,7 +37,15 @@ class RunOptions:
 def gate_specs(config: Config) -> tuple[GateSpec, ...]:
     """Return the configured gates."""
     return tuple(
-        GateSpec(gate.name, gate.command, GateKind(gate.kind), gate.hard, gate.timeout, gate.report or None)
+        GateSpec(
+            gate.name,
+            gate.command,
+            GateKind(gate.kind),
+            gate.hard,
+            gate.timeout,
+            gate.report or None,
+            retries=gate.retries,
+        )
         for gate in config.gates
     )
 
@@ -134,4 +143,9 @@ def workshop(config: Config, repository: Repository, launcher: Launcher, memo: d
         log_bytes_max=int(config.limits.log_mb * _MB),
         state_marker=str(repository.state_dir),
         memo=memo,
+        diff_limits=DiffLimits(
+            config.limits.max_changed_files,
+            config.limits.max_changed_lines,
+            int(config.limits.max_binary_mb * _MB),
+        ),
     )

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-AgentName = Literal["claude", "command", "scripted"]
-"""The program that runs a model: Claude Code, any command of the user's, or a script (tests and the demo)."""
+AgentName = Literal["claude", "codex", "gemini", "opencode", "aider", "mini", "command", "scripted"]
+"""The program that runs a model: a coding agent, any command of the user's, or a script (tests and the demo)."""
 
 AGENT_NAMES: tuple[AgentName, ...] = get_args(AgentName)
 

@@ -90,6 +90,12 @@ class Gate(Section):
     )
     hard: bool = Field(default=True, description="true: must pass; false: only reported")
     timeout: Duration = Field(default=600.0, description="time limit of one run")
+    retries: int = Field(
+        default=0,
+        ge=0,
+        le=3,
+        description="run it again so often (0 to 3) where it fails; passing then marks it as flaky, which is shown",
+    )
     report: OptionalPath = Field(
         default="",
         description="the JUnit XML file that the command writes, inside the repository",
@@ -131,6 +137,15 @@ class Limits(Section):
     """Upper bounds on what a worker may leave behind."""
 
     max_file_mb: int = Field(default=50, ge=1, description="files larger than this never land, in MB")
+    max_binary_mb: int = Field(default=1, ge=1, description="a change that adds a larger binary file fails, in MB")
+    max_changed_files: int = Field(
+        default=200, ge=1, description="a change of more files fails; lock files and build output don't count"
+    )
+    max_changed_lines: int = Field(
+        default=20_000,
+        ge=1,
+        description="a change of more lines (added and deleted) fails; generated files don't count",
+    )
     max_files: int = Field(default=100_000, ge=1, description="how many files a worker may leave in a workspace")
     log_mb: int = Field(default=200, ge=1, description="how much of one output is kept, in MB")
     prompt_kb: int = Field(default=200, ge=1, description="the longest prompt, in KB")

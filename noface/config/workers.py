@@ -25,7 +25,8 @@ class Model(Section, json_schema_extra=_command_needs_one):
     """A model that issues can be given to; claude-haiku, claude-sonnet and claude-opus need no entry."""
 
     agent: AgentName = Field(
-        description='the program that runs it: "claude", "command" or "scripted"', examples=["claude"]
+        description="the program that runs it: claude, codex, gemini, opencode, aider, mini, command or scripted",
+        examples=["claude"],
     )
     model: Text = Field(default="", description="the model's name as the agent knows it", examples=["claude-haiku-4-5"])
     tier: int = Field(default=1, ge=1, le=9, description="its strength, 1 to 9; escalation goes up, never down")

@@ -60,7 +60,10 @@ class GateKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GateSpec:
-    """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it."""
+    """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it.
+
+    `retries` is how often it is run again where it fails.
+    """
 
     name: str
     command: str
@@ -69,6 +72,7 @@ class GateSpec:
     timeout_s: float = 600.0
     report: str | None = None
     accept: bool = False
+    retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class Failure:
 
     `signature` is stable across runs of the same failure. `excerpt` is what the next prompt quotes.
     `retry_at` is the provider's reset time where it gave one. `charged` is False where something other than
-    the worker is to blame (law 8).
+    the worker is to blame (law 8). `also_matched` are the rules that matched and lost: rule, line, why.
     """
 
     kind: FailureKind
@@ -108,6 +112,7 @@ class Failure:
     retry_at: float | None = None
     questions: tuple[str, ...] = ()
     charged: bool = True
+    also_matched: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def category(self) -> Category:
@@ -117,7 +122,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One run of one gate on one tree. `exit_code` is None where it was ended by its limit or never started."""
+    """One run of one gate on one tree. `exit_code` is None where it was ended by its limit or never started.
+
+    `first_failure` is that of an earlier run on the same tree, where the gate was run again; see `flaky`.
+    """
 
     gate: GateSpec
     tree: str
@@ -131,11 +139,17 @@ class GateResult:
     stderr_log: str = ""
     memo: bool = False
     only_known_failures: bool = False
+    first_failure: Failure | None = None
 
     @property
     def passed(self) -> bool:
         """True where the gate is green, or red only where main was red already (baseline "only-new")."""
         return self.failure is None or self.only_known_failures
+
+    @property
+    def flaky(self) -> bool:
+        """True where the gate failed and then passed on the very same tree: never hidden, never green for others."""
+        return self.passed and self.first_failure is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +272,11 @@ class Proof:
     candidate: str
     gates: tuple[GateResult, ...]
     gate_keys: tuple[str, ...]
+
+    @property
+    def flaky(self) -> tuple[str, ...]:
+        """The names of the gates that passed only when they were run again."""
+        return tuple(result.gate.name for result in self.gates if result.flaky)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,10 @@ _PLAIN = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t":
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A changed line; lines with the same `stretch` follow each other directly and have the same sign."""
+    """A changed line; lines with the same `stretch` follow each other directly and have the same sign.
+
+    An added stretch that directly replaces a removed one has the number after it.
+    """
 
     path: str
     removed: bool
@@ -32,17 +35,20 @@ def changed_lines(patch: str) -> Iterator[Line]:
         if line.startswith("diff --git "):
             old = new = sign = ""
             in_hunk = False
+            stretch += 1
         elif not in_hunk and line.startswith("--- "):
             old = _named(line[4:])
         elif not in_hunk and line.startswith("+++ "):
             new = _named(line[4:])
         elif line.startswith("@@ "):
             in_hunk, sign = True, ""
+            stretch += 1
         elif in_hunk and line[:1] in ("+", "-"):
             stretch += line[0] != sign
             sign = line[0]
             yield Line(new or old, sign == "-", line[1:], stretch)
-        else:
+        elif not line.startswith("\\"):
+            stretch += 1
             sign = ""
 
 

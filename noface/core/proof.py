@@ -8,8 +8,11 @@ from noface.core.model import GateResult, GateSpec
 
 
 def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
-    """Return the memo key of a gate on a tree: tree, the gate's definition, and what its environment depends on."""
-    definition = [gate.name, gate.command, gate.kind, gate.timeout_s, gate.report, environment]
+    """Return the memo key of a gate on a tree: tree, the gate's definition, and what its environment depends on.
+
+    Retries are part of the definition: what passed at the second try is not proved for one who allows only one.
+    """
+    definition = [gate.name, gate.command, gate.kind, gate.timeout_s, gate.report, environment, gate.retries]
     return hashlib.sha256(json.dumps([tree, definition]).encode()).hexdigest()
 
 

@@ -17,6 +17,7 @@ from noface.system.supervise import Canceller, Command, Exit, Launcher
 _HEAD_BYTES = 256 * 1024
 _TAIL_BYTES = 2 * 1024 * 1024
 _EVIDENCE_LINES_MAX = 20
+_UNITTEST = re.compile(r"(?P<test>\w+) \((?P<place>[\w.]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def run_gate(
     report, report_note = _report(gate, place, started_at)
     verdict = classify(_evidence(gate, place, ended, texts, report))
     failure = _failure(gate, ended, verdict, report_note)
-    known = _only_known(verdict, known_failures)
+    known = _only_known(verdict, ended.exit_code, known_failures)
     return GateResult(
         gate=gate,
         tree=place.tree,
@@ -126,12 +127,36 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
         failing_tests=verdict.failing_tests,
         gate=gate.name,
         charged=verdict.kind is not FailureKind.ENVIRONMENT,
+        also_matched=tuple((also.rule, also.line, also.why) for also in verdict.also_matched),
     )
 
 
-def _only_known(verdict: GateVerdict, known: frozenset[str] | None) -> bool:
-    failing = frozenset(verdict.failing_tests)
-    return known is not None and bool(failing) and verdict.kind is FailureKind.TEST_FAILURE and failing <= known
+def told_by_names(kind: FailureKind | None, exit_code: int | None, failing: tuple[str, ...]) -> bool:
+    """Tell whether a red gate's failing tests say all there is to say: every test ran, and these failed.
+
+    Without names, or where the run broke off (not collected, crashed, timed out), the gate must be green to pass.
+    """
+    ran = kind is FailureKind.TEST_FAILURE or (kind is FailureKind.RUNTIME_ERROR and exit_code == 1)
+    return ran and bool(failing)
+
+
+def _only_known(verdict: GateVerdict, exit_code: int | None, known: frozenset[str] | None) -> bool:
+    if known is None or not told_by_names(verdict.kind, exit_code, verdict.failing_tests):
+        return False
+    return {comparable(name) for name in verdict.failing_tests} <= {comparable(name) for name in known}
+
+
+def comparable(name: str) -> str:
+    """Return a test's name in one form: a log has `a/test_b.py::T::test_c` where a report has `a.test_b.T.test_c`."""
+    said = _UNITTEST.fullmatch(name)
+    if said:
+        test, place = said["test"], said["place"]
+        return place if place.endswith(f".{test}") else f"{place}.{test}"
+    place, bracket, parameters = name.partition("[")
+    path, separator, inner = place.partition("::")
+    if not separator:
+        return name
+    return f"{path.removesuffix('.py').replace('/', '.')}.{inner.replace('::', '.')}{bracket}{parameters}"
 
 
 def remembered(result: GateResult) -> GateResult:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from noface.agents.base import AgentEvent, Place, StreamReader
 from noface.core.model import AgentRun, AttemptOrder, EndedBy, Failure
-from noface.core.taxonomy import FailureKind
+from noface.core.taxonomy import Category, FailureKind
 from noface.gates.environment import for_programs
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.files import read_bounded
@@ -109,6 +109,8 @@ def _judged(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str)
     error = verdict.error
     if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
         error = _ended(order, ended, verdict.last_words)
+        if ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and _only_waited(verdict.error):
+            error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
     elif ended.signal is not None and error is None:
         error = _crash(f"the worker died of signal {ended.signal}", f"signal-{ended.signal}")
     return AgentRun(
@@ -122,6 +124,10 @@ def _judged(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str)
         started=not ended.error or ended.ended_by is EndedBy.LOST,
         survivors_killed=ended.survivors_killed,
     )
+
+
+def _only_waited(error: Failure | None) -> bool:
+    return error is not None and error.category is Category.TRANSIENT
 
 
 def _ended(order: AttemptOrder, ended: Exit, last_words: str) -> Failure | None:

@@ -22,7 +22,7 @@ from noface.loop.perform import decide, settle
 from noface.loop.precheck import AcceptChecked
 from noface.loop.recover import record_order
 from noface.loop.workers import AttemptEnded, Running, Workers
-from noface.loop.workshop import GateRan, Progress
+from noface.loop.workshop import GateFlaked, GateRan, Progress
 from noface.system.failpoints import hit
 
 _TICK_S = 0.5
@@ -99,6 +99,9 @@ class Conductor:
             case GateRan(key, result):
                 context.memo[key] = result
                 context.journal.gate_recorded(context.clock.now(), key, result)
+                return False
+            case GateFlaked():
+                context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)
                 return False
             case AttemptEnded(token):
                 self._attempt_ended(self._workers.ended(token))
@@ -227,7 +230,7 @@ class Conductor:
             return False
         now, until = context.clock.now(), min(times)
         if self._limits.too_late(until):
-            self._limit = f"max_hours would be reached while waiting: {planned.waiting[0].reason}"
+            self._limit = f"stopped at the limit max_hours, which waiting would pass: {planned.waiting[0].reason}"
             return False
         context.announce("waiting", None, {"until": until, "seconds": max(0.0, until - now)})
         context.clock.sleep(min(_TICK_S, max(0.0, until - now)))
@@ -251,6 +254,8 @@ class Conductor:
     def _stop(self, *, urgent: bool) -> None:
         """First time: start nothing, end the workers, let what is being judged finish soon. Urgent: end all now."""
         now = self._context.clock.now()
+        if self._drain_until is None:
+            self._context.announce("stopping", None, {})
         self._drain_until = self._drain_until or now + _DRAIN_S
         self._checks.stop(urgent=urgent)
         self._workers.stop(everything=now >= self._drain_until, urgent=urgent)

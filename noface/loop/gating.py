@@ -10,7 +10,7 @@ from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.git.slots import Slot, give_git
 from noface.loop.prepare import forget_setup, kept_listing, prepare_gate_slot
-from noface.loop.workshop import GateRan, Progress, Tell, Workshop
+from noface.loop.workshop import GateFlaked, GateRan, Progress, Tell, Workshop
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
 
@@ -61,29 +61,51 @@ def run_gates(
     shop: Workshop, task: Task, gates: tuple[GateSpec, ...], cancel: Canceller, tell: Tell, known: Known | None
 ) -> Gated | None:
     """Run `gates` on the task's tree, in order; a red hard build gate ends it, since the rest would only echo it."""
-    slot = shop.gate_slot(task.name)
-    hold = hold_ref(task.issue_id, f"gating-{task.name}")
-    prepared = False
+    bench = _Bench(shop, shop.gate_slot(task.name), task, cancel, tell, known)
     results: list[GateResult] = []
     remembered_from = _first_remembered(shop, task.tree, gates)
     for position, gate in enumerate(gates):
         if position >= remembered_from:
             result: GateResult | None = remembered(shop.memo[shop.key(task.tree, gate)])
         else:
-            if not prepared:
-                if task.commit != task.main:
-                    shop.plumbing.refs.apply(RefUpdate(hold, task.tree))
-                failure = _ready(shop, slot, task, cancel)
-                if failure is not None:
-                    return None if cancel.cancelled else Gated(task.tree, tuple(results), failure)
-                prepared = True
-            result = _run(shop, slot, task, gate, cancel, tell, known)
+            failure = bench.ready() if position == 0 else None
+            if failure is not None:
+                return None if cancel.cancelled else Gated(task.tree, tuple(results), failure)
+            result = _tried(bench, gate, gates[:position])
         if result is None:
             return None
         results.append(result)
         if not result.passed and gate.hard and gate.kind is GateKind.BUILD:
             break
     return Gated(task.tree, tuple(results))
+
+
+def _tried(bench: "_Bench", gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:
+    """Run a gate, and again where it fails and may be: each time on a clean checkout, after what came before it.
+
+    What a failed run left behind must not let the next one pass. A pass that needed another run is remembered for
+    exactly this tree, marked as flaky, so that a landing does not wait for it twice; no other tree profits from it.
+    """
+    result = bench.run(gate, "")
+    first = result.failure if result is not None and not result.passed else None
+    for again in range(1, gate.retries + 1):
+        if result is None or result.passed:
+            break
+        if bench.ready() is not None:
+            return None if bench.cancel.cancelled else result
+        folder = f"again-{again}"
+        if any(bench.run(earlier, folder) is None for earlier in before):
+            return None
+        result = bench.run(gate, folder)
+    if result is None:
+        return None
+    result = replace(result, first_failure=first)
+    if result.flaky:
+        bench.tell(GateFlaked(bench.task.issue_id, bench.task.number, result))
+    if result.failure is None:
+        bench.tell(GateRan(bench.shop.key(bench.task.tree, gate), result))
+        hit("gate_passed")
+    return result
 
 
 def _first_remembered(shop: Workshop, tree: str, gates: tuple[GateSpec, ...]) -> int:
@@ -100,45 +122,77 @@ def _first_remembered(shop: Workshop, tree: str, gates: tuple[GateSpec, ...]) ->
     return position
 
 
-def _ready(shop: Workshop, slot: Slot, task: Task, cancel: Canceller) -> Failure | None:
-    failure = prepare_gate_slot(shop, slot, task.tree, task.main, task.token, cancel)
-    if failure is None:
-        give_git(slot, task.issue_id or "main", task.commit)
-        hit("gate_checkout")
-    return failure
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """A gate slot with a task: makes it ready, and runs gates in it."""
+
+    shop: Workshop
+    slot: Slot
+    task: Task
+    cancel: Canceller
+    tell: Tell
+    known: Known | None
+
+    def ready(self) -> Failure | None:
+        """Check the task's tree out, clean; return why that failed, if it did."""
+        shop, slot, task = self.shop, self.slot, self.task
+        if task.commit != task.main:
+            shop.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), task.tree))
+        failure = prepare_gate_slot(shop, slot, task.tree, task.main, task.token, self.cancel)
+        if failure is None:
+            give_git(slot, task.issue_id or "main", task.commit)
+            hit("gate_checkout")
+        return failure
+
+    def run(self, gate: GateSpec, folder: str) -> GateResult | None:
+        """Run one gate once, with its logs in `folder` of the task's; None where it was cancelled."""
+        shop, task = self.shop, self.task
+        self.tell(Progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name))
+        place = GatePlace(
+            folder=self.slot.path,
+            logs=task.logs / folder,
+            tree=task.tree,
+            list_files=lambda: shop.plumbing.paths(task.tree),
+            log_bytes_max=shop.log_bytes_max,
+            markers=shop.markers(task.token),
+        )
+        before = kept_listing(self.slot)
+        known_here = dict(self.known).get(gate.name) if self.known is not None else None
+        allowed = frozenset(known_here or ()) if self.known is not None else None
+        result = run_gate(shop.launcher, gate, place, shop.clock.now(), self.cancel, allowed)
+        if kept_listing(self.slot) != before:
+            forget_setup(self.slot)
+        if result is not None and result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT:
+            result = _blamed(shop, task, gate, result)
+        return _counted(shop, task, gate, result) if result is not None else None
 
 
-def _run(
-    shop: Workshop, slot: Slot, task: Task, gate: GateSpec, cancel: Canceller, tell: Tell, known: Known | None
-) -> GateResult | None:
-    tell(Progress(task.issue_id, task.number, "gate", gate.name))
-    place = GatePlace(
-        folder=slot.path,
-        logs=task.logs,
-        tree=task.tree,
-        list_files=lambda: shop.plumbing.paths(task.tree),
-        log_bytes_max=shop.log_bytes_max,
-        markers=shop.markers(task.token),
+def _counted(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
+    """Refuse a green test gate that tells of no test where main's run did: `os._exit(0)` also ends with exit 0."""
+    if task.commit == task.main:
+        if result.tests_run:
+            shop.counts[gate.command] = result.tests_run
+        return result
+    expected = shop.counts.get(gate.command)
+    if result.failure is not None or result.tests_run or not expected or gate.kind is not GateKind.TEST:
+        return result
+    message = f"exit code 0, but no test is told of; on main this gate ran {expected}"
+    failure = Failure(
+        FailureKind.NO_TESTS,
+        message,
+        rule="no-tests-where-main-has",
+        signature="no-tests-where-main-has",
+        evidence=(message,),
+        gate=gate.name,
     )
-    before = kept_listing(slot)
-    known_here = dict(known).get(gate.name) if known is not None else None
-    allowed = frozenset(known_here or ()) if known is not None else None
-    result = run_gate(shop.launcher, gate, place, shop.clock.now(), cancel, allowed)
-    if kept_listing(slot) != before:
-        forget_setup(slot)
-    if result is not None and result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT:
-        result = _blamed(shop, task, gate, result)
-    if result is not None and result.failure is None:
-        tell(GateRan(shop.key(task.tree, gate), result))
-        hit("gate_passed")
-    return result
+    return replace(result, failure=failure)
 
 
 def _blamed(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
     """Charge an environment failure to the change where the same gate has passed on main with the same set-up."""
     green = shop.memo.get(shop.key(shop.plumbing.tree(task.main), gate))
-    if green is None or green.failure is not None or result.failure is None:
-        return result
+    if green is None or green.failure is not None or green.flaky or result.failure is None:
+        return result  # a gate that is green only now and then blames nobody
     note = f"the same gate passes on main ({task.main[:12]}), so the change is to blame"
     failure = replace(result.failure, charged=True, evidence=(*result.failure.evidence, note))
     return replace(result, failure=failure)

@@ -1,13 +1,11 @@
 """Judges what a worker left: evidence in order of strength, then the gates, then the proof (laws 1, 10, 11)."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from noface.core.model import AttemptOrder, AttemptReport, Failure, GateResult, Proof
-from noface.core.patterns import matches_any
 from noface.core.proof import all_hard_passed, worst
-from noface.core.tampering import weakened_tests
 from noface.core.taxonomy import Category, FailureKind
+from noface.loop.examine import examine_change, mask_secrets
 from noface.loop.gating import Gated, gate_tree
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.supervise import Canceller
@@ -20,7 +18,7 @@ def judge(
     order: AttemptOrder, shop: Workshop, report: AttemptReport, cancel: Canceller, tell: Tell, *, changed: bool
 ) -> AttemptReport:
     """Return the report with failure, or with the proof that lets it land; or marked as interrupted."""
-    early = _before_gates(order, report, changed=changed)
+    early = _before_gates(order, shop, report, changed=changed)
     if early is not None:
         return replace(report, failure=early)
     snapshot = report.snapshot
@@ -33,26 +31,27 @@ def judge(
     gated = gate_tree(order, shop, tree, snapshot.candidate, main, cancel, tell, known=order.known_failures)
     if gated is None:
         return replace(report, interrupted=True)
-    return _after_gates(order, replace(report, gates=gated.results), gated, main, shop)
+    report = replace(report, gates=gated.results, notes=(*report.notes, *_flaky(gated.results)))
+    return _after_gates(order, report, gated, main, shop)
 
 
-def _before_gates(order: AttemptOrder, report: AttemptReport, *, changed: bool) -> Failure | None:
+def _before_gates(order: AttemptOrder, shop: Workshop, report: AttemptReport, *, changed: bool) -> Failure | None:
     agent, snapshot = report.agent, report.snapshot
     assert agent is not None and snapshot is not None  # noqa: S101, PT018 - judged attempts did work
+    secret = mask_secrets(order) if changed else None  # before all else: whatever comes of it, the patch is shown
     error = agent.error
     if error is not None and error.category in (Category.TRANSIENT, Category.ENVIRONMENT):
         return error
     if not changed:
         return error or _no_diff(order, agent.last_words, snapshot.protected_edits)
+    if secret is not None:
+        return secret
     if error is not None and not order.issue.accept:
         return error  # half-work must not land: nothing but `accept` could tell it from the whole
     if snapshot.oversized:
         return _oversized(snapshot.oversized)
-    outside = [c.path for c in snapshot.changes if order.issue.paths and not matches_any(c.path, order.issue.paths)]
-    if outside:
-        return _outside(order, outside)
-    weakened = weakened_tests(snapshot.changes, _patch(order))
-    return _tampering(weakened) if weakened else None
+    found = examine_change(order, shop, snapshot)
+    return found[0] if found else None
 
 
 def _merged(
@@ -83,6 +82,16 @@ def _after_gates(order: AttemptOrder, report: AttemptReport, gated: Gated, main:
         return report  # main's failing tests may be others by now: the landing proves it against those
     keys = tuple(shop.key(gated.tree, result.gate) for result in gated.results)
     return replace(report, proof=Proof(gated.tree, main, snapshot.candidate, gated.results, keys))
+
+
+def _flaky(results: tuple[GateResult, ...]) -> tuple[str, ...]:
+    """Return a note for each gate that passed only when it was run again."""
+    return tuple(
+        f"gate {result.gate.name} is flaky: it failed ({result.first_failure.kind}: {result.first_failure.message})"
+        " and passed when it was run again on the same tree"
+        for result in results
+        if result.flaky and result.first_failure is not None
+    )
 
 
 def told(failed: GateResult, results: tuple[GateResult, ...]) -> Failure:
@@ -117,13 +126,6 @@ def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list
     ]
 
 
-def _patch(order: AttemptOrder) -> str:
-    try:
-        return (Path(order.directory) / "diff.patch").read_text("utf-8", "replace")
-    except OSError:
-        return ""
-
-
 def _no_diff(order: AttemptOrder, last_words: str, protected: tuple[str, ...]) -> Failure:
     message = "the worker changed nothing"
     if last_words:
@@ -144,28 +146,6 @@ def _oversized(paths: tuple[str, ...]) -> Failure:
         rule="file-too-big",
         signature=f"file-too-big:{paths[0]}",
         evidence=paths,
-    )
-
-
-def _outside(order: AttemptOrder, paths: list[str]) -> Failure:
-    allowed = ", ".join(order.issue.paths)
-    message = f"changed outside the issue's paths ({allowed}): {', '.join(paths[:_SHOWN_MAX])}"
-    return Failure(
-        FailureKind.BOUNDARY_VIOLATION,
-        message,
-        rule="outside-paths",
-        signature="outside-paths:" + ",".join(sorted(paths)),
-        evidence=tuple(paths[:_SHOWN_MAX]),
-    )
-
-
-def _tampering(found: tuple[str, ...]) -> Failure:
-    return Failure(
-        FailureKind.GATE_TAMPERING,
-        f"tests were weakened: {'; '.join(found[:_SHOWN_MAX])}",
-        rule="tests-weakened",
-        signature="tests-weakened:" + ";".join(found),
-        evidence=found,
     )
 
 

@@ -19,13 +19,13 @@ class RunLimits:
         """Say which limit is reached, or return an empty text."""
         settings, context = self._context.settings, self._context
         if settings.attempts_max is not None and self._started >= settings.attempts_max:
-            return f"max_iterations reached: {self._started} attempts started"
+            return f"stopped at the limit max_iterations: {self._started} attempt(s) started"
         if settings.seconds_max is not None and context.clock.now() - self._began_at >= settings.seconds_max:
-            return f"max_hours reached: {settings.seconds_max / 3600:g} h"
+            return f"stopped at the limit max_hours: {settings.seconds_max / 3600:g} h"
         if settings.cost_usd_max is not None:
             spent = context.reader.spent(context.run_id)
             if spent >= settings.cost_usd_max:
-                return f"max_cost_usd reached: ${spent:.2f} of ${settings.cost_usd_max:.2f}"
+                return f"stopped at the limit max_cost_usd: ${spent:.2f} of ${settings.cost_usd_max:.2f}"
         return ""
 
     def too_late(self, until: float) -> bool:

@@ -2,13 +2,13 @@
 
 import hashlib
 import secrets
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.core.best import best_attempt
 from noface.core.hints import matching
 from noface.core.model import AttemptOrder, Issue, PastAttempt, PriorFailure
+from noface.core.named_files import named_paths, run_scripts
 from noface.core.prompts import INSTRUCTIONS, PromptData, render
 from noface.core.tampering import is_test_file
 from noface.git.refs import RefUpdate
@@ -36,7 +36,7 @@ def make_order(
     start = _start(context, issue, past, main, accept_failing)
     number = context.reader.next_number(issue.id)
     directory = attempt_directory(context.settings.attempts_dir, issue.id, number)
-    protected = context.settings.protected + _accept_files(context, issue, main)
+    protected = context.settings.protected + _judges(context, issue, main)
     earlier = tuple(_prior(attempt) for attempt in past if attempt.failure is not None)
     gates = context.gates_for(issue.accept)
     prompt = _prompt(context, issue, past, earlier, start, note, protected)
@@ -83,21 +83,24 @@ def _start(
     return Start(commit, best)
 
 
-def _accept_files(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
-    """Return the files that the issue's `accept` commands name: they are protected (law 11).
+def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
+    """Return the files by which work is judged, or done: they are protected (law 11).
 
-    Of a folder they name, only the test files are meant: `pytest src` must not protect the sources.
+    What `accept` names, and of a folder it names the test files (`pytest src` must not protect the sources); and the
+    scripts that gates and workers are, run by themselves or by a shell.
     """
-    words: list[str] = []
-    for command in issue.accept:
-        try:
-            words += shlex.split(command)
-        except ValueError:
-            words += command.split()
-    named = {word.split("::", 1)[0].removeprefix("./").rstrip("/") for word in words}
-    paths = tuple(sorted(name for name in named if name and not name.startswith(("/", ".", "-"))))
-    found = context.shop.plumbing.entries(main, paths) if paths else {}
-    return tuple(sorted(path for path in found if path in named or is_test_file(path)))
+    settings, plumbing = context.settings, context.shop.plumbing
+    accept = named_paths(issue.accept)
+    commands = tuple(gate.command for gate in settings.gates) + tuple(m.command for m in settings.models.values())
+    scripts = run_scripts(commands)
+    if not accept and not scripts:
+        return ()
+    found = plumbing.entries(main, tuple(sorted({*accept, *scripts})))
+    return tuple(sorted(p for p in found if p in accept or p in scripts or (is_test_file(p) and _below(p, accept))))
+
+
+def _below(path: str, folders: tuple[str, ...]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)
 
 
 def _prior(attempt: PastAttempt) -> PriorFailure:

@@ -7,6 +7,7 @@ from pathlib import Path
 from noface.core.model import GateResult
 from noface.core.taxonomy import IssueStatus
 from noface.errors import BaselineRedError, NofaceError, UsageError
+from noface.gates.run import told_by_names
 from noface.loop.agent_run import missing_program
 from noface.loop.context import RunContext
 from noface.loop.gating import Gated, Known
@@ -68,7 +69,7 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
         if red:
             raise _red(red)
         return Preflight(None, gated.results)
-    unreadable = [result for result in red if not result.failing_tests]
+    unreadable = [result for result in red if not _by_names(result)]
     if unreadable:
         raise _red(unreadable)
     return Preflight(_known(gated), gated.results)
@@ -86,6 +87,11 @@ def lift_environment_blocks(context: RunContext, kinds: tuple[str, ...]) -> int:
 
 def _kind(block: str | None) -> str:
     return str(json.loads(block).get("kind", "")) if block else ""
+
+
+def _by_names(result: GateResult) -> bool:
+    kind = result.failure.kind if result.failure is not None else None
+    return told_by_names(kind, result.exit_code, result.failing_tests)
 
 
 def _known(gated: Gated) -> Known:

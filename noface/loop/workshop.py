@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from noface.agents.base import Agent
+from noface.core.classify.diff import DiffLimits
 from noface.core.model import GateResult, GateSpec
 from noface.core.proof import gate_key
 from noface.git.repo import Plumbing
@@ -32,7 +33,10 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Everything a worker thread may use. `memo` is filled by the loop and only read here."""
+    """Everything a worker thread may use. `memo` is filled by the loop and only read here.
+
+    `counts` holds how many tests a gate's command ran on main.
+    """
 
     plumbing: Plumbing
     launcher: Launcher
@@ -44,6 +48,8 @@ class Workshop:
     log_bytes_max: int
     state_marker: str
     memo: Mapping[str, GateResult] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    diff_limits: DiffLimits = field(default_factory=DiffLimits)
 
     def agent_slot(self, index: int) -> Slot:
         """Return the workspace in which workers run; agents have touched it."""
@@ -89,4 +95,13 @@ class GateRan:
     """A gate's result that should be remembered."""
 
     key: str
+    result: GateResult
+
+
+@dataclass(frozen=True, slots=True)
+class GateFlaked:
+    """A gate that failed and then passed on the same tree, for an attempt, or for main (no issue, number 0)."""
+
+    issue_id: str
+    number: int
     result: GateResult

@@ -7,7 +7,7 @@ from noface.core.actions import Action, kind_of
 from noface.core.model import AttemptOrder, AttemptReport, Backlog, Failure, GateResult
 from noface.core.taxonomy import IssueStatus
 from noface.store.database import Database
-from noface.store.rows import dumps, issue_row, outcome_row
+from noface.store.rows import counted_flaky, dumps, issue_row, outcome_row
 
 Announce = Callable[[str, str | None, dict[str, object]], None]
 """Tells views what happens: kind, issue id, data."""
@@ -202,6 +202,14 @@ class Journal:
                 (key, result.tree, result.gate.name, dumps(result), at),
             )
 
+    def gate_flaky(self, at: float, issue_id: str, number: int, result: GateResult) -> None:
+        """Record that a gate failed and then passed on the same tree; counted for the run. Issue "" is main itself."""
+        gate, first = result.gate.name, result.first_failure
+        with self._db.transaction() as connection:
+            self.fact("flaky", dumps(counted_flaky(connection, self._run_id, gate)))
+            said = {"message": first.message if first else "", "tree": result.tree}
+            self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, **said)
+
     def wait(self, model: str, until: float, failures: int, kind: str, reason: str) -> None:
         """Let every issue wait for a model's provider until `until`; a longer wait that is known already stands."""
         with self._db.transaction() as connection:
@@ -229,15 +237,15 @@ class Journal:
         with self._db.transaction() as connection:
             connection.execute("UPDATE landings SET state = 'dropped' WHERE id = ?", (landing_id,))
 
-    def landed(self, at: float, landing_id: int, issue_id: str, commit: str) -> None:
-        """Record that main holds the issue."""
+    def landed(self, at: float, landing_id: int, issue_id: str, commit: str, flaky: tuple[str, ...] = ()) -> None:
+        """Record that main holds the issue; `flaky` are the gates whose part of the proof took another run."""
         with self._db.transaction() as connection:
             connection.execute("UPDATE landings SET state = 'landed' WHERE id = ?", (landing_id,))
-            self.merged(at, issue_id, commit)
+            self.merged(at, issue_id, commit, f"; passed only when run again: {', '.join(flaky)}" if flaky else "")
 
-    def merged(self, at: float, issue_id: str, commit: str) -> None:
+    def merged(self, at: float, issue_id: str, commit: str, more: str = "") -> None:
         """Mark an issue as merged; also for what main's history tells after a lost database."""
         with self._db.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
             connection.execute("UPDATE issues SET merged_commit = ?, block = NULL WHERE id = ?", (commit, issue_id))
-            self.status(at, issue_id, IssueStatus.MERGED, f"merged as {commit[:12]}")
+            self.status(at, issue_id, IssueStatus.MERGED, f"merged as {commit[:12]}{more}")

@@ -50,6 +50,12 @@ class Reader:
         """Return the backlog's faults (or `warnings`) as last seen."""
         return tuple(decode(IssueFault, item) for item in json.loads(self.fact(name) or "[]"))
 
+    def flaky_gates(self) -> dict[str, int]:
+        """Return how often each gate was flaky in the newest run; empty where none was."""
+        counted = json.loads(self.fact("flaky") or "{}")
+        run = self.last_run()
+        return dict(counted["gates"]) if run is not None and counted.get("run") == run["id"] else {}
+
     def states(self) -> dict[str, IssueState]:
         """Return every known issue's state."""
         rows = self._db.rows("SELECT id, status, reason, until, epoch, note, blocked_hash, content_hash FROM issues")
@@ -71,6 +77,10 @@ class Reader:
     def past(self, issue_id: str) -> tuple[PastAttempt, ...]:
         """Return an issue's finished attempts as the policy sees them."""
         return tuple(_past(row) for row in self.attempts(issue_id) if row["outcome"] is not None)
+
+    def attempted(self) -> tuple[str, ...]:
+        """Return the ids that have attempts; another issue must not take one over."""
+        return tuple(str(row[0]) for row in self._db.rows("SELECT DISTINCT issue_id FROM attempts"))
 
     def next_number(self, issue_id: str) -> int:
         """Return the number of the issue's next attempt; numbers never restart."""

@@ -1,6 +1,7 @@
 """Turns records into the rows that the journal writes."""
 
 import json
+import sqlite3
 
 from noface.core.codec import encode
 from noface.core.model import AttemptReport, GateResult, Issue
@@ -49,6 +50,14 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
     }
 
 
+def counted_flaky(connection: sqlite3.Connection, run_id: str, gate: str) -> dict[str, object]:
+    """Return how often each gate was flaky in a run, with one more for `gate`."""
+    row = connection.execute("SELECT value FROM facts WHERE name = 'flaky'").fetchone()
+    counted = json.loads(row[0]) if row else {}
+    gates = counted.get("gates", {}) if counted.get("run") == run_id else {}
+    return {"run": run_id, "gates": gates | {gate: gates.get(gate, 0) + 1}}
+
+
 def _gate_row(result: GateResult) -> dict[str, object]:
     return {
         "name": result.gate.name,
@@ -57,4 +66,5 @@ def _gate_row(result: GateResult) -> dict[str, object]:
         "seconds": round(result.seconds, 3),
         "kind": result.failure.kind if result.failure else None,
         "memo": result.memo,
+        "flaky": result.flaky,
     }

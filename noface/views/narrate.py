@@ -5,9 +5,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from noface.store.reader import Reader
+from noface.views.text import clean, fit
 
 _TITLE_MAX = 48
 _TEXT_MAX = 300
+_NOTHING_THERE = 'The backlog is empty: noface issue add "What should be done".'
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +23,7 @@ class Line:
 
 def printable(text: object, chars_max: int = _TEXT_MAX) -> str:
     """Return text on one line without control characters, so that an agent's words cannot steer the terminal."""
-    flat = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in str(text)).split())
-    return flat if len(flat) <= chars_max else flat[: chars_max - 1] + "…"
+    return fit(clean(str(text)), chars_max)
 
 
 class Narrator:
@@ -64,8 +65,18 @@ class Narrator:
                 return Line("…", f"{issue_id} waits: {reason}", "yellow")
             case "issue_landing" if not reason.startswith("passed"):
                 return Line("!", f"{issue_id} cannot land: {reason}", "bold yellow")
+            case "gate_flaky":
+                where = f"{issue_id} " if issue_id else "main: "
+                text = f"{where}gate {data.get('gate')} is flaky: it failed, and passed when run again"
+                return Line("~", f"{text} ({printable(data.get('message', ''))})", "yellow")
             case "waiting":
                 return self._wait(data)
+            case "stopping":
+                return Line(
+                    "·",
+                    "stopping: workers are being ended, what they did is kept; Ctrl-C again stops at once",
+                    "yellow",
+                )
             case _:
                 return None
 
@@ -92,11 +103,15 @@ class Narrator:
         rows = [row for row in self._reader.issues() if row["present"]]
         counts = Counter(row["status"] for row in rows)
         told = ", ".join(f"{count} {status}" for status, count in counts.most_common())
-        lines = ["", f"{why[:1].upper()}{why[1:]}: {told or 'no issues'}."]
+        lines = ["", f"{why[:1].upper()}{why[1:]}.", f"The backlog: {told}." if told else _NOTHING_THERE]
         lines += [f"  ■ {r['id']} {printable(r['title'], _TITLE_MAX)}" for r in rows if r["status"] == "blocked"][:20]
         lines += [f"  ! {r['id']} cannot land: {printable(r['reason'])}" for r in rows if r["status"] == "landing"]
         faults = self._reader.faults()
         lines += [f"  ? {fault.source}: {printable(fault.problem)}" for fault in faults[:20]]
+        flaky = self._reader.flaky_gates()
+        if flaky:
+            named = ", ".join(f"{gate} ({times} time{'s' if times > 1 else ''})" for gate, times in flaky.items())
+            lines.append(f"{len(flaky)} flaky gate{'s' if len(flaky) > 1 else ''}: {named}")
         if counts["blocked"]:
             lines.append("What they need from you: noface blocked")
         costs = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]

@@ -104,5 +104,7 @@ def _gate(gate: Record) -> str:
     verdict = "passed" if gate["passed"] else str(gate.get("kind") or "failed")
     if not gate["passed"] and not gate.get("hard", True):
         verdict += " (soft)"
+    if gate.get("flaky"):
+        verdict += " when run again: flaky"
     took = "remembered" if gate.get("memo") else duration(gate.get("seconds", 0.0))
     return f"{gate['name']} {verdict} ({took})"

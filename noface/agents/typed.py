@@ -1,0 +1,157 @@
+"""What the readers of agents' streams share: they gather evidence while a run goes on, and judge it at the end."""
+
+import json
+import math
+import re
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from noface.agents.base import LAST_WORDS_MAX, AgentEvent, Lines, Verdict
+from noface.agents.wall import wall_clock
+from noface.core.classify.agent import classify
+from noface.core.classify.agent_evidence import AgentEvidence
+
+SHOWN_MAX = 200
+_CODES_MAX = 8
+_DOCUMENT_MAX = 1_000_000
+_ANSI = re.compile(r"\x1b\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)?")
+
+
+class TypedReader(ABC):
+    """Reads a stream line by line; `evidence` is what it says, `verdict` what that means."""
+
+    any_output_is_life = False
+    agent: ClassVar[str]
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+
+    def feed(self, data: bytes) -> list[AgentEvent]:
+        """Return the events of the lines that `data` completes."""
+        return [event for line in self._lines.feed(data) for event in self.line(line)]
+
+    def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
+        """Judge the run by its evidence and the wall clock."""
+        evidence = self.evidence(exit_code, stderr)
+        judged = classify(evidence, wall_clock())
+        failure = judged.failure
+        words = evidence.last_words[:LAST_WORDS_MAX]
+        return Verdict(evidence.usage, words, failure, finished=failure is None, resource=judged.resource or "")
+
+    def evidence(self, exit_code: int | None, stderr: str) -> AgentEvidence:
+        """Return what the run left behind, once its process has ended."""
+        self.feed(b"\n")
+        return self.gathered(exit_code, unescaped(stderr))
+
+    @abstractmethod
+    def line(self, line: str) -> list[AgentEvent]:
+        """Take one line of standard output and return its events."""
+
+    @abstractmethod
+    def gathered(self, exit_code: int | None, stderr: str) -> AgentEvidence:
+        """Return what the lines so far, the exit code and standard error amount to."""
+
+
+class JsonReader(TypedReader):
+    """Reads one JSON object a line. A line that is none is passed over, but the last one is remembered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plain = ""
+        self.any_entry = False
+        self._whole: list[str] = []
+        self._room = _DOCUMENT_MAX
+
+    def line(self, line: str) -> list[AgentEvent]:
+        """Return the events of an entry."""
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            entry = None
+        if isinstance(entry, dict):
+            self.any_entry = True
+            return self.entry(entry)
+        self.plain = line.strip()[:LAST_WORDS_MAX] or self.plain
+        if not self.any_entry and self._room > len(line):
+            self._room -= len(line) + 1
+            self._whole.append(line)
+        return []
+
+    def document(self) -> dict[str, Any]:
+        """Return what was printed as one JSON object over many lines, {} where it was none."""
+        return {} if self.any_entry else parsed("\n".join(self._whole))
+
+    @abstractmethod
+    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
+        """Take one JSON object and return its events."""
+
+
+def table(value: object) -> dict[str, Any]:
+    """Return a JSON object, {} where it is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def text(value: object) -> str:
+    """Return a JSON string, "" where it is none."""
+    return value if isinstance(value, str) else ""
+
+
+def number(value: object) -> float | None:
+    """Return a JSON number that is one: neither a boolean nor infinite, nor too big for a float."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        result = float(value)
+    except OverflowError:
+        return None
+    return result if math.isfinite(result) else None
+
+
+def whole(value: object) -> int | None:
+    """Return a JSON integer that counts something."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def total(*values: object) -> int | None:
+    """Return the sum of the counts among `values`, None where there is none."""
+    counts = [count for value in values if (count := whole(value)) is not None]
+    return sum(counts) if counts else None
+
+
+def cost(value: object) -> float | None:
+    """Return an amount of money, None where the value is none."""
+    amount = number(value)
+    return amount if amount is not None and amount >= 0 else None
+
+
+def parsed(body: str) -> dict[str, Any]:
+    """Return the JSON object in a provider's answer, {} where there is none."""
+    start = body.find("{")
+    if start < 0:
+        return {}
+    try:
+        value, _ = json.JSONDecoder().raw_decode(body[start:])
+    except (ValueError, RecursionError):
+        return {}
+    return table(value)
+
+
+def error_codes(error: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names that a provider's error object gives itself, the most telling first."""
+    reasons = error.get("details")
+    given = [table(item).get("reason") for item in reasons] if isinstance(reasons, list) else []
+    given += [error.get("code"), error.get("type"), error.get("status")]
+    return tuple(item for item in given if isinstance(item, str) and item)[:_CODES_MAX]
+
+
+def tool(name: object, given: object) -> str:
+    """Return what a tool call looks like to a person: its name and what it is about."""
+    values = table(given)
+    keys = ("file_path", "filePath", "path", "command", "pattern", "query", "description")
+    target = next((values[key] for key in keys if values.get(key)), "")
+    return " ".join(f"{name or 'tool'} {target}"[: 2 * SHOWN_MAX].split())[:SHOWN_MAX]
+
+
+def unescaped(line: str) -> str:
+    """Return text without colours and other escape sequences."""
+    return _ANSI.sub("", line) if "\x1b" in line else line

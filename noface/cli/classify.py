@@ -1,0 +1,155 @@
+"""`noface classify`: names the failure of a gate or a worker from its recorded output; also for many at once."""
+
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import typer
+
+_LINE_BYTES_MAX = 16 * 1024 * 1024
+_BATCH = typer.Option(None, "--batch", metavar="FILE", help="Many cases, one JSON object a line; - is standard input.")
+_STDOUT = typer.Option(None, "--stdout", metavar="FILE", help="What it wrote to standard output.")
+_STDERR = typer.Option(None, "--stderr", metavar="FILE", help="What it wrote to standard error.")
+_EXIT_CODE = typer.Option(None, "--exit-code", metavar="N", help="Its exit code; -N where it died of signal N.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb and its two kinds."""
+    verb = typer.Typer(
+        help="Name the failure of a gate or a worker from its recorded output, as JSON.",
+        invoke_without_command=True,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    verb.callback()(_any)
+    verb.command("gate", no_args_is_help=True)(gate)
+    verb.command("agent", no_args_is_help=True)(agent)
+    app.add_typer(verb, name="classify")
+
+
+def _any(
+    context: typer.Context,
+    batch: str | None = typer.Option(
+        None, "--batch", metavar="FILE", help='Cases that each say "kind": gate or agent.'
+    ),
+) -> None:
+    if context.invoked_subcommand is None and batch is not None:
+        _answer_all(batch, None)
+
+
+def gate(
+    stdout: str | None = _STDOUT,
+    stderr: str | None = _STDERR,
+    exit_code: int | None = _EXIT_CODE,
+    command: str = typer.Option("", "--command", help="The gate's command."),
+    seconds: float = typer.Option(0.0, "--seconds", help="How long it ran."),
+    limit_s: float | None = typer.Option(None, "--limit-s", help="Its time limit in seconds."),
+    repo_files: str | None = typer.Option(
+        None, "--repo-files", metavar="FILE", help="The project's paths, one a line."
+    ),
+    report: str | None = typer.Option(None, "--report", metavar="FILE", help="Its JUnit XML or TAP report."),
+    batch: str | None = _BATCH,
+) -> None:
+    """Name the failure of a gate; class PASS where it passed."""
+    if batch is not None:
+        _answer_all(batch, "gate")
+        return
+    case = {
+        "stdout": stdout,
+        "stderr": stderr,
+        "exit_code": exit_code,
+        "command": command,
+        "seconds": seconds,
+        "limit_s": limit_s,
+        "repo_files": repo_files,
+        "report": report,
+    }
+    _answer("gate", case)
+
+
+def agent(
+    name: str = typer.Option("", "--agent", metavar="NAME", help="claude, codex, gemini, opencode, aider or mini."),
+    stdout: str | None = _STDOUT,
+    stderr: str | None = _STDERR,
+    exit_code: int | None = _EXIT_CODE,
+    edited: bool = typer.Option(False, "--edited", help="The worker changed something."),
+    ended_by: str = typer.Option("itself", "--ended-by", help="Who ended it: itself, timeout, idle or lost."),
+    now: float | None = typer.Option(None, "--now", help="When it ended, in epoch seconds; by default now."),
+    zone: str | None = typer.Option(None, "--zone", help="The time zone of its clock; by default the local one."),
+    batch: str | None = _BATCH,
+) -> None:
+    """Name the failure of a worker run; class SUCCESS where it ended well and changed something."""
+    if batch is not None:
+        _answer_all(batch, "agent")
+        return
+    case = {
+        "agent": name or None,
+        "stdout": stdout,
+        "stderr": stderr,
+        "exit_code": exit_code,
+        "edited": edited,
+        "ended_by": ended_by,
+        "now": now,
+        "zone": zone,
+    }
+    _answer("agent", case)
+
+
+def _answer(kind: str, case: dict[str, Any]) -> None:
+    from noface.cli.cases import judge
+    from noface.errors import UsageError
+    from noface.views import page
+
+    if case["exit_code"] is None:
+        raise UsageError("--exit-code is missing", "Give the exit code, or many cases at once with --batch FILE.")
+    page.show_json(judge(kind, case))
+
+
+def _answer_all(batch: str, kind: str | None) -> None:
+    """Answer each line of a file with a line, in order; a faulty one with its error. Exits with 2 if there was any."""
+    import sys
+    from contextlib import nullcontext
+
+    from noface.errors import EXIT_USAGE, UsageError
+
+    try:
+        with nullcontext(sys.stdin.buffer) if batch == "-" else Path(batch).open("rb") as source:
+            faults = _answer_lines(source, kind)
+    except IsADirectoryError as error:
+        raise UsageError(f"cannot read {batch}: it is a folder", "Give a file with one JSON object a line.") from error
+    except FileNotFoundError as error:
+        raise UsageError(f"cannot read {batch}: no such file", "Give a file with one JSON object a line.") from error
+    if faults:
+        raise typer.Exit(EXIT_USAGE)
+
+
+def _answer_lines(source: BinaryIO, kind: str | None) -> int:
+    """Answer line by line; return how many were faulty."""
+    from noface.views import page
+
+    faults = number = 0
+    while raw := source.readline(_LINE_BYTES_MAX):
+        number += 1
+        if raw.strip():
+            answer = _answer_line(raw, number, kind)
+            faults += "error" in answer
+            page.show_json(answer)
+    return faults
+
+
+def _answer_line(raw: bytes, number: int, kind: str | None) -> dict[str, Any]:
+    import json
+
+    from noface.cli.cases import judge
+    from noface.errors import UsageError
+
+    try:
+        case = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        return {"id": None, "line": number, "error": f"line {number} is no JSON: {error}"}
+    if not isinstance(case, dict):
+        return {"id": None, "line": number, "error": f"line {number} is no JSON object"}
+    name = case.get("id")
+    try:
+        return {"id": name, **judge(kind or str(case.get("kind", "")), case)}
+    except UsageError as error:
+        return {"id": name, "line": number, "error": f"{error.message}. {error.hint}".strip()}

@@ -1,0 +1,50 @@
+"""`noface why ID [N]`: how an attempt was judged, what also matched, and what followed."""
+
+import sqlite3
+from pathlib import Path
+
+import typer
+
+from noface.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("why")(why)
+
+
+def why(
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
+    number: int | None = typer.Argument(None, metavar="N", help="The attempt; by default the newest that failed."),
+    as_json: bool = typer.Option(False, "--json", help="The evidence chain as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+) -> None:
+    """Show why an attempt was judged as it was: the rule and lines that decided, and the rules that lost."""
+    from noface.cli.look import look
+    from noface.views import page
+    from noface.views.find import find_issue
+    from noface.views.why import why_document, why_page
+
+    reader = look(config).reader
+    attempts = reader.attempts(find_issue(reader, issue_id)["id"])
+    place = _chosen(attempts, issue_id, number)
+    following = attempts[place + 1] if place + 1 < len(attempts) else None
+    document = why_document(attempts[place], following)
+    if as_json:
+        page.show_json(document)
+    else:
+        page.show(why_page(document, page.width()))
+
+
+def _chosen(attempts: list[sqlite3.Row], issue_id: str, number: int | None) -> int:
+    """Return the place of the attempt that is meant."""
+    if not attempts:
+        raise UsageError(f"issue {issue_id} has no attempt yet", f"Run it: noface run --issue {issue_id}")
+    if number is None:
+        failed = [place for place, attempt in enumerate(attempts) if attempt["failure"]]
+        return failed[-1] if failed else len(attempts) - 1
+    for place, attempt in enumerate(attempts):
+        if attempt["number"] == number:
+            return place
+    known = ", ".join(str(attempt["number"]) for attempt in attempts)
+    raise UsageError(f"issue {issue_id} has no attempt {number}", f"Its attempts: {known}.")

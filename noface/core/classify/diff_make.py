@@ -1,0 +1,99 @@
+"""Reads as much of a Makefile as tells whether a target still does what it did."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+_RULE = re.compile(r"(?P<targets>[^\s:=#][^:=#]*?)\s*&?::?(?!=)\s*(?P<needs>[^;#]*)(?:;(?P<recipe>.*))?")
+_VARIABLE = re.compile(r"(?:export\s+|override\s+)*(?P<name>[\w.-]+)\s*(?:[:?+!]|::)?=\s*(?P<value>.*)")
+_USED = re.compile(r"\$[({](?P<name>[\w.-]+)[)}]")
+_STEERING = ("SHELL", ".SHELLFLAGS", "MAKEFLAGS")
+_RULES_MAX = 5_000
+
+
+@dataclass(slots=True)
+class Makefile:
+    """Targets with what they need and do, and the variables; `first` is what a bare `make` builds."""
+
+    rules: dict[str, tuple[list[str], list[str]]] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    first: str = ""
+
+    def weakened_in(self, other: "Makefile", goals: Iterable[str]) -> list[str]:
+        """Return what the goals, and all they need, no longer do in `other`; what is added is no matter."""
+        found: list[str] = []
+        seen: set[str] = set()
+        used: set[str] = set(_STEERING)
+        waiting = list(goals)
+        if not waiting:
+            return found
+        if ".IGNORE" in other.rules and ".IGNORE" not in self.rules:
+            found.append("errors are ignored now (.IGNORE)")
+        while waiting:
+            target = waiting.pop(0)
+            if target in seen or target not in self.rules:
+                continue
+            seen.add(target)
+            needs, recipe = self.rules[target]
+            waiting += needs
+            used |= _variables_of([*needs, *recipe])
+            if target not in other.rules:
+                found.append(f"the target {target}, which a gate calls, was removed")
+            elif not _within(recipe, other.rules[target][1]) or not set(needs) <= set(other.rules[target][0]):
+                found.append(f"the target {target}, which a gate calls, was changed")
+        found += [
+            f"the variable {name}, which a gate's target uses, was changed"
+            for name in sorted(self._reached(used))
+            if self.variables.get(name) != other.variables.get(name)
+        ]
+        return found
+
+    def _reached(self, names: set[str]) -> set[str]:
+        """Return the names and those that their values use in turn."""
+        reached: set[str] = set()
+        waiting = set(names)
+        while waiting:
+            name = waiting.pop()
+            reached.add(name)
+            waiting |= _variables_of([self.variables.get(name, "")]) - reached
+        return reached
+
+
+def read_makefile(text: str) -> Makefile:
+    """Read a Makefile's plain rules and variables; conditionals and included files are not followed."""
+    made = Makefile()
+    current: list[str] = []
+    for line in text.replace("\\\r\n", " ").replace("\\\n", " ").split("\n"):
+        if line.startswith("\t"):
+            for target in current:
+                made.rules[target][1].append(" ".join(line.split()))
+            continue
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        variable = _VARIABLE.fullmatch(line.strip())
+        if variable:
+            current = []
+            made.variables[variable["name"]] = (
+                made.variables.get(variable["name"], "") + f" {variable['value'].strip()}"
+            )
+            continue
+        rule = _RULE.fullmatch(line.rstrip())
+        current = rule["targets"].split() if rule and len(made.rules) < _RULES_MAX else []
+        for target in current:
+            needs, recipe = made.rules.setdefault(target, ([], []))
+            needs += (rule["needs"] if rule else "").replace("|", " ").split()
+            if rule and rule["recipe"]:
+                recipe.append(" ".join(rule["recipe"].split()))
+            if not made.first and not target.startswith(".") and "%" not in target:
+                made.first = target
+    return made
+
+
+def _variables_of(texts: Iterable[str]) -> set[str]:
+    return {match["name"] for text in texts for match in _USED.finditer(text)}
+
+
+def _within(old: list[str], new: list[str]) -> bool:
+    """Tell whether all old lines are among the new ones, in their order."""
+    rest = iter(new)
+    return all(line in rest for line in old)

@@ -1,0 +1,180 @@
+"""When a provider takes requests again, read from what it said: an epoch, a date, a time of day, or a span.
+
+Nothing here looks at a clock or at time zone files: the caller passes a WallClock. A time of day without a date is its
+next occurrence; one that has just passed (clocks tell minutes only) stays as it is, and means now.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from email.utils import parsedate_to_datetime
+from functools import cache
+
+_JUST_PASSED_S = 300.0
+_FARTHEST_S = 400 * 86_400.0
+_TEXT_MAX = 20_000
+_MILLISECONDS_FROM = 1e11
+_HALF_DAY_H = 12
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_UNITS = (("ms", 0.001), ("mil", 0.001), ("s", 1.0), ("mi", 60.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0),
+          ("w", 604_800.0))  # fmt: skip
+
+_SPAN = (
+    r"\d{1,9}(?:\.\d{1,9})?\s{0,2}"
+    r"(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)(?![a-z])"
+)
+_TRIGGER = r"\b(?:resets?|again|retry|retrying|until|available|renews?)\b"
+_PATTERNS = {
+    "epoch": r"(?:\||reset\w{0,12}[\"']?\s{0,2}[:=|]?\s{0,2}[\"']?)(\d{13}|\d{10})\b",
+    "iso": _TRIGGER
+    + r"[^.\n]{0,30}?\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)"
+    + r"\s?(Z|UTC|[+-]\d\d:?\d\d)?",
+    "clock": _TRIGGER
+    + r"(?:\s(?:at|on|after|from|is|will be))?\s"
+    + r"(?:(?P<month>" + "|".join(_MONTHS) + r")[a-z]{0,6}\.?\s(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+    + r"(?:,?\s(?P<year>\d{4}))?(?:,|\sat)?\s)?"
+    + r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?::\d\d)?\s?(?P<half>[ap]\.?m\b\.?)?"
+    + r"(?:\s?\((?P<zone>[\w+/-]{1,40})\)|\s(?P<bare>UTC|GMT)\b)?",
+    "span": _TRIGGER + r"[^.\n]{0,40}?\b(?:in|after|for)\s(" + _SPAN + r"(?:\s?(?:,|and)?\s?" + _SPAN + r"){0,5})",
+    "seconds": r"\bretry[-_ ]?(?:after|delay)[\"']?\s?[:=]\s?[\"']?(\d{1,9}(?:\.\d{1,9})?)",
+    "part": r"(\d{1,9}(?:\.\d{1,9})?)\s{0,2}([a-z]+)",
+}  # fmt: skip
+_SPAN_HEADERS = ("retry-after", "x-codex-primary-reset-after-seconds", "x-ratelimit-reset-requests",
+                 "x-ratelimit-reset-tokens")  # fmt: skip
+
+
+def _no_zone(_name: str) -> tzinfo | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class WallClock:
+    """What time it is (`now`, epoch seconds) and where: `zone` is local, `named` finds zones such as Europe/Berlin."""
+
+    now: float
+    zone: tzinfo = UTC
+    named: Callable[[str], tzinfo | None] = _no_zone
+
+    def zone_of(self, name: str | None) -> tzinfo | None:
+        """Return the zone a text names, the local one where it names none, None where it is unknown."""
+        if name is None:
+            return self.zone
+        return UTC if name.upper() in ("UTC", "GMT", "Z") else self.named(name)
+
+
+def reset_time(text: str, clock: WallClock) -> float | None:
+    """Return the epoch seconds at which `text` says that a limit ends, None where it says nothing sensible."""
+    flat = " ".join(text[:_TEXT_MAX].split())
+    for read in (_epoch, _iso, _clock_time, _span):
+        at = read(flat, clock)
+        if at is not None and clock.now - _FARTHEST_S <= at <= clock.now + _FARTHEST_S:
+            return at
+    return None
+
+
+def retry_after(headers: Mapping[str, str], clock: WallClock) -> float | None:
+    """Return the epoch seconds that an answer's headers name: retry-after (seconds or a date) and its relatives."""
+    values = {name.lower(): value.strip() for name, value in headers.items()}
+    milliseconds = _plain(values.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return clock.now + milliseconds / 1000
+    for name in _SPAN_HEADERS:
+        value = values.get(name, "")
+        seconds = _plain(value)
+        if seconds is None:
+            seconds = _length(value)
+        if seconds is not None:
+            return clock.now + seconds
+    try:
+        return parsedate_to_datetime(values["retry-after"]).timestamp()
+    except (KeyError, ValueError, OverflowError):
+        return None
+
+
+def epoch(value: float) -> float:
+    """Return epoch seconds, also where `value` counts milliseconds."""
+    return value / 1000 if value > _MILLISECONDS_FROM else value
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(_PATTERNS[name], re.IGNORECASE)
+
+
+def _epoch(text: str, _clock: WallClock) -> float | None:
+    found = _pattern("epoch").search(text)
+    return epoch(float(found[1])) if found else None
+
+
+def _iso(text: str, clock: WallClock) -> float | None:
+    found = _pattern("iso").search(text)
+    if found is None:
+        return None
+    zone = {"UTC": "+00:00", "Z": "+00:00"}.get((found[2] or "").upper(), found[2] or "")
+    try:
+        moment = datetime.fromisoformat(found[1] + zone)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=clock.zone)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _clock_time(text: str, clock: WallClock) -> float | None:
+    for found in _pattern("clock").finditer(text):
+        half = (found["half"] or "").lower()
+        if not half and not found["minute"]:
+            continue  # a bare number is no time
+        zone = clock.zone_of(found["zone"] or found["bare"])
+        hour, minute = int(found["hour"]), int(found["minute"] or 0)
+        if half:
+            if not 1 <= hour <= _HALF_DAY_H:
+                continue
+            hour = hour % _HALF_DAY_H + (_HALF_DAY_H if half[0] == "p" else 0)
+        if zone is None:
+            continue
+        try:
+            return _moment(found, hour, minute, datetime.fromtimestamp(clock.now, zone), clock.now)
+        except (ValueError, OverflowError, OSError):
+            continue
+    return None
+
+
+def _moment(found: re.Match[str], hour: int, minute: int, here: datetime, now: float) -> float:
+    """Return the moment meant; raises ValueError for a date that no calendar has."""
+    at = here.replace(hour=hour, minute=minute, second=0, microsecond=0, fold=0)
+    if not found["month"]:
+        return (at + timedelta(days=1) if at.timestamp() < now - _JUST_PASSED_S else at).timestamp()
+    month = _MONTHS.index(found["month"].lower()) + 1
+    at = at.replace(year=int(found["year"] or here.year), month=month, day=int(found["day"]))
+    if not found["year"] and at.timestamp() < now - 86_400:
+        at = at.replace(year=here.year + 1)
+    return at.timestamp()
+
+
+def _span(text: str, clock: WallClock) -> float | None:
+    found = _pattern("span").search(text)
+    seconds = _length(found[1]) if found else None
+    if seconds is None:
+        bare = _pattern("seconds").search(text)
+        seconds = _length(text[bare.start(1) : bare.end(1) + 3]) if bare else None
+        if bare and seconds is None:
+            seconds = float(bare[1])
+    return None if seconds is None else clock.now + seconds
+
+
+def _length(text: str) -> float | None:
+    """Return the seconds of a span such as 14h12m3.1s or 3 days 4 hours, None where it is none."""
+    total, any_part = 0.0, False
+    for part in _pattern("part").finditer(text):
+        unit = next((seconds for start, seconds in _UNITS if _is_unit(part[2].lower(), start)), None)
+        if unit is not None:
+            total, any_part = total + float(part[1]) * unit, True
+    return total if any_part else None
+
+
+def _is_unit(word: str, start: str) -> bool:
+    return word == start if len(start) == 1 and len(word) == 1 else len(word) > 1 and word.startswith(start)
+
+
+def _plain(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"\d{1,12}(?:\.\d{1,9})?", text) else None

@@ -1,0 +1,150 @@
+"""Finds secrets among the lines a change adds, with the detectors of detect-secrets (the extra `secrets`).
+
+Only detectors of keys that have a shape of their own are used: names and randomness alone (a password field, a hash)
+would stop honest work. Nothing is verified over the network: the detectors' patterns are all that runs. Without the
+extra nothing is scanned.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+
+from noface.core.model import Failure
+from noface.core.patch_lines import changed_lines
+from noface.core.taxonomy import FailureKind
+
+_DETECTORS = {
+    "aws": "AWSKeyDetector",
+    "azure_storage_key": "AzureStorageKeyDetector",
+    "discord": "DiscordBotTokenDetector",
+    "github_token": "GitHubTokenDetector",
+    "gitlab_token": "GitLabTokenDetector",
+    "mailchimp": "MailchimpDetector",
+    "npm": "NpmDetector",
+    "openai": "OpenAIDetector",
+    "private_key": "PrivateKeyDetector",
+    "pypi_token": "PypiTokenDetector",
+    "sendgrid": "SendGridDetector",
+    "slack": "SlackDetector",
+    "square_oauth": "SquareOAuthDetector",
+    "stripe": "StripeDetector",
+    "twilio": "TwilioKeyDetector",
+}
+_PRIVATE_KEY = "Private Key"
+_KEY_END = re.compile(r"END [A-Z ]*PRIVATE KEY|Private-MAC")
+_KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16,}")
+_LINE_MAX = 4_000
+_SHOWN_MAX = 10
+_MASK = "[masked by noface: {type}]"
+_MASK_MORE = "[masked by noface]"
+_MASKED = re.compile(r"\[masked by noface: (?P<type>[\w ()-]{1,60})\]")
+_ALLOWED = re.compile(r"pragma:\s*(allowlist|whitelist)[ -]secret|gitleaks:allow|nosec\b", re.IGNORECASE)
+_EXAMPLE = re.compile(r"EXAMPLE|example|(.)\1{7}|1234567|abcdefg|xxxx|XXXX|\bfake|dummy|\{\{|\$\{|<[a-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Where a secret was added, and of what kind; the secret itself is kept nowhere."""
+
+    path: str
+    type: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The secrets of a patch, and the patch without them."""
+
+    secrets: tuple[Secret, ...]
+    patch: str
+
+
+def scan(patch: str) -> Scan:
+    """Find the secrets that a patch adds, and mask them. A patch masked before has the same findings again."""
+    detectors = _detectors()
+    if not detectors and "[masked by noface: " not in patch:
+        return Scan((), patch)
+    known = {found for line in changed_lines(patch) if line.removed for found in _spans(line.text, detectors)}
+    secrets: list[Secret] = []
+    masked: dict[str, str] = {}
+    in_key = ""
+    for line in changed_lines(patch):
+        if line.removed:
+            continue
+        text, types = _masked(line.text, detectors, known)
+        if in_key == line.path and not types and _KEY_BODY.search(line.text):
+            text = _KEY_BODY.sub(_MASK_MORE, line.text)
+        if _PRIVATE_KEY in types:
+            in_key = line.path
+        if in_key != line.path or _KEY_END.search(line.text):
+            in_key = ""
+        if text != line.text:
+            masked[line.text] = text
+        secrets += [Secret(line.path, kind, text.strip()[:_LINE_MAX]) for kind in types]
+    rows = (f"+{masked[row[1:]]}" if row[:1] == "+" and row[1:] in masked else row for row in patch.split("\n"))
+    return Scan(tuple(secrets), "\n".join(rows) if masked else patch)
+
+
+def secret_failure(secrets: tuple[Secret, ...]) -> Failure:
+    """Return the failure for added secrets: a boundary, since no retry makes one public that was not meant to be."""
+    named = dict.fromkeys(f"{secret.type} in {secret.path}" for secret in secrets)
+    return Failure(
+        FailureKind.BOUNDARY_VIOLATION,
+        f"the change adds what looks like a secret: {', '.join(list(named)[:_SHOWN_MAX])}; read it from the environment"
+        " instead, or mark the line with `pragma: allowlist secret` if it is none",
+        rule="secret-added",
+        location=secrets[0].path,
+        signature="secret-added:" + ",".join(sorted(named)),
+        evidence=tuple(f"{secret.path}: {secret.line[:200]}" for secret in secrets[:_SHOWN_MAX]),
+    )
+
+
+@lru_cache(maxsize=1)
+def _detectors() -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
+    """Return type and patterns of each detector; empty where the extra is not installed."""
+    found = []
+    for module, name in _DETECTORS.items():
+        try:
+            detector = getattr(import_module(f"detect_secrets.plugins.{module}"), name)
+            found.append((str(detector.secret_type), tuple(detector.denylist)))
+        except (ImportError, AttributeError):
+            continue  # not installed, or a release that no longer has this one
+    return tuple(found)
+
+
+def _spans(
+    text: str, detectors: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]
+) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return where in a line secrets stand, by kind and text; none where the line says that it is none."""
+    line = text[:_LINE_MAX]
+    found: dict[tuple[str, str], tuple[int, int]] = {}
+    if _ALLOWED.search(text):
+        return found
+    for kind, patterns in detectors:
+        for pattern in patterns:
+            for match in pattern.finditer(line):
+                whole = match[0]
+                if _stands_alone(line, match) and (kind == _PRIVATE_KEY or not _EXAMPLE.search(whole)):
+                    found[kind, whole] = match.span()
+    return found
+
+
+def _stands_alone(line: str, match: re.Match[str]) -> bool:
+    """Tell whether the match is no part of a longer run of letters and digits: a hash, a picture in base64."""
+    before, after = line[: match.start()][-1:], line[match.end() :][:1]
+    return not (before.isalnum() and match[0][:1].isalnum()) and not (after.isalnum() and match[0][-1:].isalnum())
+
+
+def _masked(
+    text: str,
+    detectors: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...],
+    known: set[tuple[str, str]],
+) -> tuple[str, list[str]]:
+    """Return the line without its new secrets, and the kinds of these; marks of an earlier masking count again."""
+    kinds = [match["type"] for match in _MASKED.finditer(text)]
+    for (kind, secret), _ in sorted(_spans(text, detectors).items(), key=lambda item: -item[1][0]):
+        if (kind, secret) not in known:
+            text = text.replace(secret, _MASK.format(type=kind))
+            kinds.append(kind)
+    return text, kinds

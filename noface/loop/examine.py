@@ -1,0 +1,114 @@
+"""Examines what a worker left before any gate runs: secrets, the diff's rules, and whether the files parse.
+
+Contents are read from the object store, never from a slot, and only where a rule needs them: most attempts start no
+process for it, the others one.
+"""
+
+from pathlib import Path
+
+from noface.core.classify import diff as rules
+from noface.core.classify import syntax
+from noface.core.classify.diff_gates import Manifest, changed_gates, may_steer
+from noface.core.classify.diff_paths import is_generated
+from noface.core.model import AttemptOrder, Failure, FileChange, Snapshot
+from noface.core.patch_lines import shown
+from noface.gates.secrets import scan, secret_failure
+from noface.git.blobs import BlobReader
+from noface.loop.workshop import Workshop
+from noface.system.files import write_atomic
+
+_ABSENT = "000000"
+_REGULAR = ("100644", "100755")
+_MANIFEST_BYTES_MAX = 1_000_000
+
+
+def mask_secrets(order: AttemptOrder) -> Failure | None:
+    """Return the failure for secrets that the change adds; the patch that prompts and people see loses them."""
+    path = Path(order.directory) / "diff.patch"
+    found = scan(_patch(order).decode("utf-8", "surrogateescape"))
+    if not found.secrets:
+        return None
+    write_atomic(path, found.patch.encode("utf-8", "surrogateescape"), durable=False)
+    return secret_failure(found.secrets)
+
+
+def examine_change(order: AttemptOrder, shop: Workshop, snapshot: Snapshot) -> tuple[Failure, ...]:
+    """Return what speaks against the change, the gravest first; empty where the gates should judge it."""
+    patch = _patch(order).decode("utf-8", "replace")
+    commands = tuple(gate.command for gate in order.gates)
+    with shop.plumbing.blobs() as blobs:
+        diff = rules.Diff(
+            changes=snapshot.changes,
+            patch=patch,
+            paths=order.issue.paths,
+            accepted=bool(order.issue.accept),
+            sizes={change.path: blobs.size(change.new_oid) or 0 for change in rules.binaries(snapshot.changes)},
+            gates=changed_gates(_manifests(blobs, snapshot.changes, commands), commands),
+            in_strings=_in_strings(blobs, snapshot.changes, patch),
+        )
+        broken = _broken(blobs, snapshot.changes)
+    found = rules.examine(diff, shop.diff_limits)
+    return rules.by_gravity((*found, *([syntax.syntax_failure(broken)] if broken else [])))
+
+
+def _patch(order: AttemptOrder) -> bytes:
+    try:
+        return (Path(order.directory) / "diff.patch").read_bytes()
+    except OSError:
+        return b""
+
+
+def _manifests(blobs: BlobReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:
+    """Read the files that steer gates, as they are on main and as the change leaves them."""
+    found = []
+    for change in changes:
+        if may_steer(change.path, commands):
+            old = _text(blobs, change.old_mode, change.old_oid)
+            new = _text(blobs, change.new_mode, change.new_oid)
+            if old is not None and new is not None:
+                found.append(Manifest(shown(change.path), old, new, gone=change.new_mode == _ABSENT))
+    return found
+
+
+def _text(blobs: BlobReader, mode: str, oid: str) -> str | None:
+    """Return a file's text, "" for one that is not there, None where it is too large to be a manifest."""
+    data = b"" if mode == _ABSENT else blobs.read(oid, _MANIFEST_BYTES_MAX)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _in_strings(blobs: BlobReader, changes: tuple[FileChange, ...], patch: str) -> frozenset[str]:
+    """Return the files with conflict markers that a full parser accepts: there they are text, not a conflict."""
+    suspects = rules.suspects(patch)
+    found = set()
+    for change in changes if suspects else ():
+        language = syntax.language_of(change.path) if shown(change.path) in suspects else None
+        if language in syntax.FULLY_PARSED:
+            data = blobs.read(change.new_oid, syntax.FILE_BYTES_MAX)
+            if data is not None and syntax.check(change.path, language, data) is None:
+                found.add(shown(change.path))
+    return frozenset(found)
+
+
+def _broken(blobs: BlobReader, changes: tuple[FileChange, ...]) -> tuple[syntax.Broken, ...]:
+    """Parse the files that were added or modified; those that did not parse on main either are no finding."""
+    on_main = {change.old_oid for change in changes}
+    found: list[syntax.Broken] = []
+    left = syntax.TOTAL_BYTES_MAX
+    files = [change for change in changes if change.new_mode in _REGULAR and change.new_oid not in on_main]
+    for change in files[: syntax.FILES_MAX]:
+        language = None if is_generated(change.path) else syntax.language_of(change.path)
+        data = blobs.read(change.new_oid, min(syntax.FILE_BYTES_MAX, left)) if language is not None else None
+        if language is None or data is None:
+            continue
+        left -= len(data)
+        broken = syntax.check(shown(change.path), language, data)
+        if broken is not None and _parsed_on_main(blobs, change, language):
+            found.append(broken)
+    return tuple(found)
+
+
+def _parsed_on_main(blobs: BlobReader, change: FileChange, language: str) -> bool:
+    if change.old_mode == _ABSENT:
+        return True
+    old = blobs.read(change.old_oid, syntax.FILE_BYTES_MAX)
+    return old is not None and syntax.check(change.path, language, old) is None

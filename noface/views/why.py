@@ -1,0 +1,154 @@
+"""The page of `noface why ID N`: how an attempt was judged, step by step, and what followed from it."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from noface.core.taxonomy import FailureKind
+from noface.views.attempt_files import existing, gate_files
+from noface.views.page import paint
+from noface.views.text import clean, clean_block, fit, hanging
+
+Record = dict[str, Any]
+
+_TOLD_BYTES = 200_000
+_EXCERPT_LINES = 40
+_TESTS_MAX = 30
+
+
+def why_document(row: sqlite3.Row, following: sqlite3.Row | None) -> Record:
+    """Return the evidence chain of an attempt; `following` is the row of the attempt after it, if there is one."""
+    failure = json.loads(row["failure"]) if row["failure"] else None
+    directory = Path(row["directory"])
+    return {
+        "id": row["issue_id"],
+        "attempt": row["number"],
+        "model": row["model"],
+        "outcome": row["outcome"],
+        "charged": bool(row["charged"]),
+        "failure": None if failure is None else _failure(failure),
+        "gates": json.loads(row["gates"]),
+        "notes": json.loads(row["notes"]),
+        "logs": [str(path) for path in _logs(directory, failure)],
+        "action": json.loads(row["action"]) if row["action"] else None,
+        "next": None if following is None else _next(following, row["number"]),
+    }
+
+
+def why_page(document: Record, width: int) -> list[str]:
+    """Return the lines of the page."""
+    failure = document["failure"]
+    outcome = document["outcome"] or "under way"
+    title = paint(f"Attempt {document['attempt']} of issue {clean(document['id'])}", "title")
+    lines = [f"{title}  {paint(outcome, 'bad' if failure else 'good')}  {clean(document['model'])}"]
+    if failure is None:
+        lines.append("  Nothing failed: every hard gate passed." if outcome == "PASSED" else "  It has no verdict yet.")
+    else:
+        lines += _verdict(failure, document, width)
+    lines += _section("Logs", document["logs"], width)
+    if document["action"] is not None:
+        action = document["action"]
+        lines += ["", paint("What followed", "title"), *hanging(f"{action['kind']}: {action['reason']}", width, "  ")]
+    if document["next"] is not None:
+        lines += _told(document["next"], width)
+    return lines
+
+
+def _verdict(failure: Record, document: Record, width: int) -> Iterator[str]:
+    yield from hanging(failure["message"], width, "  ", rows_max=6)
+    yield ""
+    yield paint("What decided", "title")
+    charged = "charged to the worker" if document["charged"] else "not charged to the worker"
+    facts = [
+        ("kind", f"{failure['kind']} ({failure['category'].replace('_', ' ')}), {charged}"),
+        ("rule", failure["rule"]),
+    ]
+    facts += [(name, failure[name]) for name in ("gate", "location", "signature") if failure[name]]
+    if failure["retry_at"] is not None:
+        facts.append(("retry at", f"{failure['retry_at']:.0f}"))
+    for name, value in facts:
+        yield from hanging(f"{name}: {value}", width, "  ", "    ")
+    for line in (line for text in failure["evidence"] for line in clean_block(text).splitlines() if line.strip()):
+        yield paint(fit(f"  │ {line}", width), "quiet")
+    yield from _section("Failing tests", failure["failing_tests"][:_TESTS_MAX], width)
+    yield from _section("What it asks", failure["questions"], width)
+    yield ""
+    yield paint("What also matched", "title")
+    if not failure["also_matched"]:
+        yield "  Nothing else did."
+    for also in failure["also_matched"]:
+        yield from hanging(f"{also['rule']}: {also['why']}", width, "  • ")
+        if also["line"].strip():
+            yield paint(fit(f"    │ {clean(also['line'])}", width), "quiet")
+    excerpt = [line for line in clean_block(failure["excerpt"]).splitlines() if line.strip()]
+    if excerpt:
+        yield ""
+        yield paint("The lines to look at first", "title")
+        yield from (paint(fit(f"  │ {line}", width), "quiet") for line in excerpt[:_EXCERPT_LINES])
+
+
+def _section(title: str, items: Sequence[str], width: int) -> list[str]:
+    if not items:
+        return []
+    return ["", paint(title, "title"), *(row for item in items for row in hanging(item, width, "  ", "    "))]
+
+
+def _told(following: Record, width: int) -> list[str]:
+    heading = f"What attempt {following['number']} ({clean(following['model'])}) was told"
+    lines = ["", paint(heading, "title"), f"  {clean(following['prompt'])}"]
+    told = clean_block(following["told"]).splitlines()
+    return lines + [paint(fit(f"  │ {line}", width), "quiet") for line in told if line.strip()]
+
+
+def _failure(failure: Record) -> Record:
+    also = [item for item in failure.get("also_matched", ()) if isinstance(item, list) and len(item) == 3]  # noqa: PLR2004 - rule, line, why
+    return {
+        "kind": failure["kind"],
+        "category": FailureKind(failure["kind"]).category.value,
+        "message": failure.get("message", ""),
+        "rule": failure.get("rule", ""),
+        "gate": failure.get("gate"),
+        "location": failure.get("location"),
+        "signature": failure.get("signature", ""),
+        "evidence": list(failure.get("evidence", ())),
+        "failing_tests": list(failure.get("failing_tests", ())),
+        "questions": list(failure.get("questions", ())),
+        "retry_at": failure.get("retry_at"),
+        "also_matched": [{"rule": rule, "line": line, "why": why} for rule, line, why in also],
+        "excerpt": failure.get("excerpt", ""),
+    }
+
+
+def _logs(directory: Path, failure: Record | None) -> list[Path]:
+    """Return the logs to read: of the gate that decided, else of the worker."""
+    gate = failure.get("gate") if failure else None
+    found = gate_files(directory, gate) if gate else []
+    return found or existing(directory / "agent.log", directory / "agent.err")
+
+
+def _next(row: sqlite3.Row, number: int) -> Record:
+    path = Path(row["directory"]) / "prompt.md"
+    return {
+        "number": row["number"],
+        "model": row["model"],
+        "prompt": str(path) if path.is_file() else "its prompt is gone",
+        "told": _part_about(path, number),
+    }
+
+
+def _part_about(path: Path, number: int) -> str:
+    """Return what a prompt says of the attempts before it: its sections on this attempt and on what happened."""
+    from noface.system.files import read_bounded
+
+    try:
+        prompt = read_bounded(path, _TOLD_BYTES, 0)
+    except OSError:
+        return ""
+    sections = re.split(r"^(?=## )", prompt, flags=re.MULTILINE)
+    wanted = ("## This attempt", "## Hints", "## What happened before", "## A note")
+    told = "".join(section for section in sections if section.startswith(wanted))
+    own = [section for section in sections if f"attempt {number}" in section.lower()]
+    return (told or "".join(own)).partition("The changes so far, against main:")[0].strip()

@@ -1,0 +1,72 @@
+"""noface run with programs that print what the real CLIs printed: the verdict reaches the attempt, and `noface why`."""
+
+import pytest
+from agent_recordings import run
+
+MODEL = """
+[models.real]
+agent = "{cli}"
+command = "{program}"
+model = "some/model"
+
+[retry]
+default_model = "real"
+max_total_attempts = 1
+"""
+
+
+def replaying(project, cli, name):
+    """Make the project's worker a program that prints a recording."""
+    each = run(cli, name)
+    for part, data in (("out", each.stdout), ("err", each.stderr.encode())):
+        (project.folder / part).write_bytes(data)
+    program = project.folder / "program"
+    program.write_text(
+        f'#!/bin/sh\necho "$@" > {project.folder}/argv\ncat {project.folder}/out\ncat {project.folder}/err >&2\nexit {each.exit_code}\n'
+    )
+    program.chmod(0o755)
+    text = (project.path / "noface.toml").read_text().split("[retry]")[0]
+    rest = f'[run]\nslots_dir = "{project.folder}/slots"\n'
+    (project.path / "noface.toml").write_text(text + MODEL.format(cli=cli, program=program) + rest)
+    project.issue(1)
+
+
+@pytest.mark.parametrize(
+    ("cli", "name", "kind", "rule"),
+    [
+        ("codex", "notfound404", "MISCONFIGURED", "codex-not-found"),
+        ("aider", "auth401", "AUTH", "aider-auth"),  # exit code 0
+        ("mini", "credit", "AUTH", "mini-billing"),
+        ("gemini", "auth401", "AUTH", "gemini-auth"),
+        ("opencode", "credit", "AUTH", "opencode-billing"),
+    ],
+)
+def test_a_worker_s_recorded_failure_is_charged_to_its_cause(project, cli, name, kind, rule):
+    replaying(project, cli, name)
+    project.run("--once", code=3)
+    (attempt,) = project.attempts("1")
+    assert (attempt["outcome"], attempt["failure"]["rule"], attempt["charged"]) == (kind, rule, False)
+    document = project.shown("why", "1")
+    assert document["failure"]["rule"] == rule
+    assert document["logs"]
+    if name == "credit":
+        assert [also["rule"] for also in document["failure"]["also_matched"]][:1] in ([f"{cli}-rate-limit"], [])
+    assert "some/model" in (project.folder / "argv").read_text()
+
+
+def test_the_rules_of_a_gate_that_lost_are_kept_for_why(project):
+    project.write(
+        "gate.sh",
+        "test ! -e b.txt && exit 0\necho 'src/a.py:3:1: error: bad'\necho 'bash: foo: command not found'\nexit 1\n",
+    )
+    project.config(gate="bash gate.sh")
+    project.issue(1)
+    project.commit("a gate that the worker turns red")
+    project.run("--once", code=3)
+    failure = project.shown("why", "1")["failure"]
+    assert failure["gate"] == "check"
+    assert failure["also_matched"]
+    for also in failure["also_matched"]:
+        assert also["rule"] != failure["rule"]
+        assert also["why"]
+    assert f"• {failure['also_matched'][0]['rule']}: " in project.noface("why", "1").stdout

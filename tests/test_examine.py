@@ -1,0 +1,156 @@
+"""What is found in a change before any gate runs: with real runs, in which a gate leaves a mark when it has run."""
+
+import json
+import os
+
+import pytest
+
+from noface.git.repo import Plumbing, discover
+
+BINARY = "head -c 1500000 /dev/urandom > app"
+CONFLICT = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> other\n"
+
+
+@pytest.fixture
+def examined(project):
+    """Run a worker's steps on an issue of one attempt; give back the attempt, and whether a gate saw its work."""
+
+    def run(steps, limits="", gate="true", before=None, play=None, code=3, **issue):
+        canary = project.folder / "gate-ran"
+        for name, text in (before or {}).items():
+            project.write(name, text)
+        project.config(gate=f"test ! -e b.txt || touch {canary}; {gate}", extra=f"\n[limits]\n{limits}")
+        project.play(*(play or [("7", 0, [*steps, {"write": "b.txt", "text": "work\n"}])]))
+        project.issue(7, **{"max_attempts": 1, **issue})
+        project.commit()
+        project.run(code=code)
+        return project.attempts("7")[0], canary.exists()
+
+    return run
+
+
+def test_a_file_that_does_not_parse_is_named_before_any_gate_runs(examined, project):
+    attempt, gate_ran = examined([{"write": "src/a.py", "text": "x = 1\nfoo(x\n"}])
+    assert not gate_ran
+    assert attempt["outcome"] == "SYNTAX_ERROR"
+    failure = attempt["failure"]
+    assert (failure["rule"], failure["location"]) == ("syntax.python", "src/a.py:2")
+    assert failure["message"] == "src/a.py:2: '(' was never closed: foo(x"
+    assert attempt["gates"] == []
+    assert attempt["charged"]
+
+
+def test_the_next_prompt_quotes_the_broken_line(examined, project):
+    broken = [{"write": "a.json", "text": '{"a": 1,,}\n'}, {"write": "b.txt", "text": "1"}]
+    mended = [{"write": "a.json", "text": '{"a": 1}\n'}]
+    attempt, gate_ran = examined([], play=[("7", 1, broken), ("7", 2, mended)], code=0, max_attempts=2)
+    assert attempt["outcome"] == "SYNTAX_ERROR"
+    assert gate_ran  # at the second attempt
+    assert "a.json:1" in project.prompt("7", 2)
+    assert '{"a": 1,,}' in project.prompt("7", 2)
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_a_file_that_did_not_parse_on_main_either_is_left_to_the_gates(examined):
+    attempt, gate_ran = examined(
+        [{"write": "old.py", "text": "still broken(\n"}], before={"old.py": "broken(\n"}, code=0
+    )
+    assert gate_ran
+    assert attempt["outcome"] == "PASSED"
+
+
+def test_a_broken_file_that_is_only_moved_is_left_to_the_gates(examined):
+    steps = [{"delete": "old.py"}, {"write": "new.py", "text": "broken(\n"}]
+    attempt, _ = examined(steps, before={"old.py": "broken(\n"}, code=0)
+    assert attempt["outcome"] == "PASSED"
+
+
+def test_conflict_markers_are_found_before_any_gate_runs(examined):
+    attempt, gate_ran = examined([{"write": "style.css", "text": CONFLICT}])
+    assert not gate_ran
+    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("SYNTAX_ERROR", "conflict-markers")
+    assert "style.css (1)" in attempt["failure"]["message"]
+
+
+def test_conflict_markers_in_a_string_are_left_to_the_gates(examined):
+    attempt, gate_ran = examined([{"write": "a.py", "text": f'EXAMPLE = """\n{CONFLICT}"""\n'}], code=0)
+    assert gate_ran
+    assert attempt["outcome"] == "PASSED"
+
+
+def test_a_large_binary_is_found_and_its_size_told(examined):
+    attempt, gate_ran = examined([{"shell": BINARY}])
+    assert not gate_ran
+    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("RESOURCE_EXHAUSTED", "binary-too-big")
+    assert attempt["failure"]["evidence"] == ["app (1,500,000 bytes)"]
+
+
+def test_a_large_binary_may_be_allowed(examined):
+    attempt, _ = examined([{"shell": BINARY}], limits="max_binary_mb = 2\n", code=0)
+    assert attempt["outcome"] == "PASSED"
+
+
+def test_a_change_of_too_many_files_is_found(examined):
+    steps = [{"write": f"f{n}.txt", "text": "x\n"} for n in range(4)]
+    attempt, gate_ran = examined(steps, limits="max_changed_files = 4\n")
+    assert not gate_ran
+    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("RESOURCE_EXHAUSTED", "diff-too-big")
+    assert "5 files ([limits] max_changed_files is 4)" in attempt["failure"]["message"]
+
+
+def test_a_change_of_too_many_lines_is_found(examined):
+    attempt, gate_ran = examined([{"write": "f.txt", "text": "x\n" * 11}], limits="max_changed_lines = 11\n")
+    assert not gate_ran
+    assert "12 lines" in attempt["failure"]["message"]
+
+
+def test_white_space_alone_is_no_work(examined, project):
+    attempt, gate_ran = examined(
+        [], before={"x.js": "f(a,b)\n"}, play=[("7", 0, [{"write": "x.js", "text": "f(a, b)\n"}])]
+    )
+    assert not gate_ran
+    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("NO_DIFF", "only-white-space")
+
+
+def test_a_changed_script_that_a_gate_calls_is_tampering(examined):
+    package = {"scripts": {"test": "node --test"}}
+    cheat = json.dumps({"scripts": {"test": "true"}})
+    attempt, gate_ran = examined(
+        [{"write": "package.json", "text": cheat}],
+        before={"package.json": json.dumps(package)},
+        gate="true || npm test",
+    )
+    assert not gate_ran
+    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("GATE_TAMPERING", "gates-weakened")
+    assert "the script test, which a gate calls, was changed to `true`" in attempt["failure"]["message"]
+
+
+def test_the_gravest_of_several_findings_decides(examined):
+    steps = [{"write": "src/a.py", "text": "foo(\n"}, {"write": "style.css", "text": CONFLICT}]
+    attempt, _ = examined(steps, paths=["src/**", "style.css"])
+    assert (attempt["outcome"], attempt["failure"]["evidence"]) == ("BOUNDARY_VIOLATION", ["b.txt"])
+
+
+def test_a_symbolic_link_and_odd_names_are_no_trouble(examined, project):
+    name = os.fsdecode(b"a\xff.py")
+    steps = [
+        {"shell": f"ln -s /etc/passwd link.py; printf 'f(\\n' > $'{'a' + chr(92)}xff.py'; printf 'x\\n' > '-n.py'"}
+    ]
+    attempt, _ = examined(steps)
+    assert attempt["outcome"] == "SYNTAX_ERROR"
+    assert attempt["failure"]["location"] == "a\ufffd.py:1"
+    assert not (project.path / name).exists()
+
+
+def test_contents_are_read_from_the_object_store_within_bounds(project):
+    oid = project.git("rev-parse", "HEAD:a.txt")
+    tree = project.git("rev-parse", "HEAD^{tree}")
+    plumbing = Plumbing(discover(project.path))
+    with plumbing.blobs() as blobs:
+        assert blobs.size(oid) == 4
+        assert blobs.read(oid, 4) == b"one\n"
+        assert blobs.read(oid, 3) is None
+        assert blobs.read(oid, 4) == b"one\n"
+        assert blobs.size("0" * 40) is None
+        assert blobs.read(tree, 10_000) is None
+    blobs.close()

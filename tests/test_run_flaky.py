@@ -1,0 +1,250 @@
+"""A gate that fails now and then, and a main that is red already: told from outside, with real gates."""
+
+import json
+import sqlite3
+import sys
+
+import pytest
+
+from noface.gates.run import comparable
+
+# Fails the first time on each tree in which b.txt stands, passes the second time; elsewhere it is green.
+ONCE_RED = (
+    "test ! -e b.txt || {{ mkdir -p {folder}; f={folder}/$(cat b.txt); echo x >> $f; test $(wc -l < $f) -ge {times}; }}"
+)
+
+
+def gate(name, command, **keys):
+    lines = [f"name = {json.dumps(name)}", f"command = {json.dumps(command)}"]
+    return (
+        "\n[[gates]]\n" + "\n".join([*lines, *(f"{key} = {json.dumps(value)}" for key, value in keys.items())]) + "\n"
+    )
+
+
+@pytest.fixture
+def unsteady(project):
+    """A project whose gate `unit` is red on its first run for each content of b.txt."""
+
+    def make(times=2, retries=1, extra=""):
+        command = ONCE_RED.format(folder=project.folder / "seen", times=times)
+        project.config(extra=gate("unit", command, retries=retries) + extra)
+        project.issue(7, max_attempts=1)
+        project.commit()
+        return project
+
+    return make
+
+
+def events(project, kind):
+    done = sqlite3.connect(project.state / "state.db").execute(
+        "SELECT issue_id, data FROM events WHERE kind = ? ORDER BY id", (kind,)
+    )
+    return [(issue, json.loads(data)) for issue, data in done]
+
+
+def test_a_gate_that_passes_when_run_again_lets_the_change_land_and_is_shown_as_flaky(unsteady):
+    project = unsteady()
+    out = project.run()
+    assert project.statuses() == {"7": "merged"}
+    (attempt,) = project.attempts("7")
+    assert [(g["name"], g["passed"], g["flaky"]) for g in attempt["gates"]] == [
+        ("check", True, False),
+        ("unit", True, True),
+    ]
+    assert any(note.startswith("gate unit is flaky: it failed (") for note in attempt["notes"])
+    assert "1 flaky gate: unit (1 time)" in out
+    assert "gate unit is flaky" in out
+    assert "unit passed when run again: flaky" in project.noface("show", "7").stdout
+
+
+def test_a_flaky_gate_is_an_event_and_counted_for_the_run(unsteady):
+    project = unsteady()
+    project.run()
+    ((issue, data),) = events(project, "gate_flaky")
+    assert (issue, data["gate"], data["number"]) == ("7", "unit", 1)
+    project.issue(8)
+    project.play(("8", 0, [{"write": "b.txt", "text": "other\n"}]))
+    assert "1 flaky gate: unit (1 time)" in project.run()  # of this run, not of both
+    project.issue(9)
+    project.play(("9", 0, [{"write": "c.txt", "text": "green: b.txt was seen\n"}]))
+    assert "flaky" not in project.run()
+
+
+def test_the_proof_of_a_landing_says_that_a_gate_was_flaky(unsteady):
+    project = unsteady()
+    project.run()
+    assert "passed only when run again: unit" in project.shown("show", "7")["reason"]
+    database = sqlite3.connect(project.state / "state.db")
+    (keys,) = database.execute("SELECT gates FROM landings WHERE state = 'landed'").fetchone()
+    memo = {key: json.loads(text) for key, text in database.execute("SELECT key, result FROM gate_memo")}
+    proof = {memo[key]["gate"]["name"]: memo[key]["first_failure"] for key in json.loads(keys)}
+    assert proof["check"] is None
+    assert proof["unit"]["rule"]
+
+
+def test_without_retries_the_first_failure_counts(unsteady):
+    project = unsteady(retries=0)
+    project.run(code=3)
+    assert project.statuses() == {"7": "blocked"}
+    assert events(project, "gate_flaky") == []
+
+
+def test_a_gate_that_fails_each_time_is_red_after_its_retries(unsteady):
+    project = unsteady(times=4, retries=2)
+    project.run(code=3)
+    assert project.statuses() == {"7": "blocked"}
+    (seen,) = (project.folder / "seen").iterdir()
+    assert seen.read_text() == "x\n" * 3
+    assert events(project, "gate_flaky") == []
+
+
+def test_what_a_failed_run_left_behind_does_not_let_the_next_one_pass(project):
+    golden = "test ! -e b.txt || cmp b.txt golden 2> /dev/null || { cp b.txt golden; false; }"
+    project.config(extra=gate("golden", golden, retries=3))
+    project.issue(7, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"7": "blocked"}
+
+
+def test_what_an_earlier_gate_built_is_there_when_a_later_one_is_run_again(project):
+    once = ONCE_RED.format(folder=project.folder / "seen", times=2)
+    project.config(gate="mkdir -p out && cp a.txt out/a.txt", extra=gate("uses", f"cat out/a.txt && {once}", retries=1))
+    project.issue(7, max_attempts=1)
+    project.commit()
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_a_flaky_main_is_told_and_is_no_red_baseline(project):
+    seen = project.folder / "seen"
+    project.config(extra=gate("unit", f"echo x >> {seen}; test $(wc -l < {seen}) -ge 2", retries=1))
+    project.issue(7)
+    project.commit()
+    out = project.run()
+    assert "main: gate unit is flaky" in out
+    ((issue, data),) = events(project, "gate_flaky")
+    assert (issue, data["number"]) == (None, 0)
+
+
+@pytest.mark.parametrize(("steady", "charged"), [(True, True), (False, False)])
+def test_a_gate_that_is_green_on_main_only_now_and_then_blames_no_change_for_the_environment(project, steady, charged):
+    seen = project.folder / "seen"
+    main = "true" if steady else f"echo x >> {seen}; test $(wc -l < {seen}) -ge 2"
+    project.config(extra=gate("unit", f"if test -e b.txt; then a-tool-of-nobody; else {main}; fi", retries=1))
+    project.issue(7, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    (attempt,) = project.attempts("7")
+    assert (attempt["outcome"], attempt["charged"]) == ("ENVIRONMENT", charged)
+
+
+TESTS = "def test_one():\n    assert 1 == 1\n\n\ndef test_two():\n    assert {two}\n"
+
+
+@pytest.fixture
+def red_main(project):
+    """A project whose main fails test_two, under the baseline "only-new"."""
+
+    def make(command, play, report="", **issue):
+        project.write("test_x.py", TESTS.format(two="1 == 2"))
+        project.write(".gitignore", "__pycache__/\n.pytest_cache/\nreport.xml\n")
+        extra = gate("unit", command, **({"report": report} if report else {}))
+        project.config(extra=extra)
+        text = (project.path / "noface.toml").read_text()
+        project.write("noface.toml", text.replace("[run]\n", '[run]\nbaseline = "only-new"\n'))
+        project.play(("*", 0, play))
+        project.issue(7, max_attempts=1, **issue)
+        project.commit()
+        return project
+
+    return make
+
+
+PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+NEW_RED = [{"write": "test_y.py", "text": "def test_new():\n    assert 3 == 4\n"}]
+
+
+def test_a_failure_that_main_has_too_does_not_count_against_the_attempt(red_main):
+    project = red_main(PYTEST, [{"write": "b.txt", "text": "b"}])
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_a_new_failure_beside_main_s_own_counts(red_main):
+    project = red_main(PYTEST, NEW_RED)
+    project.run(code=3)
+    (attempt,) = project.attempts("7")
+    assert attempt["outcome"] == "TEST_FAILURE"
+    assert any("test_new" in test for test in attempt["failure"]["failing_tests"])
+
+
+def test_names_from_a_report_compare_with_names_from_a_report(red_main):
+    project = red_main(f"{PYTEST} --junitxml=report.xml", [{"write": "b.txt", "text": "b"}], report="report.xml")
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_names_from_the_log_compare_with_the_same_gate_s_names_from_a_report(red_main):
+    command = f"if test -e b.txt; then {PYTEST}; else {PYTEST} --junitxml=report.xml; fi"
+    project = red_main(command, [{"write": "b.txt", "text": "b"}], report="report.xml")
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_names_from_a_report_alone_compare_with_names_from_the_log(red_main):
+    command = f"if test -e b.txt; then {PYTEST} --junitxml=report.xml > /dev/null; else {PYTEST}; fi"
+    project = red_main(command, [{"write": "b.txt", "text": "b"}], report="report.xml")
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_a_test_of_main_that_errs_counts_like_one_that_fails(red_main):
+    project = red_main(PYTEST, [{"write": "b.txt", "text": "b"}])
+    project.write("test_x.py", TESTS.format(two="undefined_name"))
+    project.commit()
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_a_main_whose_tests_cannot_even_be_collected_must_be_mended_first(red_main):
+    project = red_main(PYTEST, [{"write": "b.txt", "text": "b"}])
+    project.write("test_z.py", "import a_module_of_nobody\n")
+    project.commit()
+    assert "BASELINE_RED" in project.run(code=3)
+
+
+@pytest.mark.parametrize(
+    ("log", "report"),
+    [
+        ("pkg/test_x.py::test_two", "pkg.test_x.test_two"),
+        ("test_x.py::TestA::test_two[a/b::c]", "test_x.TestA.test_two[a/b::c]"),
+        ("test_two (test_x.TestA)", "test_x.TestA.test_two"),
+        ("test_two (test_x.TestA.test_two)", "test_x.TestA.test_two"),
+        ("adds numbers", "adds numbers"),
+    ],
+)
+def test_a_test_has_one_name_in_logs_and_reports(log, report):
+    assert comparable(log) == comparable(report)
+
+
+def test_other_tests_keep_other_names():
+    names = ("test_x.py::test_one", "test_x.py::test_two", "test_y.py::test_one", "test_x.py::T::test_one")
+    assert len({comparable(name) for name in names}) == len(names)
+
+
+def test_a_gate_without_readable_test_names_must_be_green_on_main(red_main):
+    project = red_main("exit 1", [{"write": "b.txt", "text": "b"}])
+    assert "BASELINE_RED" in project.run(code=3)
+    assert project.noface("status", "--json").returncode == 0
+    assert events(project, "attempt_finished") == []
+
+
+def test_under_require_green_a_red_main_stops_the_run(red_main):
+    project = red_main(PYTEST, [{"write": "b.txt", "text": "b"}])
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace('baseline = "only-new"', 'baseline = "require-green"'))
+    out = project.run(code=3)
+    assert "BASELINE_RED" in out
+    assert "test_two" in out
+    assert "b.txt" not in project.git("ls-tree", "--name-only", "main")
