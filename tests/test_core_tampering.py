@@ -235,3 +235,14 @@ def test_a_test_file_that_becomes_binary_is_told(weakened):
 def test_a_huge_line_is_no_trouble(weakened):
     text = PY + "\nDATA = '" + "assert" * 500_000 + "'\n"
     assert weakened({"tests/test_a.py": text}) == ()
+
+
+def test_a_deleted_test_script_counts_although_its_tests_cannot(weakened):
+    found = weakened({"tests/smoke.sh": None}, before={"tests/smoke.sh": "./run --fast\n"})
+    assert found == ("test file(s) deleted: tests/smoke.sh",)
+
+
+def test_a_moved_test_script_weakens_nothing(weakened):
+    script = "./run --fast\n"
+    moved = {"tests/smoke.sh": None, "tests/fast/smoke.sh": script}
+    assert weakened(moved, before={"tests/smoke.sh": script}) == ()

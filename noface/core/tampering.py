@@ -77,6 +77,10 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> tuple[str, ..
     skips = balance.skips - (0 if balance.cases_removed else balance.skips_new) + balance.focused
     if skips > 0:
         found.append(f"{skips} test(s) newly skipped, focused or expected to fail")
+    elsewhere = {change.new_oid for change in changes if change.status == "A"}
+    deleted = [path for path, change in tests.items() if change.status == "D" and change.old_oid not in elsewhere]
+    if deleted and not balance.cases_removed:  # tests of a kind that cannot be counted, as in a shell script
+        found.append(f"test file(s) deleted: {', '.join(deleted)}")
     opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
     if opaque:
         found.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")

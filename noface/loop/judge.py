@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from noface.core.model import AttemptOrder, AttemptReport, Failure, GateResult, Proof
+from noface.core.classify.agent import without_changes
+from noface.core.model import AgentRun, AttemptOrder, AttemptReport, Failure, GateResult, Proof
 from noface.core.proof import all_hard_passed, worst
 from noface.core.taxonomy import Category, FailureKind
 from noface.loop.examine import examine_change, mask_secrets
@@ -12,6 +13,8 @@ from noface.system.supervise import Canceller
 
 _SHOWN_MAX = 10
 _WORDS_MAX = 100
+_PLAIN_AGENTS = ("command", "scripted")
+"""What these print is any program's output: no words of theirs mean anything."""
 
 
 def judge(
@@ -43,7 +46,7 @@ def _before_gates(order: AttemptOrder, shop: Workshop, report: AttemptReport, *,
     if error is not None and error.category in (Category.TRANSIENT, Category.ENVIRONMENT):
         return error
     if not changed:
-        return error or _no_diff(order, agent.last_words, snapshot.protected_edits)
+        return _nothing_changed(order, agent, snapshot.protected_edits)
     if secret is not None:
         return secret
     if error is not None and not order.issue.accept:
@@ -124,6 +127,14 @@ def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list
         for r in results
         if r is not failed and r.gate.hard and not r.passed and r.failure is not None
     ]
+
+
+def _nothing_changed(order: AttemptOrder, agent: AgentRun, protected: tuple[str, ...]) -> Failure:
+    """Return why nothing changed: the run's error, what a language model's last words mean, or plain NO_DIFF."""
+    if agent.error is None and order.model.agent in _PLAIN_AGENTS:
+        return _no_diff(order, agent.last_words, protected)
+    failure = without_changes(order.model.agent, agent.last_words, agent.error)
+    return _no_diff(order, agent.last_words, protected) if failure.kind is FailureKind.NO_DIFF else failure
 
 
 def _no_diff(order: AttemptOrder, last_words: str, protected: tuple[str, ...]) -> Failure:
