@@ -32,7 +32,8 @@ INSTRUCTIONS: dict[str, str] = {
     "AGENT_CONFUSION": "The previous run was unsure what to do. All that is known stands below; choose the simplest "
     "reading that satisfies the commands under Rules.",
     "MERGE_CONFLICT": "Main has moved. Look at how the files are now, and make the change again on top of that.",
-    "BOUNDARY_VIOLATION": "The previous attempt changed files it must not change. Stay inside the paths given.",
+    "BOUNDARY_VIOLATION": "The previous attempt changed files it must not change, or added a secret. Stay inside the "
+    "paths given, and put no keys or passwords into files.",
     "GATE_TAMPERING": "The previous attempt weakened tests. Leave the tests as strong as they are; if one is wrong, "
     "say so and why, and leave it.",
 }
