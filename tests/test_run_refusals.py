@@ -379,3 +379,13 @@ def test_a_dry_run_sees_that_an_edit_lifts_a_block(project):
     project.run(code=3)
     project.issue(7, body="Now it is clear.")
     assert "1 can start" in project.run("--dry-run")
+
+
+def test_a_detached_head_is_fine_where_main_is_named(project):
+    project.config(extra='\n[project]\nmain = "main"\n')
+    project.issue(7)
+    project.commit()
+    project.git("checkout", "-q", "--detach")
+    project.run()
+    assert project.git("show", "main:b.txt") == "done"
+    assert not (project.path / "b.txt").exists()

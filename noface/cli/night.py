@@ -14,6 +14,7 @@ from noface.config.settings import Config
 from noface.core.model import GateResult
 from noface.errors import UsageError
 from noface.executors.local import LocalExecutor
+from noface.git.locate import locate
 from noface.git.repo import Repository, discover
 from noface.loop.attempt import run_attempt
 from noface.loop.conductor import Stop
@@ -54,9 +55,12 @@ def run_night(start: Path, config_path: Path | None, options: RunOptions, *, as_
 
 def open_project(start: Path, config_path: Path | None, options: RunOptions) -> tuple[Repository, Config, Tracker]:
     """Find repository, configuration and tracker, and check the command line against them."""
-    first = discover(start)
-    config = load(first.root, config_path)
-    repository = discover(start, config.project.main) if config.project.main else first
+    try:
+        root = locate(start).root
+    except UsageError:
+        root = discover(start).root  # it may know a place by other means, and says better what is wrong
+    config = load(root, config_path)
+    repository = discover(start, config.project.main)
     config.require_gates()
     if options.model is not None and options.model not in config.models:
         known = ", ".join(sorted(config.models))

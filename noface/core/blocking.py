@@ -18,7 +18,7 @@ _FIRST_STEPS: dict[FailureKind, str] = {
     FailureKind.NETWORK: "Check the network; then run noface again.",
     FailureKind.TIMEOUT: "Split the issue into smaller ones, or raise the model's timeout.",
     FailureKind.RESOURCE_EXHAUSTED: "Split the issue into smaller ones.",
-    FailureKind.BOUNDARY_VIOLATION: "Look at what it wanted: widen the issue's `paths` if that is right, or say how to do without.",
+    FailureKind.BOUNDARY_VIOLATION: "Widen the issue's `paths` if it wanted the right thing, or say how to do without.",
     FailureKind.GATE_TAMPERING: "Look whether the test is wrong. If so, correct it yourself; if not, say so in a note.",
     FailureKind.NO_DIFF: "Say what should change: the worker found nothing to do.",
     FailureKind.AGENT_CONFUSION: "Answer the question in the issue's text or in a note.",

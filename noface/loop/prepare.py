@@ -19,10 +19,9 @@ _TAIL_BYTES = 8_000
 
 def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Canceller) -> Failure | None:
     """Check `commit` out in the slot and set it up; return why that failed, if it did."""
-    stamp = _stamp(shop, commit)
-    ready = not shop.setup.command or _read(slot) == stamp
     checkout(slot, commit)
-    if ready:
+    stamp = _stamp(shop, commit)
+    if not shop.setup.command or _read(slot) == stamp:  # asked after the checkout, which may have had to empty all
         return None
     failure = _set_up(shop, slot, token, cancel)
     if failure is None:
@@ -51,6 +50,11 @@ def prepare_gate_slot(
         if failure is not None:
             return failure
     checkout(slot, commit)
+    if shop.setup.command and _read(slot) is None:  # the checkout had to empty the folder: once more from the start
+        failure = prepare(shop, slot, main, token, cancel)
+        if failure is None:
+            checkout(slot, commit)
+        return failure
     return None
 
 
@@ -89,11 +93,11 @@ def _stamp(shop: Workshop, commit: str) -> str:
     return hashlib.sha256(repr((shop.setup.command, found)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _read(slot: Slot) -> str:
+def _read(slot: Slot) -> str | None:
     try:
         return slot.setup_stamp.read_text()
     except OSError:
-        return ""
+        return None
 
 
 def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
