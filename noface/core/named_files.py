@@ -23,9 +23,12 @@ def run_scripts(commands: tuple[str, ...]) -> tuple[str, ...]:
     for command in commands:
         for part in _SEPARATORS.split(command):
             words = [word for word in _words(part) if not _ASSIGNMENT.match(word)]
+            by_shell = False
             while words and words[0].rpartition("/")[2] in _SHELLS:
                 words = [word for word in words[1:] if not word.startswith("-")]
-            found += words[:1]
+                by_shell = True
+            if words and (by_shell or "/" in words[0]):  # a bare name is looked up on PATH, not in the checkout
+                found.append(words[0])
     return _inner(found)
 
 
