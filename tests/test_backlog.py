@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noface.core.backlog import check, id_problem, nearest
-from noface.core.model import Issue, IssueFault
+from noface.core.backlog import check, id_problem, nearest, without_unknown_models
+from noface.core.model import Backlog, Issue, IssueFault, ModelSpec
 
 
 def issue(issue_id, *depends_on):
@@ -219,3 +219,35 @@ def test_every_issue_is_either_sound_with_all_it_needs_or_faulty(drawn, merged):
             settled.add(each.id.lstrip("0").lower())
             del remaining[each.id]
     assert remaining == {}, "a sound issue could never start"
+
+
+MODELS = {name: ModelSpec(name=name, agent="claude", tier=tier) for name, tier in (("small", 1), ("big", 3))}
+
+
+def fault_of(issue):
+    backlog = without_unknown_models(Backlog((issue, Issue(id="2", title="b"))), MODELS)
+    assert [each.id for each in backlog.issues] == ["2"]
+    return backlog.faults[0]
+
+
+def test_an_issue_whose_model_nobody_configured_is_faulty_and_the_nearest_is_named():
+    fault = fault_of(Issue(id="1", title="a", model="smal", source="issues/1-a.md"))
+    assert fault.problem == "model = 'smal' is no model of the configuration"
+    assert (fault.hint, fault.source, fault.id) == ("did you mean small?", "issues/1-a.md", "1")
+
+
+def test_an_issue_whose_tier_is_above_every_model_is_faulty():
+    fault = fault_of(Issue(id="1", title="a", tier=4))
+    assert fault.problem == "tier = 4 is above every model of the configuration"
+    assert fault.hint == "The highest tier there is 3."
+
+
+def test_an_issue_whose_own_model_is_below_its_own_tier_is_faulty():
+    fault = fault_of(Issue(id="1", title="a", model="small", tier=2))
+    assert fault.problem == "model = 'small' has tier 1, below the issue's own tier = 2"
+
+
+def test_issues_that_the_models_can_work_on_stay_as_they_are():
+    issues = (Issue(id="1", title="a", model="big", tier=3), Issue(id="2", title="b", tier=2), Issue(id="3", title="c"))
+    backlog = Backlog(issues)
+    assert without_unknown_models(backlog, MODELS) is backlog

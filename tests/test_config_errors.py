@@ -94,7 +94,7 @@ MISTAKES = {
         "[models.a]\nagent = 'claude'\n[models.b]\nagent = 'claude'\n", "models.b", 3,
         ["[retry]", 'default_model = "a" or "b"'],
     ),
-    "hint without a condition": ("[[failure_hints]]\nhint = 'x'\n", "failure_hints.0", 1, ["label, language, error_pattern"]),
+    "hint without a condition": ("[[failure_hints]]\nhint = 'x'\n", "failure_hints.0", 1, ["label, language, path, error_pattern"]),
     "hint with a misspelt condition": (
         "[[failure_hints]]\nhint = 'x'\nlable = 'x'\n", "failure_hints.0.lable", 3, ['did you mean "label"'],
     ),

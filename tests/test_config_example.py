@@ -8,19 +8,32 @@ import jsonschema
 import pytest
 
 from noface.config.example import render
-from noface.config.keys import Shape, sections
+from noface.config.keys import Shape, all_sections, holds_names, section_at, sections
 from noface.config.load import parse
 from noface.config.schema import json_schema
 from noface.config.settings import Config
 
 EXAMPLE = Path(__file__).parent.parent / "noface.toml.example"
 UNCOMMENTED = re.sub(r"^#(?! |$)|^#(?=  \")", "", render(), flags=re.MULTILINE)
+# A ladder is spelt in one of two ways.
+WITH_LADDER = re.sub(r"^escalation_model = .*\n", "", UNCOMMENTED, flags=re.MULTILINE)
+WITHOUT_LADDER = re.sub(r"^\[\[retry\.ladder\]\]\n(.+\n)*", "", UNCOMMENTED, flags=re.MULTILINE)
 
 
 def every_key():
+    """Yield the section, the name and the field of every key that holds a value."""
     return [
-        (name, key, field) for name, section in sections().items() for key, field in section.model.model_fields.items()
+        (section, key, field)
+        for section in all_sections()
+        for key, field in section.model.model_fields.items()
+        if key not in section.inner
     ]
+
+
+def bodies():
+    """Return the text under each header of the example, commented out or not."""
+    parts = re.split(r"^#?(\[+[\w.]+\]+)$", render(), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def checker():
@@ -40,11 +53,25 @@ def test_the_sections_are_those_of_the_config():
 
 
 def test_every_key_stands_in_its_section_under_its_description():
-    parts = re.split(r"^\[+(\w+)[\w.]*\]+$", render(), flags=re.MULTILINE)
-    bodies = dict(zip(parts[1::2], parts[2::2], strict=True))
-    for name, key, field in every_key():
+    texts = bodies()
+    for section, key, field in every_key():
         assert field.description
-        assert re.search(rf"^# {re.escape(field.description)}\n#?{key} = ", bodies[name], re.MULTILINE), (name, key)
+        text = texts[section.header.replace("NAME", "fast")]
+        own_header = f"[{'.'.join(section.name)}.{key}]"
+        if holds_names(field) and own_header in texts:
+            assert f"# {field.description}\n#{own_header}\n#" in render()
+        else:
+            assert re.search(rf"^# {re.escape(field.description)}\n#?{key} = ", text, re.MULTILINE), (section, key)
+
+
+def test_the_example_shows_the_tables_within_retry_commented_out():
+    assert '\n#[retry.strategies]\n#TEST_FAILURE = "escalate"\n' in render()
+    assert (
+        "\n# A rung of the ladder; the rungs, in their order, replace default_model and escalation_model.\n"
+        "#[[retry.ladder]]\n# its model: a [models] entry or a preset\n"
+        '#model = "claude-sonnet"\n'
+    ) in render()
+    assert "ladder" not in tomllib.loads(render())["retry"]
 
 
 def test_descriptions_are_single_lines():
@@ -59,36 +86,57 @@ def test_the_example_loads_as_it_stands():
 
 
 def test_the_example_loads_with_every_key_set():
-    data = tomllib.loads(UNCOMMENTED)
-    parse(UNCOMMENTED, "noface.toml.example")
-    for name, key, _ in every_key():
-        table = data[name]
-        table = table[0] if isinstance(table, list) else table["fast"] if name == "models" else table
-        assert key in table, (name, key)
+    seen = set()
+    for text in (WITH_LADDER, WITHOUT_LADDER):
+        parse(text, "noface.toml.example")
+        data = tomllib.loads(text)
+        for section, key, _ in every_key():
+            table = data
+            for name in section.name:
+                table = table.get(name, {})
+            table = table[0] if isinstance(table, list) else table.get("fast", table)
+            if key in table:
+                seen.add((section.name, key))
+    assert seen == {(section.name, key) for section, key, _ in every_key()}
+
+
+def test_a_path_leads_into_the_innermost_section():
+    for path, name, rest in (
+        (("retry", "ladder", 1, "model"), ("retry", "ladder"), ("model",)),
+        (("retry", "ladder", 1), ("retry", "ladder"), ()),
+        (("retry", "strategies", "TIMEOUT"), ("retry",), ("strategies", "TIMEOUT")),
+        (("models", "fast", "env", "A"), ("models",), ("env", "A")),
+        (("run", "workers"), ("run",), ("workers",)),
+    ):
+        section, left = section_at(path)
+        assert (section.name, left) == (name, rest)
+    assert section_at(("nothing", "x")) == (None, ("nothing", "x"))
 
 
 def test_what_the_example_sets_outside_lists_is_the_default():
     shown, default = parse(render(), "example").effective(), parse("", "default").effective()
-    for name in ("project", "run", "tracker", "protect", "landing", "limits"):
+    for name in default.keys() - {"gates", "models", "retry", "failure_hints"}:
         assert shown[name] == default[name]
 
 
 def test_the_default_list_of_protected_paths_is_shown():
-    assert parse(UNCOMMENTED, "x").protect.paths == parse("", "x").protect.paths
+    assert parse(WITH_LADDER, "x").protect.paths == parse("", "x").protect.paths
 
 
 def test_the_schema_accepts_the_example():
     checker().validate(tomllib.loads(render()))
-    checker().validate(tomllib.loads(UNCOMMENTED))
+    checker().validate(tomllib.loads(WITH_LADDER))
+    checker().validate(tomllib.loads(WITHOUT_LADDER))
+    assert not checker().is_valid(tomllib.loads(UNCOMMENTED))
 
 
 def test_the_schema_has_an_id_a_title_and_a_description_of_every_key():
     schema = json_schema()
     assert schema["$id"]
     assert schema["title"] == "noface.toml"
-    for name, section in sections().items():
+    for section in all_sections():
         described = schema["$defs"][section.model.__name__]["properties"]
-        assert list(described) == list(section.keys), name
+        assert list(described) == list(section.keys), section.name
         assert all(described[key]["description"] for key in described)
 
 
@@ -100,6 +148,10 @@ def test_the_schema_has_an_id_a_title_and_a_description_of_every_key():
         '[models.a]\nagent = "command"\ncommand = "x"\n',
         '[[gates]]\nname = "a"\ncommand = "x"\ntimeout = 1.5\n',
         '[[gates]]\nname = "a"\ncommand = "x"\ntimeout = "1h30m"\n',
+        '[[retry.ladder]]\nmodel = "claude-opus"\n',
+        '[retry]\nladder = [{ model = "claude-opus", attempts = 2, think = true, answers = ["TIMEOUT", "boundary"] }]\n',
+        '[retry]\ndefault_model = "claude-opus"\n[retry.strategies]\nNETWORK = "wait"\n',
+        '[[failure_hints]]\nhint = "x"\npath = "db/"\n',
     ],
 )
 def test_schema_and_loader_accept_the_same(text):
@@ -122,6 +174,18 @@ def test_schema_and_loader_accept_the_same(text):
         '[models.a]\nagent = "command"\n',
         "[retry]\nblock_after = 1\n",
         '[[failure_hints]]\nhint = "x"\n',
+        "[retry]\nladder = []\n",
+        '[[retry.ladder]]\nmodel = "claude-opus"\ntimes = 2\n',
+        '[[retry.ladder]]\nmodel = "claude-opus"\nattempts = 0\n',
+        '[[retry.ladder]]\nmodel = "claude-opus"\nanswers = ["TIMEOUTS"]\n',
+        '[[retry.ladder]]\nmodel = "claude-opus"\n[retry]\nescalation_model = "claude-opus"\n',
+        '[retry]\ndefault_model = "claude-opus"\n[retry.strategies]\nTIMEOUTS = "reduce"\n',
+        '[retry]\ndefault_model = "claude-opus"\n[retry.strategies]\nTIMEOUT = "reduction"\n',
+        "[breakdown]\nmax_children = 1\n",
+        "[breakdown]\nmax_depth = 6\n",
+        "[prompts]\nmax_tokens = 999\n",
+        '[recovery]\naccumulation_format = "all"\n',
+        '[roles]\nplaner = "claude-opus"\n',
     ],
 )
 def test_schema_and_loader_refuse_the_same(text):

@@ -61,7 +61,6 @@ def test_an_empty_file_gives_the_documented_defaults():
         "max_changed_lines": 20_000,
         "max_files": 100_000,
         "log_mb": 200,
-        "prompt_kb": 200,
     }
 
 

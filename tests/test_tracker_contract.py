@@ -29,6 +29,8 @@ class FilesBench:
             values["max_attempts"] = issue.max_attempts
         if issue.model is not None:
             values["model"] = issue.model
+        if issue.tier is not None:
+            values["tier"] = issue.tier
         (self.folder / f"{issue.id}.md").write_text(f"+++\n{tomli_w.dumps(values)}+++\n\n{issue.body}\n")
 
     def remove(self, issue_id):
@@ -59,6 +61,7 @@ FULL = Issue(
     paths=("src/**", "tests/test_login.py"),
     accept=("pytest tests/test_login.py",),
     model="strong",
+    tier=2,
     max_attempts=4,
     no_escalate=True,
 )

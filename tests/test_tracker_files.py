@@ -106,6 +106,7 @@ def test_all_keys_are_read_with_their_short_forms(folder):
             accept = "make check"
             labels = ["x", "x", " y "]
             model = "strong"
+            tier = 2
             max_attempts = 3
             no_escalate = true
             +++
@@ -118,7 +119,7 @@ def test_all_keys_are_read_with_their_short_forms(folder):
     assert issue.paths == ("src/**", "docs/*.md")
     assert issue.accept == ("make check",)
     assert issue.labels == ("x", "y")
-    assert (issue.model, issue.max_attempts, issue.no_escalate) == ("strong", 3, True)
+    assert (issue.model, issue.tier, issue.max_attempts, issue.no_escalate) == ("strong", 2, 3, True)
 
 
 @pytest.mark.parametrize(

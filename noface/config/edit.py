@@ -10,25 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noface.config.load import parse, tables
+from noface.config.toml_edit import Keys, with_value
 from noface.errors import ConfigError
 
 if TYPE_CHECKING:
-    from tomlkit.items import Item
-
-Keys = tuple[str | int, ...]
+    from noface.config.keys import SectionKeys
 
 
 def set_value(text: str, key: str, value: str, source: str = "noface.toml") -> str:
     """Return `text` with `key` set to `value`; the result is valid as a whole.
 
-    `key` is dotted: retry.max_total_attempts, models.fast.tier, gates.unit.timeout (by name) or gates.0.timeout.
+    `key` is dotted: retry.max_total_attempts, models.fast.tier, gates.unit.timeout (by name) or gates.0.timeout,
+    retry.ladder.0.attempts, retry.strategies.TIMEOUT.
     `value` is taken as TOML where that is valid there, else as text. Raise ConfigError for an unknown key, a
     wrong value, or a file that would stay invalid.
     """
     path = _resolve(tables(text, source), key, source)
     refusal: ConfigError | None = None
     for candidate in _readings(value):
-        changed = _with(text, path, candidate)
+        changed = with_value(text, path, candidate)
         try:
             parse(changed, source)
         except ConfigError as error:
@@ -86,7 +86,7 @@ def _readings(value: str) -> Iterator[Any]:
 
 def _resolve(data: dict[str, Any], key: str, source: str) -> Keys:
     """Return the path in `data` that `key` names; raise ConfigError if noface.toml has no such key."""
-    from noface.config.keys import Shape, did_you_mean, sections
+    from noface.config.keys import did_you_mean, sections
     from noface.config.lines import split_key
 
     try:
@@ -96,18 +96,36 @@ def _resolve(data: dict[str, Any], key: str, source: str) -> Keys:
     section = sections().get(first)
     if section is None:
         raise ConfigError(f'{source} has no section "{first}"', did_you_mean(first, sections()))
-    at: Keys = (first,)
+    path = _in_section(section, data, rest, key)
+    _demand_tables(data, path[:-1], source)
+    return path
+
+
+def _in_section(section: "SectionKeys", data: dict[str, Any], rest: list[str], key: str) -> Keys:
+    """Return the path in `data` of what `rest`, the end of `key`, names in `section`."""
+    from noface.config.keys import Shape, did_you_mean, holds_names
+
+    name = ".".join(section.name)
+    at: Keys = section.name
     if section.shape is not Shape.TABLE and rest:
         item = rest.pop(0)
-        at = (first, _index(data.get(first), first, item) if section.shape is Shape.ARRAY else item)
+        at = (*at, _index(_found(data, section.name), name, item) if section.shape is Shape.ARRAY else item)
     if not rest:
         raise ConfigError(f'"{key}" is a table, not a value', f"name one of its keys: {', '.join(section.keys)}")
+    if (inner := section.inner.get(rest[0])) is not None:
+        return _in_section(inner, data, rest[1:], key)
     if rest[0] not in section.keys:
-        raise ConfigError(f'"{key}": there is no key "{rest[0]}" in {first}', did_you_mean(rest[0], section.keys))
-    if len(rest) > (2 if rest[0] == "env" else 1):
+        raise ConfigError(f'"{key}": there is no key "{rest[0]}" in {name}', did_you_mean(rest[0], section.keys))
+    if len(rest) > (2 if holds_names(section.model.model_fields[rest[0]]) else 1):
         raise ConfigError(f'"{key}" goes too deep', f"leave out what follows {rest[0]}")
-    _demand_tables(data, (*at, *rest[:-1]), source)
     return (*at, *rest)
+
+
+def _found(data: object, names: tuple[str, ...]) -> object:
+    """Return what stands in `data` under `names`, None where nothing does."""
+    for name in names:
+        data = data.get(name) if isinstance(data, dict) else None
+    return data
 
 
 def _index(items: object, section: str, item: str) -> int:
@@ -120,7 +138,8 @@ def _index(items: object, section: str, item: str) -> int:
         return names.index(item)
     if item.isdecimal() and int(item) < len(names):
         return int(item)
-    hint = f"{did_you_mean(item, names)}; to add one, write a [[{section}]] table into the file"
+    known = did_you_mean(item, names) if names else "it is empty"
+    hint = f"{known}; to add one, write a [[{section}]] table into the file"
     raise ConfigError(f'there is no "{item}" in {section}', hint)
 
 
@@ -132,37 +151,3 @@ def _demand_tables(data: Any, path: Keys, source: str) -> None:
         if not isinstance(data, dict | list):
             where = ".".join(str(one) for one in path[: depth + 1])
             raise ConfigError(f"{source}: {where} is not a table", "mend that by hand first")
-
-
-def _with(text: str, path: Keys, value: object) -> str:
-    import tomlkit
-
-    document = tomlkit.parse(text)
-    *outer, name = path
-    table: Any = document
-    for part in outer:
-        if isinstance(part, str) and part not in table:
-            _append(table, part, tomlkit.table())
-        table = table[part]
-    if name in table:
-        table[name] = value
-    else:
-        _append(table, str(name), tomlkit.item(value))
-    return tomlkit.dumps(document)
-
-
-def _append(table: Any, key: str, item: "Item") -> None:
-    """Add a key right after the table's last one.
-
-    tomlkit by itself would put it after the comments that follow, which usually speak of the next table.
-    """
-    from tomlkit.items import Table
-
-    if not isinstance(table, Table):
-        table[key] = item
-        return
-    body, after = table.value.body, []
-    while body and body[-1][0] is None:
-        after.append(body.pop())
-    table.append(key, item)
-    body.extend(reversed(after))

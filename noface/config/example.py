@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from noface.config.durations import format_duration
-from noface.config.keys import SectionKeys, Shape, sections
+from noface.config.keys import SectionKeys, sections
 from noface.config.toml_text import toml_text
 from noface.config.values import is_duration
 
@@ -16,13 +16,16 @@ _INTRO = """\
 #
 # `noface init` writes a shorter file to start with. A key shown as `key = value` has its default here, except
 # where it has none and an example stands instead. A key shown as `#key = value` is unset by default, and the
-# value is an example; of [protect] the default list is shown.
+# value is an example; of [protect] the default list is shown. [[retry.ladder]] is there for those whose ladder
+# default_model and escalation_model can't express: take these two out where you use it.
 # Durations: "90s", "10m", "1h30m", or a number of seconds. Unknown keys are errors.
 """
 
 # Unset by default, but without them the example would show no escalation, and no hint that applies.
 _SHOWN_SET = {("retry", "escalation_model"), ("failure_hints", "label"), ("models", "model")}
 _MODEL_NAME = "fast"
+# Tables of values by name that people write under a header of their own, not in a line.
+_UNDER_HEADER = {("retry", "strategies")}
 
 
 def render() -> str:
@@ -31,19 +34,46 @@ def render() -> str:
 
 
 def _section(name: str, section: SectionKeys) -> Iterator[str]:
-    yield f"# {(section.model.__doc__ or '').splitlines()[0]}"
-    yield {
-        Shape.TABLE: f"[{name}]",
-        Shape.ARRAY: f"[[{name}]]",
-        Shape.NAMED: f"[{name}.{_MODEL_NAME}]",
-    }[section.shape]
+    yield f"# {_purpose(section)}"
+    yield section.header.replace("NAME", _MODEL_NAME)
     for key, field in section.model.model_fields.items():
-        yield f"# {field.description}"
-        value, is_set = _value(field)
-        line = f"{key} = {toml_text(value)}"
-        shown = is_set or (name, key) in _SHOWN_SET
-        yield line if shown else "\n".join(f"#{part}" for part in line.split("\n"))
+        if key not in section.inner and (name, key) not in _UNDER_HEADER:
+            yield from _key(field, key, shown=(name, key) in _SHOWN_SET)
     yield ""
+    for key, field in section.model.model_fields.items():
+        if (name, key) in _UNDER_HEADER:
+            yield from _named_values(field, f"{name}.{key}")
+    for inner in section.inner.values():
+        yield from _inner(inner)
+
+
+def _named_values(field: "FieldInfo", header: str) -> Iterator[str]:
+    yield f"# {field.description}"
+    yield f"#[{header}]"
+    for key, value in _value(field)[0].items():
+        yield f"#{key} = {toml_text(value)}"
+    yield ""
+
+
+def _inner(section: SectionKeys) -> Iterator[str]:
+    """Show a section within another: none is there by default, so all of it is an example."""
+    yield f"# {_purpose(section)}"
+    yield f"#{section.header}"
+    for key, field in section.model.model_fields.items():
+        for line in _key(field, key, shown=True):
+            yield line if line.startswith("#") else f"#{line}"
+    yield ""
+
+
+def _purpose(section: SectionKeys) -> str:
+    return (section.model.__doc__ or "").splitlines()[0]
+
+
+def _key(field: "FieldInfo", key: str, *, shown: bool) -> Iterator[str]:
+    yield f"# {field.description}"
+    value, is_set = _value(field)
+    line = f"{key} = {toml_text(value)}"
+    yield line if is_set or shown else "\n".join(f"#{part}" for part in line.split("\n"))
 
 
 def _value(field: "FieldInfo") -> tuple[Any, bool]:

@@ -69,19 +69,17 @@ def parse(text: str, source: str) -> "Config":
     data = tables(text, source)
     from pydantic import ValidationError
 
+    from noface.config.ladder_rules import with_default_model
     from noface.config.lines import line_numbers
     from noface.config.presets import with_presets
     from noface.config.problems import InvalidConfigError, from_validation, located
-    from noface.config.rules import assumed_default_model, find_problems
+    from noface.config.rules import find_problems
     from noface.config.settings import Config
 
     problems = list(find_problems(data))
     models = data.get("models", {})
-    filled = {
-        "retry": {"default_model": assumed_default_model(data)},
-        **data,
-        "models": with_presets(models) if isinstance(models, dict) else models,
-    }
+    filled = with_default_model(data)
+    filled["models"] = with_presets(models) if isinstance(models, dict) else models
     config = None
     try:
         config = Config.model_validate(filled)

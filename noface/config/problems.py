@@ -1,11 +1,12 @@
 """What is wrong with a noface.toml, as sentences with a line: from pydantic's errors, and from rules' findings."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from noface.config.keys import Shape, did_you_mean, dotted, keys_at, nearest, sections
+from noface.config.keys import SectionKeys, Shape, all_sections, did_you_mean, dotted, keys_at, nearest, section_at
 from noface.config.lines import Path, nearest_line
 from noface.errors import ConfigError
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _SHOWN_CHARS_MAX = 60
+# A longer list of choices hides the one that was meant.
+_CHOICES_LISTED_MAX = 15
 
 # pydantic's error type → what was expected there; {…} is filled from the error's own context.
 _EXPECTED = {
@@ -30,6 +33,8 @@ _EXPECTED = {
     "greater_than_equal": "a number not below {ge:g}",
     "less_than_equal": "a number not above {le:g}",
 }
+# pydantic's error types for what is no section at all, or a section of another shape.
+_NO_SECTION = {"model_type", "tuple_type", "dict_type"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,8 @@ def unknown_key(path: Path) -> Problem:
     *table, name = path
     known = keys_at(tuple(table))
     if nearest(str(name), known) is None:
-        homes = [_header(section) for section, keys in sections().items() if name in keys.keys and section != path[0]]
+        here, _ = section_at(tuple(table))
+        homes = [section.header for section in all_sections() if name in section.keys and section != here]
         if homes:
             return Problem(path, f"unknown key here; it belongs in {' or '.join(homes)}")
     return Problem(path, f"unknown key; {did_you_mean(str(name), known)}")
@@ -90,41 +96,44 @@ def shown(value: object) -> str:
 def _problem(detail: "ErrorDetails") -> Problem:
     path: Path = detail["loc"]
     kind, found = detail["type"], detail["input"]
+    context: dict[str, Any] = detail.get("ctx", {})
     if kind == "extra_forbidden":
         return unknown_key(path)
     if kind == "missing":
         return Problem(path, f"missing; expected {_described(path)}")
+    if path[-1] == "[key]" and kind == "literal_error":
+        return Problem(path[:-1], f"unknown key; {did_you_mean(str(found), _choices(context))}")
     # What stands in env may be a secret.
     got = "" if "env" in path else f"; got {shown(found)}"
-    if len(path) == 1 or kind == "model_type":
-        return Problem(path, f"expected {_section_expected(str(path[0]))}{got}")
+    section, rest = section_at(path)
+    if section is not None and not rest and kind in _NO_SECTION:
+        return Problem(path, f"expected {_section_expected(section)}{got}")
     hint = ""
-    context: dict[str, Any] = detail.get("ctx", {})
     if kind == "literal_error" and isinstance(found, str):
-        match = nearest(found, context["expected"].replace("'", "").replace(" or ", ", ").split(", "))
+        choices = _choices(context)
+        match = nearest(found, choices)
+        if match and len(choices) > _CHOICES_LISTED_MAX:
+            return Problem(path, f'there is no {shown(found)}; did you mean "{match}"?')
         hint = f'; did you mean "{match}"?' if match else ""
     context = {name: str(value).replace("'", '"') if name == "expected" else value for name, value in context.items()}
     wanted = _EXPECTED[kind].format(**context) if kind in _EXPECTED else detail["msg"]
     return Problem(path, f"expected {wanted}{got}{hint}")
 
 
+def _choices(context: Mapping[str, Any]) -> list[str]:
+    """Return the words that pydantic lists as one sentence: 'a', 'b' or 'c'."""
+    return re.findall(r"'([^']*)'", str(context["expected"]))
+
+
 def _described(path: Path) -> str:
-    section = sections()[str(path[0])]
-    return section.model.model_fields[str(path[-1])].description or "a value"
+    section, _ = section_at(path[:-1])
+    field = section.model.model_fields.get(str(path[-1])) if section is not None else None
+    return (field.description if field is not None else None) or "a value"
 
 
-def _header(section: str) -> str:
+def _section_expected(section: SectionKeys) -> str:
     return {
-        Shape.TABLE: f"[{section}]",
-        Shape.ARRAY: f"[[{section}]]",
-        Shape.NAMED: f"[{section}.NAME]",
-    }[sections()[section].shape]
-
-
-def _section_expected(section: str) -> str:
-    header = _header(section)
-    return {
-        Shape.TABLE: f"a table, written {header}",
-        Shape.ARRAY: f"an array of tables, each written {header}",
-        Shape.NAMED: f"a table for each name, written {header}",
-    }[sections()[section].shape]
+        Shape.TABLE: f"a table, written {section.header}",
+        Shape.ARRAY: f"an array of tables, each written {section.header}",
+        Shape.NAMED: f"a table for each name, written {section.header}",
+    }[section.shape]

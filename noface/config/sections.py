@@ -148,4 +148,3 @@ class Limits(Section):
     )
     max_files: int = Field(default=100_000, ge=1, description="how many files a worker may leave in a workspace")
     log_mb: int = Field(default=200, ge=1, description="how much of one output is kept, in MB")
-    prompt_kb: int = Field(default=200, ge=1, description="the longest prompt, in KB")

@@ -7,9 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
+from noface.config.recovery import Approval, Breakdown, Prompts, Recovery, Review
+from noface.config.retry import Retry, Roles
 from noface.config.sections import Gate, Landing, Limits, Project, Protect, Run, Section, Tracker
 from noface.config.values import Items
-from noface.config.workers import FailureHint, Model, Retry
+from noface.config.workers import FailureHint, Model
 from noface.errors import ConfigError
 
 GATE_EXAMPLE = '[[gates]]\nname = "unit"\ncommand = "python -m pytest -q"\nkind = "test"'
@@ -23,15 +25,30 @@ class Config(Section):
     gates: Items[Gate] = ()
     models: Mapping[str, Model] = Field(description="the presets and the entries of [models], by name")
     retry: Retry
+    roles: Roles = Field(default_factory=Roles)
+    recovery: Recovery = Field(default_factory=Recovery)
+    breakdown: Breakdown = Field(default_factory=Breakdown)
+    review: Review = Field(default_factory=Review)
+    approval: Approval = Field(default_factory=Approval)
     failure_hints: Items[FailureHint] = ()
+    prompts: Prompts = Field(default_factory=Prompts)
     tracker: Tracker = Field(default_factory=Tracker)
     protect: Protect = Field(default_factory=Protect)
     landing: Landing = Field(default_factory=Landing)
     limits: Limits = Field(default_factory=Limits)
 
+    @property
+    def models_in_use(self) -> tuple[str, ...]:
+        """The models that the ladder and the roles name, in this order, without repeats."""
+        named = (*self.retry.models, *self.roles.model_dump().values())
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
     def effective(self) -> dict[str, Any]:
         """Return everything as plain JSON values: defaults and presets filled in, durations in seconds."""
-        return self.model_dump(mode="json")
+        content = self.model_dump(mode="json")
+        # Written out, an empty ladder is an error; what is printed here can be read again.
+        content["retry"]["ladder"] = content["retry"]["ladder"] or None
+        return content
 
     @property
     def digest(self) -> str:

@@ -38,7 +38,7 @@ workers = 1
 #max_cost_usd = 20
 #max_hours = 8
 
-# Advice for the next attempt when a failure matches: by label, language, error_pattern or error_regex.
+# Advice for the next attempt when a failure matches: by label, language, path, error_pattern or error_regex.
 #[[failure_hints]]
 #label = "migration"
 #hint = "Migration issues often need schema changes first. Check schema files."

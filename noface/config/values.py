@@ -143,6 +143,9 @@ InnerPath = Annotated[str, AfterValidator(_filled), AfterValidator(_path), Field
 Glob = Annotated[str, AfterValidator(_filled), AfterValidator(_glob), Field(json_schema_extra={"minLength": 1})]
 """A glob inside the repository; "folder/" stands for "folder/**"."""
 
+OptionalGlob = Annotated[str, AfterValidator(_glob)]
+"""The same; "" for none."""
+
 Duration = Annotated[float, BeforeValidator(_duration(least_is_zero=False)), _DURATION_SCHEMA]
 """Seconds, above 0."""
 Pause = Annotated[float, BeforeValidator(_duration(least_is_zero=True)), _DURATION_SCHEMA]

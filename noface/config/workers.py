@@ -1,4 +1,4 @@
-"""The sections of noface.toml about those who do the work: models, retries, hints."""
+"""The sections of noface.toml about those who do the work: models, and hints for them."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from pydantic import Field
 
 from noface.config.presets import AgentName
 from noface.config.sections import Section
-from noface.config.values import Duration, Env, FilledText, Items, Money, Pause, Regex, Text
+from noface.config.values import Duration, Env, FilledText, Items, Money, OptionalGlob, Regex, Text
 
-HINT_CONDITIONS = ("label", "language", "error_pattern", "error_regex")
+HINT_CONDITIONS = ("label", "language", "path", "error_pattern", "error_regex")
 """The keys of [[failure_hints]] that say when a hint applies; at least one must be there."""
 
 
@@ -46,41 +46,15 @@ class Model(Section, json_schema_extra=_command_needs_one):
     )
 
 
-class Retry(Section):
-    """What happens after a failure."""
-
-    default_model: Text = Field(
-        description="the model of the first attempts: a [models] entry or a preset", examples=["claude-sonnet"]
-    )
-    escalation_model: Text | None = Field(
-        default=None,
-        description="the stronger model that takes over; without it nothing escalates",
-        examples=["claude-opus"],
-    )
-    escalate_after_attempts: int = Field(default=2, ge=1, description="so many failed attempts, then escalation_model")
-    max_total_attempts: int = Field(default=5, ge=1, description="so many attempts an issue in all, then it is blocked")
-    block_after: int | None = Field(
-        default=None,
-        ge=1,
-        description="block after so many equal failures in a row; by default max_total_attempts",
-        examples=[3],
-    )
-    max_cost_usd: Money | None = Field(
-        default=None, description="cost limit of one issue, in US dollars", examples=[5.0]
-    )
-    transient_retries: int = Field(
-        default=3, ge=0, description="how often a rate limit or network failure is waited out"
-    )
-    backoff_base: Pause = Field(default=30.0, description="the first of these waits; each next one is twice as long")
-    backoff_max: Pause = Field(default=900.0, description="the longest of these waits")
-
-
 class FailureHint(Section, json_schema_extra=_some_condition):
     """Advice for the next attempt when a failure matches all its conditions, of which it needs one or more."""
 
     label: Text = Field(default="", description="condition: the issue has this label", examples=["migration"])
     language: Text = Field(
         default="", description="condition: the failing file is in this language", examples=["elixir"]
+    )
+    path: OptionalGlob = Field(
+        default="", description="condition: the failing attempt touched such a file (a glob)", examples=["db/**"]
     )
     error_pattern: Text = Field(
         default="", description="condition: the error contains this literal text", examples=["** (MatchError)"]

@@ -13,10 +13,10 @@ Everything here is total and linear in issues plus dependencies, and free of rec
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from noface.core.model import Backlog, Issue, IssueFault
+from noface.core.model import Backlog, Issue, IssueFault, ModelSpec
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _GIT_REFUSES = re.compile(r"\.\.|\.$|\.lock$")
@@ -247,22 +247,34 @@ def _fault(issue: Issue, problems: Sequence[tuple[str, str]]) -> IssueFault:
     )
 
 
-def without_unknown_models(backlog: Backlog, models: Collection[str]) -> Backlog:
-    """Return the backlog with issues that name a model nobody configured among the faults."""
-    unknown = [issue for issue in backlog.issues if issue.model is not None and issue.model not in models]
-    if not unknown:
-        return backlog
-    faults = tuple(
-        IssueFault(
-            source=issue.source,
-            problem=f"model = {shown(issue.model or '')} is no model of the configuration",
-            hint=_nearest_model(issue.model or "", models),
-            id=issue.id,
-        )
-        for issue in unknown
-    )
-    sound = [issue for issue in backlog.issues if issue not in unknown]
-    return replace(backlog, issues=tuple(sound), faults=(*backlog.faults, *faults))
+def without_unknown_models(backlog: Backlog, models: Mapping[str, ModelSpec]) -> Backlog:
+    """Return the backlog with issues that no configured model may work on among the faults.
+
+    Such an issue names a model nobody configured, a tier above every model's, or a model below its own tier.
+    """
+    sound: list[Issue] = []
+    faults: list[IssueFault] = []
+    for issue in backlog.issues:
+        if (found := _model_problem(issue, models)) is None:
+            sound.append(issue)
+        else:
+            faults.append(IssueFault(source=issue.source, problem=found[0], hint=found[1], id=issue.id))
+    return replace(backlog, issues=tuple(sound), faults=(*backlog.faults, *faults)) if faults else backlog
+
+
+def _model_problem(issue: Issue, models: Mapping[str, ModelSpec]) -> tuple[str, str] | None:
+    """Return problem and hint of an issue whose model or tier cannot be had, None for any other."""
+    if issue.model is not None and issue.model not in models:
+        return f"model = {shown(issue.model)} is no model of the configuration", _nearest_model(issue.model, models)
+    if issue.tier is None:
+        return None
+    if issue.model is not None and (own := models[issue.model].tier) < issue.tier:
+        said = f"model = {shown(issue.model)} has tier {own}, below the issue's own tier = {issue.tier}"
+        return said, "Name a stronger model, or lower the tier."
+    highest = max((model.tier for model in models.values()), default=0)
+    if highest < issue.tier:
+        return f"tier = {issue.tier} is above every model of the configuration", f"The highest tier there is {highest}."
+    return None
 
 
 def _nearest_model(name: str, models: Collection[str]) -> str:

@@ -20,6 +20,7 @@ from noface.trackers.title import clean_title, title_problem
 FRONT_MATTER_BYTES_MAX = 16_384
 """tomllib takes quadratic time for a dotted key: a second for one this long, a quarter of a minute for 64 KiB."""
 PRIORITY_MAX = 9
+TIER_MAX = 9
 PROBLEMS_MAX = 20
 """Problems told of one file; finding the line of each costs a pass over it."""
 
@@ -90,6 +91,7 @@ class FrontMatter(BaseModel):
     paths: list[Annotated[str, AfterValidator(_inside)]] = []
     accept: Annotated[list[Annotated[str, AfterValidator(_command)]], BeforeValidator(_one_to_list)] = []
     model: _Word | None = None
+    tier: Annotated[int, Field(ge=1, le=TIER_MAX)] | None = None
     max_attempts: Annotated[int, Field(ge=1)] | None = None
     no_escalate: bool = False
 
@@ -102,6 +104,7 @@ _EXPECTED = {
     "paths": 'a list of globs such as ["src/**"]',
     "accept": 'a command, or a list of commands such as ["pytest tests/test_login.py"]',
     "model": "the name of a model of noface.toml",
+    "tier": f"a whole number from 1 to {TIER_MAX}, the lowest tier of [models] that works on it",
     "max_attempts": "a whole number from 1 up",
     "no_escalate": "true or false",
 }

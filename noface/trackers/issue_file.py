@@ -148,6 +148,7 @@ def _issue(source: str, name: str, title: str, body: str, matter: "FrontMatter |
         paths=tuple(matter.paths),
         accept=tuple(matter.accept),
         model=matter.model,
+        tier=matter.tier,
         max_attempts=matter.max_attempts,
         no_escalate=matter.no_escalate,
         source=source,

@@ -1,0 +1,117 @@
+"""Values of the tables within a section, [[retry.ladder]] and [retry.strategies], are set like all others."""
+
+import pytest
+
+from noface.config.edit import set_value
+from noface.config.load import parse
+from noface.errors import ConfigError
+
+
+def changed_lines(before, after):
+    """Return the lines that went and the lines that came."""
+    old, new = before.split("\n"), after.split("\n")
+    return [line for line in old if line not in new], [line for line in new if line not in old]
+
+
+LADDER = """\
+[retry]
+block_after = 3 # patience
+
+# The ladder: cheap first.
+[[retry.ladder]]
+model = "claude-haiku" # cheap
+
+# then this
+[[retry.ladder]]
+model = "claude-opus"
+
+# Answers of our own.
+[retry.strategies]
+TIMEOUT = "reduce" # less at once
+
+# The run
+[run]
+workers = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "gone", "came"),
+    [
+        ("retry.ladder.0.attempts", "3", [], ["attempts = 3"]),
+        ("retry.ladder.1.model", "claude-sonnet", ['model = "claude-opus"'], ['model = "claude-sonnet"']),
+        ("retry.ladder.1.answers", '["TIMEOUT"]', [], ['answers = ["TIMEOUT"]']),
+        ("retry.strategies.TIMEOUT", "breakdown", ['TIMEOUT = "reduce" # less at once'], ['TIMEOUT = "breakdown" # less at once']),
+        ("retry.strategies.TEST_FAILURE", "escalate", [], ['TEST_FAILURE = "escalate"']),
+        ("retry.reflect", "true", [], ["reflect = true"]),
+        ("retry.default_model", "claude-haiku", [], ['default_model = "claude-haiku"']),
+        ("roles.planner", "claude-opus", [], ["[roles]", 'planner = "claude-opus"']),
+        ("approval.paths", '["db/"]', [], ["[approval]", 'paths = ["db/"]']),
+    ],
+)  # fmt: skip
+def test_values_of_tables_within_a_section_are_set_alone(key, value, gone, came):
+    after = set_value(LADDER, key, value)
+    assert changed_lines(LADDER, after) == (gone, came)
+    kept = [line for line in LADDER.split("\n") if line not in gone]
+    assert [line for line in after.split("\n") if line in kept and line] == [line for line in kept if line]
+
+
+def test_a_new_key_stands_before_the_tables_within_its_section_and_their_comments():
+    after = set_value(LADDER, "retry.reflect", "true")
+    assert "block_after = 3 # patience\nreflect = true\n\n# The ladder: cheap first.\n[[retry.ladder]]\n" in after
+
+
+def test_a_new_table_within_a_section_stands_before_the_comments_of_the_next():
+    plain = '[retry]\ndefault_model = "claude-haiku"\n\n# The run\n[run]\n'
+    added = '\n[retry.strategies]\nTIMEOUT = "reduce"\n\n# The run\n[run]\n'
+    assert set_value(plain, "retry.strategies.TIMEOUT", "reduce") == plain.replace("\n# The run\n[run]\n", added)
+    rungs = '[retry]\nblock_after = 3\n[[retry.ladder]]\nmodel = "claude-haiku"\n\n# The run\n[run]\n'
+    assert set_value(rungs, "retry.strategies.TIMEOUT", "reduce") == rungs.replace("\n# The run\n[run]\n", added)
+
+
+def test_a_section_in_several_pieces_takes_a_key_where_its_own_keys_stand():
+    pieces = '[retry]\nblock_after = 3\n\n# The run\n[run]\n\n[[retry.ladder]]\nmodel = "claude-haiku"\n'
+    after = set_value(pieces, "retry.reflect", "true")
+    assert after == pieces.replace("block_after = 3\n", "block_after = 3\nreflect = true\n")
+    assert set_value(after, "retry.reflect", "false") == after.replace("true", "false")
+    assert set_value(pieces, "retry.ladder.0.think", "true") == pieces + "think = true\n"
+
+
+def test_tables_within_an_inline_table_are_inline_too():
+    text = 'retry = { ladder = [{ model = "claude-haiku" }] } # all\n'
+    text = set_value(text, "retry.strategies.TIMEOUT", "reduce")
+    text = set_value(text, "retry.ladder.0.attempts", "2")
+    read = parse(text, "noface.toml").retry
+    assert (read.strategies, read.ladder[0].attempts) == ({"TIMEOUT": "reduce"}, 2)
+    assert text.endswith("# all\n")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("retry.ladder.0.thnk", "true", 'there is no key "thnk" in retry.ladder'),
+        ("retry.ladder.0.thnk", "true", 'did you mean "think"'),
+        ("retry.ladder.2.think", "true", "[[retry.ladder]] table"),
+        ("retry.ladder", "x", "model, attempts, think, answers"),
+        ("retry.ladder.0", "x", "model, attempts, think, answers"),
+        ("retry.ladder.0.answers.0", "x", "too deep"),
+        ("retry.ladder.0.answers", '["TIMEOUTS"]', 'did you mean "TIMEOUT"'),
+        ("retry.ladder.0.model", "claude-opus-9", 'did you mean "claude-opus"'),
+        ("retry.ladder.1.model", "claude-hiku", 'did you mean "claude-haiku"'),
+        ("retry.strategies.TIMEOUTS", "reduce", 'did you mean "TIMEOUT"'),
+        ("retry.strategies.AUTH", "feedback", "no answer to AUTH"),
+        ("retry.strategies.TIMEOUT.x", "reduce", "too deep"),
+        ("retry.escalation_model", "claude-opus", "remove escalation_model"),
+        ("roles.planer", "claude-opus", 'did you mean "planner"'),
+    ],
+)
+def test_a_wrong_key_or_value_within_a_section_is_refused_with_what_was_expected(key, value, message):
+    with pytest.raises(ConfigError) as caught:
+        set_value(LADDER, key, value)
+    assert message in f"{caught.value.message}\n{caught.value.hint}"
+
+
+def test_an_array_without_items_says_how_to_add_one():
+    with pytest.raises(ConfigError) as caught:
+        set_value('[retry]\ndefault_model = "claude-haiku"\n', "retry.ladder.0.think", "true")
+    assert caught.value.hint == "it is empty; to add one, write a [[retry.ladder]] table into the file"

@@ -1,0 +1,152 @@
+"""[recovery], [breakdown], [prompts], [approval] and hints with a path: defaults, bounds, and what is printed."""
+
+import pytest
+import tomli_w
+
+from noface.config.load import parse
+from noface.config.problems import InvalidConfigError
+
+
+def config(text):
+    return parse(text, "noface.toml")
+
+
+EVERYTHING = """\
+[retry]
+reflect = true
+breaker_wait = "1m"
+[retry.strategies]
+TIMEOUT = "breakdown"
+[[retry.ladder]]
+model = "claude-sonnet"
+attempts = 2
+answers = ["correctable"]
+[[retry.ladder]]
+model = "claude-opus"
+think = true
+[roles]
+planner = "claude-opus"
+[recovery]
+accumulation_format = "minimal"
+allow_skip = true
+[breakdown]
+enabled = false
+max_children = 50
+[prompts]
+dir = "./prompts/"
+max_tokens = 1000
+[approval]
+paths = ["db/", "**/*.sql"]
+labels = ["risky"]
+[[failure_hints]]
+path = "db/"
+hint = "Look at the migrations first."
+"""
+
+
+def test_an_empty_file_gives_the_documented_defaults():
+    empty = config("")
+    assert empty.recovery.model_dump() == {
+        "max_strategies": 3,
+        "diagnose_after": 2,
+        "learn": True,
+        "allow_skip": False,
+        "accumulation_format": "notes_only",
+        "accumulation_kb": 20,
+    }
+    assert empty.breakdown.model_dump() == {
+        "enabled": True,
+        "after_timeouts": 2,
+        "after_attempts": 3,
+        "files": 20,
+        "lines": 1000,
+        "max_children": 8,
+        "max_depth": 2,
+    }
+    assert empty.prompts.model_dump() == {"dir": "", "max_tokens": 50_000}
+    assert empty.approval.model_dump() == {"paths": (), "labels": ()}
+    assert set(empty.roles.model_dump().items()) == {
+        (role, None) for role in ("planner", "diagnoser", "resolver", "architect", "reviewer")
+    }
+
+
+def test_paths_of_approval_and_of_hints_are_globs_and_a_folder_means_all_below():
+    read = config(EVERYTHING)
+    assert read.approval.paths == ("db/**", "**/*.sql")
+    assert read.failure_hints[0].path == "db/**"
+    assert read.prompts.dir == "prompts"
+
+
+def test_a_path_alone_is_condition_enough_for_a_hint_and_an_empty_one_is_none():
+    assert config('[[failure_hints]]\npath = "*.sql"\nhint = "x"\n').failure_hints[0].path == "*.sql"
+    with pytest.raises(InvalidConfigError, match="when does this hint apply"):
+        config('[[failure_hints]]\npath = ""\nhint = "x"\n')
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "words"),
+    [
+        ("[breakdown]\nmax_children = 1\n", "breakdown.max_children", "not below 2"),
+        ("[breakdown]\nmax_children = 51\n", "breakdown.max_children", "not above 50"),
+        ("[breakdown]\nmax_depth = 0\n", "breakdown.max_depth", "not below 1"),
+        ("[breakdown]\nmax_depth = 6\n", "breakdown.max_depth", "not above 5"),
+        ("[breakdown]\nafter_timeouts = 0\n", "breakdown.after_timeouts", "not below 1"),
+        ("[breakdown]\nenabled = 1\n", "breakdown.enabled", "true or false"),
+        ("[prompts]\nmax_tokens = 999\n", "prompts.max_tokens", "not below 1000"),
+        ("[prompts]\ndir = '/etc'\n", "prompts.dir", "inside the repository"),
+        ("[prompts]\ndir = '../x'\n", "prompts.dir", "inside the repository"),
+        ("[recovery]\naccumulation_format = 'note_only'\n", "recovery.accumulation_format", 'mean "notes_only"'),
+        ("[recovery]\nmax_strategies = 0\n", "recovery.max_strategies", "not below 1"),
+        ("[recovery]\nlearns = true\n", "recovery.learns", 'did you mean "learn"'),
+        ("[approval]\npaths = ['../x']\n", "approval.paths.0", "inside the repository"),
+        ("[approval]\npaths = 'x'\n", "approval.paths", "a list"),
+        ("[limits]\nprompt_kb = 200\n", "limits.prompt_kb", "unknown key"),
+        ("[[failure_hints]]\nhint = 'x'\npath = '/x'\n", "failure_hints.0.path", "inside the repository"),
+    ],
+)  # fmt: skip
+def test_a_value_out_of_bounds_is_named_with_its_line(text, key, words):
+    with pytest.raises(InvalidConfigError) as caught:
+        config(text)
+    (problem,) = caught.value.problems
+    assert problem.key == key
+    assert problem.line == len(text.splitlines())
+    assert words in problem.message
+
+
+def without_none(value):
+    if isinstance(value, dict):
+        return {key: without_none(item) for key, item in value.items() if item is not None}
+    return [without_none(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("text", ["", EVERYTHING, '[retry]\ndefault_model = "claude-opus"\n'])
+def test_the_effective_content_is_complete_and_reads_back_as_itself(text):
+    effective = config(text).effective()
+    assert {"roles", "recovery", "breakdown", "prompts", "approval"} <= effective.keys()
+    again = config(tomli_w.dumps(without_none(effective)))
+    assert again.effective() == effective
+    assert again.digest == config(text).digest
+
+
+def test_the_effective_content_holds_the_ladder_and_the_strategies():
+    retry = config(EVERYTHING).effective()["retry"]
+    assert retry["strategies"] == {"TIMEOUT": "breakdown"}
+    assert retry["ladder"] == [
+        {"model": "claude-sonnet", "attempts": 2, "think": False, "answers": ["correctable"]},
+        {"model": "claude-opus", "attempts": 1, "think": True, "answers": []},
+    ]
+    assert retry["default_model"] == "claude-sonnet"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("attempts = 2", "attempts = 3"),
+        ('TIMEOUT = "breakdown"', 'TIMEOUT = "reduce"'),
+        ('planner = "claude-opus"', 'planner = "claude-haiku"'),
+        ("allow_skip = true", "allow_skip = false"),
+        ("max_tokens = 1000", "max_tokens = 1001"),
+    ],
+)
+def test_the_digest_tells_every_difference(old, new):
+    assert config(EVERYTHING).digest != config(EVERYTHING.replace(old, new)).digest
