@@ -1,0 +1,205 @@
+"""`noface hints`: list the rules of noface.toml, try them on failures, add one, propose some (N15, N16)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from noface.errors import UsageError
+
+if TYPE_CHECKING:
+    from noface.cli.look import Look
+    from noface.core.hints import HintRule
+    from noface.core.model import PastAttempt
+
+_CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
+_JSON = typer.Option(False, "--json", help="As JSON.")
+_VALUES = ("label", "language", "path", "error_pattern", "error_regex", "hint")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb and what it can do."""
+    hints = typer.Typer(help="Hints for failures: list, test, add them, or have some proposed.", rich_markup_mode=None)
+    hints.callback(invoke_without_command=True)(_bare)
+    for name, command in (("list", list_hints), ("test", try_on), ("add", add), ("suggest", suggest)):
+        hints.command(name)(command)
+    app.add_typer(hints, name="hints")
+
+
+def _bare(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def list_hints(
+    lessons: bool = typer.Option(False, "--lessons", help="What was learnt from recoveries instead."),
+    as_json: bool = _JSON,
+    config: Path | None = _CONFIG,
+) -> None:
+    """List the hints, and how often each has matched."""
+    from noface.cli.hint_history import recorded
+    from noface.cli.look import look
+    from noface.loop.pattern_search import patient_search
+    from noface.views import page
+
+    seen = look(config)
+    if lessons:
+        _list_lessons(seen, as_json)
+        return
+    from noface.views.hints import list_document, list_page
+
+    rules = _rules(seen, config)
+    document = list_document(_name(seen, config), rules, recorded(seen), patient_search())
+    if as_json:
+        page.show_json(document)
+    else:
+        page.show(list_page(document, page.width()))
+
+
+def try_on(
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
+    number: int | None = typer.Option(
+        None, "--attempt", metavar="N", help="The attempt; by default the last that failed."
+    ),
+    as_json: bool = _JSON,
+    config: Path | None = _CONFIG,
+) -> None:
+    """Show which hints match an issue's failure, and why."""
+    from noface.cli.hint_history import attempts, issues, nameless
+    from noface.cli.look import look
+    from noface.core.hints import explain
+    from noface.loop.pattern_search import search
+    from noface.views import page
+    from noface.views.find import find_issue
+    from noface.views.hints import match_document, match_page
+
+    seen = look(config)
+    rules = _rules(seen, config)
+    found = str(find_issue(seen.reader, issue_id)["id"])
+    issue = issues(seen).get(found) or nameless(seen, found)
+    attempt = _failed(attempts(seen, found), found, number)
+    failure, touched = (attempt.failure, attempt.changed) if attempt is not None else (None, ())
+    matches = tuple(explain(rule, issue, failure, touched, search) for rule in rules)
+    document = match_document(issue, attempt, matches)
+    if as_json:
+        page.show_json(document)
+    else:
+        page.show(match_page(document, page.width()))
+
+
+def add(
+    hint: str = typer.Option(..., "--hint", metavar="TEXT", help="What the next attempt is told."),
+    label: str = typer.Option("", "--label", help="Condition: the issue has this label."),
+    language: str = typer.Option("", "--language", help="Condition: the failing file is in this language."),
+    path: str = typer.Option("", "--path", metavar="GLOB", help="Condition: the attempt changed such a file."),
+    error_pattern: str = typer.Option("", "--error-pattern", metavar="TEXT", help="Condition: the error has it."),
+    error_regex: str = typer.Option("", "--error-regex", metavar="REGEX", help="Condition: the error matches."),
+    as_json: bool = _JSON,
+    config: Path | None = _CONFIG,
+) -> None:
+    """Add a hint to noface.toml, and show what it matches."""
+    from noface.cli.look import look
+    from noface.core.hints import HintRule
+
+    rule = HintRule(hint, label, language, error_pattern, error_regex, path)
+    _add(look(config), config, rule, as_json=as_json, draft=False)
+
+
+def suggest(
+    least: int = typer.Option(2, "--min", metavar="N", min=1, help="So often a failure must have come."),
+    chosen: int | None = typer.Option(None, "--apply", metavar="N", help="Add this proposal to noface.toml."),
+    hint: str = typer.Option("", "--hint", metavar="TEXT", help="With --apply: the text to give it."),
+    as_json: bool = _JSON,
+    config: Path | None = _CONFIG,
+) -> None:
+    """Propose hints for failures that came repeatedly."""
+    from dataclasses import replace
+
+    from noface.cli.hint_history import recorded
+    from noface.cli.look import look
+    from noface.core.hint_mining import propose
+    from noface.loop.pattern_search import patient_search
+    from noface.views import page
+    from noface.views.proposals import proposals_document, proposals_page
+
+    if hint and chosen is None:
+        raise UsageError("--hint goes with --apply", "To add a hint of your own: noface hints add")
+    seen = look(config)
+    failures = recorded(seen)
+    proposals = propose(failures, _rules(seen, config), patient_search(), least)
+    if chosen is not None:
+        if not 1 <= chosen <= len(proposals):
+            raise UsageError(f"there is no proposal {chosen}; there are {len(proposals)}", "See: noface hints suggest")
+        proposal = proposals[chosen - 1]
+        rule = replace(proposal.rule, hint=hint or proposal.rule.hint)
+        _add(seen, config, rule, as_json=as_json, draft=proposal.draft and not hint)
+        return
+    document = proposals_document(proposals, failures, least)
+    if as_json:
+        page.show_json(document)
+    else:
+        page.show(proposals_page(document, page.width()))
+
+
+def _add(seen: "Look", config: Path | None, rule: "HintRule", *, as_json: bool, draft: bool) -> None:
+    from noface.cli.hint_history import recorded
+    from noface.config.edit import write
+    from noface.config.hint_entry import with_hint
+    from noface.config.load import find, read
+    from noface.loop.pattern_search import patient_search
+    from noface.views import page
+    from noface.views.proposals import added_document, added_page
+
+    found, name = find(seen.location.root, config), _name(seen, config)
+    values = {key: value for key in _VALUES if (value := str(getattr(rule, key)))}
+    after = with_hint(read(found), values, name)
+    write(found, after)
+    number = len(_rules(seen, config))
+    document = added_document(name, number, rule, recorded(seen), patient_search(), draft=draft)
+    if as_json:
+        page.show_json(document)
+    else:
+        page.show(added_page(document, page.width()))
+
+
+def _list_lessons(seen: "Look", as_json: bool) -> None:
+    from noface.store.lessons import LessonStore
+    from noface.views import page
+    from noface.views.lessons import lessons_document, lessons_page
+
+    store = LessonStore(seen.database)
+    document = lessons_document(store.recent(), full_text=store.full_text)
+    if as_json:
+        page.show_json(document)
+    else:
+        page.show(lessons_page(document, page.width()))
+
+
+def _rules(seen: "Look", config: Path | None) -> tuple["HintRule", ...]:
+    """Return the rules of noface.toml as a run has them."""
+    from noface.config.load import load
+    from noface.core.hints import HintRule
+
+    hints = load(seen.location.root, config).failure_hints
+    return tuple(HintRule(h.hint, h.label, h.language, h.error_pattern, h.error_regex, h.path) for h in hints)
+
+
+def _name(seen: "Look", config: Path | None) -> str:
+    from noface.config.load import find
+
+    return find(seen.location.root, config).name if config is None else str(config)
+
+
+def _failed(past: tuple["PastAttempt", ...], issue_id: str, number: int | None) -> "PastAttempt | None":
+    """Return the failed attempt that is meant; None where the issue has not failed yet."""
+    failed = [attempt for attempt in past if attempt.failure is not None]
+    if number is None:
+        return failed[-1] if failed else None
+    found = next((attempt for attempt in failed if attempt.number == number), None)
+    if found is None:
+        known = ", ".join(str(attempt.number) for attempt in failed)
+        raise UsageError(
+            f"issue {issue_id} has no attempt {number} that failed",
+            f"Those that failed: {known}." if known else "None of its attempts has failed.",
+        )
+    return found

@@ -1,0 +1,233 @@
+"""Keeps lessons in the state database: learns, looks up, counts what came of them, drops those that stop helping (S7).
+
+A lesson is looked up by the failure's signature, then by its words (SQLite's FTS5, ranked by bm25). Where SQLite was
+built without FTS5 only the signature is looked up.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from importlib.resources import files
+
+from noface.core.lessons import Lesson, confidence, fits, query_terms, worth_keeping
+from noface.core.model import Failure
+from noface.core.taxonomy import FailureKind
+from noface.store.database import Database
+from noface.store.rows import dumps
+
+_TABLES = ("lessons", "lessons_shown")
+_TEXT_TABLE = "lessons_text"
+_LOOKED_AT_MAX = 30
+"""How many lessons with words in common are compared with a failure."""
+
+
+class LessonStore:
+    """Reads and writes lessons; each write is one transaction, and can be repeated harmlessly."""
+
+    def __init__(self, database: Database, *, full_text: bool | None = None) -> None:
+        """`full_text` False does without FTS5; by default it is used where SQLite has it."""
+        self._db = database
+        self.full_text = has_full_text(database) if full_text is None else full_text
+        self._ready = False
+
+    def ensure(self) -> None:
+        """Make the tables where they are missing; writes nothing where they are there."""
+        if self._ready:
+            return
+        there = {row[0] for row in self._db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not there.issuperset(_TABLES):
+            self._make("lessons.sql")
+        if self.full_text and _TEXT_TABLE not in there:
+            self._make("lesson_search.sql")
+        if self.full_text:
+            self._fill_text()
+        self._ready = True
+
+    def learn(self, lesson: Lesson, at: float) -> int:
+        """Keep a lesson and return its id.
+
+        The same signature and strategy is one lesson: it is learnt anew, with the newer advice and more confidence;
+        had it been dropped, its counts start again. What was learnt from the same attempt before changes nothing.
+        """
+        self.ensure()
+        with self._db.transaction() as connection:
+            known = self._db.rows(
+                "SELECT * FROM lessons WHERE signature = ? AND strategy = ?", lesson.signature, lesson.strategy
+            )
+            if not known:
+                return self._insert(connection, lesson, at)
+            row = known[0]
+            if (row["issue_id"], row["number"]) != (lesson.issue_id, lesson.number):
+                self._renew(connection, row, lesson, at)
+            return int(row["id"])
+
+    def look_up(self, failure: Failure, limit: int = 3) -> tuple[Lesson, ...]:
+        """Return the lessons for a failure: those of its signature first, then those with its words, its kind first.
+
+        Lessons that were dropped are never returned, nor those with hardly a word in common.
+        """
+        self.ensure()
+        rows = self._db.rows(
+            "SELECT * FROM lessons WHERE signature = ? AND signature != '' AND dropped_at IS NULL"
+            " ORDER BY confidence DESC, id DESC LIMIT ?",
+            failure.signature,
+            limit,
+        )
+        found = [_lesson(row) for row in rows]
+        if len(found) < limit and self.full_text:
+            similar = (_lesson(row) for row in self._similar(failure))
+            found += [lesson for lesson in similar if fits(failure, lesson)]
+        return tuple(found[:limit])
+
+    def shown(self, ids: Iterable[int], token: str, issue_id: str, number: int) -> None:
+        """Record which lessons an attempt's prompt quotes; `judged` counts them."""
+        self.ensure()
+        with self._db.transaction() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO lessons_shown (lesson_id, issue_id, number, token) VALUES (?, ?, ?, ?)",
+                [(lesson_id, issue_id, number, token) for lesson_id in ids],
+            )
+
+    def judged(self, issue_id: str, number: int, *, passed: bool, same_failure: bool, at: float) -> tuple[int, ...]:
+        """Count the lessons that an attempt was told, and return the ids of those that are dropped for it.
+
+        It passed: they helped. It failed as before: they did not. It failed otherwise: nobody can tell, and nothing
+        is counted. Each attempt counts once, however often it is judged.
+        """
+        self.ensure()
+        with self._db.transaction() as connection:
+            told = self._db.rows(
+                "SELECT l.id, l.learned, l.hits, l.successes FROM lessons_shown s JOIN lessons l ON l.id = s.lesson_id"
+                " WHERE s.issue_id = ? AND s.number = ? AND s.judged = 0",
+                issue_id,
+                number,
+            )
+            connection.execute(
+                "UPDATE lessons_shown SET judged = 1 WHERE issue_id = ? AND number = ?", (issue_id, number)
+            )
+            if not passed and not same_failure:
+                return ()
+            return tuple(row["id"] for row in told if self._count(connection, row, passed, at))
+
+    def recent(self, most: int = 100) -> tuple[Lesson, ...]:
+        """Return the lessons learnt last, newest first, those that were dropped as well."""
+        self.ensure()
+        rows = self._db.rows("SELECT * FROM lessons ORDER BY learned_at DESC, id DESC LIMIT ?", most)
+        return tuple(_lesson(row) for row in rows)
+
+    def _insert(self, connection: sqlite3.Connection, lesson: Lesson, at: float) -> int:
+        cursor = connection.execute(
+            "INSERT INTO lessons (signature, kind, rule, message, cause, strategy, advice, tags, confidence, issue_id,"
+            " number, learned_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                lesson.signature,
+                lesson.kind,
+                lesson.rule,
+                lesson.message,
+                lesson.cause,
+                lesson.strategy,
+                lesson.advice,
+                dumps(lesson.tags),
+                confidence(1, 0, 0),
+                lesson.issue_id,
+                lesson.number,
+                at,
+            ),
+        )
+        lesson_id = int(cursor.lastrowid or 0)
+        self._write_text(connection, lesson_id, lesson)
+        return lesson_id
+
+    def _renew(self, connection: sqlite3.Connection, row: sqlite3.Row, lesson: Lesson, at: float) -> None:
+        again = row["dropped_at"] is not None
+        learned, hits, successes = (1, 0, 0) if again else (row["learned"] + 1, row["hits"], row["successes"])
+        connection.execute(
+            "UPDATE lessons SET message = ?, cause = ?, advice = ?, tags = ?, confidence = ?, hits = ?, successes = ?,"
+            " learned = ?, issue_id = ?, number = ?, learned_at = ?, dropped_at = NULL WHERE id = ?",
+            (
+                lesson.message,
+                lesson.cause,
+                lesson.advice,
+                dumps(lesson.tags),
+                confidence(learned, hits, successes),
+                hits,
+                successes,
+                learned,
+                lesson.issue_id,
+                lesson.number,
+                at,
+                row["id"],
+            ),
+        )
+        self._write_text(connection, row["id"], lesson)
+
+    def _count(self, connection: sqlite3.Connection, row: sqlite3.Row, passed: bool, at: float) -> bool:
+        """Count an attempt for a lesson; tell whether it is dropped."""
+        hits, successes = row["hits"] + 1, row["successes"] + passed
+        keep = worth_keeping(hits, successes)
+        connection.execute(
+            "UPDATE lessons SET hits = ?, successes = ?, confidence = ?,"
+            " dropped_at = CASE WHEN ? THEN dropped_at ELSE COALESCE(dropped_at, ?) END WHERE id = ?",
+            (hits, successes, confidence(row["learned"], hits, successes), keep, at, row["id"]),
+        )
+        return not keep
+
+    def _similar(self, failure: Failure) -> list[sqlite3.Row]:
+        return self._db.rows(
+            "SELECT l.* FROM lessons_text JOIN lessons l ON l.id = lessons_text.rowid"
+            " WHERE lessons_text MATCH ? AND l.dropped_at IS NULL AND l.signature != ?"
+            " ORDER BY l.kind != ?, bm25(lessons_text), l.id DESC LIMIT ?",
+            query_terms(failure),
+            failure.signature,
+            failure.kind,
+            _LOOKED_AT_MAX,
+        )
+
+    def _make(self, script: str) -> None:
+        text = files("noface.store").joinpath(script).read_text("utf-8")
+        with self._db.transaction() as connection:
+            for statement in text.split(";\n"):
+                connection.execute(statement)
+
+    def _fill_text(self) -> None:
+        """Add the words of lessons that an SQLite without FTS5 has learnt."""
+        missing = "SELECT id, message, cause, advice FROM lessons WHERE id NOT IN (SELECT rowid FROM lessons_text)"
+        if self._db.rows(f"{missing} LIMIT 1"):
+            with self._db.transaction() as connection:
+                connection.execute(f"INSERT INTO lessons_text (rowid, message, cause, advice) {missing}")
+
+    def _write_text(self, connection: sqlite3.Connection, lesson_id: int, lesson: Lesson) -> None:
+        if self.full_text:
+            connection.execute(
+                "INSERT OR REPLACE INTO lessons_text (rowid, message, cause, advice) VALUES (?, ?, ?, ?)",
+                (lesson_id, lesson.message, lesson.cause, lesson.advice),
+            )
+
+
+def has_full_text(database: Database) -> bool:
+    """Tell whether this SQLite has FTS5: not every build does, and old ones cannot say."""
+    try:
+        return bool(database.rows("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"))
+    except sqlite3.OperationalError:
+        return False
+
+
+def _lesson(row: sqlite3.Row) -> Lesson:
+    return Lesson(
+        signature=row["signature"],
+        kind=FailureKind(row["kind"]),
+        rule=row["rule"],
+        message=row["message"],
+        cause=row["cause"],
+        strategy=row["strategy"],
+        advice=row["advice"],
+        tags=tuple(json.loads(row["tags"])),
+        confidence=row["confidence"],
+        hits=row["hits"],
+        successes=row["successes"],
+        learned=row["learned"],
+        issue_id=row["issue_id"],
+        number=row["number"],
+        dropped=row["dropped_at"] is not None,
+        id=row["id"],
+    )
