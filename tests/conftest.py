@@ -81,14 +81,15 @@ class Project:
         head = "+++\n" + "\n".join([f"title = {json.dumps(title or f'Issue {number}')}", *lines]) + "\n+++\n"
         return self.write(f"issues/{number}-x.md", head + (body or "Do it."))
 
-    def play(self, *plays: tuple[str, int, list[dict[str, Any]]]) -> None:
-        """Tell the scripted worker: (issue or "*", attempt or 0, steps)."""
+    def play(self, *plays: tuple[Any, ...]) -> None:
+        """Tell the scripted worker: (issue or "*", attempt or 0, steps), and the role where it is asked something."""
         blocks = []
-        for issue, attempt, steps in plays:
+        for issue, attempt, steps, *role in plays:
             shown = ", ".join(
                 "{ " + ", ".join(f"{k} = {json.dumps(v)}" for k, v in step.items()) + " }" for step in steps
             )
-            blocks.append(f'[[play]]\nissue = "{issue}"\nattempt = {attempt}\nsteps = [{shown}]\n')
+            as_role = f'role = "{role[0]}"\n' if role else ""
+            blocks.append(f'[[play]]\nissue = "{issue}"\nattempt = {attempt}\n{as_role}steps = [{shown}]\n')
         self.script.write_text("\n".join(blocks))
 
     def config(self, extra: str = "", *, gate: str = GATE, workers: int = 1) -> None:

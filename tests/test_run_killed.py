@@ -1,5 +1,6 @@
 """kill -9 at every failpoint, then `noface run` again: nothing lost, nothing landed twice, no process left."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -13,13 +14,21 @@ from conftest import wait_for
 from noface.system.failpoints import FAILPOINTS
 
 KILLED = -signal.SIGKILL
+DIAGNOSIS = {
+    "cause": "the file bad is there",
+    "recoverable": "yes",
+    "strategy": "alternative_approach",
+    "alternative": "remove it",
+}
 
 
 def lay_out(project):
     """Three issues: one fails once, one is proven while main moves; and changes of the user's, not committed."""
     moved = f"until test -e {project.path}/two.txt; do sleep 0.05; done"
-    project.config(gate=f"test ! -e bad && if test -e three.txt; then {moved}; fi", workers=2)
+    asks = '[roles]\ndiagnoser = "big"\n[retry.strategies]\nTEST_FAILURE = "diagnose"\n'
+    project.config(asks, gate=f"test ! -e bad && if test -e three.txt; then {moved}; fi", workers=2)
     project.play(
+        ("2", 0, [{"say": json.dumps(DIAGNOSIS)}], "diagnosis"),
         ("1", 0, [{"write": "one.txt", "text": "1"}]),
         ("2", 1, [{"write": "bad", "text": "x"}, {"write": "two.txt", "text": "2"}]),
         ("2", 0, [{"shell": "rm -f bad"}, {"write": "two.txt", "text": "2"}]),

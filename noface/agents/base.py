@@ -8,6 +8,8 @@ from noface.core.model import AttemptOrder, Failure, ModelSpec, Usage
 
 LINE_BYTES_MAX = 4 * 1024 * 1024
 LAST_WORDS_MAX = 2000
+ANSWER_MAX = 200_000
+"""Characters of a run's last message that are looked through for a report or an answer."""
 
 
 class EventKind(StrEnum):
@@ -62,7 +64,7 @@ class Invocation:
 class Verdict:
     """What the stream and the exit code say of a run. `finished` False: its work may be half done.
 
-    `resource` names what it ran out of, where `error` is RESOURCE_EXHAUSTED.
+    `resource` names what it ran out of, where `error` is RESOURCE_EXHAUSTED. `answer` is the last message in full.
     """
 
     usage: Usage = field(default_factory=Usage)
@@ -70,6 +72,7 @@ class Verdict:
     error: Failure | None = None
     finished: bool = True
     resource: str = ""
+    answer: str = ""
 
 
 class StreamReader(Protocol):

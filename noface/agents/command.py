@@ -13,7 +13,7 @@ from noface.core.taxonomy import FailureKind
 
 _TOKEN = re.compile(r"\{\w+\}|\\.|.", re.DOTALL)
 _SHELL_WORDS = frozenset((
-    ".", ":", "case", "cd", "command", "eval", "exec", "export", "for", "function", "if", "set", "source",
+    ".", ":", "case", "cd", "command", "eval", "exec", "exit", "export", "for", "function", "if", "set", "source",
     "test", "time", "trap", "true", "ulimit", "umask", "until", "while",
 ))  # fmt: skip
 

@@ -5,6 +5,7 @@ r"""A worker for tests and dry runs: a real process that plays a list of edits, 
     [[play]]
     issue = "7"          # which issue; "*" = any
     attempt = 1          # which attempt; 0 = any
+    role = "diagnosis"   # asked something rather than put to work; by default "worker"
     steps = [
       { write = "src/a.py", text = "x = 1\n" },
       { replace = "src/a.py", old = "1", new = "2" },

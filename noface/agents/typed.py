@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from noface.agents.base import LAST_WORDS_MAX, AgentEvent, Lines, Verdict
+from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, Lines, Verdict
 from noface.agents.wall import wall_clock
 from noface.core.classify.agent import classify
 from noface.core.classify.agent_evidence import AgentEvidence
@@ -36,7 +36,14 @@ class TypedReader(ABC):
         judged = classify(evidence, wall_clock())
         failure = judged.failure
         words = evidence.last_words[:LAST_WORDS_MAX]
-        return Verdict(evidence.usage, words, failure, finished=failure is None, resource=judged.resource or "")
+        return Verdict(
+            evidence.usage,
+            words,
+            failure,
+            finished=failure is None,
+            resource=judged.resource or "",
+            answer=evidence.last_words[-ANSWER_MAX:],
+        )
 
     def evidence(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return what the run left behind, once its process has ended."""

@@ -1,4 +1,4 @@
-"""`noface blocked`: what needs a person, why, and what they can do."""
+"""`noface blocked`: what is blocked or waits for approval, why, and what a person can do."""
 
 from pathlib import Path
 
@@ -11,12 +11,12 @@ def register(app: typer.Typer) -> None:
 
 
 def blocked(
-    as_json: bool = typer.Option(False, "--json", help="The blocked issues as JSON."),
+    as_json: bool = typer.Option(False, "--json", help="The same as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
-    """Show the issues that need you, with what was tried and what to do next."""
+    """Show the issues that need you or wait for your approval: what is asked, what was tried, what you can do."""
     from noface.views import glance, page
-    from noface.views.rows import blocked_records
+    from noface.views.block_rows import blocked_records
 
     rows = glance.unchanged(Path.cwd(), config)
     if rows is None:

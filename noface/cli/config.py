@@ -57,10 +57,7 @@ def check(
     if as_json:
         page.show_json({"file": str(found), "ok": True, "problems": []})
         return
-    retry = loaded.retry
-    models = retry.default_model
-    if retry.escalation_model and retry.escalation_model != retry.default_model:
-        models += f", then {retry.escalation_model}"
+    models = ", then ".join(loaded.retry.models)
     gates = ", ".join(gate.name for gate in loaded.gates)
     text = f"{name} is fine: {count(len(loaded.gates), 'gate')} ({gates}); models {models}"
     page.show(hanging(text, page.width(), rest="  "))
@@ -159,16 +156,15 @@ def _without_none(value: Any) -> Any:
 
 
 def _missing_programs(config: "Config") -> dict[str, list[str]]:
-    """Return the programs the ladder needs that are not found, with the models that need them."""
+    """Return the programs the ladder and the roles need that are not found, with the models that need them."""
     from noface.agents.table import AGENTS
     from noface.cli.wiring import model_specs
     from noface.loop.agent_run import missing_program
 
     specs = model_specs(config, Path.cwd())
     missing: dict[str, list[str]] = {}
-    for name in dict.fromkeys((config.retry.default_model, config.retry.escalation_model)):
-        if name is not None:
-            program = AGENTS[specs[name].agent].program(specs[name])
-            if "/" not in program and missing_program(program):
-                missing.setdefault(program, []).append(name)
+    for name in config.models_in_use:
+        program = AGENTS[specs[name].agent].program(specs[name])
+        if "/" not in program and missing_program(program):
+            missing.setdefault(program, []).append(name)
     return missing

@@ -11,10 +11,15 @@ from noface.cli.wiring import RunOptions, settings
 from noface.core.actions import kind_of
 from noface.core.backlog import without_unknown_models
 from noface.core.model import IssueState
-from noface.core.policy import History, next_action
+from noface.core.parts import with_parts
+from noface.core.policy import next_action
 from noface.core.schedule import plan
 from noface.core.taxonomy import IssueStatus
+from noface.loop.backlog_watch import as_agreed
+from noface.loop.histories import history_of
 from noface.store.database import Database
+from noface.store.journal import Journal
+from noface.store.questions import Questions
 from noface.store.reader import Reader
 
 
@@ -22,20 +27,24 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     """Print the plan of the next tick."""
     repository, config, tracker = open_project(start, config_path, options)
     path = repository.state_dir / "state.db"
-    reader = Reader(Database.open(path) if path.exists() else Database.memory())
+    database = Database.open(path) if path.exists() else Database.memory()
+    reader, questions = Reader(database), Questions(database, Journal(database))
     chosen = settings(config, repository, options)
     states = reader.states()
     merged = tuple(state.id for state in states.values() if state.status == "merged")
     backlog = without_unknown_models(tracker.backlog(merged), chosen.models)
-    issues = tuple(i for i in backlog.issues if not options.issues or i.id in options.issues)
-    states |= {issue.id: IssueState(issue.id) for issue in issues if issue.id not in states}
+    listed = with_parts(backlog.issues, questions.children())
+    states |= {issue.id: IssueState(issue.id) for issue in listed if issue.id not in states}
+    wanted = options.issues
+    issues = tuple(as_agreed(i, states[i.id]) for i in listed if not wanted or i.id in wanted or i.parent in wanted)
     for issue in issues:
         state = states[issue.id]
         if state.status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED) and state.content_hash != issue.content_hash:
             states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit lifts it, as the run will do
     now = time.time()
+    away = {model: breaker.until for model, breaker in reader.waits().items()}
     actions = {
-        issue.id: next_action(History(issue, reader.past(issue.id), states[issue.id].epoch), chosen.policy, now)
+        issue.id: next_action(history_of(reader, questions, issue, states[issue.id]), chosen.policy, now, away=away)
         for issue in issues
     }
     models = {name: str(getattr(action, "model", "")) for name, action in actions.items()}

@@ -22,6 +22,8 @@ from noface.loop.context import RunContext
 from noface.loop.night import work
 from noface.store.database import Database
 from noface.store.journal import Announce, Journal
+from noface.store.lessons import LessonStore
+from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.system.failpoints import hit
 from noface.system.lock import RepositoryLock
@@ -95,12 +97,15 @@ def make_context(
     executor = LocalExecutor(lambda order, cancel: run_attempt(order, shop, cancel, inbox.put), chosen.workers)
     reader = Reader(database)
     memo.update(reader.newest_memo())
+    journal = Journal(database, run_id, announce)
     return RunContext(
         run_id=run_id,
         settings=chosen,
         tracker=tracker,
-        journal=Journal(database, run_id, announce),
+        journal=journal,
         reader=reader,
+        questions=Questions(database, journal),
+        lessons=LessonStore(database),
         shop=shop,
         executor=executor,
         clock=shop.clock,

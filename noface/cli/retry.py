@@ -36,5 +36,6 @@ def _refusal(row: sqlite3.Row) -> UsageError | None:
         "merged": (f"issue {name} is merged already", "For more work on it, add another issue: noface issue add"),
         "running": (f"issue {name} is running", "Wait for its attempt to end. If no noface runs any more: noface run"),
         "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
+        "epic": (f"issue {name} was divided; its parts do the work", f"Retry one of them; see: noface show {name}"),
     }
     return UsageError(*refusals[status]) if status in refusals else None

@@ -1,8 +1,13 @@
 """`noface show ID`: the story of an issue, with the rule and the lines that decided each attempt."""
 
+import json
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import typer
+
+from noface.errors import UsageError
 
 _LAST_LINES = 8
 
@@ -14,6 +19,7 @@ def register(app: typer.Typer) -> None:
 
 def show(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
+    report: bool = typer.Option(False, "--report", help="The report of an issue that noface gave up, as JSON."),
     as_json: bool = typer.Option(False, "--json", help="The issue and its attempts as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
@@ -24,15 +30,32 @@ def show(
     from noface.views import page
     from noface.views.attempt_files import tail
     from noface.views.find import find_issue
-    from noface.views.rows import show_document
     from noface.views.story import story_page
+    from noface.views.story_rows import asked_rows, decided_rows, show_document
 
-    reader = look(config).reader
+    found = look(config)
+    reader, rows = found.reader, found.database.rows
     row = find_issue(reader, issue_id)
+    if report:
+        page.show_json(_abort_report(row))
+        return
     attempts = reader.attempts(row["id"])
-    document = show_document(row, attempts, {each["id"]: each["status"] for each in reader.issues()})
+    asked, decided = asked_rows(rows, row["id"]), decided_rows(rows, row["id"])
+    document = show_document(row, attempts, reader.issues(), asked, decided)
     if as_json:
         page.show_json(document)
         return
     last = tail(Path(attempts[-1]["directory"]), _LAST_LINES) if attempts else ()
     page.show(story_page(document, last, time.time(), page.width()))
+
+
+def _abort_report(row: sqlite3.Row) -> dict[str, Any]:
+    """Return the report that was made when noface gave the issue up (K6)."""
+    block = json.loads(row["block"]) if row["block"] else {}
+    found = block.get("report")
+    if not isinstance(found, dict):
+        raise UsageError(
+            f"issue {row['id']} is {row['status']}: there is no report, since noface has not given it up",
+            f"What became of it: noface show {row['id']}",
+        )
+    return found

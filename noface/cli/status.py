@@ -31,7 +31,8 @@ def status(
         rows = look(config).database.rows
     run = glance.last_run(rows)
     alive = run is not None and run["ended_at"] is None and glance.alive(run["pid"])
-    document = status_document(glance.issue_rows(rows), glance.faults(rows), run_record(run, alive=alive))
+    gaps = glance.gaps(rows, run["id"]) if run is not None else []
+    document = status_document(glance.issue_rows(rows), glance.faults(rows), run_record(run, alive=alive), gaps)
     if as_json:
         page.show_json(document)
         return

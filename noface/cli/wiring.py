@@ -3,17 +3,19 @@
 import hashlib
 import os
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
+from noface.cli.policies import breaker_rules, policy
 from noface.config.settings import Config
 from noface.core.classify.diff import DiffLimits
 from noface.core.hints import HintRule
 from noface.core.model import GateKind, GateResult, GateSpec, ModelSpec
-from noface.core.policy import Policy, Rung
 from noface.git.repo import Plumbing, Repository
 from noface.git.snapshot import Limits
+from noface.core.partial import AccumulationFormat
+from noface.core.prompt_data import EarlierForm
 from noface.loop.context import RunSettings
+from noface.loop.templates_folder import load_templates
 from noface.loop.workshop import Setup, Workshop
 from noface.system.clock import SystemClock
 from noface.system.supervise import Launcher
@@ -69,25 +71,6 @@ def model_specs(config: Config, root: Path) -> dict[str, ModelSpec]:
     }
 
 
-def policy(config: Config, model: str | None = None) -> Policy:
-    """Return the ladder of `[retry]` (N11); `model` from the command line takes the first rung's place."""
-    retry, models = config.retry, config.models
-    first = model or retry.default_model
-    rungs = [Rung(first, models[first].tier, retry.escalate_after_attempts)]
-    if retry.escalation_model is not None and retry.escalation_model != first:
-        rungs.append(Rung(retry.escalation_model, models[retry.escalation_model].tier, retry.max_total_attempts))
-    return Policy(
-        ladder=tuple(rungs),
-        tiers=tuple((name, entry.tier) for name, entry in models.items()),
-        attempts_max=retry.max_total_attempts,
-        block_after=retry.block_after,
-        issue_cost_usd_max=retry.max_cost_usd,
-        transient_retries=retry.transient_retries,
-        backoff_base_s=retry.backoff_base,
-        backoff_max_s=retry.backoff_max,
-    )
-
-
 def settings(config: Config, repository: Repository, options: RunOptions) -> RunSettings:
     """Return what a run does and where it stops."""
     tracked = (f"{config.tracker.path.strip('/')}/**",)
@@ -97,8 +80,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         policy=policy(config, options.model),
         protected=(*config.protect.patterns, *tracked),
         hints=tuple(
-            HintRule(h.hint, h.label or "", h.language or "", h.error_pattern or "", h.error_regex or "")
-            for h in config.failure_hints
+            HintRule(h.hint, h.label, h.language, h.error_pattern, h.error_regex, h.path) for h in config.failure_hints
         ),
         workers=options.workers or config.run.workers,
         cost_usd_max=options.max_cost if options.max_cost is not None else config.run.max_cost_usd,
@@ -108,9 +90,14 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         squash=config.landing.style == "squash",
         only_issues=options.issues,
         once=options.once,
-        prompt_chars_max=int(config.limits.prompt_kb * 1000),
-        template=files("noface.loop").joinpath("templates/attempt.md.j2").read_text("utf-8"),
+        templates=load_templates(repository.root / config.prompts.dir if config.prompts.dir else None),
+        prompt_tokens_max=config.prompts.max_tokens,
+        partial_form=AccumulationFormat(config.recovery.accumulation_format),
+        earlier_form=EarlierForm(config.recovery.accumulation_format),
+        earlier_bytes_max=config.recovery.accumulation_kb * 1000,
+        learn=config.recovery.learn,
         attempts_dir=str(repository.state_dir / "attempts"),
+        breaker=breaker_rules(config),
     )
 
 

@@ -1,13 +1,32 @@
-"""What a person is told of a blocked issue (N13): what was tried, the errors, what is unclear, what to do next."""
+"""What a person is told of an issue that waits for them (N13, L10).
 
-import shlex
+What was tried, what went wrong, what is unclear, the question to be answered, and what can be done with which command.
+Scripts read these documents: add keys, never rename. The text of agents in them is bounded, and quoted where it
+stands within a sentence of noface's.
+"""
+
+from collections.abc import Iterator
 from typing import Any
 
-from noface.core.actions import Block
-from noface.core.model import Issue, PastAttempt
-from noface.core.taxonomy import FailureKind
+from noface.core.abort_report import abort_report
+from noface.core.actions import Block, RequestApproval
+from noface.core.excerpts import distinct, short
+from noface.core.history import Advice, AdviceOutcome, History, Topic
+from noface.core.model import Failure, Issue, PastAttempt
+from noface.core.person_question import approval_question, blocked_question
+from noface.core.taxonomy import PASSED, FailureKind
+from noface.core.wanted import wanted_by
+from noface.core.ways_out import Way, ways_of_approval, ways_of_blocked
 
 _ERRORS_MAX = 5
+_ERROR_CHARS_MAX = 600
+_UNCLEAR_MAX = 20
+_UNCLEAR_CHARS_MAX = 1_000
+_TRIED_MAX = 60
+_TRIED_CHARS_MAX = 600
+_REASON_CHARS_MAX = 600
+_PARTS_CHARS_MAX = 8_000
+_CHANGED_MAX = 100
 
 _FIRST_STEPS: dict[FailureKind, str] = {
     FailureKind.AUTH: "Log the agent in, or give it a key; then run noface again: this clears itself.",
@@ -34,41 +53,145 @@ CLEARS_ITSELF = (
 )
 """Blocks of these kinds are lifted by the next run: their cause lies outside the issue."""
 
+_FOLLOWED = {
+    "RetrySame": "run again, nothing charged",
+    "RetryWithFeedback": "told why, same model again",
+    "AddContext": "told what noface knows, again",
+    "Escalate": "the next model",
+    "ThinkLonger": "extended thinking",
+    "ReduceScope": "a smaller step",
+    "SwitchModel": "another model of its tier",
+    "WaitUntil": "waited",
+    "AwaitIssues": "waited for other issues",
+    "RequestApproval": "asked for approval",
+}
+"""What followed an attempt, in a person's words, by the name of the action; questions tell of themselves."""
+_ASKED_FOR = {
+    Topic.DIAGNOSIS: "a diagnosis",
+    Topic.REFLECTION: "why it failed",
+    Topic.CLARIFICATION: "a clarification",
+    Topic.BOUNDARY: "a way within the limits",
+    Topic.MERGE_CONFLICT: "a way through the conflict",
+    Topic.DEPENDENCY: "the state of its dependencies",
+    Topic.ARCHITECT: "another design",
+    Topic.BREAKDOWN: "a breakdown",
+}
+_NO_ANSWER = {
+    AdviceOutcome.UNUSABLE: "its answer was of no use",
+    AdviceOutcome.UNAVAILABLE: "it could not be asked",
+    AdviceOutcome.PARTS_FAILED: "not all of the parts could be done",
+}
 
-def block_document(issue: Issue, action: Block, attempts: tuple[PastAttempt, ...], branch: str) -> dict[str, Any]:
-    """Return what `noface blocked --json` shows of an issue; `branch` is where its best work stands."""
-    failures = [attempt.failure for attempt in attempts if attempt.failure is not None]
-    last = failures[-1] if failures else None
-    newest_first = dict.fromkeys(f"{f.kind}: {f.message}" for f in reversed(failures))
-    errors = list(newest_first)[:_ERRORS_MAX][::-1]
-    questions = list(dict.fromkeys(q for f in failures for q in f.questions))
+
+def block_document(issue: Issue, action: Block, history: History, branch: str) -> dict[str, Any]:
+    """Return what `noface blocked --json` shows of a blocked issue; `branch` is where its best work stands."""
+    ways = ways_of_blocked(issue, action.kind, history, branch)
+    first = _FIRST_STEPS.get(action.kind, "Read the last error; add to the issue what the worker could not know.")
     return {
         "kind": action.kind.value,
-        "summary": _summary(action, attempts, last.message if last else ""),
-        "tried": [_tried(attempt) for attempt in attempts],
-        "errors": errors,
-        "unclear": questions,
-        "questions": questions,
-        "options": ["add what is missing and unblock", "name a stronger model", "take the branch over by hand"],
-        "next_steps": [
-            _FIRST_STEPS.get(action.kind, "Read the last error; add to the issue what the worker could not know."),
-            f"See the evidence: noface show {issue.id}",
-            *([f"See the best work so far: git diff ...{branch}"] if branch else []),
-        ],
-        "commands": [
-            f'noface unblock {issue.id} --note "…"',
-            f"noface retry {issue.id}",
-            f"$EDITOR {shlex.quote(issue.source)}" if issue.source else f"noface issue show {issue.id}",
-        ],
+        "summary": _summary(action, history),
+        "question": blocked_question(issue, action.kind, history),
+        **_told(history),
+        **_ways(issue, first, ways, branch),
+        "report": abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
     }
 
 
-def _summary(action: Block, attempts: tuple[PastAttempt, ...], message: str) -> str:
-    count = len(attempts)
-    after = f" after {count} attempt{'s' if count != 1 else ''}" if count else ""
-    return f"{action.kind}{after}: {action.reason}" + (f". Last: {message}" if message else "")
+def approval_document(issue: Issue, action: RequestApproval, history: History, branch: str) -> dict[str, Any]:
+    """Return what `noface blocked --json` shows of an issue that waits for approval.
+
+    `wants` says what is asked for (see `wanted`), `attempt` for which attempt, `paths` which paths it would be allowed.
+    """
+    wants = wanted_by(action)
+    last = history.current[-1] if history.current else None
+    number = last.number if last is not None else 0
+    changed = last.changed if last is not None else ()
+    first = "Look at the change and at the question, then approve or reject."
+    return {
+        "kind": action.kind.value if action.kind is not None else PASSED,
+        "summary": f"attempt {number} waits for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
+        "question": approval_question(issue, action, history),
+        **_told(history),
+        **_ways(issue, first, ways_of_approval(issue, wants, branch), branch),
+        "wants": wants.value,
+        "attempt": number,
+        "paths": list(action.paths),
+        "changed": list(changed[:_CHANGED_MAX]),
+        "changed_files": len(changed),
+        "changed_lines": last.lines if last is not None else 0,
+    }
 
 
-def _tried(attempt: PastAttempt) -> str:
-    what = attempt.outcome if attempt.failure is None else f"{attempt.outcome}: {attempt.failure.message}"
-    return f"attempt {attempt.number} with {attempt.model}: {what}"
+def _told(history: History) -> dict[str, Any]:
+    """Return what was tried, in all epochs, and what went wrong and is unclear in this one."""
+    newest_first = [attempt for attempt in reversed(history.current) if attempt.failure is not None]
+    errors = distinct((_error(a.failure) for a in newest_first if a.failure), _ERRORS_MAX, _ERROR_CHARS_MAX)
+    tried = [short(line, _TRIED_CHARS_MAX) for line in _tried(history)]
+    parts = [a.text for a in history.asked if a.topic is Topic.BREAKDOWN and a.outcome is AdviceOutcome.PARTS_FAILED]
+    return {
+        "tried": tried[-_TRIED_MAX:],
+        "errors": errors[::-1],
+        "unclear": distinct(_unclear(history, gaps=True), _UNCLEAR_MAX, _UNCLEAR_CHARS_MAX),
+        "questions": distinct(_unclear(history, gaps=False), _UNCLEAR_MAX, _UNCLEAR_CHARS_MAX),
+        "parts_failed": parts[-1][:_PARTS_CHARS_MAX] if parts else "",
+    }
+
+
+def _ways(issue: Issue, first: str, ways: tuple[Way, ...], branch: str) -> dict[str, Any]:
+    look = [f"See the best work so far: git diff ...{branch}"] if branch else []
+    return {
+        "options": [way.option for way in ways],
+        "commands": [way.command for way in ways],
+        "next_steps": [first, f"See the evidence: noface show {issue.id}", *look],
+    }
+
+
+def _summary(action: Block, history: History) -> str:
+    count, everything = len(history.current), len(history.attempts)
+    more = f" ({everything} in all)" if everything > count else ""
+    after = f" after {count} attempt{'s' if count != 1 else ''}{more}" if everything else ""
+    said = f"{action.kind}{after}: {short(action.reason, _REASON_CHARS_MAX)}"
+    last = next((attempt.failure for attempt in reversed(history.current) if attempt.failure is not None), None)
+    return said + (f". Last: {short(last.message, _ERROR_CHARS_MAX)}" if last is not None and last.message else "")
+
+
+def _error(failure: Failure) -> str:
+    return f"{failure.kind}: {failure.message}"
+
+
+def _tried(history: History) -> Iterator[str]:
+    """Yield a line for each attempt and each question about it, oldest first."""
+    for attempt in history.attempts:
+        yield _attempted(attempt, history.epoch)
+        for advice in history.advice:
+            if advice.after == attempt.number:
+                yield _asked(advice)
+
+
+def _attempted(attempt: PastAttempt, epoch: int) -> str:
+    model = f"{attempt.model}, thinking" if attempt.think else attempt.model
+    what = attempt.outcome if attempt.failure is None else _error(attempt.failure)
+    line = short(f"attempt {attempt.number} with {model}: {what}", _TRIED_CHARS_MAX - 100)
+    followed = _FOLLOWED.get(attempt.answer)
+    before = " (before it was given back)" if attempt.epoch < epoch else ""
+    return f"{line}{f' → {followed}' if followed else ''}{before}"
+
+
+def _asked(advice: Advice) -> str:
+    topic = _ASKED_FOR[advice.topic]
+    who = f"asked {advice.model} for {topic}" if advice.model else f"noface looked for {topic} itself"
+    problem = _NO_ANSWER.get(advice.outcome)
+    cause = advice.cause if advice.outcome is not AdviceOutcome.PARTS_FAILED else ""
+    answer = [cause] if problem else [advice.cause, advice.text]
+    said = " ".join(part for part in (advice.strategy, *answer) if part)
+    return ": ".join(part for part in (who, problem or "", said) if part)
+
+
+def _unclear(history: History, *, gaps: bool) -> Iterator[str]:
+    """Yield what workers asked, and with `gaps` what they missed, the newest attempt's first."""
+    for attempt in reversed(history.current):
+        if attempt.failure is not None:
+            yield from attempt.failure.questions
+        if attempt.report is not None:
+            yield from attempt.report.questions
+            yield from attempt.report.gaps if gaps else ()

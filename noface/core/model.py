@@ -14,7 +14,10 @@ DEFAULT_PRIORITY = 2
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A piece of work. `source` names where a person edits it; `content_hash` changes when they do."""
+    """A piece of work. `source` names where a person edits it; `content_hash` changes when they do.
+
+    `tier` is the lowest tier that works on it. `parent` and `depth` are those of an issue that a breakdown made.
+    """
 
     id: str
     title: str
@@ -25,10 +28,13 @@ class Issue:
     paths: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
     model: str | None = None
+    tier: int | None = None
     max_attempts: int | None = None
     no_escalate: bool = False
     source: str = ""
     content_hash: str = ""
+    parent: str | None = None
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +180,10 @@ class EndedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentRun:
-    """How a worker run ended. An interrupted run is judged by `ended_by`, never by its exit code."""
+    """How a worker run ended. An interrupted run is judged by `ended_by`, never by its exit code.
+
+    `answer` is its last message in full (up to a limit), where a report or an answer is looked for.
+    """
 
     exit_code: int | None
     signal: int | None
@@ -185,6 +194,41 @@ class AgentRun:
     error: Failure | None = None
     started: bool = True
     survivors_killed: int = 0
+    answer: str = ""
+
+
+class ReportStatus(StrEnum):
+    """How a worker sees its own work."""
+
+    DONE = "done"
+    PARTIAL = "partial"
+    BLOCKED = "blocked"
+
+
+class BlockedReason(StrEnum):
+    """Why a worker says that it cannot go on (K5, DECISIONS)."""
+
+    BOUNDARY_VIOLATION = "boundary_violation"
+    CONTRACT_CHANGE = "contract_change"
+    DEPENDENCY_ISSUE = "dependency_issue"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """What a worker says of its work, in JSON of a published schema. Evidence outranks it (law 10).
+
+    `confidence` is 0 to 1. `needs` are ids of issues it found it depends on.
+    """
+
+    status: ReportStatus
+    summary: str = ""
+    confidence: float | None = None
+    risks: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    blocked_reason: BlockedReason | None = None
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +284,7 @@ class AttemptOrder:
     `main` is main's commit when the order was made; `start` the commit the workspace begins with (main, or the
     best attempt so far merged with main). `token` fences late results. `slot` names the workspace.
     `known_failures` maps a gate's key to the tests that fail on main already (baseline "only-new"), None under
-    "require-green".
+    "require-green". `think` asks for extended thinking. `role` is "worker", or the topic of a question.
     """
 
     run_id: str
@@ -258,6 +302,8 @@ class AttemptOrder:
     earlier: tuple[PriorFailure, ...] = ()
     known_failures: tuple[tuple[str, tuple[str, ...]], ...] | None = None
     resumed: bool = False
+    think: bool = False
+    role: str = "worker"
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +327,10 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class AttemptReport:
-    """What came of an order. `failure` None and a proof mean PASSED; `interrupted` means nobody is to blame."""
+    """What came of an order. `failure` None and a proof mean PASSED; `interrupted` means nobody is to blame.
+
+    `worker` is the worker's own report, where it gave one.
+    """
 
     token: str
     issue_id: str
@@ -294,6 +343,7 @@ class AttemptReport:
     interrupted: bool = False
     notes: tuple[str, ...] = ()
     patch_hash: str = ""
+    worker: WorkerReport | None = None
 
     @property
     def outcome(self) -> str:
@@ -305,7 +355,11 @@ class AttemptReport:
 
 @dataclass(frozen=True, slots=True)
 class PastAttempt:
-    """A finished attempt as the policy sees it. `epoch` counts the issue's unblockings: only the newest counts."""
+    """A finished attempt as the policy sees it. `epoch` counts the issue's unblockings: only the newest counts.
+
+    `changed` are the paths it changed against main and `lines` how many lines; `answer` names the action that
+    followed it.
+    """
 
     number: int
     model: str
@@ -323,11 +377,21 @@ class PastAttempt:
     finished_at: float = 0.0
     failure: Failure | None = None
     cost_usd: float | None = None
+    think: bool = False
+    changed: tuple[str, ...] = ()
+    lines: int = 0
+    report: WorkerReport | None = None
+    answer: str = ""
+    started_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class IssueState:
-    """What noface remembers of an issue between ticks."""
+    """What noface remembers of an issue between ticks.
+
+    `satisfied`: skipped because main holds already what it asks for. `wanted_model` and `wanted_attempts` are what a
+    person said at unblocking; `granted_paths` what they allowed; `needs` the issues the work turned out to depend on.
+    """
 
     id: str
     status: IssueStatus = IssueStatus.READY
@@ -336,3 +400,13 @@ class IssueState:
     epoch: int = 0
     note: str = ""
     content_hash: str = ""
+    satisfied: bool = False
+    wanted_model: str | None = None
+    wanted_attempts: int | None = None
+    granted_paths: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    @property
+    def done(self) -> bool:
+        """True where what depends on the issue may start."""
+        return self.status is IssueStatus.MERGED or (self.status is IssueStatus.SKIPPED and self.satisfied)

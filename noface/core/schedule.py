@@ -1,18 +1,20 @@
 """What starts now, and why the rest waits. Pure: read aloud, it is the order of the night's work.
 
 Ready issues start by priority (0 first), then in the backlog's order. An issue waits for its dependencies to be
-merged, for its retry time, and for its model's provider. A skipped issue counts as merged: noface skips one only
-where main holds already what it asks for. An issue that waits for a person holds up only those that depend on it (L9).
+merged, for its retry time, and for its model's provider: while a circuit breaker is open nobody starts with the model,
+then one issue probes it. An issue that was skipped because main holds already what it asks for counts as merged. An
+issue that waits for a person holds up only those that depend on it (L9).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from noface.core.breaker import Breaker
 from noface.core.model import Issue, IssueState
 from noface.core.taxonomy import IssueStatus
 
 _OPEN = (IssueStatus.READY, IssueStatus.WAITING)
-_SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED)
+_FOR_A_PERSON = (IssueStatus.BLOCKED, IssueStatus.APPROVAL, IssueStatus.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,36 +35,35 @@ class Plan:
     waiting: tuple[Waiting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelWait:
-    """A model whose provider asked to wait until `until`."""
-
-    until: float
-    reason: str
-
-
 def plan(
     issues: tuple[Issue, ...],
     states: Mapping[str, IssueState],
     next_models: Mapping[str, str],
-    waits: Mapping[str, ModelWait],
+    waits: Mapping[str, Breaker],
     slots: int,
     now: float,
+    at_work: frozenset[str] = frozenset(),
 ) -> Plan:
-    """Pick up to `slots` issues to start. `next_models` names the model each issue would run with."""
+    """Pick up to `slots` issues to start. `next_models` names the model each issue would run with.
+
+    `at_work` are the models that work right now: a probe of theirs may be under way.
+    """
     known = {issue.id: issue for issue in issues}
     start: list[Issue] = []
     waiting: list[Waiting] = []
+    probed = set(at_work)
     order = sorted(enumerate(issues), key=lambda pair: (pair[1].priority, pair[0]))
     for _, issue in order:
         state = states.get(issue.id, IssueState(issue.id))
         if state.status not in _OPEN:
             continue
-        blocker = _obstacle(issue, state, known, states, next_models, waits, now)
+        model = next_models.get(issue.id, "")
+        blocker = _obstacle(issue, state, known, states, now) or _provider(issue, model, waits, probed, now)
         if blocker is not None:
             waiting.append(blocker)
         elif len(start) < slots:
             start.append(issue)
+            probed.add(model)
     return Plan(tuple(start), tuple(waiting))
 
 
@@ -71,19 +72,25 @@ def _obstacle(
     state: IssueState,
     issues: Mapping[str, Issue],
     states: Mapping[str, IssueState],
-    next_models: Mapping[str, str],
-    waits: Mapping[str, ModelWait],
     now: float,
 ) -> Waiting | None:
-    missing = [d for d in issue.depends_on if d not in states or states[d].status not in _SETTLED]
+    missing = [d for d in issue.depends_on if d not in states or not states[d].done]
     if missing:
         shown = ", ".join(missing)
         return Waiting(issue.id, f"waits for {shown} to be merged", hopeless=_stuck(issue, issues, states))
     if state.until is not None and state.until > now:
         return Waiting(issue.id, state.reason or "waits for its retry time", state.until)
-    wait = waits.get(next_models.get(issue.id, ""))
-    if wait is not None and wait.until > now:
+    return None
+
+
+def _provider(issue: Issue, model: str, waits: Mapping[str, Breaker], probed: set[str], now: float) -> Waiting | None:
+    wait = waits.get(model)
+    if wait is None:
+        return None
+    if wait.open(now):
         return Waiting(issue.id, wait.reason, wait.until)
+    if model in probed:
+        return Waiting(issue.id, f"{model} is being tried by another issue first")
     return None
 
 
@@ -93,10 +100,10 @@ def _stuck(issue: Issue, issues: Mapping[str, Issue], states: Mapping[str, Issue
     pending = list(issue.depends_on)
     while pending:
         dependency = pending.pop()
-        status = states[dependency].status if dependency in states else IssueStatus.READY
-        if status in (IssueStatus.BLOCKED, IssueStatus.APPROVAL):
+        state = states.get(dependency, IssueState(dependency))
+        if state.status in _FOR_A_PERSON and not state.done:
             return True
-        if status not in _SETTLED and dependency not in seen and dependency in issues:
+        if not state.done and dependency not in seen and dependency in issues:
             pending += issues[dependency].depends_on
         seen.add(dependency)
     return False

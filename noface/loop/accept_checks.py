@@ -58,7 +58,7 @@ class AcceptChecks:
             journal.blocked(now, issue.id, reason, _block(issue, checked))
         elif checked.failing == 0:
             reason = "already satisfied: its accept commands pass on main"
-            journal.status(now, issue.id, IssueStatus.SKIPPED, reason)
+            journal.status(now, issue.id, IssueStatus.SKIPPED, reason, satisfied=True)
         else:
             self._failing[issue.id, issue.content_hash] = checked.failing
         return slot

@@ -2,10 +2,11 @@
 
 import shutil
 import time
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
-from noface.agents.base import AgentEvent, Place, StreamReader
+from noface.agents.base import ANSWER_MAX, AgentEvent, EventKind, Place, StreamReader
 from noface.core.model import AgentRun, AttemptOrder, EndedBy, Failure
 from noface.core.taxonomy import Category, FailureKind
 from noface.gates.environment import for_programs
@@ -16,12 +17,22 @@ from noface.system.supervise import Canceller, Command, Exit
 _CHUNK_BYTES = 1 << 20
 _STDERR_TAIL_BYTES = 16_000
 _WORDS_SHOWN_MAX = 160
+_SHOWS_A_MODEL = (EventKind.TOOL, EventKind.EDIT)
+"""Only a model that answers uses tools; text may as well be a provider's excuse."""
+
+
+class TellLine(Protocol):
+    """Shows a line of a run; `alive` where it proves that the provider answers."""
+
+    def __call__(self, text: str, *, alive: bool) -> None:
+        """Show it."""
+        ...
 
 
 class LogFollower:
     """Feeds a growing log to a reader, and remembers when the run last showed that it lives."""
 
-    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, tell_line: Callable[[str], None]) -> None:
+    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, tell_line: "TellLine") -> None:
         self._stdout = stdout
         self._stderr = stderr
         self._reader = reader
@@ -47,7 +58,7 @@ class LogFollower:
         if self._reader.any_output_is_life:
             self._watch_stderr()
         if event is not None:
-            self._tell_line(event.text)
+            self._tell_line(event.text, alive=event.kind in _SHOWS_A_MODEL)
         return self.last_life
 
     def _watch_stderr(self) -> None:
@@ -69,8 +80,8 @@ def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Cancell
         log.unlink(missing_ok=True)
     reader = agent.reader()
 
-    def tell_line(text: str) -> None:
-        tell(Progress(order.issue.id, order.number, "agent", text[:_WORDS_SHOWN_MAX]))
+    def tell_line(text: str, *, alive: bool) -> None:
+        tell(Progress(order.issue.id, order.number, "agent", text[:_WORDS_SHOWN_MAX], alive))
 
     follower = LogFollower(stdout, stderr, reader, tell_line)
     ended = shop.launcher.run(
@@ -90,7 +101,16 @@ def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Cancell
     )
     follower.poll()
     tail = read_bounded(stderr, 0, _STDERR_TAIL_BYTES) if stderr.exists() else ""
-    return _judged(order, ended, reader, tail)
+    run = _judged(order, ended, reader, tail)
+    return run if run.answer or not reader.any_output_is_life else replace(run, answer=_printed(stdout))
+
+
+def _printed(stdout: Path) -> str:
+    """Return the end of what was printed: the answer of a program whose output has no types."""
+    try:
+        return read_bounded(stdout, 0, ANSWER_MAX)
+    except OSError:
+        return ""
 
 
 def _told(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
@@ -101,6 +121,8 @@ def _told(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
         ("NOFACE_ATTEMPT", str(order.number)),
         ("NOFACE_MODEL", order.model.model or order.model.name),
         ("NOFACE_RUN_ID", order.run_id),
+        ("NOFACE_ROLE", order.role),
+        ("NOFACE_THINK", "1" if order.think else ""),
     )
 
 
@@ -123,6 +145,7 @@ def _judged(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str)
         error=error,
         started=not ended.error or ended.ended_by is EndedBy.LOST,
         survivors_killed=ended.survivors_killed,
+        answer=verdict.answer,
     )
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.agents.base import Place
+from noface.core.answers.report import find_report
 from noface.core.codec import decode, encode
-from noface.core.model import AgentRun, AttemptOrder, AttemptReport, EndedBy, Failure, Snapshot
+from noface.core.model import AgentRun, AttemptOrder, AttemptReport, EndedBy, Failure, Snapshot, WorkerReport
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.git.slots import give_git
@@ -37,6 +38,8 @@ class Work:
     snapshot: Snapshot
     patch_hash: str
     changed: bool
+    report: WorkerReport | None = None
+    notes: tuple[str, ...] = ()
 
 
 def run_attempt(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> AttemptReport:
@@ -53,8 +56,9 @@ def run_attempt(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Te
         number=order.number,
         agent=work.agent,
         snapshot=work.snapshot,
-        notes=work.snapshot.notes,
+        notes=(*work.snapshot.notes, *work.notes),
         patch_hash=work.patch_hash,
+        worker=work.report,
     )
     if work.agent.ended_by is EndedBy.CANCELLED:
         return _finished(order, shop, replace(report, interrupted=True))
@@ -101,7 +105,9 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     )
     hit("snapshot_taken")
     shop.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, str(order.number)), taken.snapshot.candidate))
-    work = Work(agent, taken.snapshot, taken.patch_hash, taken.changed)
+    said, invalid = find_report(agent.answer)
+    notes = (f"the worker's report is malformed: {invalid.violation}",) if invalid is not None else ()
+    work = Work(agent, taken.snapshot, taken.patch_hash, taken.changed, said, notes)
     patch = taken.patch[:_PATCH_BYTES_MAX]
     write_atomic(directory / "diff.patch", patch, durable=False)
     # Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.

@@ -1,7 +1,10 @@
 """The backlog as it is now: read again when the tracker's fingerprint changes."""
 
+from dataclasses import replace
+
 from noface.core.backlog import without_unknown_models
-from noface.core.model import Backlog, Issue
+from noface.core.model import Backlog, Issue, IssueState
+from noface.core.parts import with_parts
 from noface.core.taxonomy import IssueStatus
 from noface.loop.context import RunContext
 
@@ -20,13 +23,19 @@ class BacklogWatch:
         """Read the backlog again if it may have changed."""
         context = self._context
         fingerprint = context.tracker.fingerprint()
-        if fingerprint == self._fingerprint:
+        if fingerprint == self._fingerprint and not context.backlog_stale:
             return
-        states = context.reader.states().values()
-        merged = tuple(state.id for state in states if state.status is IssueStatus.MERGED)
-        self.backlog = without_unknown_models(context.tracker.backlog(merged), context.settings.models)
+        context.backlog_stale = False
+        known = context.reader.states().values()
+        merged = tuple(state.id for state in known if state.status is IssueStatus.MERGED)
+        listed = without_unknown_models(context.tracker.backlog(merged), context.settings.models)
+        self.backlog = replace(listed, issues=with_parts(listed.issues, context.questions.children()))
         self._fingerprint = fingerprint
         context.journal.sync_backlog(self.backlog, fingerprint)
+        states = context.reader.states()
+        agreed = tuple(as_agreed(issue, states[issue.id]) for issue in self.backlog.issues)
+        self.backlog = replace(self.backlog, issues=agreed)
+        context.issues = agreed
         self.lift_edited()
 
     def lift_edited(self) -> None:
@@ -45,4 +54,12 @@ class BacklogWatch:
     def wanted(self) -> tuple[Issue, ...]:
         """Return the issues this run is about: all of them, or those the person named."""
         only = self._context.settings.only_issues
-        return tuple(issue for issue in self.backlog.issues if not only or issue.id in only)
+        return tuple(issue for issue in self.backlog.issues if not only or issue.id in only or issue.parent in only)
+
+
+def as_agreed(issue: Issue, state: IssueState) -> Issue:
+    """Add what was agreed since the issue was written: paths a person allowed, issues the work turned out to need."""
+    if not state.granted_paths and not state.needs:
+        return issue
+    paths = tuple(dict.fromkeys(issue.paths + state.granted_paths)) if issue.paths else ()
+    return replace(issue, paths=paths, depends_on=tuple(dict.fromkeys(issue.depends_on + state.needs)))

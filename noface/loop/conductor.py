@@ -8,19 +8,22 @@ import time
 from dataclasses import dataclass
 
 from noface.core.model import AttemptOrder, AttemptReport, Issue
+from noface.core.partial import accumulate, steps_of
 from noface.core.schedule import Plan, plan
-from noface.core.taxonomy import IssueStatus
-from noface.git.repo import scratch_branch
+from noface.core.taxonomy import Category, IssueStatus
 from noface.loop.accept_checks import AcceptChecks
 from noface.loop.backlog_watch import BacklogWatch
+from noface.loop.beginning import Begun, begin
+from noface.loop.charging import charged
+from noface.loop.consultations import Answered, Consultations
 from noface.loop.context import RunContext
 from noface.loop.ending import Ended, ended
+from noface.loop.epics import EpicChecked, Epics
 from noface.loop.landing import MergeQueue
+from noface.loop.learning import count_lessons
 from noface.loop.limits import RunLimits
-from noface.loop.orders import make_order
-from noface.loop.perform import decide, settle
+from noface.loop.perform import decide, history, settle
 from noface.loop.precheck import AcceptChecked
-from noface.loop.recover import record_order
 from noface.loop.workers import AttemptEnded, Running, Workers
 from noface.loop.workshop import GateFlaked, GateRan, Progress
 from noface.system.failpoints import hit
@@ -44,6 +47,8 @@ class Conductor:
         self._watch = BacklogWatch(context)
         self._workers = Workers(context)
         self._checks = AcceptChecks(context)
+        self._questions = Consultations(context)
+        self._epics = Epics(context)
         self._landing = MergeQueue(context)
         self._limits = RunLimits(context)
         self._limit = ""
@@ -61,6 +66,7 @@ class Conductor:
             self._settle_unfinished()
             while True:
                 self._land()
+                self._close_epics()
                 planned = self._start()
                 if self._idle() and not self._sleep(planned):
                     return self._ended(planned)
@@ -94,6 +100,7 @@ class Conductor:
         match message:
             case Progress(issue_id, number, phase, text):
                 self._workers.saw(message)
+                self._breakers_close(message)
                 context.announce("progress", issue_id, {"number": number, "phase": phase, "text": text})
                 return False
             case GateRan(key, result):
@@ -109,6 +116,15 @@ class Conductor:
                 if message.broken is not None:
                     self._break(message.broken)
                 self._workers.give_slot(self._checks.ended(message, self._watch.issue(issue_id)))
+            case Answered():
+                if message.broken is not None:
+                    self._break(message.broken)
+                self._workers.give_slot(self._questions.ended(message))
+                context.backlog_changed()
+            case EpicChecked(issue_id):
+                if message.broken is not None:
+                    self._break(message.broken)
+                self._workers.give_slot(self._epics.ended(message))
             case Stop(urgent):
                 self._stop(urgent=urgent)
             case _:
@@ -126,15 +142,29 @@ class Conductor:
             report = running.future.result()
             notes = _notes(report)
         now = context.clock.now()
-        charged = not report.interrupted and (report.failure is None or report.failure.charged)
-        if not context.journal.attempt_finished(now, report, charged=charged, notes=notes):
+        costs = charged(report, context.reader.past(order.issue.id))
+        partial = accumulate(steps_of(report), context.settings.partial_form, context.settings.earlier_bytes_max)
+        if not context.journal.attempt_finished(now, report, charged=costs, notes=notes, partial=partial):
             return  # fenced: somebody has settled this attempt already
         hit("attempt_recorded")
         if report.interrupted and self._drain_until is not None:
             context.journal.status(now, order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
             return
-        settle(context, self._landing, order.issue, self._epoch(order.issue.id), report.proof)
+        self._provider_answered(order.model.name, report)
+        count_lessons(context, order, report)
+        settle(context, self._landing, self._present(order.issue), report.proof)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
+
+    def _breakers_close(self, message: Progress) -> None:
+        """Close the breaker of a model that shows life: its probe has succeeded."""
+        model = self._workers.model_of(message.issue_id) if message.alive else None
+        if model is not None and model in self._context.reader.waits():
+            self._context.journal.wait_over(model)
+
+    def _provider_answered(self, model: str, report: AttemptReport) -> None:
+        transient = report.failure is not None and report.failure.category is Category.TRANSIENT
+        if report.agent is not None and not report.interrupted and not transient:
+            self._context.journal.wait_over(model)
 
     # What goes out
 
@@ -143,7 +173,7 @@ class Conductor:
             entry = rejected.entry
             now = self._context.clock.now()
             self._context.journal.attempt_overruled(now, entry.issue.id, entry.number, rejected.failure)
-            settle(self._context, self._landing, entry.issue, self._epoch(entry.issue.id))
+            settle(self._context, self._landing, self._present(entry.issue))
 
     def _start(self) -> Plan:
         planned = self._plan()
@@ -165,47 +195,51 @@ class Conductor:
         if self._checks.needed(issue):
             self._checks.begin(issue, self._workers.take_slot())
             return
-        state = context.reader.states()[issue.id]
-        action = decide(context, issue, state.epoch)
-        model = getattr(action, "model", None)
-        if model is None:
-            settle(context, self._landing, issue, state.epoch)
+        match begin(context, self._landing, self._questions, issue, self._workers, self._checks.failing(issue)):
+            case Begun.ATTEMPT:
+                self._limits.attempt_started()
+                if self._first_wave is not None:
+                    self._first_wave.discard(issue.id)
+            case Begun.ANSWERED:
+                context.backlog_changed()
+            case Begun.QUESTION | Begun.NOTHING:
+                pass
+
+    def _close_epics(self) -> None:
+        """Check the epics whose parts have all landed; take back those whose parts cannot all be done."""
+        if self._drain_until is not None:
             return
-        slot = self._workers.take_slot()
-        order, prompt_hash = make_order(context, issue, model, slot, state.note, self._checks.failing(issue))
-        branch = scratch_branch(issue.id).removeprefix("refs/heads/")
-        context.journal.attempt_started(
-            context.clock.now(), order, epoch=state.epoch, prompt_hash=prompt_hash, branch=branch
-        )
-        record_order(order)
-        hit("attempt_started")
-        self._limits.attempt_started()
-        if self._first_wave is not None:
-            self._first_wave.discard(issue.id)
-        self._workers.submit(order)
+        for issue in self._epics.take_back():
+            self._context.backlog_changed()
+            settle(self._context, self._landing, issue)
+        for issue in self._epics.ready():
+            if self._workers.free:
+                self._epics.begin(issue, self._workers.take_slot())
 
     # What is
 
     def _plan(self) -> Plan:
         context = self._context
         states = context.reader.states()
-        busy = self._workers.issues | self._checks.issues
+        busy = self._workers.issues | self._checks.issues | self._questions.issues | self._epics.issues
         issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
         waits = context.reader.waits()
         models = {}
         for issue in issues if waits else ():
             state = states[issue.id]
             if state.status in (IssueStatus.READY, IssueStatus.WAITING):
-                models[issue.id] = str(getattr(decide(context, issue, state.epoch), "model", ""))
-        return plan(issues, states, models, waits, self._workers.free, context.clock.now())
+                models[issue.id] = str(getattr(decide(context, history(context, issue)), "model", ""))
+        at_work = self._workers.models | self._questions.models
+        return plan(issues, states, models, waits, self._workers.free, context.clock.now(), at_work)
 
-    def _epoch(self, issue_id: str) -> int:
-        row = self._context.reader.issue(issue_id)
-        return int(row["epoch"]) if row is not None else 0
+    def _present(self, issue: Issue) -> Issue:
+        """Return an issue as it is now, with what was agreed since its order was made."""
+        return self._watch.issue(issue.id) or issue
 
     def _idle(self) -> bool:
         landing = self._landing.working if self._drain_until is not None else self._landing.busy
-        return not len(self._workers) and not self._checks.issues and not landing
+        asking = self._checks.issues or self._questions.issues or self._epics.issues
+        return not len(self._workers) and not asking and not landing
 
     def _settle_unfinished(self) -> None:
         """Decide on the issues that a former run left in the middle: attempts without an action, landings."""
@@ -214,7 +248,7 @@ class Conductor:
             if row is None or issue.id in self._workers.issues:
                 continue
             if row["status"] in (IssueStatus.RUNNING, IssueStatus.LANDING):
-                settle(self._context, self._landing, issue, row["epoch"])
+                settle(self._context, self._landing, issue)
 
     # How it ends
 
@@ -258,6 +292,8 @@ class Conductor:
             self._context.announce("stopping", None, {})
         self._drain_until = self._drain_until or now + _DRAIN_S
         self._checks.stop(urgent=urgent)
+        self._questions.stop(urgent=urgent)
+        self._epics.stop(urgent=urgent)
         self._workers.stop(everything=now >= self._drain_until, urgent=urgent)
         if urgent or now >= self._drain_until:
             self._landing.stop(urgent=urgent)
@@ -266,6 +302,8 @@ class Conductor:
         self._workers.stop(everything=True, urgent=True)
         self._landing.stop(urgent=True)
         self._checks.close()
+        self._questions.close()
+        self._epics.close()
         self._landing.close()
         self._context.executor.close()
 

@@ -5,13 +5,19 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from noface.core.hints import HintRule
-from noface.core.model import GateResult, GateSpec, ModelSpec
+from noface.core.breaker import BreakerRules
+from noface.core.hints import HintRule, Search
+from noface.core.model import GateResult, GateSpec, Issue, ModelSpec
+from noface.core.partial import AccumulationFormat
 from noface.core.policy import Policy
+from noface.core.prompt_data import EarlierForm
 from noface.executors.local import LocalExecutor
 from noface.loop.gating import Known
+from noface.loop.pattern_search import patient_search
 from noface.loop.workshop import Workshop
 from noface.store.journal import Announce, Journal
+from noface.store.lessons import LessonStore
+from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.system.clock import Clock
 from noface.trackers.base import Tracker
@@ -34,14 +40,22 @@ class RunSettings:
     squash: bool = False
     only_issues: tuple[str, ...] = ()
     once: bool = False
-    prompt_chars_max: int = 200_000
-    template: str = ""
+    templates: Mapping[str, str] = field(default_factory=dict)
+    prompt_tokens_max: int = 50_000
+    partial_form: AccumulationFormat = AccumulationFormat.NOTES_ONLY
     attempts_dir: str = ""
+    breaker: BreakerRules = field(default_factory=BreakerRules)
+    earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
+    earlier_bytes_max: int = 20_000
+    learn: bool = True
 
 
 @dataclass(slots=True)
 class RunContext:
-    """The parts of a run. `known` are main's failing tests by gate, under the baseline "only-new"."""
+    """The parts of a run. `known` are main's failing tests by gate, under the baseline "only-new".
+
+    `issues` is the backlog as last read, with the parts of what was broken down.
+    """
 
     run_id: str
     settings: RunSettings
@@ -54,8 +68,17 @@ class RunContext:
     announce: Announce
     inbox: "queue.SimpleQueue[object]"
     memo: dict[str, GateResult]
+    questions: Questions
+    lessons: LessonStore
+    search: Search = field(default_factory=patient_search)
     dice: random.Random = field(default_factory=random.Random)
     known: Known | None = None
+    issues: tuple[Issue, ...] = ()
+    backlog_stale: bool = False
+
+    def backlog_changed(self) -> None:
+        """Have the backlog looked at again, though no file of it has changed."""
+        self.backlog_stale = True
 
     def gates_for(self, accept: tuple[str, ...]) -> tuple[GateSpec, ...]:
         """Return the project's gates and, after them, an issue's own."""

@@ -1,12 +1,11 @@
 """How a run ends: the exit code of DESIGN's table, and why, in a person's words."""
 
+import sqlite3
 from dataclasses import dataclass
 
 from noface.core.taxonomy import IssueStatus
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
 from noface.loop.context import RunContext
-
-_SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,12 @@ def ended(
         return Ended(EXIT_LIMIT, limit)
     only = context.settings.only_issues
     rows = [row for row in context.reader.issues() if row["present"] and (not only or row["id"] in only)]
-    if faulty or any(row["status"] not in _SETTLED for row in rows):
+    if faulty or any(not _settled(row) for row in rows):
         return Ended(EXIT_ATTENTION, "finished; some issues need a person")
     return Ended(EXIT_DONE, "all done")
+
+
+def _settled(row: sqlite3.Row) -> bool:
+    """Tell whether an issue needs nobody any more. A part that its parent took back is the parent's affair."""
+    skipped = row["status"] == IssueStatus.SKIPPED and (row["satisfied"] or row["parent"] is not None)
+    return bool(row["status"] == IssueStatus.MERGED or skipped)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from noface.core.classify.agent import without_changes
 from noface.core.model import AgentRun, AttemptOrder, AttemptReport, Failure, GateResult, Proof
 from noface.core.proof import all_hard_passed, worst
+from noface.core.reported import of_report
 from noface.core.taxonomy import Category, FailureKind
 from noface.loop.examine import examine_change, mask_secrets
 from noface.loop.gating import Gated, gate_tree
@@ -46,11 +47,12 @@ def _before_gates(order: AttemptOrder, shop: Workshop, report: AttemptReport, *,
     if error is not None and error.category in (Category.TRANSIENT, Category.ENVIRONMENT):
         return error
     if not changed:
-        return _nothing_changed(order, agent, snapshot.protected_edits)
+        return of_report(report.worker) or _nothing_changed(order, agent, snapshot.protected_edits)
     if secret is not None:
         return secret
-    if error is not None and not order.issue.accept:
-        return error  # half-work must not land: nothing but `accept` could tell it from the whole
+    unfinished = error or of_report(report.worker)
+    if unfinished is not None and not order.issue.accept:
+        return unfinished  # half-work must not land: nothing but `accept` could tell it from the whole
     if snapshot.oversized:
         return _oversized(snapshot.oversized)
     found = examine_change(order, shop, snapshot)

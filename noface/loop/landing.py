@@ -15,8 +15,9 @@ from noface.git.refs import ZERO, RefUpdate
 from noface.git.repo import hold_ref
 from noface.loop.context import RunContext
 from noface.loop.integrate import Proven, prove
+from noface.loop.learning import keep_lesson
+from noface.loop.material import attempt_directory
 from noface.loop.messages import landing_message
-from noface.loop.orders import attempt_directory
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
 
@@ -167,6 +168,7 @@ class MergeQueue:
             case Landed():
                 journal.landed(clock.now(), landing, entry.issue.id, commit, proof.flaky)
                 hit("landing_recorded")
+                keep_lesson(context, entry.issue)
                 self._remove(entry)
                 if context.known is not None:
                     context.known = tuple((result.gate.name, result.failing_tests) for result in proof.gates)

@@ -2,74 +2,84 @@
 
 import hashlib
 import secrets
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 
+from noface.core.actions import Action
 from noface.core.best import best_attempt
-from noface.core.hints import matching
-from noface.core.model import AttemptOrder, Issue, PastAttempt, PriorFailure
+from noface.core.history import Advice, AdviceOutcome, History, Topic
+from noface.core.model import AttemptOrder, Issue, IssueState, ModelSpec
 from noface.core.named_files import named_paths, run_scripts
-from noface.core.prompts import INSTRUCTIONS, PromptData, render
 from noface.core.tampering import is_test_file
 from noface.git.refs import RefUpdate
-from noface.git.repo import hold_ref, slug
+from noface.git.repo import hold_ref
 from noface.loop.context import RunContext
-from noface.loop.pattern_search import search
+from noface.loop.histories import history_of
+from noface.loop.learning import lessons_for
+from noface.loop.material import attempt_directory, prior
+from noface.loop.worker_prompt import Start, worker_prompt
 
-_PATCH_CHARS_MAX = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Where an attempt starts: a commit, and the attempt it holds (None: main as it is)."""
-
-    commit: str
-    best: PastAttempt | None
+_THINKING_FACTOR = 2
 
 
 def make_order(
-    context: RunContext, issue: Issue, model: str, slot: int, note: str, accept_failing: int | None
+    context: RunContext, issue: Issue, action: Action, slot: int, state: IssueState, accept_failing: int | None
 ) -> tuple[AttemptOrder, str]:
-    """Return the order and the hash of its prompt. Writes nothing but a ref that holds the starting commit."""
-    past = context.reader.past(issue.id)
+    """Return the order for the attempt that `action` starts, and the hash of its prompt.
+
+    Writes nothing but a ref that holds the starting commit, and which lessons the prompt tells of.
+    """
+    told = history_of(context.reader, context.questions, issue, state)
     main = context.shop.plumbing.main()
-    start = _start(context, issue, past, main, accept_failing)
+    start = best_start(context, told, main, accept_failing)
     number = context.reader.next_number(issue.id)
-    directory = attempt_directory(context.settings.attempts_dir, issue.id, number)
     protected = context.settings.protected + _judges(context, issue, main)
-    earlier = tuple(_prior(attempt) for attempt in past if attempt.failure is not None)
-    gates = context.gates_for(issue.accept)
-    prompt = _prompt(context, issue, past, earlier, start, note, protected)
+    think = bool(getattr(action, "think", False))
+    known = lessons_for(context, told, number)
+    prompt = worker_prompt(context, told, action, start, state.note, protected, known)
+    for cut in prompt.cuts:
+        context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, what=cut)
     order = AttemptOrder(
         run_id=context.run_id,
         token=secrets.token_hex(12),
         issue=issue,
         number=number,
-        model=context.settings.models[model],
-        prompt=prompt,
+        model=_thinking(context.settings.models[str(getattr(action, "model", ""))], think=think),
+        prompt=prompt.text,
         main=main,
         start=start.commit,
         slot=slot,
-        directory=directory,
-        gates=gates,
+        directory=attempt_directory(context.settings.attempts_dir, issue.id, number),
+        gates=context.gates_for(issue.accept),
         protected=protected,
-        earlier=earlier,
+        earlier=tuple(prior(attempt) for attempt in told.attempts if attempt.failure is not None),
         known_failures=context.known,
+        think=think,
     )
-    return order, hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest()[:16]
+    return order, hashlib.sha256(prompt.text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def attempt_directory(attempts_dir: str, issue_id: str, number: int) -> str:
-    """Return the folder of an attempt's logs and records."""
-    return str(Path(attempts_dir) / slug(issue_id) / str(number))
+def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
+    """Give a model that is to think longer the time and money for it (L5)."""
+    if not think:
+        return model
+    cost = model.max_cost_usd * _THINKING_FACTOR if model.max_cost_usd is not None else None
+    return replace(
+        model,
+        timeout_s=model.timeout_s * _THINKING_FACTOR,
+        idle_timeout_s=model.idle_timeout_s * _THINKING_FACTOR,
+        max_cost_usd=cost,
+    )
 
 
-def _start(
-    context: RunContext, issue: Issue, past: tuple[PastAttempt, ...], main: str, accept_failing: int | None
-) -> Start:
+def best_start(context: RunContext, told: History, main: str, accept_failing: int | None) -> Start:
+    """Return where the next attempt starts. What was tried before a breakdown is on main, or has failed, by now."""
     hard = sum(gate.hard for gate in context.settings.gates)
+    divided = max(
+        (advice.after for advice in told.asked if advice.topic is Topic.BREAKDOWN and _divided(advice)), default=0
+    )
+    past = tuple(attempt for attempt in told.attempts if attempt.number > divided)
     best = best_attempt(past, project_gates=hard, accept_failing=accept_failing)
-    plumbing = context.shop.plumbing
+    plumbing, issue = context.shop.plumbing, told.issue
     if best is None or best.candidate is None or plumbing.resolve(best.candidate) is None:
         return Start(main, None)
     if plumbing.is_ancestor(main, best.candidate):
@@ -81,6 +91,10 @@ def _start(
     commit = plumbing.commit_tree(merge.tree, (best.candidate, main), message)
     plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), commit))
     return Start(commit, best)
+
+
+def _divided(advice: Advice) -> bool:
+    return advice.outcome in (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)
 
 
 def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
@@ -101,56 +115,3 @@ def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
 
 def _below(path: str, folders: tuple[str, ...]) -> bool:
     return any(path.startswith(f"{folder}/") for folder in folders)
-
-
-def _prior(attempt: PastAttempt) -> PriorFailure:
-    failure = attempt.failure
-    assert failure is not None  # noqa: S101 - the caller filtered
-    return PriorFailure(
-        number=attempt.number,
-        model=attempt.model,
-        kind=attempt.outcome,
-        message=failure.message,
-        location=failure.location,
-        excerpt=failure.excerpt,
-        failing_tests=failure.failing_tests,
-        rule=failure.rule,
-    )
-
-
-def _prompt(
-    context: RunContext,
-    issue: Issue,
-    past: tuple[PastAttempt, ...],
-    earlier: tuple[PriorFailure, ...],
-    start: Start,
-    note: str,
-    protected: tuple[str, ...],
-) -> str:
-    last = next((attempt for attempt in reversed(past) if attempt.failure is not None), None)
-    shown = start.best or last
-    patch = _patch(context, issue, shown.number) if shown is not None else ""
-    touched = tuple(sorted({line[6:] for line in patch.splitlines() if line.startswith("+++ b/")}))
-    failure = last.failure if last is not None else None
-    data = PromptData(
-        issue=issue,
-        gates=context.gates_for(issue.accept),
-        protected=protected,
-        earlier=earlier,
-        best=next((prior for prior in earlier if start.best and prior.number == start.best.number), None),
-        patch=patch,
-        hints=matching(context.settings.hints, issue, failure, touched, search),
-        note=note,
-        instruction=INSTRUCTIONS.get(last.outcome, "") if last is not None else "",
-        chars_max=context.settings.prompt_chars_max,
-    )
-    return render(context.settings.template, data)
-
-
-def _patch(context: RunContext, issue: Issue, number: int) -> str:
-    path = Path(attempt_directory(context.settings.attempts_dir, issue.id, number)) / "diff.patch"
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(_PATCH_CHARS_MAX)
-    except OSError:
-        return ""

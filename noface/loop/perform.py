@@ -1,27 +1,37 @@
 """Decides on an issue and carries the decision out: the only caller of the policy."""
 
-from noface.core.actions import Action, Block, Land, WaitUntil
-from noface.core.blocking import block_document
+from noface.core.actions import Action, AwaitIssues, Block, Land, RequestApproval, Skip, SwitchModel, WaitUntil
+from noface.core.blocking import approval_document, block_document
+from noface.core.breaker import tripped
+from noface.core.history import History
 from noface.core.model import Issue, PastAttempt, Proof
-from noface.core.policy import History, next_action
+from noface.core.policy import next_action
 from noface.core.taxonomy import IssueStatus
 from noface.git.refs import RefUpdate
 from noface.git.repo import scratch_branch
 from noface.loop.context import RunContext
+from noface.loop.histories import history_of
 from noface.loop.landing import Entry, MergeQueue
 from noface.system.failpoints import hit
 
 
-def decide(context: RunContext, issue: Issue, epoch: int) -> Action:
+def history(context: RunContext, issue: Issue) -> History:
+    """Return what the policy decides from, as it is now."""
+    return history_of(context.reader, context.questions, issue, context.reader.states().get(issue.id))
+
+
+def decide(context: RunContext, past: History) -> Action:
     """Ask the policy what comes next for an issue; changes nothing."""
-    history = History(issue, context.reader.past(issue.id), epoch)
-    return next_action(history, context.settings.policy, context.clock.now(), context.dice.random())
+    now = context.clock.now()
+    away = {model: breaker.until for model, breaker in context.reader.waits().items()}
+    return next_action(past, context.settings.policy, now, context.dice.random(), away)
 
 
-def settle(context: RunContext, queue: MergeQueue, issue: Issue, epoch: int, proof: Proof | None = None) -> Action:
+def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> Action:
     """Decide on an issue whose attempt has just been recorded, write the decision down, and carry it out."""
-    past = context.reader.past(issue.id)
-    action = decide(context, issue, epoch)
+    told = history(context, issue)
+    past = told.attempts
+    action = decide(context, told)
     last = past[-1] if past else None
     now = context.clock.now()
     _move_branch(context, issue, past)
@@ -31,17 +41,44 @@ def settle(context: RunContext, queue: MergeQueue, issue: Issue, epoch: int, pro
         case Land():
             enqueue(context, queue, issue, past, proof)
         case Block():
-            current = tuple(attempt for attempt in past if attempt.epoch == epoch)
-            branch = scratch_branch(issue.id).removeprefix("refs/heads/") if _kept(past) else ""
-            document = block_document(issue, action, current, branch)
+            document = block_document(issue, action, told, _branch(issue, past))
             context.journal.blocked(now, issue.id, action.reason, document)
+        case RequestApproval():
+            document = approval_document(issue, action, told, _branch(issue, past))
+            context.journal.approval_requested(now, issue.id, action.reason, document)
+        case Skip():
+            context.journal.status(now, issue.id, IssueStatus.SKIPPED, action.reason)
+        case AwaitIssues():
+            context.journal.depends(now, issue.id, action.needs)
+            context.journal.status(now, issue.id, IssueStatus.WAITING, action.reason)
+            context.backlog_changed()
         case WaitUntil():
-            kind = last.outcome if last else ""
-            context.journal.wait(action.model, action.until, 1, kind, f"{action.model}: {action.reason}")
+            if action.provider:
+                _trip(context, action.model if last is None else last.model, last, action.until, action.reason)
             context.journal.status(now, issue.id, IssueStatus.WAITING, action.reason, action.until)
+        case SwitchModel():
+            _trip(context, action.away, last, action.until, action.reason)
+            context.journal.status(now, issue.id, IssueStatus.READY, action.reason)
         case _:
             context.journal.status(now, issue.id, IssueStatus.READY, action.reason)
     return action
+
+
+def _trip(context: RunContext, model: str, last: PastAttempt | None, until: float, reason: str) -> None:
+    """Let everybody wait for the model whose provider is away."""
+    now = context.clock.now()
+    context.journal.wait(
+        tripped(
+            context.reader.waits().get(model),
+            model,
+            started_at=last.started_at if last is not None else now,
+            now=now,
+            until=until,
+            kind=last.outcome if last is not None else "",
+            reason=f"{model}: {reason}",
+            rules=context.settings.breaker,
+        )
+    )
 
 
 def enqueue(
@@ -56,6 +93,10 @@ def enqueue(
 
 def _kept(past: tuple[PastAttempt, ...]) -> list[PastAttempt]:
     return [attempt for attempt in past if attempt.candidate is not None and attempt.patch_hash]
+
+
+def _branch(issue: Issue, past: tuple[PastAttempt, ...]) -> str:
+    return scratch_branch(issue.id).removeprefix("refs/heads/") if _kept(past) else ""
 
 
 def _move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> None:

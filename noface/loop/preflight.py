@@ -24,15 +24,15 @@ class Preflight:
 
 
 def check_agents(context: RunContext) -> None:
-    """Raise UsageError where the program of a model that the ladder needs is not found."""
+    """Raise UsageError where the program of a model that the ladder or a role needs is not found."""
     models = context.settings.models
     missing: dict[str, list[str]] = {}
-    for rung in context.settings.policy.ladder:
-        spec = models[rung.model]
+    for name in context.settings.policy.models:
+        spec = models[name]
         program = context.shop.agents[spec.agent].program(spec)
         # A path is the slot's own, and is judged there.
         if missing_program(program) and "/" not in program:
-            missing.setdefault(program, []).append(rung.model)
+            missing.setdefault(program, []).append(name)
     if missing:
         raise UsageError(
             "Agent program not found: " + "; ".join(f"{p} (for {', '.join(names)})" for p, names in missing.items()),
@@ -42,12 +42,12 @@ def check_agents(context: RunContext) -> None:
 
 def check_scripts(context: RunContext) -> None:
     """Raise UsageError where a scripted agent's script is not there."""
-    for rung in context.settings.policy.ladder:
-        spec = context.settings.models[rung.model]
+    for name in context.settings.policy.models:
+        spec = context.settings.models[name]
         if spec.agent == "scripted" and not Path(spec.command).is_file():
             raise UsageError(
-                f"The script of model {rung.model} is not there: {spec.command or '(none named)'}.",
-                f"Set [models.{rung.model}] command to an existing TOML file.",
+                f"The script of model {name} is not there: {spec.command or '(none named)'}.",
+                f"Set [models.{name}] command to an existing TOML file.",
             )
 
 

@@ -30,6 +30,7 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
         context.journal.event(context.clock.now(), "processes_swept", count=killed)
     _rebuild_merged(context)
     _settle_landings(context)
+    context.questions.forget_open()
     resumed = []
     for attempt in context.reader.open_attempts():
         order = _read_order(attempt)

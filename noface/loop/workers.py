@@ -53,6 +53,16 @@ class Workers:
         """The issues being worked on."""
         return frozenset(running.order.issue.id for running in self._running.values())
 
+    @property
+    def models(self) -> frozenset[str]:
+        """The models at work."""
+        return frozenset(running.order.model.name for running in self._running.values())
+
+    def model_of(self, issue_id: str) -> str | None:
+        """Return the model at work on an issue."""
+        orders = (running.order for running in self._running.values())
+        return next((order.model.name for order in orders if order.issue.id == issue_id), None)
+
     def take_slot(self) -> int:
         """Return a free slot, which is then taken."""
         return self._free.pop(0)

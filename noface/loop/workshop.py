@@ -82,12 +82,16 @@ Tell = Callable[[object], None]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step of an attempt, for people to see: phase is workspace, setup, agent, snapshot or gate."""
+    """A step of an attempt, for people to see: phase is workspace, setup, agent, snapshot or gate.
+
+    `alive`: the agent showed that its provider answers.
+    """
 
     issue_id: str
     number: int
     phase: str
     text: str
+    alive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from typing import Self
 
 from noface.errors import StoreError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_SCRIPTS = {0: "schema.sql", 1: "migration_2.sql"}
+"""What brings a database of a version to the present one; 0 is an empty one."""
 _BUSY_SECONDS = 10.0
 _HEADER = b"SQLite format 3\0"
 _MEND = (
@@ -62,10 +64,11 @@ class Database:
 
     def _migrate(self, path: Path) -> None:
         with self.transaction():
-            if _refuse_unknown(self._connection, path) == 0:
+            version = _refuse_unknown(self._connection, path)
+            if version < SCHEMA_VERSION:
                 from importlib.resources import files
 
-                script = files("noface.store").joinpath("schema.sql").read_text("utf-8")
+                script = files("noface.store").joinpath(_SCRIPTS[version]).read_text("utf-8")
                 for statement in _statements(script):
                     self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

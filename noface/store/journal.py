@@ -1,9 +1,11 @@
 """Writes what happens: each method is one transaction that appends an event and moves the rows people look at."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from noface.core.actions import Action, kind_of
+from noface.core.breaker import Breaker
+from noface.core.codec import encode
 from noface.core.model import AttemptOrder, AttemptReport, Backlog, Failure, GateResult
 from noface.core.taxonomy import IssueStatus
 from noface.store.database import Database
@@ -56,10 +58,11 @@ class Journal:
         with self._db.transaction() as connection:
             connection.execute("UPDATE issues SET present = 0 WHERE present = 1")
             connection.executemany(
-                "INSERT INTO issues (id, position, title, priority, source, content_hash, depends_on)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET present = 1,"
+                "INSERT INTO issues (id, position, title, priority, source, content_hash, depends_on, parent)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET present = 1,"
                 " position = excluded.position, title = excluded.title, priority = excluded.priority,"
-                " source = excluded.source, content_hash = excluded.content_hash, depends_on = excluded.depends_on",
+                " source = excluded.source, content_hash = excluded.content_hash, depends_on = excluded.depends_on,"
+                " parent = excluded.parent",
                 [issue_row(position, issue) for position, issue in enumerate(backlog.issues)],
             )
             for name, value in (("faults", backlog.faults), ("warnings", backlog.warnings)):
@@ -71,11 +74,24 @@ class Journal:
         with self._db.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", (name, value))
 
-    def status(self, at: float, issue_id: str, status: IssueStatus, reason: str, until: float | None = None) -> None:
-        """Move an issue to another status, with the reason a person reads."""
+    def status(
+        self,
+        at: float,
+        issue_id: str,
+        status: IssueStatus,
+        reason: str,
+        until: float | None = None,
+        *,
+        satisfied: bool = False,
+    ) -> None:
+        """Move an issue to another status, with the reason a person reads.
+
+        `satisfied` belongs to `skipped`: main holds already what the issue asks for.
+        """
         with self._db.transaction() as connection:
             connection.execute(
-                "UPDATE issues SET status = ?, reason = ?, until = ? WHERE id = ?", (status, reason, until, issue_id)
+                "UPDATE issues SET status = ?, reason = ?, until = ?, satisfied = ? WHERE id = ?",
+                (status, reason, until, satisfied, issue_id),
             )
             if status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED):
                 connection.execute(
@@ -89,13 +105,25 @@ class Journal:
             connection.execute("UPDATE issues SET block = ? WHERE id = ?", (dumps(block), issue_id))
             self.status(at, issue_id, IssueStatus.BLOCKED, reason)
 
-    def unblocked(self, at: float, issue_id: str, note: str, why: str) -> None:
-        """Give an issue back to the loop: the counters start again, the note goes into the next prompt (N14)."""
+    def approval_requested(self, at: float, issue_id: str, reason: str, document: dict[str, Any]) -> None:
+        """Let an issue wait for a person's decision; `document` is what `noface blocked` shows (L10)."""
+        with self._db.transaction() as connection:
+            connection.execute("UPDATE issues SET block = ? WHERE id = ?", (dumps(document), issue_id))
+            self.status(at, issue_id, IssueStatus.APPROVAL, reason)
+            self.event(at, "approval_requested", issue_id, reason=reason)
+
+    def unblocked(
+        self, at: float, issue_id: str, note: str, why: str, model: str | None = None, attempts: int | None = None
+    ) -> None:
+        """Give an issue back to the loop: the counters start again, the note goes into the next prompt (N14).
+
+        `model` and `attempts` hold until it is unblocked again.
+        """
         with self._db.transaction() as connection:
             connection.execute(
                 "UPDATE issues SET epoch = epoch + 1, attempts = 0, block = NULL, blocked_hash = '',"
-                " note = CASE WHEN ? = '' THEN note ELSE ? END WHERE id = ?",
-                (note, note, issue_id),
+                " wanted_model = ?, wanted_attempts = ?, note = CASE WHEN ? = '' THEN note ELSE ? END WHERE id = ?",
+                (model, attempts, note, note, issue_id),
             )
             self.status(at, issue_id, IssueStatus.READY, why)
 
@@ -104,7 +132,7 @@ class Journal:
         with self._db.transaction() as connection:
             connection.execute(
                 "INSERT INTO attempts (token, issue_id, number, epoch, run_id, model, tier, slot, main, start,"
-                " directory, prompt_hash, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " directory, prompt_hash, started_at, think) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     order.token,
                     order.issue.id,
@@ -119,6 +147,7 @@ class Journal:
                     order.directory,
                     prompt_hash,
                     at,
+                    order.think,
                 ),
             )
             connection.execute(
@@ -127,12 +156,21 @@ class Journal:
             )
             self.status(at, order.issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}")
 
-    def attempt_finished(self, at: float, report: AttemptReport, *, charged: bool, notes: tuple[str, ...]) -> bool:
-        """Record what came of an attempt; True where it was applied.
+    def attempt_finished(
+        self,
+        at: float,
+        report: AttemptReport,
+        *,
+        charged: bool,
+        notes: tuple[str, ...],
+        partial: Mapping[str, object] | None = None,
+    ) -> bool:
+        """Record what came of an attempt; True where it was applied. `partial` is what its steps left (P4).
 
         Where its token is no longer open it was fenced: an event says so, and nothing else changes.
         """
         row = outcome_row(at, report, charged=charged, notes=notes)
+        row["partial"] = dumps(partial) if partial is not None else None
         assignments = ", ".join(f"{column} = :{column}" for column in row)
         with self._db.transaction() as connection:
             applied = connection.execute(
@@ -210,15 +248,31 @@ class Journal:
             said = {"message": first.message if first else "", "tree": result.tree}
             self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, **said)
 
-    def wait(self, model: str, until: float, failures: int, kind: str, reason: str) -> None:
-        """Let every issue wait for a model's provider until `until`; a longer wait that is known already stands."""
+    def wait(self, breaker: Breaker) -> None:
+        """Let every issue wait for a model's provider; the row stays until the model answers again."""
         with self._db.transaction() as connection:
             connection.execute(
-                "INSERT INTO waits (model, until, failures, kind, reason) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT (model) DO UPDATE SET until = excluded.until, failures = excluded.failures,"
-                " kind = excluded.kind, reason = excluded.reason WHERE excluded.until >= until",
-                (model, until, failures, kind, reason),
+                "INSERT OR REPLACE INTO waits (model, until, failures, since, kind, reason)"
+                " VALUES (:model, :until, :failures, :since, :kind, :reason)",
+                encode(breaker),
             )
+
+    def wait_over(self, model: str) -> None:
+        """Close a model's circuit breaker: its provider has answered."""
+        with self._db.transaction() as connection:
+            connection.execute("DELETE FROM waits WHERE model = ?", (model,))
+
+    def allowed(self, at: float, issue_id: str, paths: tuple[str, ...]) -> None:
+        """Let an issue change further paths, as a person said."""
+        with self._db.transaction() as connection:
+            connection.execute("UPDATE issues SET granted_paths = ? WHERE id = ?", (dumps(paths), issue_id))
+            self.event(at, "paths_allowed", issue_id, paths=paths)
+
+    def depends(self, at: float, issue_id: str, needs: tuple[str, ...]) -> None:
+        """Let an issue wait for others that the work turned out to need."""
+        with self._db.transaction() as connection:
+            connection.execute("UPDATE issues SET needs = ? WHERE id = ?", (dumps(needs), issue_id))
+            self.event(at, "dependency_found", issue_id, needs=needs)
 
     def landing_intent(
         self, at: float, issue_id: str, number: int, *, old: str, new: str, tree: str, gates: tuple[str, ...]

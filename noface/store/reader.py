@@ -4,9 +4,9 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
+from noface.core.breaker import Breaker
 from noface.core.codec import decode
-from noface.core.model import Failure, GateResult, IssueFault, IssueState, PastAttempt
-from noface.core.schedule import ModelWait
+from noface.core.model import Failure, GateResult, IssueFault, IssueState, PastAttempt, WorkerReport
 from noface.core.taxonomy import IssueStatus
 from noface.store.database import Database
 
@@ -58,7 +58,10 @@ class Reader:
 
     def states(self) -> dict[str, IssueState]:
         """Return every known issue's state."""
-        rows = self._db.rows("SELECT id, status, reason, until, epoch, note, blocked_hash, content_hash FROM issues")
+        rows = self._db.rows(
+            "SELECT id, status, reason, until, epoch, note, blocked_hash, content_hash, satisfied, wanted_model,"
+            " wanted_attempts, granted_paths, needs FROM issues"
+        )
         return {row["id"]: _state(row) for row in rows}
 
     def issues(self) -> list[sqlite3.Row]:
@@ -100,18 +103,10 @@ class Reader:
         rows = self._db.rows("SELECT id, issue_id, number, old, new FROM landings WHERE state = 'intent' ORDER BY id")
         return tuple(OpenLanding(**dict(row)) for row in rows)
 
-    def unanswered(self) -> tuple[tuple[str, int], ...]:
-        """Return issue and number of finished attempts that no action followed."""
-        rows = self._db.rows(
-            "SELECT a.issue_id, MAX(a.number) FROM attempts a JOIN issues i ON i.id = a.issue_id"
-            " WHERE a.outcome IS NOT NULL AND a.action IS NULL AND i.status = 'running' GROUP BY a.issue_id"
-        )
-        return tuple((str(row[0]), int(row[1])) for row in rows)
-
-    def waits(self) -> dict[str, ModelWait]:
-        """Return the models that wait for their provider."""
-        rows = self._db.rows("SELECT model, until, reason FROM waits")
-        return {row["model"]: ModelWait(row["until"], row["reason"]) for row in rows}
+    def waits(self) -> dict[str, Breaker]:
+        """Return the circuit breakers of the models whose provider has failed and not answered since."""
+        rows = self._db.rows("SELECT model, until, failures, since, kind, reason FROM waits")
+        return {row["model"]: Breaker(**dict(row)) for row in rows}
 
     def newest_memo(self, most: int = 2000) -> dict[str, GateResult]:
         """Return the newest remembered gate results by key."""
@@ -123,8 +118,13 @@ class Reader:
         return self._db.rows("SELECT at, run_id, kind, data FROM events WHERE issue_id = ? ORDER BY id", issue_id)
 
     def spent(self, run_id: str) -> float:
-        """Return the dollars this run's attempts cost, as far as anybody said."""
-        rows = self._db.rows("SELECT COALESCE(SUM(cost_usd), 0) FROM attempts WHERE run_id = ?", run_id)
+        """Return the dollars this run's attempts and questions cost, as far as anybody said."""
+        rows = self._db.rows(
+            "SELECT (SELECT COALESCE(SUM(cost_usd), 0) FROM attempts WHERE run_id = ?)"
+            " + (SELECT COALESCE(SUM(cost_usd), 0) FROM advice WHERE run_id = ?)",
+            run_id,
+            run_id,
+        )
         return float(rows[0][0])
 
     def last_run(self) -> sqlite3.Row | None:
@@ -142,6 +142,11 @@ def _state(row: sqlite3.Row) -> IssueState:
         epoch=row["epoch"],
         note=row["note"],
         content_hash=row["blocked_hash"] or row["content_hash"],
+        satisfied=bool(row["satisfied"]),
+        wanted_model=row["wanted_model"],
+        wanted_attempts=row["wanted_attempts"],
+        granted_paths=tuple(json.loads(row["granted_paths"])),
+        needs=tuple(json.loads(row["needs"])),
     )
 
 
@@ -163,4 +168,10 @@ def _past(row: sqlite3.Row) -> PastAttempt:
         finished_at=row["finished_at"],
         failure=decode(Failure, json.loads(row["failure"])) if row["failure"] else None,
         cost_usd=row["cost_usd"],
+        think=bool(row["think"]),
+        changed=tuple(json.loads(row["changed"])),
+        lines=row["lines"],
+        report=decode(WorkerReport, json.loads(row["report"])) if row["report"] else None,
+        answer=json.loads(row["action"])["kind"] if row["action"] else "",
+        started_at=row["started_at"],
     )

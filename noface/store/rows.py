@@ -7,13 +7,16 @@ from noface.core.codec import encode
 from noface.core.model import AttemptReport, GateResult, Issue
 
 
+_CHANGED_MAX = 2000
+
+
 def dumps(value: object) -> str:
     """Return compact JSON in ASCII: file names that are not UTF-8 survive as escapes."""
     return json.dumps(encode(value), separators=(",", ":"))
 
 
 def issue_row(position: int, issue: Issue) -> tuple[object, ...]:
-    """Return the columns id, position, title, priority, source, content_hash, depends_on."""
+    """Return the columns id, position, title, priority, source, content_hash, depends_on, parent."""
     return (
         issue.id,
         position,
@@ -22,6 +25,7 @@ def issue_row(position: int, issue: Issue) -> tuple[object, ...]:
         issue.source,
         issue.content_hash,
         dumps(issue.depends_on),
+        issue.parent,
     )
 
 
@@ -47,6 +51,9 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
         "failure": dumps(failure) if failure else None,
         "gates": dumps([_gate_row(result) for result in report.gates]),
         "notes": dumps(notes),
+        "changed": dumps([change.path for change in snapshot.changes[:_CHANGED_MAX]] if snapshot else []),
+        "lines": sum((c.added or 0) + (c.deleted or 0) for c in snapshot.changes) if snapshot else 0,
+        "report": dumps(report.worker) if report.worker else None,
     }
 
 

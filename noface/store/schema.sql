@@ -34,7 +34,13 @@ CREATE TABLE issues (
     merged_commit  TEXT,
     cost_usd       REAL,
     blocked_hash   TEXT NOT NULL DEFAULT '',    -- the content last worked on, blocked or skipped: another one unblocks
-    block          TEXT                         -- JSON: what a person needs to know
+    block          TEXT,                        -- JSON: what a person needs to know
+    satisfied      INTEGER NOT NULL DEFAULT 0,  -- skipped because main holds already what it asks for
+    wanted_model   TEXT,                        -- what a person said when they unblocked it
+    wanted_attempts INTEGER,
+    granted_paths  TEXT NOT NULL DEFAULT '[]',  -- JSON: paths a person allowed beyond the issue's own
+    needs          TEXT NOT NULL DEFAULT '[]',  -- JSON: issues the work turned out to depend on
+    parent         TEXT                         -- the issue that was broken down into this one
 ) WITHOUT ROWID;
 
 -- Every worker run. `outcome` is NULL while it is under way.
@@ -68,6 +74,11 @@ CREATE TABLE attempts (
     action         TEXT,                        -- JSON: kind and reason
     gates          TEXT NOT NULL DEFAULT '[]',  -- JSON: name, passed, seconds, kind
     notes          TEXT NOT NULL DEFAULT '[]',
+    think          INTEGER NOT NULL DEFAULT 0,
+    changed        TEXT NOT NULL DEFAULT '[]',  -- JSON: the paths it changed
+    lines          INTEGER NOT NULL DEFAULT 0,  -- how many lines it added and deleted
+    report         TEXT,                        -- JSON of core.model.WorkerReport
+    partial        TEXT,                        -- JSON: what each step left (P4)
     UNIQUE (issue_id, number)
 ) WITHOUT ROWID;
 
@@ -93,13 +104,53 @@ CREATE TABLE landings (
     at         REAL NOT NULL
 );
 
--- Models that wait for a provider (N1), shared by all issues.
+-- Circuit breakers: models whose provider is away (N1), shared by all issues. A row is there until the model answers.
 CREATE TABLE waits (
     model      TEXT PRIMARY KEY,
     until      REAL NOT NULL,
-    failures   INTEGER NOT NULL,
+    failures   INTEGER NOT NULL,                -- incidents in a row; failures of one incident count once
     kind       TEXT NOT NULL,
-    reason     TEXT NOT NULL
+    reason     TEXT NOT NULL,
+    since      REAL NOT NULL DEFAULT 0          -- when the newest incident was noticed
+) WITHOUT ROWID;
+
+-- What was asked about an issue between two attempts, and the answer. `outcome` is NULL while it is being asked.
+CREATE TABLE advice (
+    id          INTEGER PRIMARY KEY,
+    issue_id    TEXT NOT NULL,
+    after       INTEGER NOT NULL,               -- the attempt it is about
+    epoch       INTEGER NOT NULL,
+    topic       TEXT NOT NULL,
+    model       TEXT NOT NULL,
+    run_id      TEXT NOT NULL,
+    asked_at    REAL NOT NULL,
+    answered_at REAL,
+    outcome     TEXT,
+    answer      TEXT,                           -- JSON of core.history.Advice
+    cost_usd    REAL,
+    directory   TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX advice_by_issue ON advice (issue_id, id);
+
+-- What people decided on things that must not go on without them (L10).
+CREATE TABLE approvals (
+    id         INTEGER PRIMARY KEY,
+    issue_id   TEXT NOT NULL,
+    attempt    INTEGER NOT NULL,
+    epoch      INTEGER NOT NULL,
+    verdict    TEXT NOT NULL,                   -- approved, rejected
+    note       TEXT NOT NULL,
+    at         REAL NOT NULL
+);
+CREATE INDEX approvals_by_issue ON approvals (issue_id, id);
+
+-- The issues that breakdowns made; the tracker does not know them.
+CREATE TABLE children (
+    id         TEXT PRIMARY KEY,
+    parent     TEXT NOT NULL,
+    position   INTEGER NOT NULL,
+    issue      TEXT NOT NULL,                   -- JSON of core.model.Issue
+    at         REAL NOT NULL
 ) WITHOUT ROWID;
 
 -- What happened, in order. Never updated.

@@ -1,0 +1,126 @@
+"""Makes child issues of a planner's breakdown, where it is one (N9, K4, P1, P9).
+
+The rules, each answered with a sentence that teaches:
+
+1. The depth is limited, so that nothing is broken down for ever (P9).
+2. There are 2 to `children_max` parts. One part is the issue itself again.
+3. Each has a key of its own, a title, a body of bounded size, and at least one path.
+4. Paths stay inside the repository, and inside the parent's where it names any.
+5. A part is smaller than the whole: not the parent's text, not all its paths with all its acceptance, and not the
+   paths of all other parts together. (Where all is about one file, nothing smaller can be named.)
+6. `depends_on` names parts of this breakdown, without a cycle.
+7. `covers` leaves no accept command of the parent to nobody. They are run once more when all parts have landed.
+8. Accept commands are single lines that can fail.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from noface.core.answers.breakdown import SCHEMA
+from noface.core.breakdown_children import child_ids, make_child
+from noface.core.breakdown_files import split_by_files
+from noface.core.breakdown_rules import (
+    BreakdownLimits,
+    Proposed,
+    acceptance_faults,
+    graph_faults,
+    part_faults,
+    size_faults,
+)
+from noface.core.model import Issue
+from noface.core.repository_paths import canonical
+from noface.core.schema_words import violation
+from noface.core.structured import Invalid, clean
+from noface.core.task_failure import subtask_failure
+
+__all__ = ["BreakdownLimits", "PlanFault", "plan_children", "split_by_files", "subtask_failure"]
+
+_FAULTS_TOLD_MAX = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFault:
+    """Why a breakdown cannot be used. `mendable` is False where no other answer would be any better."""
+
+    violations: tuple[str, ...]
+    mendable: bool = True
+
+    @property
+    def violation(self) -> str:
+        """The first faults in one line."""
+        more = len(self.violations) - _FAULTS_TOLD_MAX
+        return "; ".join(self.violations[:_FAULTS_TOLD_MAX]) + (f"; and {more} more" if more > 0 else "")
+
+    def invalid(self, original: str = "") -> Invalid:
+        """Return the fault as a finding about the answer `original`, for the format reminder."""
+        return Invalid(self.violation, "object", "object", "children", original, "breakdown")
+
+
+def plan_children(
+    parent: Issue, value: Mapping[str, Any], rules: BreakdownLimits, known_ids: Collection[str]
+) -> tuple[Issue, ...] | PlanFault:
+    """Return the parts of `parent` as issues, or what is wrong with the breakdown. Total on all JSON values.
+
+    `known_ids` are all ids that are taken: those of the backlog and of all earlier parts.
+    """
+    if parent.depth + 1 > rules.depth_max:
+        return PlanFault(
+            (f"parts may be {rules.depth_max} deep, and this is at {parent.depth} already",), mendable=False
+        )
+    wrong = _count_fault(value, rules) or _schema_fault(value)
+    if wrong:
+        return PlanFault((wrong,))
+    parts = tuple(_part(child) for child in clean(value["children"]))
+    faults = (
+        *(fault for part in parts for fault in part_faults(part, parent, rules)),
+        *graph_faults(parts),
+        *acceptance_faults(parts, parent),
+    )
+    faults = faults or size_faults(parts, parent)
+    if faults:
+        return PlanFault(faults)
+    ids = child_ids(parent, len(parts), known_ids)
+    if isinstance(ids, str):
+        return PlanFault((ids,), mendable=False)
+    by_key = dict(zip((part.key for part in parts), ids, strict=True))
+    return tuple(_issue(parent, by_key, part) for part in parts)
+
+
+def _part(child: Mapping[str, Any]) -> Proposed:
+    return Proposed(
+        key=child["key"].strip(),
+        title=" ".join(child["title"].split()),
+        body=child["body"].strip(),
+        paths=tuple(dict.fromkeys(canonical(path) for path in child["paths"])),
+        accept=tuple(dict.fromkeys(command.strip() for command in child.get("accept", ()))),
+        depends_on=tuple(dict.fromkeys(key.strip() for key in child.get("depends_on", ()))),
+        covers=frozenset(int(place) for place in child.get("covers", ())),
+    )
+
+
+def _count_fault(value: object, rules: BreakdownLimits) -> str:
+    children = value.get("children") if isinstance(value, Mapping) else None
+    count = len(children) if isinstance(children, list) else None
+    if count == 1:
+        return "at children: one part is the issue itself again; name at least 2 smaller ones"
+    if count is not None and not 2 <= count <= rules.children_max:  # noqa: PLR2004 - one is answered above
+        return f"at children: 2 to {rules.children_max} parts are expected, got {count}"
+    return ""
+
+
+def _schema_fault(value: object) -> str:
+    wrong = violation(value, SCHEMA)
+    return wrong.sentence if wrong is not None else ""
+
+
+def _issue(parent: Issue, by_key: Mapping[str, str], part: Proposed) -> Issue:
+    return make_child(
+        parent,
+        by_key[part.key],
+        title=part.title,
+        body=part.body,
+        paths=part.paths,
+        accept=part.accept,
+        depends_on=tuple(by_key[key] for key in part.depends_on),
+    )

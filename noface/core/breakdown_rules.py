@@ -1,0 +1,148 @@
+"""The rules that the parts of a breakdown must keep; `core/breakdown.py` lists them. Each fault is one sentence."""
+
+import re
+from dataclasses import dataclass
+
+from noface.core.backlog import shown
+from noface.core.model import Issue
+from noface.core.repository_paths import is_file_name, path_problem, within
+
+_SHOWN_PATHS_MAX = 5
+_ALWAYS_GREEN = re.compile(r"(?:(?:true|:|echo|printf|exit 0)(?:\s[^;&|]*)?|\[ 1 \])")
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownLimits:
+    """How far issues may be broken down (P9). `depth_max` counts from an issue that a person wrote, which is at 0."""
+
+    children_max: int = 8
+    depth_max: int = 2
+    title_chars_max: int = 200
+    body_chars_max: int = 20_000
+    paths_max: int = 50
+    accept_max: int = 10
+    accept_chars_max: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A part as the planner proposed it, stripped. `covers` are places in the parent's accept commands."""
+
+    key: str
+    title: str
+    body: str
+    paths: tuple[str, ...]
+    accept: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    covers: frozenset[int] = frozenset()
+
+
+def part_faults(part: Proposed, parent: Issue, limits: BreakdownLimits) -> tuple[str, ...]:
+    """Return what is wrong with a part by itself."""
+    name = f"part {shown(part.key)}"
+    found = []
+    if not part.key:
+        found.append("a part has a blank key")
+    if not part.title.isprintable() or not 1 <= len(part.title) <= limits.title_chars_max:
+        found.append(f"{name}: a title of 1 to {limits.title_chars_max} printable characters is expected")
+    if len(part.body) > limits.body_chars_max:
+        found.append(f"{name}: the body has {len(part.body)} characters, at most {limits.body_chars_max} are allowed")
+    if not 1 <= len(part.paths) <= limits.paths_max:
+        found.append(f"{name}: name 1 to {limits.paths_max} paths that it may change, got {len(part.paths)}")
+    found += [f"{name}: {fault}" for path in part.paths if (fault := _path_fault(path, parent))]
+    if _text(part.title, part.body) == _text(parent.title, parent.body):
+        found.append(f"{name} has the text of the issue itself; a part must ask for less")
+    if len(part.accept) > limits.accept_max:
+        found.append(f"{name}: at most {limits.accept_max} accept commands are allowed, got {len(part.accept)}")
+    found += [f"{name}: {fault}" for command in part.accept if (fault := _command_fault(command, limits))]
+    return tuple(found)
+
+
+def graph_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
+    """Return what is wrong with keys, dependencies and repetitions."""
+    keys = [part.key for part in parts]
+    twice = dict.fromkeys(key for key in keys if keys.count(key) > 1)
+    if twice:
+        return tuple(f"the key {shown(key)} stands for more than one part" for key in twice)
+    found = []
+    for part in parts:
+        strange = [key for key in part.depends_on if key not in keys]
+        if strange:
+            known = ", ".join(shown(key) for key in keys)
+            found.append(f"part {shown(part.key)}: depends_on names {shown(strange[0])}, which is no part ({known})")
+        if part.key in part.depends_on:
+            found.append(f"part {shown(part.key)} depends on itself")
+    if not found and (waiting := _in_a_cycle(parts)):
+        found.append(f"the parts {', '.join(shown(key) for key in waiting)} wait for each other; break the cycle")
+    texts = [_text(part.title, part.body) for part in parts]
+    if len(set(texts)) < len(texts):
+        found.append("two parts have the same title and body")
+    return tuple(found)
+
+
+def acceptance_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, ...]:
+    """Return accept commands of the parent that no part covers, and such as it does not have."""
+    covered = frozenset().union(*(part.covers for part in parts))
+    places = range(len(parent.accept))
+    found = [
+        f"covers names {place}, but the issue has {len(places)} accept command(s), counted from 0"
+        for place in sorted(covered.difference(places))[:1]
+    ]
+    found += [
+        f"no part covers accept command {place}: {shown(parent.accept[place])}"
+        for place in places
+        if place not in covered
+    ]
+    return tuple(found)
+
+
+def size_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, ...]:
+    """Return the parts that are no smaller than the whole."""
+    whole = {path for part in parts for path in part.paths}
+    if len(whole) == 1 and is_file_name(next(iter(whole))):
+        return ()
+    found = []
+    for place, part in enumerate(parts):
+        rest = {path for other in parts[:place] + parts[place + 1 :] for path in other.paths}
+        if all(any(within(path, own) for own in part.paths) for path in rest):
+            found.append(
+                f"the paths of part {shown(part.key)} hold those of all other parts; give each part files of its own"
+            )
+        elif parent.accept and len(part.covers) == len(parent.accept) and set(part.paths) == set(parent.paths):
+            found.append(
+                f"part {shown(part.key)} has all paths and all acceptance of the issue; a part must be smaller"
+            )
+    return tuple(found)
+
+
+def _path_fault(path: str, parent: Issue) -> str | None:
+    problem = path_problem(path)
+    if problem is not None or not parent.paths or any(within(path, pattern) for pattern in parent.paths):
+        return problem
+    allowed = ", ".join(shown(pattern) for pattern in parent.paths[:_SHOWN_PATHS_MAX])
+    return f"the path {shown(path)} is not within the issue's paths ({allowed})"
+
+
+def _command_fault(command: str, limits: BreakdownLimits) -> str | None:
+    if not command.isprintable() or not command:
+        return "an accept command must be one line of printable text"
+    if len(command) > limits.accept_chars_max:
+        return f"an accept command has {len(command)} characters, at most {limits.accept_chars_max} are allowed"
+    if _ALWAYS_GREEN.fullmatch(command):
+        return f"the accept command {shown(command)} can never fail, so it proves nothing"
+    return None
+
+
+def _text(title: str, body: str) -> tuple[str, str]:
+    return " ".join(title.split()).casefold(), " ".join(body.split()).casefold()
+
+
+def _in_a_cycle(parts: tuple[Proposed, ...]) -> list[str]:
+    """Return the keys that can never start, since they wait for each other."""
+    waiting = {part.key: set(part.depends_on) for part in parts}
+    while free := [key for key, needs in waiting.items() if not needs]:
+        for key in free:
+            del waiting[key]
+        for needs in waiting.values():
+            needs.difference_update(free)
+    return list(waiting)

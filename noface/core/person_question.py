@@ -1,0 +1,147 @@
+"""The one question that an issue puts to a person: what exactly must be answered before it can go on (N13, L10).
+
+Where the worker itself asked, its words are the question, quoted; else the kind of failure tells what nobody but a
+person can know. The text of workers, resolvers and diagnoses is always quoted as theirs.
+"""
+
+from noface.core.actions import RequestApproval
+from noface.core.excerpts import quoted, short
+from noface.core.history import Advice, AdviceOutcome, History, Topic
+from noface.core.model import Failure, Issue, PastAttempt
+from noface.core.quoting import some
+from noface.core.taxonomy import INTERRUPTED, Category, FailureKind
+from noface.core.wanted import Wanted, wanted_by
+
+_SAID_CHARS_MAX = 300
+_PATHS_SHOWN = 5
+_TESTS_SHOWN = 2
+_OWN = (Category.BOUNDARY, Category.TRANSIENT, Category.ENVIRONMENT)
+"""Of these kinds noface knows better what to ask than the worker does."""
+
+_BY_KIND: dict[FailureKind, str] = {
+    FailureKind.AGENT_CONFUSION: "What exactly does issue {id} ask for? The worker was not sure: {said}",
+    FailureKind.AGENT_REFUSED: "Should the worker do what it declined? It said: {said}",
+    FailureKind.TIMEOUT: "Can issue {id} be divided into smaller issues, or does it need more time? {said}",
+    FailureKind.RESOURCE_EXHAUSTED: "Is issue {id} too big for one worker: can you divide it? {said}",
+    FailureKind.NO_DIFF: "What is to be different when issue {id} is done? The workers found nothing to change.",
+    FailureKind.NO_TESTS: "Where are the tests that prove issue {id}, and how are they run? {said}",
+    FailureKind.REVIEW_REJECTED: "Is the objection to the work right, and what would satisfy it? {said}",
+    FailureKind.MERGE_CONFLICT: "How do main's changes and those of issue {id} go together? {said}",
+    FailureKind.OUTPUT_FORMAT: "Does the agent of {model} work here by hand? Its answers cannot be read: {said}",
+    FailureKind.AGENT_CRASH: "Does the agent of {model} work here by hand? It broke off: {said}",
+    FailureKind.NO_PROGRESS: "What do the workers overlook? The same change fails in the same way: {said}",
+    FailureKind.AUTH: "Can you log in the agent of {model}, or give it a key? {said}",
+    FailureKind.MISCONFIGURED: "What is the right entry for the model {model} in noface.toml? {said}",
+    FailureKind.ENVIRONMENT: "Can you supply or repair what is missing on this machine? {said}",
+    FailureKind.BASELINE_RED: "Can you make main's own gates green? {said}",
+    FailureKind.RATE_LIMITED: "Should issue {id} wait for the provider of {model}, or go on with another model?",
+    FailureKind.OVERLOADED: "Should issue {id} wait for the provider of {model}, or go on with another model?",
+    FailureKind.NETWORK: "Does this machine reach the network? {said}",
+}
+_OTHERWISE = "What could the workers not know about this failure? {said}"
+
+
+def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
+    """Return the question of a blocked issue."""
+    last = _last(history)
+    failure = last.failure if last is not None else None
+    if kind.category is Category.BOUNDARY and last is not None and failure is not None:
+        return _about_boundary(issue, history, last, failure)
+    diagnosis = _newest(history, Topic.DIAGNOSIS)
+    if diagnosis is not None and diagnosis.strategy == "skip_and_continue":
+        return f"Can issue {issue.id} be left undone? The diagnosis says: {_said_in(diagnosis)}"
+    asked = _asked(last) if kind.category not in _OWN else ()
+    if last is not None and asked:
+        more = f" It asks {len(asked) - 1} more, below." if len(asked) > 1 else ""
+        return f"The worker of attempt {last.number} ({last.model}) asks: {quoted(asked[0], _SAID_CHARS_MAX)}{more}"
+    if diagnosis is not None and diagnosis.strategy == "escalate":
+        return f"The diagnosis asks for you: {_said_in(diagnosis)} What should the workers know or do?"
+    tests = failure.failing_tests if failure is not None else ()
+    if tests and kind not in _BY_KIND:
+        named = some(tests, _TESTS_SHOWN)
+        return f"What do the workers not know that would make {named} pass, or is that test wrong?"
+    said = quoted(failure.message, _SAID_CHARS_MAX) if failure is not None else ""
+    model = last.model if last is not None else "the model"
+    return _BY_KIND.get(kind, _OTHERWISE).format(id=issue.id, model=model, said=said).strip()
+
+
+def approval_question(issue: Issue, action: RequestApproval, history: History) -> str:
+    """Return the question of an issue that waits for approval."""
+    last = _last(history)
+    failure = last.failure if last is not None else None
+    number = last.number if last is not None else 0
+    match wanted_by(action):
+        case Wanted.LANDING:
+            files = len(last.changed) if last is not None else 0
+            changed = f" and changes {files} file{'s' if files != 1 else ''}" if files else ""
+            return f"May attempt {number} of issue {issue.id} land? It passed every hard gate{changed}."
+        case Wanted.PATHS:
+            return _may_change(issue, action.paths, _newest(history, Topic.BOUNDARY))
+        case Wanted.CONTRACT if last is not None and failure is not None:
+            return _about_tests(issue, history, last, failure)
+        case _:
+            said = f": {quoted(failure.message, _SAID_CHARS_MAX)}" if failure is not None else ""
+            return f"Shall noface go on with issue {issue.id} after {action.kind or 'this'}{said}?"
+
+
+def _about_boundary(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
+    advice = _newest(history, Topic.BOUNDARY)
+    match failure.rule:
+        case "secret-added":
+            where = quoted(failure.location or "a file", 120)
+            return f"Is what was added to {where} really a secret, and if so, how should the work get at it?"
+        case "outside-paths":
+            return _may_change(issue, failure.evidence, advice)
+        case "report-boundary-violation":
+            limits = f" ({some(issue.paths, _PATHS_SHOWN)})" if issue.paths else ""
+            return f"May issue {issue.id} go beyond its paths{limits}? {_says(advice, failure)}"
+        case _:
+            return _about_tests(issue, history, last, failure)
+
+
+def _may_change(issue: Issue, paths: tuple[str, ...], advice: Advice | None) -> str:
+    limits = f" Its paths are {some(issue.paths, _PATHS_SHOWN)}." if issue.paths else ""
+    resolver = f" The resolver says: {_said_in(advice)}" if advice is not None else ""
+    return f"May issue {issue.id} also change {some(paths, _PATHS_SHOWN)}?{limits}{resolver}"
+
+
+def _about_tests(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
+    """Ask whether the test is wrong that the worker weakened, or would have to."""
+    asked = _asked(last)
+    said = quoted(asked[0], _SAID_CHARS_MAX) if asked else quoted(failure.message, _SAID_CHARS_MAX)
+    failing = [a.failure.failing_tests for a in reversed(history.current) if a.failure and a.failure.failing_tests]
+    if failing:
+        return f"Is the test {some(failing[0], _TESTS_SHOWN)} wrong? The worker says: {said}"
+    if failure.kind is FailureKind.GATE_TAMPERING:
+        return f"Are the tests or gates wrong that issue {issue.id} weakened? noface found: {said}"
+    return f"Is a test or a contract wrong that issue {issue.id} runs into? The worker says: {said}"
+
+
+def _says(advice: Advice | None, failure: Failure) -> str:
+    if advice is not None:
+        return f"The resolver says: {_said_in(advice)}"
+    return f"The worker says: {quoted(failure.message, _SAID_CHARS_MAX)}"
+
+
+def _said_in(advice: Advice) -> str:
+    return quoted(" ".join(part for part in (advice.cause, advice.text) if part), _SAID_CHARS_MAX)
+
+
+def _newest(history: History, topic: Topic) -> Advice | None:
+    """Return the usable answer on a topic since the last attempt."""
+    last = _last(history)
+    advice = history.answer(topic, last.number) if last is not None else None
+    return advice if advice is not None and advice.outcome is AdviceOutcome.ADVISED else None
+
+
+def _last(history: History) -> PastAttempt | None:
+    """Return the last attempt of this epoch that tells something."""
+    return next((attempt for attempt in reversed(history.current) if attempt.outcome != INTERRUPTED), None)
+
+
+def _asked(attempt: PastAttempt | None) -> tuple[str, ...]:
+    if attempt is None:
+        return ()
+    failure = attempt.failure.questions if attempt.failure is not None else ()
+    report = attempt.report.questions if attempt.report is not None else ()
+    return tuple(dict.fromkeys(text for text in (short(q, 1000) for q in (*failure, *report)) if text))

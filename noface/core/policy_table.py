@@ -1,0 +1,171 @@
+"""What the policy does about each kind of failure, attempt by attempt: simulated, so that no table can drift from it.
+
+A simulated issue fails in one way at every attempt, whatever is asked is answered usefully, and the parts of a
+breakdown fail as well, until the policy gives up. Each decision on the way is one that `policy.next_action` makes;
+nothing here knows its rules.
+
+NO_PROGRESS is no kind that an attempt fails with: its path is that of a failure which comes back with the same diff.
+"""
+
+from dataclasses import dataclass, replace
+
+from noface.core.actions import (
+    Action,
+    Asking,
+    AwaitIssues,
+    Block,
+    Land,
+    RequestApproval,
+    Skip,
+    SwitchModel,
+    WaitUntil,
+    kind_of,
+)
+from noface.core.history import History
+from noface.core.model import Issue
+from noface.core.policy import next_action
+from noface.core.retry_policy import Policy
+from noface.core.simulated_failure import USUALLY, Repeats, Trouble, answer, model_of
+from noface.core.taxonomy import FailureKind
+
+ATTEMPTS_MAX = 60
+"""A simulation goes no further; a path that is cut off here ends in no terminal action."""
+_STEPS_MAX = 4 * ATTEMPTS_MAX
+ANY_ISSUE = Issue("any", "any issue")
+_ORDINARY = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE)
+"""The kinds that may stand for the others where it matters only that failures repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision: what follows `after` attempts. `tier` is that of the model that works or is asked, where known.
+
+    `wait_s` is the longest wait before the attempt that it starts, `charged` tells whether that one is charged.
+    """
+
+    after: int
+    action: Action
+    tier: int | None = None
+    wait_s: float = 0.0
+    charged: bool = True
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What two steps have in common that a table shows alike: all but the words."""
+        named = tuple(getattr(self.action, name, None) for name in ("model", "think", "topic"))
+        return self.after, kind_of(self.action), *named, self.wait_s
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A simulated issue: how it fails, the decisions, and the history that led to the last of them."""
+
+    trouble: Trouble
+    steps: tuple[Step, ...]
+    history: History
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Kinds of failure that are answered alike, with the path of each of them.
+
+    `repeats` is None where its kinds fail as is usual for them, else what all attempts have in common.
+    """
+
+    kinds: tuple[FailureKind, ...]
+    steps: tuple[Step, ...]
+    repeats: Repeats | None = None
+
+
+def terminal(action: Action) -> bool:
+    """Tell whether noface stops here, until a person or another issue has done something."""
+    return isinstance(action, Block | Land | Skip | RequestApproval | AwaitIssues)
+
+
+def path(
+    policy: Policy,
+    kind: FailureKind,
+    issue: Issue = ANY_ISSUE,
+    *,
+    model: str | None = None,
+    attempts_max: int | None = None,
+) -> tuple[Step, ...]:
+    """Return the decisions about an issue of which every attempt fails with `kind`, to the bitter end.
+
+    `model` and `attempts_max` are what a person said when they unblocked the issue.
+    """
+    return course(policy, kind, issue, model=model, attempts_max=attempts_max).steps
+
+
+def course(
+    policy: Policy,
+    kind: FailureKind,
+    issue: Issue = ANY_ISSUE,
+    *,
+    model: str | None = None,
+    attempts_max: int | None = None,
+    repeats: Repeats | None = None,
+) -> Course:
+    """Simulate an issue of which every attempt fails with `kind`; see `path`. `repeats` None: as is usual for it."""
+    trouble = _trouble(policy, kind, repeats)
+    tiers = dict(policy.tiers)
+    history = History(issue, model=model, attempts_max=attempts_max)
+    now, away, steps = 0.0, dict[str, float](), list[Step]()
+    while len(steps) < _STEPS_MAX and len(history.attempts) < ATTEMPTS_MAX:
+        action = next_action(history, policy, now, jitter=1.0, away=away)
+        history = _noted(history, action)
+        after = len(history.attempts)
+        wait_s = max(action.until - now, 0.0) if isinstance(action, WaitUntil) else 0.0
+        steps.append(Step(after, action, tiers.get(model_of(action)), wait_s, trouble.charged(after)))
+        if terminal(action):
+            break
+        if isinstance(action, Asking):
+            history = replace(history, advice=(*history.advice, answer(action, after)))
+            continue
+        now += wait_s
+        if isinstance(action, SwitchModel):
+            away[action.away] = action.until
+        history = replace(history, attempts=(*history.attempts, trouble.attempt(after + 1, action, tiers, now)))
+    return Course(trouble, tuple(steps), history)
+
+
+def table(
+    policy: Policy, issue: Issue = ANY_ISSUE, *, model: str | None = None, attempts_max: int | None = None
+) -> tuple[Row, ...]:
+    """Return what follows on every kind, those that are answered alike in one row.
+
+    A last row is about one failure that comes again and again with different diffs, where that makes a difference.
+    """
+    found: dict[tuple[object, ...], Row] = {}
+    for kind in FailureKind:
+        steps = path(policy, kind, issue, model=model, attempts_max=attempts_max)
+        before = found.get(_shape(steps), Row((), steps))
+        found[_shape(steps)] = replace(before, kinds=(*before.kinds, kind))
+    ordinary = _ordinary(policy)
+    usual = path(policy, ordinary, issue, model=model, attempts_max=attempts_max)
+    again = course(policy, ordinary, issue, model=model, attempts_max=attempts_max, repeats=Repeats.FAILURE).steps
+    return (*found.values(), *([Row((ordinary,), again, Repeats.FAILURE)] if _shape(again) != _shape(usual) else []))
+
+
+def _shape(steps: tuple[Step, ...]) -> tuple[object, ...]:
+    return tuple(step.shape for step in steps)
+
+
+def _trouble(policy: Policy, kind: FailureKind, repeats: Repeats | None) -> Trouble:
+    repeats = repeats or USUALLY.get(kind, Repeats.NOTHING)
+    kind = _ordinary(policy) if kind is FailureKind.NO_PROGRESS else kind
+    return Trouble(kind, repeats, policy.roles.reviewer)
+
+
+def _ordinary(policy: Policy) -> FailureKind:
+    """Return a kind that the configuration leaves to the ladder."""
+    own = dict(policy.strategies)
+    return next((kind for kind in _ORDINARY if kind not in own), _ORDINARY[0])
+
+
+def _noted(history: History, action: Action) -> History:
+    """Write down on the last attempt what followed it, as the loop does."""
+    if not history.attempts:
+        return history
+    *rest, last = history.attempts
+    return replace(history, attempts=(*rest, replace(last, answer=kind_of(action))))

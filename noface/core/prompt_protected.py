@@ -1,0 +1,35 @@
+"""Says shortly which files are put back before work is judged (law 11): those that matter, and how many more."""
+
+from dataclasses import dataclass
+
+from noface.config.protected import DEFAULT_PROTECTED
+from noface.core.named_files import named_paths
+
+NAMED_MAX = 8
+_GLOB = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedShown:
+    """`usual`: the built-in patterns all hold, so that words can stand for them; `more` counts what is not named."""
+
+    usual: bool = False
+    paths: tuple[str, ...] = ()
+    more: int = 0
+
+
+def protected_shown(protected: tuple[str, ...], accept: tuple[str, ...]) -> ProtectedShown:
+    """Return what to say: first the files that the issue's `accept` commands name, then other files, then patterns."""
+    usual = set(DEFAULT_PROTECTED) <= set(protected)
+    rest = [path for path in dict.fromkeys(protected) if not (usual and path in DEFAULT_PROTECTED)]
+    named = named_paths(accept)
+    ranked = sorted(rest, key=lambda path: _rank(path, named))
+    return ProtectedShown(usual, tuple(ranked[:NAMED_MAX]), max(0, len(ranked) - NAMED_MAX))
+
+
+def _rank(path: str, named: tuple[str, ...]) -> int:
+    if path in named:
+        return 0
+    if any(path.startswith(f"{folder}/") for folder in named):
+        return 1
+    return 3 if _GLOB & set(path) else 2

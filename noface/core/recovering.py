@@ -1,0 +1,228 @@
+"""The rules for failures that the worker has to answer for: rules 8 to 16 of `policy`, in their order."""
+
+from noface.core.actions import (
+    Action,
+    Block,
+    BreakDown,
+    CallResolver,
+    Diagnose,
+    Reflect,
+    RequestApproval,
+    Skip,
+    WaitUntil,
+)
+from noface.core.climbing import climb, climb_higher, on_last_rung
+from noface.core.diagnosis import known_cause
+from noface.core.history import Advice, AdviceOutcome, Topic, Verdict
+from noface.core.model import BlockedReason
+from noface.core.standing import Standing
+from noface.core.strategies import Strategy
+from noface.core.streaks import identical, same_failure
+from noface.core.taxonomy import Category, FailureKind
+
+IDENTICAL_ATTEMPTS_MAX = 3
+_STRATEGIES_OFF_THE_LADDER = ("AddContext", "ReduceScope")
+
+
+def recover(standing: Standing, now: float) -> Action:
+    """Answer a failure that was charged to the worker."""
+    return (
+        _hopeless(standing)
+        or _break_down(standing)
+        or _boundary(standing)
+        or _context_gap(standing)
+        or _unknown(standing, now)
+        or _given_up(standing)
+        or _by_strategy(standing)
+        or _by_ladder(standing)
+    )
+
+
+def _hopeless(standing: Standing) -> Action | None:
+    """Rules 8 and 9: nothing changes any more."""
+    policy, failure, charged = standing.policy, standing.failure, standing.charged
+    if policy.block_after is not None and same_failure(charged) >= policy.block_after:
+        return Block(failure.kind, f"the same failure {policy.block_after} times in a row")
+    if identical(charged) >= IDENTICAL_ATTEMPTS_MAX and on_last_rung(standing):
+        return Block(FailureKind.NO_PROGRESS, f"the same diff and the same failure {IDENTICAL_ATTEMPTS_MAX} times")
+    return None
+
+
+def _break_down(standing: Standing) -> Action | None:
+    """Rule 10: make smaller issues of it, once, where it is too big and can be divided."""
+    policy, failure, rules = standing.policy, standing.failure, standing.policy.breakdown
+    issue = standing.history.issue
+    asked_for = policy.strategy(failure.kind) is Strategy.BREAKDOWN
+    if not (rules.enabled or asked_for) or issue.depth >= rules.depth_max or standing.asked_before(Topic.BREAKDOWN):
+        return None
+    planner = policy.roles.planner
+    if planner is None and max(len(attempt.changed) for attempt in standing.told) < 2:  # noqa: PLR2004 - one file is no two parts
+        return None
+    timeouts = standing.repeated(FailureKind.TIMEOUT)
+    why = ""
+    if asked_for:
+        why = f"[retry.strategies] {failure.kind} = breakdown"
+    elif timeouts >= rules.after_timeouts:
+        why = f"{timeouts} timeouts in a row"
+    elif len(standing.charged) >= rules.after_attempts and _too_big(standing):
+        why = f"{len(standing.charged)} attempts, and the work is too big for one"
+    if not why:
+        return None
+    return BreakDown(planner or "", f"{why}: {'the planner divides it' if planner else 'divided by files'}")
+
+
+def _too_big(standing: Standing) -> bool:
+    rules, last = standing.policy.breakdown, standing.last
+    exhausted = standing.failure.kind is FailureKind.RESOURCE_EXHAUSTED
+    return exhausted or len(last.changed) > rules.files or last.lines > rules.lines
+
+
+def _boundary(standing: Standing) -> Action | None:
+    """Rule 11: outside its boundary, or against the gates."""
+    failure, last = standing.failure, standing.last
+    if failure.category is not Category.BOUNDARY:
+        return None
+    verdict = standing.history.verdict(last.number)
+    if verdict is not None:
+        granted = verdict.verdict is Verdict.APPROVED
+        return climb(standing, Strategy.CONTEXT, "a person approved" if granted else "a person refused")
+    contract = last.report is not None and last.report.blocked_reason is BlockedReason.CONTRACT_CHANGE
+    if contract:
+        return RequestApproval(failure.kind, "the worker argues that a test or a contract is wrong: look at it")
+    strategy = standing.policy.strategy(failure.kind)
+    if strategy is not Strategy.RESOLVER:
+        return None
+    advice = standing.advised(Topic.BOUNDARY)
+    if advice is not None and advice.strategy == "person":
+        return Block(failure.kind, f"the resolver asks for a person: {_brief(advice)}")
+    if advice is not None and advice.strategy == "expand" and advice.paths:
+        reason = f"the resolver would allow {', '.join(advice.paths[:5])} as well"
+        return RequestApproval(failure.kind, reason, advice.paths)
+    if _same_kind_twice(standing):
+        return Block(failure.kind, "the worker was told and did it again")
+    resolver = standing.policy.roles.resolver
+    if resolver is not None and standing.answer(Topic.BOUNDARY) is None:
+        return CallResolver(Topic.BOUNDARY, resolver, f"{failure.kind}: how can it be done inside the boundary?")
+    return climb(standing, why=str(failure.kind))
+
+
+def _context_gap(standing: Standing) -> Action | None:
+    """Rule 12: the worker did not know what to do."""
+    failure, strategy = standing.failure, standing.policy.strategy(standing.failure.kind)
+    if strategy is not Strategy.CONTEXT:
+        return None
+    if failure.category is Category.CONTEXT_GAP and _same_kind_twice(standing):
+        return Block(failure.kind, "the worker still does not know what to do")
+    planner = standing.policy.roles.planner
+    if planner is not None and standing.answer(Topic.CLARIFICATION) is None:
+        return CallResolver(Topic.CLARIFICATION, planner, f"{failure.kind}: ask the planner what is meant")
+    return climb(standing, Strategy.CONTEXT)
+
+
+def _unknown(standing: Standing, now: float) -> Action | None:
+    """Rule 13: diagnose what nobody knows, or what comes again and again; follow the diagnosis once."""
+    policy, failure = standing.policy, standing.failure
+    unknown = policy.strategy(failure.kind) is Strategy.DIAGNOSE
+    advice = standing.advised(Topic.DIAGNOSIS)
+    if advice is not None:
+        followed = _follow(standing, advice, now)
+        if followed is not None:
+            return followed
+    known = known_cause(failure) if unknown else None
+    if known is not None and known.strategy == "escalate":
+        return Block(failure.kind, known.cause)
+    if known is not None:
+        return climb(standing, Strategy.CONTEXT, f"known cause: {known.cause}")
+    repeated = same_failure(standing.charged) >= policy.diagnose_after
+    diagnoser = policy.roles.diagnoser
+    if (unknown or repeated) and diagnoser is not None and standing.answer(Topic.DIAGNOSIS) is None:
+        why = "nobody knows yet why it failed" if unknown else "the same failure again"
+        return Diagnose(diagnoser, f"{failure.kind}: {why}")
+    if unknown and diagnoser is None and standing.repeated(failure.kind) == 1:
+        return climb(standing, Strategy.CONTEXT)
+    return None
+
+
+def _follow(standing: Standing, advice: Advice, now: float) -> Action | None:
+    """Return what a diagnosis asks for; None where it was tried before with the same arguments, or asks for nothing."""
+    failure = standing.failure
+    earlier = [a for a in standing.history.asked if a.topic is Topic.DIAGNOSIS and a.after < advice.after]
+    if any(old.argument == advice.argument for old in earlier):
+        return None
+    if advice.recoverable == "no" and advice.strategy != "skip_and_continue":
+        return Block(failure.kind, f"diagnosed as not recoverable: {advice.cause}")
+    match advice.strategy:
+        case "alternative_approach" | "retry_modified":
+            return climb(standing, why=f"diagnosis: {_brief(advice)}")
+        case "skip_and_continue" if standing.policy.allow_skip:
+            return Skip(f"diagnosis: {_brief(advice)}")
+        case "skip_and_continue":
+            return Block(failure.kind, f"the diagnosis advises to skip it: {_brief(advice)}")
+        case "escalate":
+            higher = climb_higher(standing, f"diagnosis: {advice.cause}")
+            return higher or Block(failure.kind, f"the diagnosis asks for a person: {advice.cause}")
+        case "retry_same":
+            until = standing.last.finished_at + (advice.delay_s or 0.0)
+            retry = climb(standing, why=f"diagnosis: {advice.cause}")
+            if until > now and not isinstance(retry, Block):
+                model = getattr(retry, "model", standing.last.model)
+                return WaitUntil(model, until, f"diagnosis: wait first ({advice.cause})", provider=False)
+            return retry
+        case _:
+            return None
+
+
+def _given_up(standing: Standing) -> Action | None:
+    """Rule 14: three different strategies have been tried since it was unblocked, and it still fails (K10)."""
+    number = standing.last.number
+    advice = [a for a in standing.history.asked if a.after < number and a.outcome is not AdviceOutcome.UNAVAILABLE]
+    tried = {str(a.topic) for a in advice if a.topic is not Topic.REFLECTION}
+    tried |= {attempt.answer for attempt in standing.told[:-1] if attempt.answer in _STRATEGIES_OFF_THE_LADDER}
+    if len(tried) < standing.policy.strategies_max:
+        return None
+    return Block(standing.failure.kind, f"{len(tried)} recovery strategies have failed: {', '.join(sorted(tried))}")
+
+
+def _by_strategy(standing: Standing) -> Action | None:
+    """Rule 15, and what `[retry.strategies]` asks for beyond the rules above."""
+    failure = standing.failure
+    strategy = standing.policy.strategy(failure.kind)
+    told = f"[retry.strategies] {failure.kind} = {strategy}"
+    match strategy:
+        case Strategy.BLOCK:
+            return Block(failure.kind, told)
+        case Strategy.SKIP:
+            return Skip(told)
+        case Strategy.APPROVAL:
+            return RequestApproval(failure.kind, told)
+        case Strategy.ESCALATE:
+            return climb_higher(standing, f"{failure.kind}")
+        case Strategy.THINK | Strategy.REDUCE:
+            return climb(standing, strategy)
+        case Strategy.BREAKDOWN:
+            return climb(standing, Strategy.REDUCE)
+        case _:
+            return None
+
+
+def _by_ladder(standing: Standing) -> Action:
+    """Rule 16: the ladder, after a reflection or an architect's word where somebody is named for it."""
+    policy, last = standing.policy, standing.last
+    correctable = standing.failure.category is Category.CORRECTABLE
+    if policy.reflect and correctable and standing.answer(Topic.REFLECTION) is None:
+        return Reflect(last.model, "asks the worker's model why it failed and how it will mend it")
+    architect = policy.roles.architect
+    if architect is not None and correctable and on_last_rung(standing) and not standing.asked_before(Topic.ARCHITECT):
+        return CallResolver(
+            Topic.ARCHITECT, architect, "the implementation fails again and again: reconsider the design"
+        )
+    return climb(standing)
+
+
+def _same_kind_twice(standing: Standing) -> bool:
+    return standing.repeated(standing.failure.kind) > 1
+
+
+def _brief(advice: Advice) -> str:
+    text = " ".join((advice.text or advice.cause).split())
+    return text if len(text) <= 200 else f"{text[:199]}…"  # noqa: PLR2004 - a reason is one line of a table

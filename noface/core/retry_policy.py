@@ -1,0 +1,86 @@
+"""The retry policy in force, as a value: what `[retry]`, `[recovery]`, `[breakdown]` and `[approval]` come to."""
+
+from dataclasses import dataclass, field
+
+from noface.core.ladder import Rung, ladder_for
+from noface.core.model import Issue
+from noface.core.review_rules import ReviewRules
+from noface.core.strategies import Strategy, default_strategy
+from noface.core.taxonomy import FailureKind
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The models that are asked rather than put to work; None where nobody is named."""
+
+    planner: str | None = None
+    diagnoser: str | None = None
+    resolver: str | None = None
+    architect: str | None = None
+    reviewer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownRules:
+    """When an issue is broken down (N8) and how far (P9). `files` and `lines`: a larger diff counts as too big."""
+
+    enabled: bool = True
+    after_timeouts: int = 2
+    after_attempts: int = 3
+    files: int = 20
+    lines: int = 1000
+    children_max: int = 8
+    depth_max: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Durations in seconds, money in dollars. `tiers` knows every model, `alternatives` those that may stand in.
+
+    `strategies` are the user's answers to single kinds. `strategies_max`: so many different recovery strategies
+    (other than the ladder's) may fail, then a person is asked (K10).
+    """
+
+    ladder: tuple[Rung, ...]
+    tiers: tuple[tuple[str, int], ...]
+    attempts_max: int = 5
+    block_after: int | None = None
+    issue_cost_usd_max: float | None = None
+    transient_retries: int = 3
+    backoff_base_s: float = 30.0
+    backoff_max_s: float = 900.0
+    alternatives: tuple[str, ...] = ()
+    strategies: tuple[tuple[FailureKind, Strategy], ...] = ()
+    roles: Roles = field(default_factory=Roles)
+    reflect: bool = False
+    strategies_max: int = 3
+    diagnose_after: int = 2
+    allow_skip: bool = False
+    breakdown: BreakdownRules = field(default_factory=BreakdownRules)
+    approval_paths: tuple[str, ...] = ()
+    approval_labels: tuple[str, ...] = ()
+    review: ReviewRules = field(default_factory=ReviewRules)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that the ladder and the roles need, without repeats."""
+        roles = self.roles
+        asked = (roles.planner, roles.diagnoser, roles.resolver, roles.architect, roles.reviewer)
+        return tuple(dict.fromkeys([*(rung.model for rung in self.ladder), *(name for name in asked if name)]))
+
+    def cap(self, issue: Issue, granted: int | None = None) -> int:
+        """Return how many charged attempts the issue may have; `granted` is what a person said at unblocking."""
+        return granted or issue.max_attempts or self.attempts_max
+
+    def ladder_for(self, issue: Issue, model: str | None = None) -> tuple[Rung, ...]:
+        """Return the rungs for an issue; `model` is what a person named at unblocking."""
+        return ladder_for(self.ladder, dict(self.tiers), issue, model)
+
+    def strategy(self, kind: FailureKind) -> Strategy:
+        """Return how failures of a kind are answered."""
+        return dict(self.strategies).get(kind, default_strategy(kind))
+
+    def stand_ins(self, model: str) -> tuple[str, ...]:
+        """Return the other models of the same tier that may work while `model` waits for its provider."""
+        tiers = dict(self.tiers)
+        return tuple(other for other in self.alternatives if other != model and tiers.get(other) == tiers.get(model))

@@ -1,0 +1,215 @@
+"""One validator for all that models return (L4, L11, L12, P6): found in the text, bounded, checked by its schema.
+
+What counts is the last complete JSON object in a ```json fence, where a fence holds one, else the last one anywhere.
+An answer that was begun and is cut off, or is no JSON, is told as that, and nothing older is taken in its place.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from noface.core.json_scan import Broken, Found, Scan, place, scan
+from noface.core.prompt_cut import long_text, shorten
+from noface.core.prompt_text import fenced, line
+from noface.core.schema_words import quoted, violation
+
+READ_CHARS_MAX = 200_000
+ORIGINAL_BYTES_MAX = 4_000
+VALUES_MAX = 10_000
+_PATH_CHARS_MAX = 200
+_VIOLATION_CHARS_MAX = 2_000
+_NO_OBJECT = "no JSON object found"
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Valid:
+    """An answer that satisfies its schema. Strings in it hold no control characters but tabs and line breaks."""
+
+    value: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """An answer called `name` that cannot be used. `violation` is one sentence, `original` the text it is about, cut.
+
+    The types are JSON's names; `actual_type` is "none" without an object, "malformed" or "truncated" for a broken one.
+    """
+
+    violation: str
+    expected_type: str = "object"
+    actual_type: str = "none"
+    path: str = ""
+    original: str = ""
+    name: str = ""
+
+
+def validate(text: str, schema: Mapping[str, Any], name: str) -> Valid | Invalid:
+    """Return the answer called `name` that a text holds. Total: whatever the text is, and in linear time."""
+    read = text[-READ_CHARS_MAX:]
+    found = scan(read)
+    picked = last_object(found.objects)
+    result = _judged(read, found, picked, schema)
+    return finished(result, text, name) if isinstance(result, Invalid) else result
+
+
+def check(read: str, found: Found, schema: Mapping[str, Any]) -> Valid | Invalid:
+    """Return the object that was found in `read`, checked by its schema."""
+    value = load(read, found)
+    if isinstance(value, str):
+        return Invalid(f"malformed JSON at {place(read, found.start)}: {value}", actual_type="malformed")
+    wrong = violation(value, schema)
+    if wrong is None:
+        return Valid(value)
+    return Invalid(wrong.sentence, wrong.expected_type, wrong.actual_type, wrong.path)
+
+
+def last_object(objects: tuple[Found, ...]) -> Found | None:
+    """Return the object that counts: the last in a fence, else the last."""
+    in_fences = tuple(found for found in objects if found.fenced)
+    return next(reversed(in_fences or objects), None)
+
+
+def load(read: str, found: Found) -> dict[str, Any] | str:
+    """Return the object's value, or what is wrong with it beyond its grammar."""
+    twice: list[str] = []
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in made:
+                twice.append(key)
+            made[key] = value
+        return made
+
+    try:
+        value = json.loads(read[found.start : found.end], object_pairs_hook=once)
+    except ValueError:  # the grammar holds; Python reads no integer of thousands of digits
+        return "a number has too many digits"
+    if twice:
+        return f"the key {quoted(twice[0])} stands twice in one object"
+    if _count(value) > VALUES_MAX:
+        return f"it holds more than {VALUES_MAX} values"
+    cleaned = clean(value)
+    return cleaned if isinstance(cleaned, dict) else "expected an object"
+
+
+def broken_answer(read: str, broken: Broken) -> Invalid:
+    """Return the finding about an object that is no JSON."""
+    if broken.truncated:
+        return Invalid(f"truncated JSON: {broken.problem}", actual_type="truncated")
+    return Invalid(f"malformed JSON at {place(read, broken.at)}: {broken.problem}", actual_type="malformed")
+
+
+def reminder(invalid: Invalid, schema_name: str, schema: Mapping[str, Any]) -> str:
+    """Return the format reminder for the one immediate retry (L11): what was wrong, quoted, and a small example."""
+    required = ", ".join(f"`{key}`" for key in schema.get("required", ()))
+    example = json.dumps(_example(schema), ensure_ascii=False, indent=2)
+    return f"""\
+Your last answer could not be read as a `{schema_name}`. Keep what you found out; only its form was wrong. This is what
+the check said of it:
+
+{fenced(line(invalid.violation, _VIOLATION_CHARS_MAX))}
+
+Answer again with exactly one JSON object, in a ```json fence, with nothing after it. Keys and strings stand in double
+quotes, line breaks in strings are written \\n, and no comma stands before a closing bracket.
+Required keys: {required or "none"}. An example of the form, with other content:
+
+{fenced(example, "json")}
+"""
+
+
+def _judged(read: str, found: Scan, picked: Found | None, schema: Mapping[str, Any]) -> Valid | Invalid:
+    known = set(schema.get("properties", ()))
+    begun = [broken for broken in found.broken if known.intersection(broken.keys)]
+    if picked is None:
+        return _no_object(read, begun[-1:] or list(found.broken[-1:]))
+    if begun and begun[-1].truncated and begun[-1].start >= picked.end:
+        return broken_answer(read, begun[-1])
+    checked = check(read, picked, schema)
+    if isinstance(checked, Valid):
+        return checked
+    value = load(read, picked)
+    strange = isinstance(value, dict) and not known.intersection(value)
+    if strange and begun:
+        return broken_answer(read, begun[-1])
+    if strange and _is_array(read):
+        return Invalid("at the top level: expected object, got array", actual_type="array")
+    return checked
+
+
+def _no_object(read: str, broken: list[Broken]) -> Invalid:
+    if _is_array(read):
+        return Invalid(f"{_NO_OBJECT}: expected object, got array", actual_type="array")
+    if not broken:
+        return Invalid(_NO_OBJECT)
+    told = broken_answer(read, broken[-1])
+    if broken[-1].keys or broken[-1].truncated:
+        return told
+    return Invalid(f"{_NO_OBJECT}; {told.violation}", actual_type="malformed")
+
+
+def _is_array(read: str) -> bool:
+    """Tell whether the whole text, fences stripped, is a JSON array."""
+    bare = read.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    if not (bare.startswith("[") and bare.endswith("]")):
+        return False
+    try:
+        return isinstance(json.loads(bare), list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def finished(invalid: Invalid, text: str, name: str) -> Invalid:
+    """Return a finding about the answer called `name` with what it is about; `text` is what the model said."""
+    long = f" (only the last {READ_CHARS_MAX} characters were read)" if len(text) > READ_CHARS_MAX else ""
+    return replace(
+        invalid,
+        violation=f"{line(invalid.violation)}{long}",
+        path=invalid.path[:_PATH_CHARS_MAX],
+        original=shorten(long_text(text, ORIGINAL_BYTES_MAX), ORIGINAL_BYTES_MAX).text,
+        name=name,
+    )
+
+
+def _count(value: object) -> int:
+    """Count the values in a value, itself included."""
+    if isinstance(value, dict):
+        return 1 + sum(map(_count, value.values()))
+    return 1 + sum(map(_count, value)) if isinstance(value, list) else 1
+
+
+def clean(value: Any) -> Any:
+    """Return a JSON value whose strings can be stored and shown: without control characters and lone surrogates."""
+    if isinstance(value, str):
+        return _UNPRINTABLE.sub("\ufffd", value.replace("\r\n", "\n"))
+    if isinstance(value, list):
+        return [clean(item) for item in value]
+    if isinstance(value, dict):
+        return {str(clean(key)): clean(item) for key, item in value.items()}
+    return value
+
+
+def _example(schema: Mapping[str, Any]) -> object:
+    """Return the schema's own example, or a value with its required keys."""
+    examples = schema.get("examples")
+    if examples:
+        return examples[0]
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    kind = kind[0] if isinstance(kind, list) else kind
+    match kind:
+        case "object":
+            parts = schema.get("properties", {})
+            return {key: _example(parts.get(key, {})) for key in schema.get("required", ())}
+        case "array":
+            return [_example(schema.get("items", {}))] if schema.get("minItems") else []
+        case "integer" | "number":
+            return schema.get("minimum", 0)
+        case "boolean":
+            return True
+        case _:
+            return "…"

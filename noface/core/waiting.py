@@ -1,0 +1,118 @@
+"""What to do about failures that are not the worker's: providers that are away (N1), conflicts, missing issues (K5)."""
+
+from collections.abc import Mapping
+
+from noface.core.actions import (
+    Action,
+    AwaitIssues,
+    Block,
+    CallResolver,
+    RetrySame,
+    RetryWithFeedback,
+    SwitchModel,
+    WaitUntil,
+)
+from noface.core.climbing import climb, same_model
+from noface.core.history import Topic
+from noface.core.model import BlockedReason, PastAttempt
+from noface.core.review_rules import REJECTED_BY_REVIEWER
+from noface.core.standing import Standing
+from noface.core.strategies import Strategy
+from noface.core.streaks import failure_of, is_transient, trailing
+from noface.core.taxonomy import FailureKind
+
+UNCHARGED_RETRIES_MAX = 3
+CONFLICTS_BEFORE_RESOLVER = 2
+_DOUBLINGS_MAX = 60
+
+
+def backoff(base_s: float, max_s: float, tries: int, jitter: float) -> float:
+    """Return the seconds to wait before retry number `tries` (from 1): exponential, full jitter (N1).
+
+    Full jitter draws from the whole interval (Brooker, "Exponential Backoff And Jitter", 2015), so that many
+    waiting for one provider do not come back together.
+    """
+    return min(max_s, base_s * 2.0 ** min(tries - 1, _DOUBLINGS_MAX)) * jitter
+
+
+def wait(standing: Standing, now: float, jitter: float, away: Mapping[str, float]) -> Action:
+    """Answer a transient failure: another model of the tier, or the reset time, or backing off."""
+    policy, failure, last = standing.policy, standing.failure, standing.last
+    strategy = policy.strategy(failure.kind)
+    if strategy is Strategy.BLOCK:
+        return Block(failure.kind, f"[retry.strategies] {failure.kind} = block")
+    tries = _tries(standing, last.model)
+    known = failure.retry_at if failure.retry_at is not None and failure.retry_at > now else None
+    until = known or now + backoff(policy.backoff_base_s, policy.backoff_max_s, tries, jitter)
+    if strategy is Strategy.SWITCH and not standing.history.issue.no_escalate:
+        for other in policy.stand_ins(last.model):
+            if away.get(other, now) <= now and _tries(standing, other) == 0:
+                reason = f"{failure.kind}: {other} is of the same tier and works meanwhile"
+                return SwitchModel(other, last.model, until, reason, think=last.think)
+    if tries > policy.transient_retries:
+        return Block(failure.kind, f"still {failure.kind} after {policy.transient_retries} retries")
+    model = same_model(standing.told, standing.ladder)
+    if known is not None:
+        return WaitUntil(model, known, f"{failure.kind}: the provider says when to come back", think=last.think)
+    return WaitUntil(model, until, f"{failure.kind}: retry {tries} of {policy.transient_retries}", think=last.think)
+
+
+def _tries(standing: Standing, model: str) -> int:
+    """Count the transient failures of a model in the row of transient failures at the end."""
+    streak = trailing(standing.told, is_transient)
+    return sum(attempt.model == model for attempt in standing.told[len(standing.told) - streak :])
+
+
+def again(standing: Standing) -> Action | None:
+    """Answer a failure that was charged to nobody; None where the other rules have a better answer."""
+    told, failure = standing.told, standing.failure
+    if _says_dependency(standing.last):
+        return _dependency(standing)
+    since_charged = trailing(told, lambda attempt: not attempt.charged)
+    times = sum(_of_unknown_blame(attempt) for attempt in told[len(told) - since_charged :])
+    if times > UNCHARGED_RETRIES_MAX:
+        return Block(failure.kind, f"{times} attempts failed for no fault of their own: {failure.message}")
+    if failure.rule == REJECTED_BY_REVIEWER:
+        return _reviewed(standing)
+    resolver = standing.policy.roles.resolver
+    conflicts = failure.kind is FailureKind.MERGE_CONFLICT and times >= CONFLICTS_BEFORE_RESOLVER
+    if conflicts and resolver is not None and standing.answer(Topic.MERGE_CONFLICT) is None:
+        reason = "main moved twice into the same place: ask how to merge"
+        return CallResolver(Topic.MERGE_CONFLICT, resolver, reason)
+    model = same_model(told, standing.ladder)
+    if failure.kind is FailureKind.OUTPUT_FORMAT:
+        return RetrySame(
+            model, "the answer was malformed: once more with a reminder of its form", think=standing.last.think
+        )
+    return RetrySame(model, "not the worker's fault: nothing is charged", think=standing.last.think)
+
+
+def _of_unknown_blame(attempt: PastAttempt) -> bool:
+    return not is_transient(attempt) and failure_of(attempt).rule != REJECTED_BY_REVIEWER
+
+
+def _reviewed(standing: Standing) -> Action:
+    """Have the reviewer's points answered, by the same model, up to the cap of rounds (N2)."""
+    rounds = sum(failure_of(attempt).rule == REJECTED_BY_REVIEWER for attempt in standing.told)
+    most = standing.policy.review.rounds_max
+    if rounds >= most:
+        return Block(standing.failure.kind, f"the reviewer has asked for changes {rounds} times")
+    model = same_model(standing.told, standing.ladder)
+    return RetryWithFeedback(
+        model, f"the reviewer asks for changes (round {rounds} of {most})", think=standing.last.think
+    )
+
+
+def _says_dependency(attempt: PastAttempt) -> bool:
+    return attempt.report is not None and attempt.report.blocked_reason is BlockedReason.DEPENDENCY_ISSUE
+
+
+def _dependency(standing: Standing) -> Action:
+    advice = standing.answer(Topic.DEPENDENCY)
+    if advice is None:
+        return CallResolver(Topic.DEPENDENCY, "", "the worker says that it depends on other issues: look at them")
+    if advice.needs:
+        return AwaitIssues(advice.needs, f"depends on {', '.join(advice.needs)}, which the work turned out to need")
+    if trailing(standing.told, _says_dependency) > 1:
+        return Block(standing.failure.kind, "the worker says again that it depends on something that is not there")
+    return climb(standing, Strategy.CONTEXT, "its dependencies are merged or unknown")

@@ -1,0 +1,156 @@
+"""Asks a model about an issue, between two attempts: runs it on a prompt, validates what it answers (L11, L12, P6).
+
+The model works in a slot like a worker does, so that it can read the project; what it changes there is thrown away.
+A malformed answer gets one immediate reminder that names what is wrong with it.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from noface.agents.base import Place
+from noface.core.answers.table import ANSWERS
+from noface.core.breakdown import BreakdownLimits, PlanFault, plan_children
+from noface.core.history import Advice, AdviceOutcome, Topic
+from noface.core.model import AgentRun, AttemptOrder, EndedBy, Issue, ModelSpec
+from noface.core.structured import Invalid, reminder, validate
+from noface.core.taxonomy import Category
+from noface.git.slots import give_git
+from noface.loop.agent_run import run_agent
+from noface.loop.prepare import prepare
+from noface.loop.workshop import Progress, Tell, Workshop
+from noface.system.failpoints import hit
+from noface.system.files import write_atomic
+from noface.system.supervise import Canceller
+
+_ORIGINAL_MAX = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """All that asking needs. `id` is its row; `known_ids` and `limits` matter to a breakdown alone."""
+
+    id: int
+    run_id: str
+    issue: Issue
+    topic: Topic
+    model: ModelSpec
+    prompt: str
+    main: str
+    start: str
+    slot: int
+    directory: str
+    after: int
+    epoch: int
+    limits: BreakdownLimits
+    known_ids: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a question; `advice` None where it was cut short. `children` are a breakdown's.
+
+    `retry_at` is the provider's reset time where it was not available.
+    """
+
+    question: Question
+    advice: Advice | None
+    children: tuple[Issue, ...] = ()
+    retry_at: float | None = None
+
+
+def ask(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> Answer:
+    """Ask, and once more where the answer is malformed. Raises only where noface, git or the disk fails."""
+    answer, fault = _once(question, shop, cancel, tell)
+    if fault is None or answer.advice is None or cancel.cancelled:
+        return answer
+    form = ANSWERS[question.topic]
+    again = replace(
+        question,
+        prompt=f"{question.prompt}\n\n{reminder(fault, question.topic.value, form.schema)}",
+        directory=f"{question.directory}/again",
+    )
+    second, _ = _once(again, shop, cancel, tell)
+    spent = [a.advice.cost_usd for a in (answer, second) if a.advice is not None and a.advice.cost_usd is not None]
+    advice = replace(second.advice, cost_usd=sum(spent) if spent else None) if second.advice is not None else None
+    return replace(second, question=question, advice=advice)
+
+
+def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> tuple[Answer, Invalid | None]:
+    order = _order(question)
+    tell(Progress(question.issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}"))
+    slot = shop.agent_slot(question.slot)
+    failure = prepare(shop, slot, question.start, order.token, cancel)
+    if failure is not None:
+        return _without(question, AdviceOutcome.UNAVAILABLE, failure.message, None), None
+    give_git(slot, question.issue.id, question.start)
+    directory = Path(question.directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    place = Place(str(slot.path), str(directory / "prompt.md"), str(directory / "order.json"), str(directory))
+    write_atomic(directory / "prompt.md", question.prompt, durable=False)
+    hit("question_asked")
+    run = run_agent(order, shop, place, cancel, tell)
+    hit("question_answered")
+    if run.ended_by is EndedBy.CANCELLED:
+        return Answer(question, None), None
+    return _read(question, run)
+
+
+def _order(question: Question) -> AttemptOrder:
+    return AttemptOrder(
+        run_id=question.run_id,
+        token=secrets.token_hex(12),
+        issue=question.issue,
+        number=question.after,
+        model=question.model,
+        prompt=question.prompt,
+        main=question.main,
+        start=question.start,
+        slot=question.slot,
+        directory=question.directory,
+        gates=(),
+        role=question.topic.value,
+    )
+
+
+def _read(question: Question, run: AgentRun) -> tuple[Answer, Invalid | None]:
+    cost, error = run.usage.cost_usd, run.error
+    found = validate(run.answer, ANSWERS[question.topic].schema, question.topic.value)
+    if isinstance(found, Invalid):
+        if error is not None:
+            away = error.category in (Category.TRANSIENT, Category.ENVIRONMENT)
+            outcome = AdviceOutcome.UNAVAILABLE if away else AdviceOutcome.UNUSABLE
+            return replace(_without(question, outcome, error.message, cost), retry_at=error.retry_at), None
+        return _without(question, AdviceOutcome.UNUSABLE, found.violation, cost), found
+    form = ANSWERS[question.topic]
+    if question.topic is Topic.BREAKDOWN or form.read is None:
+        return _divided(question, found.value, cost)
+    advice = form.read(found.value, after=question.after, epoch=question.epoch, model=question.model.name)
+    return Answer(question, replace(advice, cost_usd=cost)), None
+
+
+def _divided(question: Question, value: Mapping[str, Any], cost: float | None) -> tuple[Answer, Invalid | None]:
+    planned = plan_children(question.issue, value, question.limits, question.known_ids)
+    if isinstance(planned, PlanFault):
+        fault = planned.invalid(json.dumps(value)[:_ORIGINAL_MAX]) if planned.mendable else None
+        return _without(question, AdviceOutcome.UNUSABLE, planned.violation, cost), fault
+    names = ", ".join(child.id for child in planned)
+    advice = Advice(
+        Topic.BREAKDOWN,
+        question.after,
+        epoch=question.epoch,
+        model=question.model.name,
+        text=f"divided into {names}",
+        cost_usd=cost,
+    )
+    return Answer(question, advice, planned), None
+
+
+def _without(question: Question, outcome: AdviceOutcome, why: str, cost: float | None) -> Answer:
+    advice = Advice(
+        question.topic, question.after, outcome, question.epoch, question.model.name, cause=why, cost_usd=cost
+    )
+    return Answer(question, advice)

@@ -1,0 +1,111 @@
+"""Begins what the policy wants for an issue that is due: a worker run, a question, or a decision carried out."""
+
+from enum import Enum, auto
+from typing import assert_never
+
+from noface.core.actions import (
+    Action,
+    AddContext,
+    AwaitIssues,
+    Block,
+    BreakDown,
+    CallResolver,
+    Diagnose,
+    Escalate,
+    FirstAttempt,
+    Land,
+    ReduceScope,
+    Reflect,
+    RequestApproval,
+    RetrySame,
+    RetryWithFeedback,
+    Review,
+    Skip,
+    SwitchModel,
+    ThinkLonger,
+    WaitUntil,
+    kind_of,
+)
+from noface.core.history import History
+from noface.core.model import Issue
+from noface.git.repo import scratch_branch
+from noface.loop.consultations import Consultations
+from noface.loop.context import RunContext
+from noface.loop.landing import MergeQueue
+from noface.loop.orders import make_order
+from noface.loop.perform import decide, history, settle
+from noface.loop.recover import record_order
+from noface.loop.workers import Workers
+from noface.system.failpoints import hit
+
+
+class Begun(Enum):
+    """What was begun. ANSWERED: a question that noface answered itself."""
+
+    ATTEMPT = auto()
+    QUESTION = auto()
+    ANSWERED = auto()
+    NOTHING = auto()
+
+
+def begin(
+    context: RunContext,
+    queue: MergeQueue,
+    questions: Consultations,
+    issue: Issue,
+    workers: Workers,
+    accept_failing: int | None,
+) -> Begun:
+    """Do what comes next for an issue; a slot must be free."""
+    told = history(context, issue)
+    action = decide(context, told)
+    match action:
+        case BreakDown() | CallResolver() | Diagnose() | Reflect() | Review():
+            state = context.reader.states()[issue.id]
+            _record(context, told, action)
+            if questions.own(issue, action, state):
+                return Begun.ANSWERED
+            questions.begin(issue, action, state, workers.take_slot())
+            return Begun.QUESTION
+        case WaitUntil(provider=False, until=until) if until > context.clock.now():
+            settle(context, queue, issue)
+            return Begun.NOTHING
+        case Block() | Land() | Skip() | RequestApproval() | AwaitIssues():
+            settle(context, queue, issue)
+            return Begun.NOTHING
+        case (
+            FirstAttempt()
+            | RetrySame()
+            | RetryWithFeedback()
+            | AddContext()
+            | Escalate()
+            | ThinkLonger()
+            | ReduceScope()
+            | SwitchModel()
+            | WaitUntil()
+        ):
+            _record(context, told, action)
+            _attempt(context, issue, action, workers, accept_failing)
+            return Begun.ATTEMPT
+        case _:
+            assert_never(action)
+
+
+def _record(context: RunContext, told: History, action: Action) -> None:
+    """Write down what follows the last attempt where that is not what was written down at its end."""
+    last = told.attempts[-1] if told.attempts else None
+    if last is not None and last.answer != kind_of(action) and last.epoch == told.epoch:
+        context.journal.action(context.clock.now(), told.issue.id, last.number, action)
+
+
+def _attempt(context: RunContext, issue: Issue, action: Action, workers: Workers, accept_failing: int | None) -> None:
+    state = context.reader.states()[issue.id]
+    slot = workers.take_slot()
+    order, prompt_hash = make_order(context, issue, action, slot, state, accept_failing)
+    branch = scratch_branch(issue.id).removeprefix("refs/heads/")
+    context.journal.attempt_started(
+        context.clock.now(), order, epoch=state.epoch, prompt_hash=prompt_hash, branch=branch
+    )
+    record_order(order)
+    hit("attempt_started")
+    workers.submit(order)

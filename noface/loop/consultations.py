@@ -1,0 +1,152 @@
+"""The questions under way, in threads; each holds a worker's slot. Only the loop's thread records the answers."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from noface.core.actions import Asking, BreakDown, CallResolver, Diagnose, Reflect, Review
+from noface.core.breaker import tripped
+from noface.core.history import Advice, AdviceOutcome, Topic
+from noface.core.model import Issue, IssueState
+from noface.core.review_rules import rejection
+from noface.core.taxonomy import FailureKind, IssueStatus
+from noface.loop.asking import Answer, Question, ask
+from noface.loop.context import RunContext
+from noface.loop.own_answers import check_dependencies, split
+from noface.loop.question_prompts import make_question
+from noface.system.failpoints import hit
+from noface.system.supervise import Canceller
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Message to the loop: a question is settled. `broken` is what broke noface itself."""
+
+    question: Question
+    answer: Answer | None
+    broken: BaseException | None = None
+
+
+def topic_of(action: Asking) -> Topic:
+    """Return what an asking action is about."""
+    match action:
+        case CallResolver(topic=topic):
+            return topic
+        case Diagnose():
+            return Topic.DIAGNOSIS
+        case Reflect():
+            return Topic.REFLECTION
+        case BreakDown():
+            return Topic.BREAKDOWN
+        case Review():
+            return Topic.REVIEW
+
+
+class Consultations:
+    """Starts and stops questions. What it starts ends with an Answered in the inbox."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._pool = ThreadPoolExecutor(context.settings.workers, thread_name_prefix="question")
+        self._cancel = Canceller()
+        self._open: dict[str, Question] = {}
+
+    @property
+    def issues(self) -> frozenset[str]:
+        """The issues something is being asked about."""
+        return frozenset(self._open)
+
+    @property
+    def models(self) -> frozenset[str]:
+        """The models being asked."""
+        return frozenset(question.model.name for question in self._open.values())
+
+    def own(self, issue: Issue, action: Asking, state: IssueState) -> bool:
+        """Answer a question that needs no model; False where it does."""
+        if getattr(action, "model", ""):
+            return False
+        context, topic, now = self._context, topic_of(action), self._context.clock.now()
+        past = context.reader.past(issue.id)
+        after = past[-1].number
+        question = context.questions.asked(
+            now, issue.id, topic, after=after, epoch=state.epoch, model="", run_id=context.run_id, directory=""
+        )
+        if topic is Topic.DEPENDENCY:
+            self._record(question, issue, check_dependencies(context, issue, past[-1], state.epoch), ())
+        else:
+            self._record(question, issue, *split(context, issue, past, state.epoch))
+        return True
+
+    def begin(self, issue: Issue, action: Asking, state: IssueState, slot: int) -> None:
+        """Ask a model, in a slot."""
+        context, topic = self._context, topic_of(action)
+        question = make_question(context, issue, topic, action.model, slot, state)
+        self._open[issue.id] = question
+        reason = f"asks {action.model}: {topic.value.replace('_', ' ')}"
+        context.journal.status(context.clock.now(), issue.id, IssueStatus.RUNNING, reason)
+        self._pool.submit(self._ask, question)
+
+    def _ask(self, question: Question) -> None:
+        ended = Answered(question, None)
+        try:
+            ended = Answered(question, ask(question, self._context.shop, self._cancel, self._context.inbox.put))
+        except Exception as error:  # noqa: BLE001 - whatever broke, the loop must hear of it and end the run
+            ended = Answered(question, None, error)
+        finally:
+            self._context.inbox.put(ended)
+
+    def ended(self, message: Answered) -> int:
+        """Record an answer; return the slot the question held."""
+        context, question, answer = self._context, message.question, message.answer
+        self._open.pop(question.issue.id, None)
+        now = context.clock.now()
+        if answer is None or answer.advice is None:
+            context.questions.forget_open(question.issue.id)
+            context.journal.status(now, question.issue.id, IssueStatus.READY, "interrupted; asks again")
+            return question.slot
+        advice, children = answer.advice, answer.children
+        if advice.outcome is AdviceOutcome.UNAVAILABLE:
+            self._rest(question, answer, now)
+        if question.topic is Topic.BREAKDOWN and advice.outcome is not AdviceOutcome.ADVISED:
+            instead, children = split(context, question.issue, context.reader.past(question.issue.id), question.epoch)
+            why = f"the planner's answer was of no use ({advice.cause})"
+            if instead.outcome is AdviceOutcome.ADVISED:
+                context.journal.event(now, "planner_failed", question.issue.id, message=why)
+                advice = instead
+        self._record(question.id, question.issue, advice, children)
+        return question.slot
+
+    def _record(self, question: int, issue: Issue, advice: Advice, children: tuple[Issue, ...]) -> None:
+        context, now = self._context, self._context.clock.now()
+        if children:
+            context.questions.add_children(now, issue.id, children)
+        context.questions.answered(now, question, issue.id, advice)
+        if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
+            context.journal.attempt_overruled(now, issue.id, advice.after, rejection(advice))
+        hit("answer_recorded")
+        if children:
+            names = ", ".join(child.id for child in children)
+            context.journal.status(now, issue.id, IssueStatus.EPIC, f"divided into {names}")
+        else:
+            shown = f"{advice.topic.value.replace('_', ' ')}: {advice.strategy or advice.outcome.lower()}"
+            context.journal.status(now, issue.id, IssueStatus.READY, shown)
+
+    def _rest(self, question: Question, answer: Answer, now: float) -> None:
+        """Let everybody know that the model's provider is away; the issue goes on without the answer."""
+        context, model = self._context, question.model.name
+        policy = context.settings.policy
+        before = context.reader.waits().get(model)
+        until = answer.retry_at or now + policy.backoff_base_s
+        kind, reason = FailureKind.OVERLOADED, f"{model}: {answer.advice.cause if answer.advice else ''}"
+        rules = context.settings.breaker
+        context.journal.wait(
+            tripped(before, model, started_at=now, now=now, until=until, kind=kind, reason=reason, rules=rules)
+        )
+
+    def stop(self, *, urgent: bool) -> None:
+        """End what is being asked; the next run asks again."""
+        self._cancel.cancel(urgent=urgent)
+
+    def close(self) -> None:
+        """End what is being asked, and wait for it."""
+        self._cancel.cancel()
+        self._pool.shutdown(wait=True)

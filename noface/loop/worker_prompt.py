@@ -1,0 +1,76 @@
+"""Writes a worker's prompt: what the situation calls for, from what is known of the issue (N6, L5, L7)."""
+
+import json
+from dataclasses import dataclass
+
+from noface.core.actions import Action, kind_of
+from noface.core.answers import report
+from noface.core.hints import matched
+from noface.core.history import History, Topic
+from noface.core.instructions import INSTRUCTIONS, STRATEGY_INSTRUCTIONS
+from noface.core.model import PastAttempt
+from noface.core.prompt_data import Prompt, PromptData
+from noface.core.prompt_situation import Situation, situation_for
+from noface.core.prompts import render
+from noface.loop.context import RunContext
+from noface.loop.material import patch_of, prior, related_files, told_of
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where an attempt starts: a commit, and the attempt it holds (None: main as it is)."""
+
+    commit: str
+    best: PastAttempt | None
+
+
+def worker_prompt(
+    context: RunContext,
+    history: History,
+    action: Action,
+    start: Start,
+    note: str,
+    protected: tuple[str, ...],
+    lessons: tuple[str, ...],
+) -> Prompt:
+    """Return the prompt of the attempt that `action` starts."""
+    issue, settings = history.issue, context.settings
+    failed = tuple(attempt for attempt in history.attempts if attempt.failure is not None)
+    last = failed[-1] if failed else None
+    kind = kind_of(action)
+    situation = situation_for(kind, last.outcome if last is not None else None)
+    earlier = tuple(prior(attempt) for attempt in failed)
+    shown = start.best or last
+    patch = patch_of(context, issue, shown.number) if shown is not None else ""
+    previous = patch_of(context, issue, last.number) if last is not None and start.best not in (None, last) else ""
+    found = matched(
+        settings.hints, issue, last.failure if last else None, last.changed if last else (), context.search
+    )
+    for warning in found.warnings:
+        context.journal.event(context.clock.now(), "hint_too_slow", issue.id, message=warning)
+    data = PromptData(
+        issue=issue,
+        gates=context.gates_for(issue.accept),
+        protected=protected,
+        earlier=earlier,
+        best=next((p for p in earlier if start.best is not None and p.number == start.best.number), None),
+        patch=patch,
+        previous_patch=previous,
+        hints=found.hints,
+        note=note,
+        instruction=INSTRUCTIONS.get(last.outcome, "") if last is not None else "",
+        strategy=STRATEGY_INSTRUCTIONS.get(kind, ""),
+        advice=told_of(history),
+        lessons=lessons,
+        files=related_files(context, history, start.commit) if _unsure(history, situation) else (),
+        report_example=json.dumps(report.EXAMPLE, indent=1),
+        think=bool(getattr(action, "think", False)),
+        earlier_form=settings.earlier_form,
+        earlier_bytes_max=settings.earlier_bytes_max,
+    )
+    return render(situation, settings.templates, data, settings.prompt_tokens_max)
+
+
+def _unsure(history: History, situation: Situation) -> bool:
+    """Tell whether related files are quoted: agents can read files themselves, but an unsure one did not find them."""
+    return situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)

@@ -1,0 +1,111 @@
+"""What was asked about issues and what people decided on them: the rows of `advice`, `approvals` and `children`."""
+
+import json
+
+from noface.core.codec import decode
+from noface.core.history import Advice, AdviceOutcome, Approval, Topic, Verdict
+from noface.core.model import Issue
+from noface.store.database import Database
+from noface.store.journal import Journal
+from noface.store.rows import dumps
+
+_NOTE_CHARS_MAX = 20_000
+
+
+class Questions:
+    """Reads and writes questions, approvals and children; each write is one transaction with its event."""
+
+    def __init__(self, database: Database, journal: Journal) -> None:
+        self._db = database
+        self._journal = journal
+
+    def asked(
+        self, at: float, issue_id: str, topic: Topic, *, after: int, epoch: int, model: str, run_id: str, directory: str
+    ) -> int:
+        """Record that a question is about to be asked; return its id."""
+        with self._db.transaction() as connection:
+            cursor = connection.execute(
+                "INSERT INTO advice (issue_id, after, epoch, topic, model, run_id, asked_at, directory)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (issue_id, after, epoch, topic, model, run_id, at, directory),
+            )
+            self._journal.event(at, "asked", issue_id, topic=topic, model=model, after=after)
+            return int(cursor.lastrowid or 0)
+
+    def answered(self, at: float, question: int, issue_id: str, advice: Advice) -> None:
+        """Record an answer, or that there was none worth the name."""
+        with self._db.transaction() as connection:
+            connection.execute(
+                "UPDATE advice SET answered_at = ?, outcome = ?, answer = ?, cost_usd = ? WHERE id = ?",
+                (at, advice.outcome, dumps(advice), advice.cost_usd, question),
+            )
+            said = {"topic": advice.topic, "outcome": advice.outcome, "strategy": advice.strategy}
+            self._journal.event(at, "answered", issue_id, model=advice.model, text=advice.text[:500], **said)
+
+    def forget_open(self, issue_id: str | None = None) -> None:
+        """Drop the questions that were never answered: a run that was killed asks again."""
+        with self._db.transaction() as connection:
+            connection.execute(
+                "DELETE FROM advice WHERE outcome IS NULL AND (? IS NULL OR issue_id = ?)", (issue_id, issue_id)
+            )
+
+    def advice(self, issue_id: str) -> tuple[Advice, ...]:
+        """Return the answers about an issue, oldest first."""
+        rows = self._db.rows(
+            "SELECT answer FROM advice WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY id", issue_id
+        )
+        return tuple(decode(Advice, json.loads(row["answer"])) for row in rows)
+
+    def parts_failed(self, at: float, issue_id: str, text: str) -> None:
+        """Record on an epic's breakdown that not all of its parts could be done; `text` tells the next worker."""
+        with self._db.transaction() as connection:
+            rows = connection.execute(
+                "SELECT id, answer FROM advice WHERE issue_id = ? AND topic = ? AND outcome = ?"
+                " ORDER BY id DESC LIMIT 1",
+                (issue_id, Topic.BREAKDOWN, AdviceOutcome.ADVISED),
+            ).fetchall()
+            for question, answer in rows:
+                changed = json.loads(answer) | {"outcome": AdviceOutcome.PARTS_FAILED.value, "text": text}
+                connection.execute(
+                    "UPDATE advice SET outcome = ?, answer = ? WHERE id = ?",
+                    (AdviceOutcome.PARTS_FAILED, dumps(changed), question),
+                )
+            self._journal.event(at, "parts_failed", issue_id, text=text[:500])
+
+    def approve(self, at: float, issue_id: str, attempt: int, *, epoch: int, verdict: Verdict, note: str) -> None:
+        """Record a person's decision."""
+        with self._db.transaction() as connection:
+            connection.execute(
+                "INSERT INTO approvals (issue_id, attempt, epoch, verdict, note, at) VALUES (?, ?, ?, ?, ?, ?)",
+                (issue_id, attempt, epoch, verdict, note, at),
+            )
+            self._journal.event(at, verdict.value, issue_id, attempt=attempt, note=note)
+
+    def note(self, issue_id: str, text: str) -> None:
+        """Put what a person said where the next prompt finds it, after what they said before (the newest is kept)."""
+        with self._db.transaction() as connection:
+            rows = connection.execute("SELECT note FROM issues WHERE id = ?", (issue_id,)).fetchall()
+            for (before,) in rows:
+                said = before if text in before else "\n\n".join(part for part in (before, text) if part)
+                connection.execute("UPDATE issues SET note = ? WHERE id = ?", (said[-_NOTE_CHARS_MAX:], issue_id))
+
+    def approvals(self, issue_id: str) -> tuple[Approval, ...]:
+        """Return what people decided on an issue, oldest first."""
+        rows = self._db.rows(
+            "SELECT attempt, verdict, epoch, note FROM approvals WHERE issue_id = ? ORDER BY id", issue_id
+        )
+        return tuple(Approval(row["attempt"], Verdict(row["verdict"]), row["epoch"], row["note"]) for row in rows)
+
+    def add_children(self, at: float, parent: str, children: tuple[Issue, ...]) -> None:
+        """Keep the issues that a breakdown made; those of an earlier one stay as they are."""
+        with self._db.transaction() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO children (id, parent, position, issue, at) VALUES (?, ?, ?, ?, ?)",
+                [(child.id, parent, position, dumps(child), at) for position, child in enumerate(children)],
+            )
+            self._journal.event(at, "broken_down", parent, children=[child.id for child in children])
+
+    def children(self) -> tuple[Issue, ...]:
+        """Return every issue that a breakdown made, parents' parts together."""
+        rows = self._db.rows("SELECT issue FROM children ORDER BY parent, position")
+        return tuple(decode(Issue, json.loads(row["issue"])) for row in rows)

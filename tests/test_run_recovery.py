@@ -1,0 +1,286 @@
+"""The way of an issue through recovery, told from outside: questions, breakdowns, approvals, waits, lessons."""
+
+import json
+
+ROLES = """
+[models.wise]
+agent = "scripted"
+command = "{script}"
+tier = 3
+
+[roles]
+{roles}
+"""
+
+
+def roles(project, *names, extra=""):
+    lines = "\n".join(f'{name} = "wise"' for name in names)
+    project.config(extra + ROLES.format(script=project.script, roles=lines))
+
+
+def says(value):
+    return [{"say": "Here is what I think.\n```json\n" + json.dumps(value) + "\n```"}]
+
+
+def kinds(project, issue):
+    return [attempt["action"]["kind"] for attempt in project.attempts(issue)]
+
+
+# Questions
+
+
+def test_the_planner_answers_an_unsure_worker_and_its_answer_reaches_the_next_prompt(project):
+    unsure = {"status": "blocked", "blocked_reason": "unclear", "summary": "?", "questions": ["which file?"]}
+    answer = {"answers": [{"question": "which file?", "answer": "b.txt, code 4711"}], "summary": "write b.txt"}
+    roles(project, "planner")
+    project.play(
+        ("7", 1, says(unsure)),
+        ("7", 1, says(answer), "clarification"),
+        ("7", 2, [{"write": "b.txt", "text": "b"}]),
+    )
+    project.issue(7)
+    project.commit()
+    project.run()
+    assert kinds(project, "7") == ["AddContext", "Land"]
+    assert "code 4711" in project.prompt("7", 2)
+    assert project.attempts("7")[0]["outcome"] == "AGENT_CONFUSION"
+
+
+def test_a_malformed_answer_gets_one_reminder_that_names_the_violation(project):
+    roles(project, "diagnoser")
+    project.config(
+        ROLES.format(script=project.script, roles='diagnoser = "wise"'), gate="echo strange; exit 3"
+    )
+    project.write("strange.sh", "true\n")
+    good = {
+        "cause": "it prints strange",
+        "recoverable": "maybe",
+        "strategy": "alternative_approach",
+        "alternative": "say nothing strange, code 0815",
+    }
+    ask = project.state / "attempts/7/1/ask-1-diagnosis"
+    first = f"test -e {ask}/again && echo '{json.dumps(good)}' || echo 'I would try harder.'"
+    project.config(
+        ROLES.format(script=project.script, roles='diagnoser = "wise"'),
+        gate="test ! -e bad || { echo strange; exit 3; }",
+    )
+    project.play(
+        ("7", 1, [{"write": "bad", "text": "x"}]),
+        ("7", 1, [{"shell": first}], "diagnosis"),
+        ("7", 2, [{"delete": "bad"}, {"write": "b.txt", "text": "b"}]),
+    )
+    project.issue(7)
+    project.commit()
+    project.run()
+    assert "code 0815" in project.prompt("7", 2)
+    again = (ask / "again" / "prompt.md").read_text()
+    assert "no JSON object" in again
+
+
+def test_a_reviewer_s_points_reach_the_worker_and_its_approval_lets_it_land(project):
+    roles(project, "reviewer", extra='[review]\nwhen = "always"\n')
+    changes = {
+        "verdict": "request_changes",
+        "summary": "not yet",
+        "points": [{"file": "b.txt", "line": 1, "problem": "must say please, code 99"}],
+    }
+    project.play(
+        ("7", 1, [{"write": "b.txt", "text": "b"}]),
+        ("7", 1, says(changes), "review"),
+        ("7", 2, [{"write": "b.txt", "text": "please b"}]),
+        ("7", 2, says({"verdict": "approve", "summary": "fine"}), "review"),
+    )
+    project.issue(7)
+    project.commit()
+    project.run()
+    first, second = project.attempts("7")
+    assert (first["outcome"], first["charged"]) == ("REVIEW_REJECTED", False)
+    assert second["outcome"] == "PASSED"
+    assert "code 99" in project.prompt("7", 2)
+    assert (project.path / "b.txt").read_text() == "please b"
+
+
+def test_a_reviewer_who_answers_in_prose_approves_nothing(project):
+    roles(project, "reviewer", extra='[review]\nwhen = "always"\n')
+    project.play(
+        ("7", 0, [{"write": "b.txt", "text": "b"}]), ("7", 0, [{"say": "APPROVED, looks great!"}], "review")
+    )
+    project.issue(7)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"7": "approval"}
+    assert not (project.path / "b.txt").exists()
+    assert project.noface("approve", "7").returncode == 0
+    project.run()
+    assert (project.path / "b.txt").read_text() == "b"
+
+
+# Breaking down
+
+
+def test_repeated_timeouts_break_an_issue_down_and_its_parts_close_it(project):
+    plan = {
+        "children": [
+            {"key": "one", "title": "Write one", "body": "one.txt", "paths": ["one.txt"], "covers": [0]},
+            {"key": "two", "title": "Write two", "body": "two.txt", "paths": ["two.txt"], "depends_on": ["one"]},
+        ]
+    }
+    roles(project, "planner")
+    project.play(
+        ("7", 0, [{"say": json.dumps({"status": "partial", "summary": "too much"})}]),
+        ("7", 0, says(plan), "breakdown"),
+        ("7.1", 0, [{"write": "one.txt", "text": "1"}]),
+        ("7.2", 0, [{"write": "two.txt", "text": "2"}]),
+    )
+    strategies = '[retry.strategies]\nRESOURCE_EXHAUSTED = "breakdown"\n'
+    project.config(strategies + ROLES.format(script=project.script, roles='planner = "wise"'))
+    project.issue(7, "Write both", accept=["test -e one.txt && test -e two.txt"])
+    project.commit()
+    project.run()
+    assert project.statuses() == {"7": "merged", "7.1": "merged", "7.2": "merged"}
+    subjects = project.git("log", "--first-parent", "--format=%s", "-2", "main").splitlines()
+    assert subjects == ["Write two", "Write one"]
+
+
+def test_a_part_that_fails_goes_back_to_its_parent_with_what_is_missing(project):
+    plan = {
+        "children": [
+            {"key": "one", "title": "Write one", "body": "one.txt", "paths": ["one.txt"]},
+            {"key": "two", "title": "Write two", "body": "two.txt", "paths": ["two.txt"]},
+        ]
+    }
+    strategies = '[retry.strategies]\nRESOURCE_EXHAUSTED = "breakdown"\n'
+    project.config(strategies + ROLES.format(script=project.script, roles='planner = "wise"'))
+    project.play(
+        ("7", 1, [{"say": json.dumps({"status": "partial", "summary": "too much"})}]),
+        ("7", 1, says(plan), "breakdown"),
+        ("7", 2, [{"write": "two.txt", "text": "2"}]),
+        ("7.1", 0, [{"write": "one.txt", "text": "1"}]),
+        ("7.2", 0, [{"say": "no idea"}]),
+    )
+    project.issue(7, "Write both")
+    project.commit()
+    project.run()
+    statuses = project.statuses()
+    assert statuses == {"7": "merged", "7.1": "merged", "7.2": "skipped"}
+    prompt = project.prompt("7", 2)
+    assert "subtask_failure" in prompt
+    assert "NO_DIFF" in prompt
+
+
+def test_a_planner_that_returns_the_issue_itself_leaves_the_ladder_to_go_on(project):
+    plan = {"children": [{"key": "a", "title": "Issue 7", "body": "Do it.", "paths": ["."]}]}
+    strategies = '[retry.strategies]\nNO_DIFF = "breakdown"\n'
+    project.config(strategies + ROLES.format(script=project.script, roles='planner = "wise"'))
+    project.play(
+        ("7", 1, [{"say": "hm"}]),
+        ("7", 0, says(plan), "breakdown"),
+        ("7", 2, [{"write": "b.txt", "text": "b"}]),
+    )
+    project.issue(7)
+    project.commit()
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diff(project):
+    strategies = '[retry.strategies]\nTEST_FAILURE = "breakdown"\n'
+    project.config(strategies, gate="! grep -qs bad x/c.txt || { echo FAIL: got bad, want good; exit 1; }")
+    project.play(
+        ("7", 0, [{"write": "x/c.txt", "text": "bad"}, {"write": "y/d.txt", "text": "d"}]),
+        ("7.1", 0, [{"write": "x/c.txt", "text": "c"}]),
+        ("7.2", 0, [{"write": "y/d.txt", "text": "d"}]),
+    )
+    project.issue(7, paths=["x", "y"])
+    project.commit()
+    project.run()
+    assert project.statuses() == {"7": "merged", "7.1": "merged", "7.2": "merged"}
+    assert len(project.attempts("7")) == 1
+
+
+# Approval
+
+
+def test_a_change_of_named_paths_waits_for_a_person_and_lands_when_approved(project):
+    project.config('[approval]\npaths = ["b.*"]\n')
+    project.issue(7)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"7": "approval"}
+    assert not (project.path / "b.txt").exists()
+    assert project.noface("approve", "7").returncode == 0
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+    assert len(project.attempts("7")) == 1
+
+
+def test_a_rejection_goes_to_the_worker_with_the_person_s_note(project):
+    project.config('[approval]\npaths = ["b.*"]\n')
+    project.play(("7", 1, [{"write": "b.txt", "text": "b"}]), ("7", 2, [{"write": "c.txt", "text": "c"}, {"delete": "b.txt"}]))
+    project.issue(7)
+    project.commit()
+    project.run(code=3)
+    assert project.noface("reject", "7", "--note", "use c.txt, not b.txt").returncode == 0
+    project.run()
+    assert "use c.txt, not b.txt" in project.prompt("7", 2)
+    assert project.statuses() == {"7": "merged"}
+
+
+# Dependencies the work turned out to have
+
+
+def test_a_worker_that_needs_another_issue_waits_for_it_and_is_not_charged(project):
+    needs = {"status": "blocked", "blocked_reason": "dependency_issue", "summary": "needs 8", "needs": ["8"]}
+    project.play(
+        ("7", 1, says(needs)),
+        ("7", 2, [{"replace": "eight.txt", "old": "8", "new": "seven"}]),
+        ("8", 0, [{"write": "eight.txt", "text": "8"}]),
+    )
+    project.issue(7, priority=0)
+    project.issue(8)
+    project.commit()
+    project.run()
+    assert project.statuses() == {"7": "merged", "8": "merged"}
+    first, second = project.attempts("7")
+    assert (first["charged"], second["charged"]) == (False, True)
+    assert (project.path / "eight.txt").read_text() == "seven"
+
+
+# Providers that are away
+
+
+def test_another_model_of_the_same_tier_works_while_one_waits(project):
+    busy = f'\n[models.twin]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 1\n'
+    project.config(busy + "[retry.strategies]\nOVERLOADED = \"switch\"\n")
+    project.play(("7", 1, [{"exit": 75}]), ("7", 2, [{"write": "b.txt", "text": "b"}]))
+    text = (project.path / "noface.toml").read_text().replace('agent = "scripted"\n', 'agent = "scripted"\n')
+    small = text.replace(
+        f'[models.small]\nagent = "scripted"\ncommand = "{project.script}"',
+        '[models.small]\nagent = "command"\ncommand = "exit 75"',
+    )
+    project.write("noface.toml", small)
+    project.issue(7)
+    project.commit()
+    project.run()
+    first, second = project.attempts("7")
+    assert (first["outcome"], first["charged"], first["action"]["kind"]) == ("OVERLOADED", False, "SwitchModel")
+    assert (second["model"], second["outcome"]) == ("twin", "PASSED")
+
+
+# Learning
+
+
+def test_what_worked_for_one_issue_is_told_to_the_next_with_the_same_failure(project):
+    project.config(gate="test ! -e bad || { echo FAIL: got bad, want good; exit 1; }")
+    project.play(
+        ("7", 1, [{"write": "bad", "text": "x"}]),
+        ("7", 2, [{"delete": "bad"}, {"write": "seven.txt", "text": "7"}]),
+        ("8", 1, [{"write": "bad", "text": "y"}]),
+        ("8", 2, [{"delete": "bad"}, {"write": "eight.txt", "text": "8"}]),
+    )
+    project.issue(7, priority=0)
+    project.issue(8, depends_on=["7"])
+    project.commit()
+    project.run()
+    assert "seven.txt" in project.prompt("8", 2)
+    assert "seven.txt" not in project.prompt("8", 1)
