@@ -183,7 +183,8 @@ def _asked(advice: Advice) -> str:
     problem = _NO_ANSWER.get(advice.outcome)
     cause = advice.cause if advice.outcome is not AdviceOutcome.PARTS_FAILED else ""
     answer = [cause] if problem else [advice.cause, advice.text]
-    said = " ".join(part for part in (advice.strategy, *answer) if part)
+    strategy = advice.strategy.replace("_", " ") if advice.topic is Topic.DIAGNOSIS else ""
+    said = ": ".join(part for part in (strategy, *answer) if part)
     return ": ".join(part for part in (who, problem or "", said) if part)
 
 

@@ -6,8 +6,8 @@ The rules, each answered with a sentence that teaches:
 2. There are 2 to `children_max` parts. One part is the issue itself again.
 3. Each has a key of its own, a title, a body of bounded size, and at least one path.
 4. Paths stay inside the repository, and inside the parent's where it names any.
-5. A part is smaller than the whole: not the parent's text, not all its paths with all its acceptance, and not the
-   paths of all other parts together. (Where all is about one file, nothing smaller can be named.)
+5. A part is smaller than the whole: it has not the parent's text, nor the paths of all other parts. (Where all is about
+   one file, nothing smaller can be named.)
 6. `depends_on` names parts of this breakdown, without a cycle.
 7. `covers` leaves no accept command of the parent to nobody. They are run once more when all parts have landed.
 8. Accept commands are single lines that can fail.
@@ -77,7 +77,7 @@ def plan_children(
         *graph_faults(parts),
         *acceptance_faults(parts, parent),
     )
-    faults = faults or size_faults(parts, parent)
+    faults = faults or size_faults(parts)
     if faults:
         return PlanFault(faults)
     ids = child_ids(parent, len(parts), known_ids)

@@ -92,7 +92,7 @@ def _with_tests(files: list[str]) -> list[Group]:
             by_stem.setdefault(_stem(path), []).append(path)
     groups: dict[str, list[str]] = {path: [path] for path in files}
     for test, stem in tested.items():
-        subjects = by_stem.get(stem or "", [])
+        subjects = by_stem.get(stem, []) if stem is not None else []
         if subjects:
             nearest = max(subjects, key=lambda path: _shared(path, test))
             groups[nearest].extend(groups.pop(test))

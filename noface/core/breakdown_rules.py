@@ -96,8 +96,8 @@ def acceptance_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, 
     return tuple(found)
 
 
-def size_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, ...]:
-    """Return the parts that are no smaller than the whole."""
+def size_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
+    """Return the parts that are no smaller than the whole: what holds the paths of all others holds all there is."""
     whole = {path for part in parts for path in part.paths}
     if len(whole) == 1 and is_file_name(next(iter(whole))):
         return ()
@@ -107,10 +107,6 @@ def size_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, ...]:
         if all(any(within(path, own) for own in part.paths) for path in rest):
             found.append(
                 f"the paths of part {shown(part.key)} hold those of all other parts; give each part files of its own"
-            )
-        elif parent.accept and len(part.covers) == len(parent.accept) and set(part.paths) == set(parent.paths):
-            found.append(
-                f"part {shown(part.key)} has all paths and all acceptance of the issue; a part must be smaller"
             )
     return tuple(found)
 

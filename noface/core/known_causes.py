@@ -8,7 +8,8 @@ matches any line wins, so what only a person can mend, and what lies under other
 # ruff: noqa: E501 - a pattern is kept in one piece
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 
 from noface.core.remedies import Remedy
 
@@ -19,6 +20,11 @@ _NAME = r"[\w.$]{0,100}(?:Error|Exception|Failure|Timeout|Refused)"
 _TOOL = r"(?:(?:[\w./+@-]{1,100}|line \d{1,6}|\d{1,6}): )"
 _ERROR = rf"(?:{_NAME}(?: \[[^\]]{{1,40}}\])?: |(?:error|fatal|ERROR|Error|panic): |npm (?:ERR!|error) |curl: \(\d{{1,3}}\) |{_TOOL}{{1,4}})"
 _OPEN, _CLOSE = "[‘'\"`]", "[’'\"`]"
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +44,11 @@ class CauseRule:
     unnamed: str
     in_tests: bool = True
     delay_s: float | None = None
-    regex: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "regex", re.compile(self.pattern))
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The pattern, compiled when it is first needed: most commands diagnose nothing."""
+        return _compiled(self.pattern)
 
 
 def _http(codes: str) -> str:

@@ -52,7 +52,7 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
         return f"Can issue {issue.id} be left undone? The diagnosis says: {_said_in(diagnosis)}"
     asked = _asked(last) if kind.category not in _OWN else ()
     if last is not None and asked:
-        more = f" It asks {len(asked) - 1} more, below." if len(asked) > 1 else ""
+        more = f" (and {len(asked) - 1} more)" if len(asked) > 1 else ""
         return f"The worker of attempt {last.number} ({last.model}) asks: {quoted(asked[0], _SAID_CHARS_MAX)}{more}"
     if diagnosis is not None and diagnosis.strategy == "escalate":
         return f"The diagnosis asks for you: {_said_in(diagnosis)} What should the workers know or do?"
@@ -124,7 +124,10 @@ def _says(advice: Advice | None, failure: Failure) -> str:
 
 
 def _said_in(advice: Advice) -> str:
-    return quoted(" ".join(part for part in (advice.cause, advice.text) if part), _SAID_CHARS_MAX)
+    said = " ".join(part for part in (advice.cause, advice.text) if part)
+    if advice.topic is Topic.BOUNDARY:  # what comes before its guidance is what the question says itself
+        said = said.partition("Guidance: ")[2] or said
+    return quoted(said, _SAID_CHARS_MAX)
 
 
 def _newest(history: History, topic: Topic) -> Advice | None:

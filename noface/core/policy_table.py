@@ -31,7 +31,7 @@ from noface.core.taxonomy import FailureKind
 ATTEMPTS_MAX = 60
 """A simulation goes no further; a path that is cut off here ends in no terminal action."""
 _STEPS_MAX = 4 * ATTEMPTS_MAX
-ANY_ISSUE = Issue("any", "any issue")
+ANY_ISSUE = Issue("ID", "any issue")
 _ORDINARY = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE)
 """The kinds that may stand for the others where it matters only that failures repeat."""
 

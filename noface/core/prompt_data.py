@@ -70,7 +70,8 @@ class QuestionData:
 
     `answer_example` is the JSON object asked for, `answer_schema` its JSON Schema. `limits` are sentences of noface
     ("at most 8 parts"). `questions` are the worker's (clarification), `paths` the files it is about (those outside
-    the limits, or in conflict), `parts` the issue's children, `others` the other issues as lines ("8: Add a button").
+    the limits, or in conflict), `parts` the issue's children, `others` the other issues as lines ("8: Add a button"),
+    `results` what the gates said of work under review, as lines.
     `violation` says why the last answer could not be used, `previous_answer` is that answer (L11, P6).
     """
 
@@ -89,6 +90,7 @@ class QuestionData:
     paths: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     others: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
     violation: str = ""
     previous_answer: str = ""
     earlier_form: EarlierForm = EarlierForm.NOTES_ONLY

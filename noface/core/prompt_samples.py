@@ -90,6 +90,7 @@ _FULL_QUESTION = QuestionData(
     paths=("src/cli.py",),
     parts=(Part("13", IssueStatus.BLOCKED, "2 failed"),),
     others=("8: Add a help text",),
+    results=("unit: passed in 3 s",),
     violation="it is not JSON: a comma is missing",
     previous_answer='{"cause": "…" "strategy": "…"}',
 )
@@ -99,8 +100,8 @@ def samples(situation: Situation) -> tuple[PromptData | QuestionData, ...]:
     """Return data for a situation: full, middling (one failure, from main) and almost none."""
     bare = Issue("12", "Count words in files")
     if situation.asks:
-        some = QuestionData(_ISSUE, "{}", earlier=_EARLIER[:1], patch=_PATCH)
-        return _FULL_QUESTION, some, QuestionData(bare, "{}")
+        asked = QuestionData(_ISSUE, "{}", earlier=_EARLIER[:1], patch=_PATCH)
+        return _FULL_QUESTION, asked, QuestionData(bare, "{}")
     action, kind = _SITUATIONS[situation]
     full = replace(
         _FULL,

@@ -27,6 +27,7 @@ class Situation(StrEnum):
     CONFLICT = "conflict"
     ARCHITECT = "architect"
     BREAKDOWN = "breakdown"
+    REVIEWER = "reviewer"
 
     @property
     def template(self) -> str:
@@ -48,6 +49,7 @@ QUESTIONS = frozenset(
         Situation.CONFLICT,
         Situation.ARCHITECT,
         Situation.BREAKDOWN,
+        Situation.REVIEWER,
     }
 )
 """The situations in which a model is asked something; the others give it work."""

@@ -13,6 +13,9 @@ from noface.core.taxonomy import FailureKind
 REJECTED_BY_REVIEWER = "reviewer"
 """The rule of failures that a reviewer's verdict made."""
 
+REJECTED_BY_PERSON = "person-rejected"
+"""The rule of failures that `noface reject` made."""
+
 
 class When(StrEnum):
     """`[review] when`."""

@@ -26,7 +26,7 @@ def ways_of_blocked(issue: Issue, kind: FailureKind, history: History, branch: s
     strongest = max(history.attempts, key=lambda attempt: (attempt.tier, attempt.number), default=None)
     if strongest is not None and kind.category is not Category.TRANSIENT:
         command = f"noface unblock {issue.id} --model {shlex.quote(strongest.model)} --attempts {_MORE_ATTEMPTS}"
-        ways.append(Way(f"give it {_MORE_ATTEMPTS} more attempts, at once with {strongest.model}", command))
+        ways.append(Way(f"give it {_MORE_ATTEMPTS} more attempts with {strongest.model}, or name a stronger model", command))
     if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
         ways.append(Way("change what it asks for, or divide it; that lifts the block", _edit(issue)))
     if all(way.command != _retry(issue) for way in ways):

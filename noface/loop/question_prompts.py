@@ -1,6 +1,7 @@
 """Writes the questions to other models: what they must know to answer, and the form of the answer (S2, K5, N7, N9)."""
 
 import json
+from collections.abc import Mapping
 
 from noface.core.answers.table import ANSWERS
 from noface.core.breakdown import BreakdownLimits
@@ -25,6 +26,7 @@ _SITUATIONS = {
     Topic.MERGE_CONFLICT: Situation.CONFLICT,
     Topic.ARCHITECT: Situation.ARCHITECT,
     Topic.BREAKDOWN: Situation.BREAKDOWN,
+    Topic.REVIEW: Situation.REVIEWER,
 }
 _OTHERS_MAX = 50
 
@@ -51,11 +53,14 @@ def make_question(
         limits=_limits(context, issue, topic),
         questions=_questions(last),
         paths=_paths(issue, topic, last),
+        results=gate_lines(context.reader.gates_of(issue.id, last.number)),
         others=tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)[:_OTHERS_MAX],
         earlier_form=context.settings.earlier_form,
         earlier_bytes_max=context.settings.earlier_bytes_max,
     )
     prompt = render(_SITUATIONS[topic], context.settings.templates, data, context.settings.prompt_tokens_max)
+    for cut in prompt.cuts:
+        context.journal.event(context.clock.now(), "prompt_cut", issue.id, topic=topic, what=cut)
     asked = len(told.advice) + 1
     directory = f"{attempt_directory(context.settings.attempts_dir, issue.id, last.number)}/ask-{asked}-{topic}"
     row = context.questions.asked(
@@ -89,6 +94,16 @@ def make_question(
 def _bounds(context: RunContext) -> BreakdownLimits:
     rules = context.settings.policy.breakdown
     return BreakdownLimits(children_max=rules.children_max, depth_max=rules.depth_max)
+
+
+def gate_lines(gates: tuple[Mapping[str, object], ...]) -> tuple[str, ...]:
+    """Return a line for each gate of an attempt, as a reviewer reads it."""
+    said = {True: "passed", False: "failed"}
+    return tuple(
+        f"{gate['name']}: {said[bool(gate['passed'])]}"
+        f"{', only when it was run again' if gate.get('flaky') else ''}{'' if gate['hard'] else ' (reported only)'}"
+        for gate in gates
+    )
 
 
 def _limits(context: RunContext, issue: Issue, topic: Topic) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from noface.core.model import PastAttempt
 from noface.core.prompt_data import Prompt, PromptData
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.prompts import render
+from noface.core.review_rules import REJECTED_BY_PERSON
 from noface.loop.context import RunContext
 from noface.loop.material import patch_of, prior, related_files, told_of
 
@@ -58,6 +59,7 @@ def worker_prompt(
         previous_patch=previous,
         hints=found.hints,
         note=note,
+        rejected_note=last.failure.excerpt if last is not None and last.failure and _by_a_person(last) else "",
         instruction=INSTRUCTIONS.get(last.outcome, "") if last is not None else "",
         strategy=STRATEGY_INSTRUCTIONS.get(kind, ""),
         advice=told_of(history),
@@ -69,6 +71,10 @@ def worker_prompt(
         earlier_bytes_max=settings.earlier_bytes_max,
     )
     return render(situation, settings.templates, data, settings.prompt_tokens_max)
+
+
+def _by_a_person(attempt: PastAttempt) -> bool:
+    return attempt.failure is not None and attempt.failure.rule == REJECTED_BY_PERSON
 
 
 def _unsure(history: History, situation: Situation) -> bool:

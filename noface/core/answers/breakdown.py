@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from noface.core.answers.form import AnswerForm, answer_schema, listed, paths, sections, text, texts
+from noface.core.answers.form import AnswerForm, answer_schema, listed, sections, text, texts
 from noface.core.history import Advice, Topic
 
 CHILDREN_READ_MAX = 100
@@ -12,6 +12,8 @@ _KEY_CHARS_MAX = 64
 _TITLE_CHARS_MAX = 200
 _BODY_CHARS_MAX = 50_000
 _ACCEPT_MAX = 50
+_PATHS_READ_MAX = 100
+_PATH_CHARS_READ_MAX = 1_000
 _INDEX_MAX = 1_000
 
 EXAMPLE = {
@@ -42,7 +44,7 @@ _CHILD = {
         "key": text(_KEY_CHARS_MAX, blank=False),
         "title": text(_TITLE_CHARS_MAX, blank=False),
         "body": text(_BODY_CHARS_MAX),
-        "paths": paths(100),
+        "paths": texts(_PATHS_READ_MAX, _PATH_CHARS_READ_MAX),
         "accept": texts(_ACCEPT_MAX, 2_000),
         "depends_on": texts(CHILDREN_READ_MAX, _KEY_CHARS_MAX),
         "covers": {
