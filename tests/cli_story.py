@@ -1,15 +1,18 @@
 """A night's work, written into a repository's real state database the way the loop writes it."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from noface.core.actions import Block, Escalate, RetryWithFeedback
-from noface.core.blocking import block_document
+from noface.core.actions import Block, Escalate, RequestApproval, RetryWithFeedback
+from noface.core.blocking import approval_document, block_document
+from noface.core.history import Advice, History
 from noface.core.model import (
     AgentRun,
     AttemptOrder,
     AttemptReport,
     EndedBy,
     Failure,
+    FileChange,
     GateResult,
     GateSpec,
     Issue,
@@ -17,17 +20,19 @@ from noface.core.model import (
     Snapshot,
     Usage,
 )
+from noface.core.parts import with_parts
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.git.repo import scratch_branch, slug
 from noface.store.database import Database
 from noface.store.journal import Journal
+from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.trackers.files import FilesTracker
 
 START = 1_790_000_000.0
 GATE = GateSpec("unit", "python -m pytest -q")
 LINT = GateSpec("lint", "ruff check .")
-MODELS = {"claude-sonnet": 1, "claude-opus": 2}
+MODELS = {"claude-sonnet": 1, "claude-opus": 2, "small": 1}
 
 
 def red_test(message="assert 401 == 200", **more):
@@ -53,6 +58,7 @@ class Story:
         self.database = Database.open(self.state / "state.db")
         self.reader = Reader(self.database)
         self.journal = Journal(self.database, "run1")
+        self.questions = Questions(self.database, self.journal)
         self.now = START
 
     def tick(self, seconds=60.0):
@@ -78,7 +84,7 @@ class Story:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def start(self, issue, number, model="claude-sonnet", slot=0):
+    def start(self, issue, number, model="claude-sonnet", slot=0, think=False):
         order = AttemptOrder(
             run_id="run1",
             token=f"{issue}-{number}",
@@ -91,9 +97,11 @@ class Story:
             slot=slot,
             directory=str(self.directory(issue, number)),
             gates=(GATE,),
+            think=think,
         )
         branch = scratch_branch(issue).removeprefix("refs/heads/")
-        self.journal.attempt_started(self.tick(), order, epoch=0, prompt_hash="p", branch=branch)
+        epoch = self.reader.issue(issue)["epoch"]
+        self.journal.attempt_started(self.tick(), order, epoch=epoch, prompt_hash="p", branch=branch)
         return order
 
     def attempt(
@@ -107,9 +115,13 @@ class Story:
         notes=(),
         gates=None,
         charged=True,
+        think=False,
+        worker=None,
+        changed=(),
     ):
-        order = self.start(issue, number, model)
-        snapshot = Snapshot(self.commit, "t" * 40, self.commit, "t" * 40)
+        order = self.start(issue, number, model, think=think)
+        changes = tuple(FileChange(path, "M", "100644", "100644", "0" * 40, "1" * 40, 3, 1) for path in changed)
+        snapshot = Snapshot(self.commit, "t" * 40, self.commit, "t" * 40, changes)
         usage = Usage(cost_usd=cost)
         if gates is None:
             lint = GateResult(LINT, "t" * 40, 0, 1.5)
@@ -122,6 +134,7 @@ class Story:
             snapshot=snapshot,
             gates=gates,
             failure=failure,
+            worker=worker,
         )
         self.journal.attempt_finished(self.tick(192), report, charged=charged, notes=tuple(notes))
         if action is not None:
@@ -144,14 +157,48 @@ class Story:
 
     def block(self, issue, kind=FailureKind.TEST_FAILURE, reason="all 5 attempts are used up", questions=()):
         action = Block(kind, reason)
-        past = self.reader.past(issue)
-        row = self.reader.issue(issue)
-        document = block_document(Issue(issue, row["title"], source=row["source"]), action, past, row["branch"] or "")
+        history = self.history(issue)
+        past = history.attempts
+        document = block_document(history.issue, action, history, self.reader.issue(issue)["branch"] or "")
         document["unclear"] = [*document["unclear"], *questions]
         if past:
             self.journal.action(self.tick(), issue, past[-1].number, action)
         self.journal.blocked(self.tick(), issue, reason, document)
         return self
+
+    def history(self, issue):
+        row = self.reader.issue(issue)
+        described = Issue(issue, row["title"], source=row["source"], parent=row["parent"])
+        past, advice = self.reader.past(issue), self.questions.advice(issue)
+        return History(described, past, row["epoch"], advice, self.questions.approvals(issue))
+
+    def ask(self, issue, topic, model="claude-opus", **answer):
+        """Ask after the last attempt; without an answer the question stays open."""
+        row, after = self.reader.issue(issue), self.reader.past(issue)[-1].number
+        said = {"after": after, "epoch": row["epoch"], "model": model}
+        directory = str(self.directory(issue, after))
+        question = self.questions.asked(self.tick(), issue, topic, run_id="run1", directory=directory, **said)
+        if answer:
+            self.questions.answered(self.tick(), question, issue, Advice(topic, **said, **answer))
+        return self
+
+    def request_approval(self, issue, kind=None, reason='passed; label "risky" needs your approval', paths=()):
+        action = RequestApproval(kind, reason, paths)
+        history = self.history(issue)
+        document = approval_document(history.issue, action, history, self.reader.issue(issue)["branch"] or "")
+        self.journal.action(self.tick(), issue, history.attempts[-1].number, action)
+        self.journal.approval_requested(self.tick(), issue, reason, document)
+        return self
+
+    def divide(self, issue, *titles):
+        """Make parts of an issue: 7.1, 7.2, …"""
+        parts = tuple(Issue(f"{issue}.{n}", title, parent=issue, depth=1) for n, title in enumerate(titles, 1))
+        self.questions.add_children(self.tick(), issue, parts)
+        tracker = FilesTracker(self.root, "issues")
+        backlog = tracker.backlog([row["id"] for row in self.reader.issues() if row["status"] == "merged"])
+        listed = replace(backlog, issues=with_parts(backlog.issues, self.questions.children()))
+        self.journal.sync_backlog(listed, tracker.fingerprint())
+        return self.status(issue, "epic", f"divided into {', '.join(part.id for part in parts)}")
 
     def status(self, issue, status, reason="", until=None):
         self.journal.status(self.tick(), issue, IssueStatus(status), reason, until)

@@ -8,6 +8,9 @@ import sys
 import pytest
 from cli_story import Story, red_test, usual_night, write_issue
 
+from noface.core.model import ReportStatus, WorkerReport
+from noface.core.taxonomy import IssueStatus
+from noface.store.database import SCHEMA_VERSION
 from noface.trackers.files import FilesTracker
 from noface.views import glance
 
@@ -29,7 +32,7 @@ def night(project):
 
 def test_the_json_has_the_promised_shape(project, night):
     document = project.shown("status")
-    assert sorted(document) == ["counts", "faults", "issues", "run", "schema"]
+    assert sorted(document) == ["counts", "faults", "gaps", "issues", "run", "schema"]
     assert document["schema"] == 1
     assert document["counts"] == {"landing": 1, "blocked": 1, "waiting": 2, "ready": 1, "running": 1, "merged": 1}
     issues = {issue["id"]: issue for issue in document["issues"]}
@@ -46,6 +49,9 @@ def test_the_json_has_the_promised_shape(project, night):
         "reason": "all 5 attempts are used up",
         "until": None,
         "priority": 2,
+        "satisfied": False,
+        "parent": None,
+        "parts": [],
     }
     assert issues["001"]["merged_commit"] == night.commit
     assert issues["001"]["last_failure"] is None
@@ -144,6 +150,10 @@ def test_the_glance_and_the_tracker_agree_on_the_fingerprint(project):
     assert glance._fingerprint(project.path, None) == FilesTracker(project.path, "work").fingerprint() == "missing"
 
 
+def test_the_glance_knows_the_schema_that_is_written():
+    assert glance.SCHEMA_VERSION == SCHEMA_VERSION
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 def test_looking_at_unchanged_issues_imports_nothing_heavy(project, night, as_json):
     done = subprocess.run(
@@ -224,3 +234,83 @@ def test_text_that_the_terminal_cannot_show_does_not_stop_it(project):
     done = project.noface("status", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "Gr??e" in done.stdout
+
+
+def gaps(*texts):
+    return WorkerReport(ReportStatus.DONE, gaps=texts)
+
+
+def test_parts_stand_below_their_parent_with_its_progress(project, night):
+    night.divide("005", "Write the header", "Write the rows", "Write the sums").merge("005.1")
+    night.attempt("005.2", 1, red_test()).block("005.2")
+    page = project.noface("status").stdout
+    lines = page.splitlines()
+    at = lines.index("divided into parts")
+    assert lines[at + 1].startswith("  005  Export orders as CSV")
+    assert lines[at + 1].endswith("1 of 3 parts merged")
+    assert [line[:19] for line in lines[at + 2 : at + 4]] == ["    005.1  merged  ", "    005.2  blocked "]
+    assert lines[at + 4] == "           TEST_FAILURE: assert 401 == 200"
+    assert lines[at + 5] == "    005.3  ready     Write the sums"
+    assert page.count("Write the header") == 1, "a part is listed once, with its parent"
+    assert max(map(len, lines)) <= 80
+    issues = {issue["id"]: issue for issue in project.shown("status")["issues"]}
+    assert issues["005"]["parts"] == ["005.1", "005.2", "005.3"]
+    assert issues["005.2"]["parent"] == "005"
+
+
+def test_a_part_whose_parent_is_gone_stands_by_itself(project, night):
+    night.divide("005", "Write the header")
+    with night.database.transaction() as connection:
+        connection.execute("UPDATE issues SET present = 0 WHERE id = '005'")
+    assert "\n  005.1  Write the header" in project.noface("status").stdout
+
+
+def test_an_issue_skipped_undone_holds_up_what_depends_on_it(project, night):
+    night.status("002", "skipped", "diagnosis: not needed")
+    issue = {issue["id"]: issue for issue in project.shown("status")["issues"]}["003"]
+    assert (issue["status"], issue["reason"]) == ("waiting", "waits for 002 to be merged; 002 is skipped, not done")
+    lines = project.noface("status").stdout.splitlines()
+    assert lines[lines.index("skipped") + 1].endswith("not done · 3 attempts · claude-opus · $1.44")
+
+
+def test_an_issue_that_main_satisfies_already_holds_up_nothing(project, night):
+    night.journal.status(night.tick(), "002", IssueStatus.SKIPPED, "already satisfied", satisfied=True)
+    assert project.statuses()["003"] == "ready"
+    assert "already on main" in project.noface("status").stdout
+
+
+def test_what_the_work_turned_out_to_need_is_waited_for(project, night):
+    night.journal.depends(night.tick(), "005", ("002",))
+    night.status("005", "waiting", "needs 002 first")
+    issues = {issue["id"]: issue for issue in project.shown("status")["issues"]}
+    assert issues["005"]["reason"] == "waits for 002 to be merged; 002 is blocked"
+    night.journal.merged(night.tick(), "002", "c" * 40)
+    assert project.statuses()["005"] == "ready"
+
+
+def test_what_waits_for_approval_stands_before_what_is_blocked(project, night):
+    night.attempt("005", 1).request_approval("005")
+    page = project.noface("status").stdout
+    assert page.index("\nwaits for approval: `noface blocked`") < page.index("\nblocked: ")
+    assert '       passed; label "risky" needs your approval\n' in page
+
+
+def test_the_gaps_of_the_last_run_are_counted_once_each_and_lead_to_the_issues(project, night):
+    night.attempt("005", 1, red_test(), worker=gaps("No rates.", "No sample."))
+    night.attempt("005", 2, worker=gaps("No rates."))
+    night.attempt("006", 1, worker=gaps("No limit is named."))
+    page = project.noface("status").stdout
+    assert page.endswith("\n3 gaps reported: noface show 005, noface show 006\n")
+    assert project.shown("status")["gaps"] == [
+        {"id": "005", "gap": "No rates."},
+        {"id": "005", "gap": "No sample."},
+        {"id": "006", "gap": "No limit is named."},
+    ]
+
+
+def test_gaps_of_earlier_runs_are_not_told_again(project, night):
+    night.attempt("005", 1, worker=gaps("No rates."))
+    with night.database.transaction() as connection:
+        connection.execute("INSERT INTO runs (id, pid, started_at) VALUES ('run2', 1, ?)", (night.tick(),))
+    assert project.shown("status")["gaps"] == []
+    assert "gap" not in project.noface("status").stdout

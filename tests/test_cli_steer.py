@@ -104,3 +104,64 @@ def test_an_issue_whose_file_is_gone_cannot_be_given_back(project, night):
     (project.path / "issues" / "002-login.md").unlink()
     (project.path / "issues" / "003-page.md").unlink()
     assert "its file is gone" in refused(project, "unblock", "2")
+
+
+def test_unblocking_can_name_a_model_and_how_many_attempts(project, night):
+    done = project.noface("unblock", "2", "--model", "big", "--attempts", "7")
+    assert done.returncode == 0
+    assert ": ready, with big, up to 7 attempts" in " ".join(done.stdout.split())
+    state = night.reader.states()["002"]
+    assert (state.wanted_model, state.wanted_attempts) == ("big", 7)
+    project.noface("retry", "2")
+    state = night.reader.states()["002"]
+    assert (state.wanted_model, state.wanted_attempts) == (None, None), "they hold until it is given back again"
+
+
+def test_what_was_wanted_is_told_as_json(project, night):
+    (given,) = project.shown("unblock", "2", "--model", "big", "--attempts", "7")["unblock"]
+    assert (given["status"], given["model"], given["attempts"]) == ("ready", "big", 7)
+
+
+def test_a_model_with_a_slip_is_met_with_the_model_meant(project, night):
+    assert 'noface.toml has no model smal; did you mean "small"?' in refused(project, "unblock", "2", "--model", "smal")
+    assert night.reader.issue("002")["status"] == "blocked"
+
+
+@pytest.mark.parametrize("attempts", ["0", "-1", "51"])
+def test_attempts_out_of_bounds_are_refused(project, night, attempts):
+    assert "--attempts takes 1 to 50" in refused(project, "unblock", "2", "--attempts", attempts)
+
+
+def test_a_note_too_long_for_a_prompt_is_refused(project, night):
+    assert "at most 10,000" in refused(project, "unblock", "2", "--note", "x" * 10_001)
+
+
+def test_a_note_that_is_no_utf_8_is_kept_as_far_as_it_is(project, night):
+    assert project.noface("unblock", "2", "--note", "caf\udce9").returncode == 0
+    assert night.reader.issue("002")["note"] == "caf?"
+
+
+def test_a_part_is_given_back_like_any_issue(project, night):
+    night.divide("005", "Write the header", "Write the rows").attempt("005.1", 1).block("005.1")
+    assert project.noface("unblock", "005.1").returncode == 0
+    assert night.reader.issue("005.1")["status"] == "ready"
+
+
+@pytest.mark.parametrize("verb", ["unblock", "retry"])
+def test_an_epic_leaves_the_work_to_its_parts(project, night, verb):
+    night.divide("005", "Write the header")
+    assert "noface show 005" in refused(project, verb, "5")
+
+
+@pytest.mark.parametrize(
+    ("parent", "said"), [("running", "goes on without it"), ("ready", "goes on without it"), ("merged", "has landed")]
+)
+def test_a_part_that_its_parent_does_without_stays_where_it_is(project, night, parent, said):
+    night.divide("005", "Write the header").status("005.1", "skipped", "taken back").status("005", parent)
+    for verb in ("unblock", "retry"):
+        assert said in refused(project, verb, "005.1")
+
+
+def test_a_part_can_be_tried_again_while_its_parent_is_blocked(project, night):
+    night.divide("005", "Write the header").status("005.1", "skipped", "taken back").status("005", "blocked")
+    assert project.noface("unblock", "005.1").returncode == 0

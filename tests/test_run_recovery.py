@@ -48,9 +48,7 @@ def test_the_planner_answers_an_unsure_worker_and_its_answer_reaches_the_next_pr
 
 def test_a_malformed_answer_gets_one_reminder_that_names_the_violation(project):
     roles(project, "diagnoser")
-    project.config(
-        ROLES.format(script=project.script, roles='diagnoser = "wise"'), gate="echo strange; exit 3"
-    )
+    project.config(ROLES.format(script=project.script, roles='diagnoser = "wise"'), gate="echo strange; exit 3")
     project.write("strange.sh", "true\n")
     good = {
         "cause": "it prints strange",
@@ -102,9 +100,7 @@ def test_a_reviewer_s_points_reach_the_worker_and_its_approval_lets_it_land(proj
 
 def test_a_reviewer_who_answers_in_prose_approves_nothing(project):
     roles(project, "reviewer", extra='[review]\nwhen = "always"\n')
-    project.play(
-        ("7", 0, [{"write": "b.txt", "text": "b"}]), ("7", 0, [{"say": "APPROVED, looks great!"}], "review")
-    )
+    project.play(("7", 0, [{"write": "b.txt", "text": "b"}]), ("7", 0, [{"say": "APPROVED, looks great!"}], "review"))
     project.issue(7)
     project.commit()
     project.run(code=3)
@@ -216,7 +212,9 @@ def test_a_change_of_named_paths_waits_for_a_person_and_lands_when_approved(proj
 
 def test_a_rejection_goes_to_the_worker_with_the_person_s_note(project):
     project.config('[approval]\npaths = ["b.*"]\n')
-    project.play(("7", 1, [{"write": "b.txt", "text": "b"}]), ("7", 2, [{"write": "c.txt", "text": "c"}, {"delete": "b.txt"}]))
+    project.play(
+        ("7", 1, [{"write": "b.txt", "text": "b"}]), ("7", 2, [{"write": "c.txt", "text": "c"}, {"delete": "b.txt"}])
+    )
     project.issue(7)
     project.commit()
     project.run(code=3)
@@ -251,7 +249,7 @@ def test_a_worker_that_needs_another_issue_waits_for_it_and_is_not_charged(proje
 
 def test_another_model_of_the_same_tier_works_while_one_waits(project):
     busy = f'\n[models.twin]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 1\n'
-    project.config(busy + "[retry.strategies]\nOVERLOADED = \"switch\"\n")
+    project.config(busy + '[retry.strategies]\nOVERLOADED = "switch"\n')
     project.play(("7", 1, [{"exit": 75}]), ("7", 2, [{"write": "b.txt", "text": "b"}]))
     text = (project.path / "noface.toml").read_text().replace('agent = "scripted"\n', 'agent = "scripted"\n')
     small = text.replace(

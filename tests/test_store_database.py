@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -37,7 +38,35 @@ def facts(database):
     return [row["name"] for row in database.rows("SELECT name FROM facts ORDER BY name")]
 
 
+SCHEMAS = Path(__file__).parent / "schemas"
+
+
+def columns(database):
+    tables = [row[0] for row in database.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    return {
+        table: [tuple(row)[1:6] for row in database.rows(f"SELECT * FROM pragma_table_info('{table}')")]
+        for table in tables
+    }
+
+
 # Opening
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
+def test_a_database_of_an_older_noface_is_brought_up_to_date_with_its_rows(path, version):
+    path.parent.mkdir()
+    old = sqlite3.connect(path)
+    old.executescript((SCHEMAS / f"{version}.sql").read_text())
+    old.execute("INSERT INTO issues (id, title, status) VALUES ('7', 'Seven', 'skipped')")
+    old.execute(f"PRAGMA user_version = {version}")
+    old.commit()
+    old.close()
+    migrated, fresh = Database.open(path), Database.memory()
+    assert {name: sorted(found) for name, found in columns(migrated).items()} == {
+        name: sorted(found) for name, found in columns(fresh).items()
+    }
+    assert Reader(migrated).states()["7"].done
+    migrated.close()
 
 
 def test_what_was_written_is_there_when_it_is_opened_again(path):

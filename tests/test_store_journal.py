@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from noface.core.actions import Land, RetryWithFeedback
+from noface.core.breaker import Breaker
 from noface.core.model import (
     AgentRun,
     AttemptOrder,
@@ -160,14 +161,12 @@ def test_an_attempt_overruled_on_the_merge_is_charged_as_its_new_failure_says(jo
     assert reader.attempts("7")[0]["action"] is None
 
 
-def test_an_attempt_without_an_answer_is_found(journal, reader):
+def test_what_follows_an_attempt_is_written_on_it(journal, reader):
     start(journal, 1)
-    assert reader.unanswered() == ()
     finish(journal, 1)
-    assert reader.unanswered() == (("7", 1),)
     journal.action(3.0, "7", 1, RetryWithFeedback("small", "once more"))
-    assert reader.unanswered() == ()
     assert json.loads(reader.attempts("7")[0]["action"]) == {"kind": "RetryWithFeedback", "reason": "once more"}
+    assert reader.past("7")[0].answer == "RetryWithFeedback"
 
 
 def test_numbers_never_restart_and_cannot_be_given_twice(journal, reader):
@@ -254,12 +253,12 @@ def test_a_file_name_that_is_not_utf8_survives(journal, reader):
     assert reader.past("7")[0].failure == odd
 
 
-def test_a_shorter_wait_does_not_cut_a_known_longer_one_short(journal, reader):
-    journal.wait("opus", 5000.0, 1, "RATE_LIMITED", "until the reset")
-    journal.wait("opus", 60.0, 1, "OVERLOADED", "backs off")
-    assert (reader.waits()["opus"].until, reader.waits()["opus"].reason) == (5000.0, "until the reset")
-    journal.wait("opus", 9000.0, 1, "RATE_LIMITED", "longer")
-    assert (reader.waits()["opus"].until, reader.waits()["opus"].reason) == (9000.0, "longer")
+def test_a_breaker_stays_until_its_model_answers(journal, reader):
+    breaker = Breaker("opus", 5000.0, 2, 10.0, "RATE_LIMITED", "until the reset")
+    journal.wait(breaker)
+    assert reader.waits() == {"opus": breaker}
+    journal.wait_over("opus")
+    assert reader.waits() == {}
 
 
 def test_landings_are_open_from_intent_to_end(journal, reader):

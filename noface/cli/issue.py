@@ -61,24 +61,23 @@ def show(
     config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
 ) -> None:
     """Show what an issue asks for; `noface show ID` tells what became of it."""
-    from noface.cli.look import look, merged_ids
+    from noface.cli.look import look, merged_ids, with_own_parts
     from noface.errors import UsageError
     from noface.views import page
     from noface.views.backlog import issue_page, issue_record
     from noface.views.find import find_issue
-    from noface.views.rows import effective_status
+    from noface.views.standing import effective_status, standings
 
     found = look(config)
     row = find_issue(found.reader, issue_id)
-    backlog = found.tracker.backlog(merged_ids(found.reader))
+    backlog = with_own_parts(found.tracker.backlog(merged_ids(found.reader)), found.database)
     issue = next((each for each in backlog.issues if each.id == row["id"]), None)
     if issue is None:
         raise UsageError(
             f"issue {row['id']} is not in the backlog any more: its file is gone or faulty",
             f"What became of it: noface show {row['id']}",
         )
-    statuses = {each["id"]: each["status"] for each in found.reader.issues()}
-    record = issue_record(issue, effective_status(row, statuses)[0])
+    record = issue_record(issue, effective_status(row, standings(found.reader.issues()))[0])
     if as_json:
         page.show_json({"issue": {**record, "body": issue.body}})
     else:

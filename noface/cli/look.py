@@ -1,11 +1,14 @@
 """Opens what commands that only look need: no git, no pydantic unless issue files have changed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from noface.core.model import Backlog
+from noface.core.parts import with_parts
 from noface.git.locate import Location, locate
 from noface.store.database import Database
 from noface.store.journal import Journal
+from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.trackers.base import Tracker
 
@@ -40,9 +43,14 @@ def look(config: Path | None = None) -> Look:
     reader = Reader(database)
     fingerprint = tracker.fingerprint()
     if reader.fact("fingerprint") != fingerprint:
-        backlog = tracker.backlog(merged_ids(reader))
+        backlog = with_own_parts(tracker.backlog(merged_ids(reader)), database)
         Journal(database).sync_backlog(backlog, fingerprint)
     return Look(location, database, reader, tracker, exists)
+
+
+def with_own_parts(backlog: Backlog, database: Database) -> Backlog:
+    """Return the backlog with the issues that breakdowns made."""
+    return replace(backlog, issues=with_parts(backlog.issues, Questions(database, Journal(database)).children()))
 
 
 def merged_ids(reader: Reader) -> tuple[str, ...]:

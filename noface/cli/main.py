@@ -24,6 +24,7 @@ VERBS: dict[str, str] = {
     "why": "why",
     "hints": "hints",
     "classify": "classify",
+    "policy": "policy",
     "config": "config",
     "clean": "clean",
     "demo": "demo",

@@ -10,10 +10,10 @@ from noface.config.settings import Config
 from noface.core.classify.diff import DiffLimits
 from noface.core.hints import HintRule
 from noface.core.model import GateKind, GateResult, GateSpec, ModelSpec
-from noface.git.repo import Plumbing, Repository
-from noface.git.snapshot import Limits
 from noface.core.partial import AccumulationFormat
 from noface.core.prompt_data import EarlierForm
+from noface.git.repo import Plumbing, Repository
+from noface.git.snapshot import Limits
 from noface.loop.context import RunSettings
 from noface.loop.templates_folder import load_templates
 from noface.loop.workshop import Setup, Workshop
@@ -73,7 +73,7 @@ def model_specs(config: Config, root: Path) -> dict[str, ModelSpec]:
 
 def settings(config: Config, repository: Repository, options: RunOptions) -> RunSettings:
     """Return what a run does and where it stops."""
-    tracked = (f"{config.tracker.path.strip('/')}/**",)
+    tracked = (f"{config.tracker.path.strip('/')}/**", *([f"{config.prompts.dir}/**"] if config.prompts.dir else []))
     return RunSettings(
         models=model_specs(config, repository.root),
         gates=gate_specs(config),

@@ -11,6 +11,7 @@ from noface.config.values import Glob, Items, OptionalPath, Text
 class Recovery(Section):
     """How far recovery goes, and what it remembers."""
 
+    enabled: bool = Field(default=True, description="false: the ladder alone; nobody is asked, nothing is broken down")
     max_strategies: int = Field(
         default=3, ge=1, description="give up after so many different recovery strategies have failed"
     )
@@ -71,9 +72,7 @@ class Review(Section):
     paths: Items[Glob] = Field(
         default=(), description="globs: a change that touches such a file is risky", examples=[["src/auth/**"]]
     )
-    labels: Items[Text] = Field(
-        default=(), description="an issue with such a label is risky", examples=[["security"]]
-    )
+    labels: Items[Text] = Field(default=(), description="an issue with such a label is risky", examples=[["security"]])
     files: int = Field(default=10, ge=1, description="a change of more files is risky")
     lines: int = Field(default=300, ge=1, description="a change of more lines is risky")
     confidence: float = Field(

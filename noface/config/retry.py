@@ -64,7 +64,7 @@ class Retry(Section, json_schema_extra=_one_ladder):
     backoff_base: Pause = Field(default=30.0, description="the first of these waits; each next one is twice as long")
     backoff_max: Pause = Field(default=900.0, description="the longest of these waits")
     breaker_after: int = Field(
-        default=3, ge=1, description="after so many such failures in a row a model is left alone, for all issues"
+        default=5, ge=1, description="after so many such failures in a row a model is left alone, for all issues"
     )
     breaker_wait: Duration = Field(default=600.0, description="so long, then one attempt may try it again")
     strategies: Mapping[KindName, StrategyName] = Field(

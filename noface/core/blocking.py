@@ -75,6 +75,7 @@ _ASKED_FOR = {
     Topic.DEPENDENCY: "the state of its dependencies",
     Topic.ARCHITECT: "another design",
     Topic.BREAKDOWN: "a breakdown",
+    Topic.REVIEW: "a review",
 }
 _NO_ANSWER = {
     AdviceOutcome.UNUSABLE: "its answer was of no use",

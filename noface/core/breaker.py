@@ -28,7 +28,7 @@ class Breaker:
 class BreakerRules:
     """After `after` incidents in a row a model rests at least `wait_s` seconds."""
 
-    after: int = 3
+    after: int = 5
     wait_s: float = 600.0
 
 

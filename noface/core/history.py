@@ -36,7 +36,7 @@ class Advice:
 
     `text` is what the next prompt quotes, as data. `strategy` is a diagnosis' (one of the five of S3) or a resolver's
     ("expand", "redesign", "person"). `paths` are those a resolver would allow, or a clarification names. `needs` are
-    the issues that must be merged first. `delay_s` belongs to "retry_same".
+    the issues that must be merged first, `recheck` those to verify again. `delay_s` belongs to "retry_same".
     """
 
     topic: Topic
@@ -50,6 +50,7 @@ class Advice:
     text: str = ""
     paths: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    recheck: tuple[str, ...] = ()
     delay_s: float | None = None
     cost_usd: float | None = None
 

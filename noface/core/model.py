@@ -17,6 +17,7 @@ class Issue:
     """A piece of work. `source` names where a person edits it; `content_hash` changes when they do.
 
     `tier` is the lowest tier that works on it. `parent` and `depth` are those of an issue that a breakdown made.
+    `recheck` are commands of other issues that must pass again, since its boundary was widened into their work (K5).
     """
 
     id: str
@@ -35,6 +36,7 @@ class Issue:
     content_hash: str = ""
     parent: str | None = None
     depth: int = 0
+    recheck: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

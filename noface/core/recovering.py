@@ -6,6 +6,7 @@ from noface.core.actions import (
     BreakDown,
     CallResolver,
     Diagnose,
+    Land,
     Reflect,
     RequestApproval,
     Skip,
@@ -85,6 +86,8 @@ def _boundary(standing: Standing) -> Action | None:
     verdict = standing.history.verdict(last.number)
     if verdict is not None:
         granted = verdict.verdict is Verdict.APPROVED
+        if granted and failure.kind is FailureKind.GATE_TAMPERING and last.candidate is not None:
+            return Land("a person approved the change of the tests; it lands if the gates pass")
         return climb(standing, Strategy.CONTEXT, "a person approved" if granted else "a person refused")
     contract = last.report is not None and last.report.blocked_reason is BlockedReason.CONTRACT_CHANGE
     if contract:
@@ -194,7 +197,8 @@ def _by_strategy(standing: Standing) -> Action | None:
         case Strategy.SKIP:
             return Skip(told)
         case Strategy.APPROVAL:
-            return RequestApproval(failure.kind, told)
+            asked = standing.history.verdict(standing.last.number)
+            return RequestApproval(failure.kind, told) if asked is None else climb(standing, why="a person decided")
         case Strategy.ESCALATE:
             return climb_higher(standing, f"{failure.kind}")
         case Strategy.THINK | Strategy.REDUCE:

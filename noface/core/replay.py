@@ -30,6 +30,7 @@ from noface.core.history import Advice, History, Topic
 from noface.core.model import PastAttempt
 from noface.core.policy import next_action
 from noface.core.retry_policy import Policy
+from noface.core.review_rules import REJECTED_BY_REVIEWER
 from noface.core.simulated_failure import model_of, topic_of
 from noface.core.taxonomy import PASSED
 
@@ -97,7 +98,8 @@ class Decision:
 def replay(history: History, recorded: tuple[Recorded, ...], policy: Policy) -> tuple[Decision, ...]:
     """Return the decisions of an issue, of all its epochs, with what `policy` would decide.
 
-    `recorded` belong to `history.attempts`, one each; where nothing was recorded there is nothing to compare.
+    `recorded` belong to `history.attempts`, one each; where nothing was recorded there is nothing to compare. An
+    attempt that a reviewer turned down had passed before: that it was reviewed is a decision of its own.
     """
     written = {attempt.number: each for attempt, each in zip(history.attempts, recorded, strict=True)}
     epochs = dict.fromkeys(attempt.epoch for attempt in history.attempts)
@@ -113,13 +115,27 @@ def _epoch(history: History, epoch: int, written: dict[int, Recorded], policy: P
     first = Answer(kind_of(begun), model=attempts[0].model, think=attempts[0].think)
     yield Decision(history.issue.id, epoch, None, "", first, _answer(begun, ()))
     for place, attempt in enumerate(attempts):
-        said = written[attempt.number]
-        if said.kind:
-            following = attempts[place + 1] if place + 1 < len(attempts) else None
+        if attempt.failure is not None and attempt.failure.rule == REJECTED_BY_REVIEWER:
+            passed = replace(attempt, outcome=PASSED, charged=True, failure=None, signature="")
+            yield _decision(whole, passed, Recorded(Review.__name__), (), None, policy)
+        if written[attempt.number].kind:
             given = tuple(advice for advice in whole.asked if advice.after == attempt.number)
-            before = _recorded(attempt, said, given, following)
-            now = _decided(_then(whole, attempt, said), said, given, policy)
-            yield Decision(history.issue.id, epoch, attempt.number, attempt.outcome, before, now)
+            following = attempts[place + 1] if place + 1 < len(attempts) else None
+            yield _decision(whole, attempt, written[attempt.number], given, following, policy)
+
+
+def _decision(
+    whole: History,
+    last: PastAttempt,
+    said: Recorded,
+    given: tuple[Advice, ...],
+    following: PastAttempt | None,
+    policy: Policy,
+) -> Decision:
+    """Return what was decided after `last`, beside what would be; `given` are the answers that were had about it."""
+    before = _recorded(last, said, given, following)
+    now = _decided(_then(whole, last, said), said, given, policy)
+    return Decision(whole.issue.id, whole.epoch, last.number, last.outcome, before, now)
 
 
 def _then(history: History, last: PastAttempt, said: Recorded) -> History:

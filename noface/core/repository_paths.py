@@ -69,7 +69,10 @@ def _wildcards(path: str) -> int:
 
 def _folder(pattern: str) -> str:
     """Return the folder that a pattern means all of, as `src/**` does; the pattern itself where it is another."""
-    return "" if pattern in ("*", "**") else pattern.removesuffix("/**").removesuffix("/*")
+    if pattern in ("*", "**"):
+        return ""
+    folder = next((pattern.removesuffix(end) for end in ("/**", "/*") if pattern.endswith(end)), pattern)
+    return pattern if has_wildcards(folder) else folder
 
 
 def _before_wildcard(parts: list[str]) -> list[str]:

@@ -26,7 +26,9 @@ def ways_of_blocked(issue: Issue, kind: FailureKind, history: History, branch: s
     strongest = max(history.attempts, key=lambda attempt: (attempt.tier, attempt.number), default=None)
     if strongest is not None and kind.category is not Category.TRANSIENT:
         command = f"noface unblock {issue.id} --model {shlex.quote(strongest.model)} --attempts {_MORE_ATTEMPTS}"
-        ways.append(Way(f"give it {_MORE_ATTEMPTS} more attempts with {strongest.model}, or name a stronger model", command))
+        ways.append(
+            Way(f"give it {_MORE_ATTEMPTS} more attempts with {strongest.model}, or name a stronger model", command)
+        )
     if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
         ways.append(Way("change what it asks for, or divide it; that lifts the block", _edit(issue)))
     if all(way.command != _retry(issue) for way in ways):
@@ -50,7 +52,7 @@ def _answers(wants: Wanted, approve: str, reject: str) -> tuple[Way, Way]:
         case Wanted.PATHS:
             return Way("allow these paths as well", approve), Way("refuse, and say how to do without", reject)
         case Wanted.CONTRACT:
-            yes = Way("it is wrong: correct it on main yourself, then say so", f"{approve} {_NOTE}")
+            yes = Way("it is wrong: the change of the tests may land, if the gates pass", f"{approve} {_NOTE}")
             return yes, Way("it is right, and stays: say so", reject)
         case Wanted.GOING_ON:
             return Way("go on with it", approve), Way("say what should be done instead", reject)

@@ -1,5 +1,6 @@
 """Runs the issues' `accept` commands on main before their first attempt, in threads, one a slot."""
 
+import shlex
 from concurrent.futures import ThreadPoolExecutor
 
 from noface.core.model import Issue
@@ -85,5 +86,6 @@ def _block(issue: Issue, checked: AcceptChecked) -> dict[str, object]:
         "questions": [],
         "options": ["correct the command", "install what it needs"],
         "next_steps": [f"Correct `accept` in {issue.source}, or install what it calls; then run noface again."],
-        "commands": [f"$EDITOR {issue.source}", f"noface retry {issue.id}"],
+        "question": f"What should issue {issue.id} be accepted by?",
+        "commands": [f"$EDITOR {shlex.quote(issue.source)}", f"noface retry {issue.id}"],
     }

@@ -1,5 +1,6 @@
 """The backlog as it is now: read again when the tracker's fingerprint changes."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from noface.core.backlog import without_unknown_models
@@ -7,6 +8,7 @@ from noface.core.model import Backlog, Issue, IssueState
 from noface.core.parts import with_parts
 from noface.core.taxonomy import IssueStatus
 from noface.loop.context import RunContext
+from noface.store.questions import Questions
 
 _LIFTED_BY_EDITING = (IssueStatus.BLOCKED, IssueStatus.SKIPPED)
 
@@ -16,24 +18,26 @@ class BacklogWatch:
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
-        self._fingerprint: str | None = None
+        self._seen: tuple[str, str] | None = None
         self.backlog = Backlog()
 
     def refresh(self) -> None:
         """Read the backlog again if it may have changed."""
         context = self._context
         fingerprint = context.tracker.fingerprint()
-        if fingerprint == self._fingerprint and not context.backlog_stale:
+        seen = (fingerprint, context.reader.agreements())
+        if seen == self._seen and not context.backlog_stale:
             return
         context.backlog_stale = False
         known = context.reader.states().values()
         merged = tuple(state.id for state in known if state.status is IssueStatus.MERGED)
         listed = without_unknown_models(context.tracker.backlog(merged), context.settings.models)
         self.backlog = replace(listed, issues=with_parts(listed.issues, context.questions.children()))
-        self._fingerprint = fingerprint
+        self._seen = seen
         context.journal.sync_backlog(self.backlog, fingerprint)
         states = context.reader.states()
         agreed = tuple(as_agreed(issue, states[issue.id]) for issue in self.backlog.issues)
+        agreed = with_rechecks(agreed, states, context.questions)
         self.backlog = replace(self.backlog, issues=agreed)
         context.issues = agreed
         self.lift_edited()
@@ -63,3 +67,20 @@ def as_agreed(issue: Issue, state: IssueState) -> Issue:
         return issue
     paths = tuple(dict.fromkeys(issue.paths + state.granted_paths)) if issue.paths else ()
     return replace(issue, paths=paths, depends_on=tuple(dict.fromkeys(issue.depends_on + state.needs)))
+
+
+def with_rechecks(
+    issues: tuple[Issue, ...], states: Mapping[str, IssueState], questions: Questions
+) -> tuple[Issue, ...]:
+    """Give issues whose boundary was widened the accept commands of the merged issues that they may now break (K5)."""
+    widened = [issue.id for issue in issues if states[issue.id].granted_paths]
+    if not widened:
+        return issues
+    merged = {issue.id: issue.accept for issue in issues if states[issue.id].status is IssueStatus.MERGED}
+    named = {name: [other for advice in questions.advice(name) for other in advice.recheck] for name in widened}
+    return tuple(
+        replace(issue, recheck=tuple(command for other in named[issue.id] for command in merged.get(other, ())))
+        if issue.id in named
+        else issue
+        for issue in issues
+    )

@@ -80,9 +80,10 @@ class RunContext:
         """Have the backlog looked at again, though no file of it has changed."""
         self.backlog_stale = True
 
-    def gates_for(self, accept: tuple[str, ...]) -> tuple[GateSpec, ...]:
-        """Return the project's gates and, after them, an issue's own."""
-        return self.settings.gates + accept_gates(accept)
+    def gates_for(self, issue: Issue) -> tuple[GateSpec, ...]:
+        """Return the project's gates and, after them, an issue's own, and those of issues it may have touched."""
+        again = tuple(GateSpec(f"recheck-{number}", command) for number, command in enumerate(issue.recheck, 1))
+        return self.settings.gates + accept_gates(issue.accept) + again
 
 
 def accept_gates(commands: tuple[str, ...], timeout_s: float = 600.0) -> tuple[GateSpec, ...]:

@@ -136,7 +136,7 @@ class Epics:
             main = plumbing.main()
             logs = Path(context.settings.attempts_dir).parent / "epics" / issue.id
             task = Task(issue.id, 0, f"epic-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
-            gates = context.gates_for(issue.accept)
+            gates = context.gates_for(issue)
             gated = run_gates(context.shop, task, gates, self._cancel, context.inbox.put, context.known)
             checked = EpicChecked(issue.id, gated, main)
         except Exception as error:  # noqa: BLE001 - whatever broke, the loop must hear of it and end the run

@@ -112,7 +112,7 @@ class MergeQueue:
     def _start_proof(self, entry: Entry) -> None:
         context = self._context
         logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
-        gates = context.gates_for(entry.issue.accept)
+        gates = context.gates_for(entry.issue)
 
         def job() -> Proven:
             try:

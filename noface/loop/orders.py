@@ -49,7 +49,7 @@ def make_order(
         start=start.commit,
         slot=slot,
         directory=attempt_directory(context.settings.attempts_dir, issue.id, number),
-        gates=context.gates_for(issue.accept),
+        gates=context.gates_for(issue),
         protected=protected,
         earlier=tuple(prior(attempt) for attempt in told.attempts if attempt.failure is not None),
         known_failures=context.known,

@@ -42,7 +42,7 @@ def make_question(
     data = QuestionData(
         issue=issue,
         answer_example=json.dumps(ANSWERS[topic].example, indent=1),
-        gates=context.gates_for(issue.accept),
+        gates=context.gates_for(issue),
         earlier=tuple(prior(attempt) for attempt in told.attempts if attempt.failure is not None),
         patch=patch_of(context, issue, last.number),
         note=state.note,

@@ -44,14 +44,12 @@ def worker_prompt(
     shown = start.best or last
     patch = patch_of(context, issue, shown.number) if shown is not None else ""
     previous = patch_of(context, issue, last.number) if last is not None and start.best not in (None, last) else ""
-    found = matched(
-        settings.hints, issue, last.failure if last else None, last.changed if last else (), context.search
-    )
+    found = matched(settings.hints, issue, last.failure if last else None, last.changed if last else (), context.search)
     for warning in found.warnings:
         context.journal.event(context.clock.now(), "hint_too_slow", issue.id, message=warning)
     data = PromptData(
         issue=issue,
-        gates=context.gates_for(issue.accept),
+        gates=context.gates_for(issue),
         protected=protected,
         earlier=earlier,
         best=next((p for p in earlier if start.best is not None and p.number == start.best.number), None),

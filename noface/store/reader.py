@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from dataclasses import dataclass
+from typing import Any
 
 from noface.core.breaker import Breaker
 from noface.core.codec import decode
@@ -56,6 +57,13 @@ class Reader:
         run = self.last_run()
         return dict(counted["gates"]) if run is not None and counted.get("run") == run["id"] else {}
 
+    def agreements(self) -> str:
+        """Return, in one text, what was agreed on issues since they were written; it changes when people decide."""
+        rows = self._db.rows(
+            "SELECT id, granted_paths, needs FROM issues WHERE granted_paths != '[]' OR needs != '[]' ORDER BY id"
+        )
+        return json.dumps([tuple(row) for row in rows])
+
     def states(self) -> dict[str, IssueState]:
         """Return every known issue's state."""
         rows = self._db.rows(
@@ -80,6 +88,11 @@ class Reader:
     def past(self, issue_id: str) -> tuple[PastAttempt, ...]:
         """Return an issue's finished attempts as the policy sees them."""
         return tuple(_past(row) for row in self.attempts(issue_id) if row["outcome"] is not None)
+
+    def gates_of(self, issue_id: str, number: int) -> tuple[dict[str, Any], ...]:
+        """Return what is kept of an attempt's gates: name, passed, hard, seconds, kind, memo, flaky."""
+        rows = self._db.rows("SELECT gates FROM attempts WHERE issue_id = ? AND number = ?", issue_id, number)
+        return tuple(json.loads(rows[0]["gates"])) if rows else ()
 
     def attempted(self) -> tuple[str, ...]:
         """Return the ids that have attempts; another issue must not take one over."""

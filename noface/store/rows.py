@@ -6,7 +6,6 @@ import sqlite3
 from noface.core.codec import encode
 from noface.core.model import AttemptReport, GateResult, Issue
 
-
 _CHANGED_MAX = 2000
 
 

@@ -1,55 +1,104 @@
-"""The page of `noface blocked`: for each issue what happened, what is unclear, and what a person can do (N13)."""
+"""The page of `noface blocked`: for each issue what is asked of a person, what happened, and what they can do (N13)."""
 
 from collections.abc import Iterator, Sequence
 
 from noface.views.page import paint
-from noface.views.rows import Record
-from noface.views.text import clean, count, hanging
+from noface.views.standing import Record
+from noface.views.text import clean, clean_block, count, fit, hanging
 
-_SECTIONS = (
-    ("tried", "Tried"),
-    ("errors", "Errors"),
-    ("unclear", "Unclear"),
-    ("questions", "Questions"),
-    ("options", "Options"),
-    ("next_steps", "What to do"),
-    ("commands", "Commands"),
-)
+_SECTIONS = (("tried", "Tried"), ("errors", "Errors"), ("unclear", "Unclear"), ("questions", "Questions"))
+_CHANGED_SHOWN = 10
+_PARTS_LINES_MAX = 30
 
 
-def blocked_page(blocked: Sequence[Record], width: int) -> list[str]:
+def blocked_page(records: Sequence[Record], width: int) -> list[str]:
     """Return the lines of the page."""
-    if not blocked:
+    if not records:
         return ["Nothing is blocked."]
-    lines = [paint(f"{count(len(blocked), 'issue')} {'needs' if len(blocked) == 1 else 'need'} you.", "title")]
-    for block in blocked:
-        lines += ["", *_heading(block, width), *block_lines(block, width)]
+    blocked = [record for record in records if record["status"] != "approval"]
+    waiting = [record for record in records if record["status"] == "approval"]
+    lines: list[str] = []
+    if blocked:
+        lines.append(paint(f"{count(len(blocked), 'issue')} {'needs' if len(blocked) == 1 else 'need'} you.", "title"))
+    for record in blocked:
+        lines += ["", *_heading(record, width), *block_lines(record, width)]
+    if waiting:
+        verb = "waits" if len(waiting) == 1 else "wait"
+        between = [""] if blocked else []
+        lines += [*between, paint(f"{count(len(waiting), 'issue')} {verb} for your approval.", "title")]
+    for record in waiting:
+        lines += ["", *_heading(record, width), *block_lines(record, width)]
     return lines
 
 
-def _heading(block: Record, width: int) -> Iterator[str]:
-    """Return the line that names the issue."""
-    for line in hanging(block["title"], width, f"{block['id']}  "):
-        yield paint(line, "blocked")
-
-
-def block_lines(block: Record, width: int, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
-    """Return what is told of one blocked issue, without its name; `leave_out` are keys told elsewhere."""
-    yield from hanging(block["summary"], width, "  ")
+def block_lines(record: Record, width: int, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
+    """Return what is told of one issue, without its name; `leave_out` are keys told elsewhere."""
+    yield from hanging(record["summary"], width, "  ")
+    if record["question"]:
+        yield from _section("The question", hanging(record["question"], width, "    "))
+    yield from _section("What it changes", _changed(record, width))
     for name, title in _SECTIONS:
-        items = [] if name in leave_out else _unsaid(block, name)
-        if not items:
-            continue
+        items = [] if name in leave_out else _unsaid(record, name)
+        yield from _section(title, (row for item in items for row in hanging(item, width, "    • ")))
+    yield from _section("What became of its parts", _parts(record, width))
+    yield from _ways(record, width)
+    steps = [step for step in record["next_steps"] if not any(command in step for command in record["commands"])]
+    yield from _section("What to do", (row for step in steps for row in hanging(step, width, "    • ")))
+
+
+def _heading(record: Record, width: int) -> Iterator[str]:
+    """Return the line that names the issue."""
+    for line in hanging(record["title"], width, f"{record['id']}  "):
+        yield paint(line, record["status"])
+
+
+def _section(title: str, lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
+    shown = list(lines)
+    if shown:
         yield ""
         yield f"  {paint(title, 'title')}"
-        for item in items:
-            if name == "commands":
-                yield f"    {clean(item)}"  # whole, for copying
-            else:
-                yield from hanging(item, width, "    • ")
+        yield from shown
 
 
-def _unsaid(block: Record, name: str) -> list[str]:
+def _ways(record: Record, width: int) -> Iterator[str]:
+    """Return the options, each above the command that carries it out; commands stay whole, for copying."""
+    options, commands = record["options"], record["commands"]
+    if len(options) == len(commands):
+        lines = [
+            row
+            for option, command in zip(options, commands, strict=True)
+            for row in (*hanging(option, width, "    • "), f"        {clean(command)}")
+        ]
+        yield from _section("What you can do", lines)
+        return
+    yield from _section("Options", (row for option in options for row in hanging(option, width, "    • ")))
+    yield from _section("Commands", [f"    {clean(command)}" for command in commands])
+
+
+def _changed(record: Record, width: int) -> Iterator[str]:
+    """Return what the attempt changed that waits for approval, and what it would be allowed."""
+    if record.get("paths"):
+        yield from hanging(f"asks to change as well: {', '.join(record['paths'])}", width, "    ")
+    paths = record.get("changed", [])
+    if not paths:
+        return
+    size = f"{count(record['changed_files'], 'file')}, {count(record['changed_lines'], 'line')}"
+    yield from hanging(f"attempt {record['attempt']}: {size}", width, "    ")
+    for path in paths[:_CHANGED_SHOWN]:
+        yield fit(f"    • {clean(path)}", width)
+    if record["changed_files"] > _CHANGED_SHOWN:
+        yield f"    … and {record['changed_files'] - _CHANGED_SHOWN:,} more"
+
+
+def _parts(record: Record, width: int) -> Iterator[str]:
+    lines = [line for line in clean_block(record["parts_failed"]).splitlines() if line.strip()]
+    for line in lines[:_PARTS_LINES_MAX]:
+        yield paint(fit(f"    │ {line}", width), "quiet")
+    if len(lines) > _PARTS_LINES_MAX:
+        yield paint(f"    │ … {len(lines) - _PARTS_LINES_MAX} more lines: --json has all", "quiet")
+
+
+def _unsaid(record: Record, name: str) -> list[str]:
     """Return the items of a section that no earlier section has told; JSON keeps them all."""
     earlier = {"errors": "tried", "questions": "unclear"}.get(name)
-    return [item for item in block[name] if earlier is None or not any(item in said for said in block[earlier])]
+    return [item for item in record[name] if earlier is None or not any(item in said for said in record[earlier])]

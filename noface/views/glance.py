@@ -17,12 +17,14 @@ from noface.git.locate import locate
 Rows = Callable[..., list[sqlite3.Row]]
 """Answers a query with its values: `Database.rows`, or the same of a glance."""
 
-_SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""The schema these queries know: that of store/database, which takes longer to import (a test compares them)."""
 _BUSY_SECONDS = 10.0
+_GAPS_MAX = 1000
 _CONFIG_NAMES = ("noface.toml", ".noface.toml")
 _ISSUE_COLUMNS = (
     "id, status, reason, depends_on, title, attempts, model, last_kind, last_message, branch, merged_commit,"
-    " cost_usd, until, priority"
+    " cost_usd, until, priority, satisfied, needs, parent"
 )
 
 
@@ -45,7 +47,7 @@ def unchanged(start: Path, config: Path | None) -> Rows | None:
         def rows(sql: str, *values: object) -> list[sqlite3.Row]:
             return connection.execute(sql, values).fetchall()
 
-        known = rows("PRAGMA user_version")[0][0] == _SCHEMA_VERSION
+        known = rows("PRAGMA user_version")[0][0] == SCHEMA_VERSION
         found = rows("SELECT value FROM facts WHERE name = 'fingerprint'") if known else []
     except sqlite3.Error:
         return None
@@ -61,11 +63,23 @@ def issue_rows(rows: Rows) -> list[sqlite3.Row]:
 
 
 def blocked_rows(rows: Rows) -> list[sqlite3.Row]:
-    """Return the blocked issues with what a person is told of them."""
+    """Return the issues that are blocked or wait for approval, with what a person is told of them."""
     return rows(
-        "SELECT id, title, reason, block FROM issues WHERE status = 'blocked' AND present = 1"
-        " ORDER BY priority, position, id"
+        "SELECT id, title, status, reason, branch, block FROM issues"
+        " WHERE status IN ('blocked', 'approval') AND present = 1 ORDER BY priority, position, id"
     )
+
+
+def gaps(rows: Rows, run_id: str) -> list[dict[str, Any]]:
+    """Return what workers of a run reported as missing (L2): issue id and gap, each once, in the order reported."""
+    found = rows(
+        "SELECT a.issue_id, gap.value FROM attempts AS a, json_each(a.report, '$.gaps') AS gap"
+        " WHERE a.run_id = ? AND a.report IS NOT NULL GROUP BY a.issue_id, gap.value"
+        " ORDER BY a.issue_id, MIN(a.number), MIN(gap.id) LIMIT ?",
+        run_id,
+        _GAPS_MAX,
+    )
+    return [{"id": issue_id, "gap": gap} for issue_id, gap in found]
 
 
 def faults(rows: Rows, name: str = "faults") -> list[dict[str, Any]]:

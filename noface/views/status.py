@@ -3,23 +3,23 @@
 from collections.abc import Iterator, Sequence
 
 from noface.views.faults import fault_lines
+from noface.views.issue_lines import Family, family, group_lines
 from noface.views.page import paint
-from noface.views.rows import Record
-from noface.views.text import cells, clean, count, fit, hanging, moment, money, pad
+from noface.views.standing import Record
+from noface.views.text import cells, count, hanging, moment
 
 ROWS_MAX = 20
 """Rows of a group that are shown without --all."""
-_ID_CELLS_MAX = 16
-
+_GAP_ISSUES_SHOWN = 5
 
 _TITLES = {
     "running": "running",
     "landing": "landing",
-    "approval": "waits for approval",
+    "approval": "waits for approval: `noface blocked` tells of what",
     "blocked": "blocked: `noface blocked` tells what to do",
+    "epic": "divided into parts",
     "waiting": "waiting",
     "ready": "ready",
-    "epic": "epics",
     "skipped": "skipped",
     "merged": "merged",
 }
@@ -33,12 +33,14 @@ def status_page(document: Record, waits: Sequence[Record], now: float, width: in
         text = f"A provider is waited for until {moment(wait['until'], now)}: {wait['reason']}"
         lines += [paint(line, "careful") for line in hanging(text, width)]
     by_status: dict[str, list[Record]] = {}
-    for issue in document["issues"]:
+    related = family(document["issues"])
+    for issue in related.top:
         by_status.setdefault(issue["status"], []).append(issue)
     for status in _TITLES:
         if status == "merged":
             lines += _fault_lines(document["faults"], width)
-        lines += _group_lines(status, by_status.get(status, []), now, width, everything=everything)
+        lines += _group_lines(status, by_status.get(status, []), related, now, width, everything=everything)
+    lines += _gap_lines(document["gaps"], width)
     if not document["issues"] and not document["faults"]:
         lines += ["", 'The backlog is empty. Add an issue: noface issue add "What should be done"']
     return lines
@@ -75,38 +77,18 @@ def _run_lines(run: Record | None, now: float, width: int) -> list[str]:
     return [paint(line, "quiet") for line in hanging(text, width)]
 
 
-def _group_lines(status: str, issues: list[Record], now: float, width: int, *, everything: bool) -> Iterator[str]:
+def _group_lines(
+    status: str, issues: Sequence[Record], related: Family, now: float, width: int, *, everything: bool
+) -> Iterator[str]:
     if not issues:
         return
     yield ""
     yield paint(_TITLES[status], status)
     shown = issues if everything else issues[:ROWS_MAX]
-    id_cells = min(max(cells(issue["id"]) for issue in shown), _ID_CELLS_MAX)
-    for issue in shown:
-        facts = _facts(issue)
-        name = issue["id"] if cells(issue["id"]) > id_cells else pad(issue["id"], id_cells)
-        room = max(width - cells(name) - 4 - (cells(facts) + 2 if facts else 0), 16)
-        title = clean(issue["title"]) or "(no title)"
-        row = f"  {name}  {pad(title, room) if facts else fit(title, room)}"
-        yield f"{row}  {paint(facts, 'quiet')}" if facts else row
-        said = _said(issue, now)
-        if said:
-            yield from (paint(line, "quiet") for line in hanging(said, width, " " * (id_cells + 4), rows_max=2))
+    yield from group_lines(shown, related, now, width)
     rest = len(issues) - len(shown)
     if rest:
         yield f"  … and {rest:,} more {status} (noface status --all)"
-
-
-def _facts(issue: Record) -> str:
-    """Return what stands at the right: the landed commit, attempts, model, cost."""
-    merged = issue["status"] == "merged"
-    parts = [
-        issue["merged_commit"][:10] if merged and issue["merged_commit"] else "",
-        count(issue["attempts"], "attempt") if issue["attempts"] else "",
-        fit(clean(issue["model"] or ""), 20) if issue["attempts"] and not merged else "",
-        money(issue["cost_usd"]),
-    ]
-    return " · ".join(part for part in parts if part)
 
 
 def _fault_lines(faults: Sequence[Record], width: int) -> Iterator[str]:
@@ -116,13 +98,13 @@ def _fault_lines(faults: Sequence[Record], width: int) -> Iterator[str]:
         yield from fault_lines(faults, width)
 
 
-def _said(issue: Record, now: float) -> str:
-    """Return what stands below an issue: why it is where it is. Nothing for fresh and merged ones."""
-    status, reason, failure, until = issue["status"], str(issue["reason"]), issue["last_failure"], issue["until"]
-    if status == "blocked" and failure is not None:
-        return f"{failure['kind']}: {failure['message']}" if failure["message"] else str(failure["kind"])
-    if status == "waiting" and until is not None:
-        return f"{f'until {moment(until, now)}' if until > now else 'may go on now'}: {reason}"
-    if status == "merged" or (status == "ready" and not issue["attempts"] and failure is None):
-        return ""
-    return reason
+def _gap_lines(gaps: Sequence[Record], width: int) -> Iterator[str]:
+    """Return where to read of what workers found missing (L2)."""
+    if not gaps:
+        return
+    ids = list(dict.fromkeys(str(gap["id"]) for gap in gaps))
+    named = [f"noface show {name}" for name in ids[:_GAP_ISSUES_SHOWN]]
+    more = f", and {len(ids) - len(named)} more issues" if len(ids) > len(named) else ""
+    yield ""
+    text = f"{count(len(gaps), 'gap')} reported: {', '.join(named)}{more}"
+    yield from (paint(line, "careful") for line in hanging(text, width, rest="  "))

@@ -2,25 +2,36 @@
 
 from collections.abc import Iterator, Sequence
 
-from noface.core.taxonomy import PASSED
+from noface.views.asked_lines import asked_lines, decided_lines
+from noface.views.attempt_lines import action_lines, attempt_lines
 from noface.views.blocks import block_lines
 from noface.views.page import paint
-from noface.views.rows import Record
-from noface.views.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
+from noface.views.standing import Record
+from noface.views.text import cells, clean, count, fit, hanging, moment, money
 
-_EVIDENCE_LINES_MAX = 12
-_TESTS_MAX = 10
+_STATUS_CELLS = 8
+_PARTS_MAX = 30
+_WAITS = {"blocked": "Blocked", "approval": "Waits for your approval"}
 
 
 def story_page(document: Record, last_lines: Sequence[str], now: float, width: int) -> list[str]:
     """Return the lines of the page; `last_lines` are the newest attempt's last words, `now` epoch seconds."""
     lines = [*_head(document, now, width)]
     for attempt in document["attempts"]:
-        lines += ["", *_attempt(attempt, now, width)]
+        lines += ["", *attempt_lines(attempt, now, width)]
+        for asked in document["asked"]:
+            if asked["after"] == attempt["number"]:
+                lines += asked_lines(asked, now, width)
+        lines += action_lines(attempt, width)
+        for decided in document["approvals"]:
+            if decided["attempt"] == attempt["number"]:
+                lines += decided_lines(decided, now, width)
     if not document["attempts"]:
         lines += ["", "No attempt yet."]
-    if document["block"] is not None:
-        lines += ["", paint("Blocked", "blocked"), *block_lines(document["block"], width, ("tried", "errors"))]
+    block = document["block"]
+    if block is not None:
+        lines += ["", paint(_WAITS[block["status"]], block["status"])]
+        lines += block_lines(block, width, ("tried", "errors"))
     if last_lines:
         number = document["attempts"][-1]["number"]
         lines += [
@@ -43,10 +54,8 @@ def _head(document: Record, now: float, width: int) -> Iterator[str]:
     if document["until"] is not None and document["status"] == "waiting":
         reason = f"{reason}; until {moment(document['until'], now)}"
     yield from hanging(reason, width, "  ")
-    if document["depends_on"]:
-        yield from hanging(f"depends on {', '.join(document['depends_on'])}", width, "  ")
-    if document["note"]:
-        yield from hanging(f"your note: {document['note']}", width, "  ", "    ")
+    yield from _relations(document, width)
+    yield from _agreed(document, width)
     if document["source"]:
         yield f"  {clean(document['source'])}"
     if document["merged_commit"]:
@@ -55,56 +64,30 @@ def _head(document: Record, now: float, width: int) -> Iterator[str]:
         yield f"  best work so far: git diff ...{document['branch']}"
 
 
-def _attempt(attempt: Record, now: float, width: int) -> Iterator[str]:
-    outcome = attempt["outcome"] or "under way"
-    role = {PASSED: "good", "under way": "active", "INTERRUPTED": "careful"}.get(outcome, "bad")
-    facts = [
-        clean(attempt["model"]),
-        moment(attempt["started_at"], now),
-        "" if attempt["seconds"] is None else duration(attempt["seconds"]),
-        money(attempt["cost_usd"]),
-        "" if attempt["charged"] or attempt["outcome"] is None else "not charged",
-    ]
-    title, rest = f"Attempt {attempt['number']}", " · ".join(fact for fact in facts if fact)
-    room = max(width - cells(title) - cells(outcome) - 4, 10)
-    yield f"{paint(title, 'title')}  {paint(outcome, role)}  {fit(rest, room)}"
-    if attempt["failure"] is not None:
-        yield from _failure(attempt["failure"], width)
-    if attempt["gates"]:
-        shown = ", ".join(_gate(gate) for gate in attempt["gates"])
-        yield from hanging(shown, width, "  gates: ", "    ")
-    for note in attempt["notes"]:
-        yield from hanging(note, width, "  note: ", "    ")
-    if attempt["commit"]:
-        yield f"  commit {attempt['commit'][:12]}"
-    if attempt["action"] is not None:
-        yield from hanging(f"{attempt['action']['kind']}: {attempt['action']['reason']}", width, "  → ")
+def _relations(document: Record, width: int) -> Iterator[str]:
+    """Return what the issue is a part of, waits for, or was divided into."""
+    if document["parent"] is not None:
+        yield f"  part of {clean(document['parent'])}: noface show {clean(document['parent'])}"
+    if document["depends_on"]:
+        yield from hanging(f"depends on {', '.join(document['depends_on'])}", width, "  ")
+    if document["needs"]:
+        yield from hanging(f"found to need {', '.join(document['needs'])}", width, "  ")
+    if document["parts"]:
+        yield f"  {document['progress']}"
+    id_cells = max((cells(part["id"]) for part in document["parts"]), default=0)
+    for part in document["parts"][:_PARTS_MAX]:
+        status = paint(f"{part['status']:<{_STATUS_CELLS}}", part["status"])
+        name = part["id"] + " " * (id_cells - cells(part["id"]))
+        yield f"    {name}  {status}  {fit(clean(part['title']), max(width - id_cells - _STATUS_CELLS - 8, 16))}"
 
 
-def _failure(failure: Record, width: int) -> Iterator[str]:
-    yield from hanging(failure["message"] or failure["kind"], width, "  ", rows_max=6)
-    if failure["location"]:
-        yield f"  at {clean(failure['location'])}"
-    tests = failure["failing_tests"]
-    for test in tests[:_TESTS_MAX]:
-        yield f"  failing: {clean(test)}"
-    if len(tests) > _TESTS_MAX:
-        yield f"  … and {len(tests) - _TESTS_MAX} more failing"
-    where = f" in gate {failure['gate']}" if failure["gate"] else ""
-    decided = f"{failure['category'].replace('_', ' ')}, by the rule {failure['rule']}{where}"
-    yield from (paint(line, "quiet") for line in hanging(decided, width, "  ", "    "))
-    evidence = [line for text in failure["evidence"] for line in clean_block(text).splitlines() if line.strip()]
-    for line in evidence[:_EVIDENCE_LINES_MAX]:
-        yield paint(fit(f"  │ {line}", width), "quiet")
-    if len(evidence) > _EVIDENCE_LINES_MAX:
-        yield paint(f"  │ … {len(evidence) - _EVIDENCE_LINES_MAX} more lines: --json has all", "quiet")
-
-
-def _gate(gate: Record) -> str:
-    verdict = "passed" if gate["passed"] else str(gate.get("kind") or "failed")
-    if not gate["passed"] and not gate.get("hard", True):
-        verdict += " (soft)"
-    if gate.get("flaky"):
-        verdict += " when run again: flaky"
-    took = "remembered" if gate.get("memo") else duration(gate.get("seconds", 0.0))
-    return f"{gate['name']} {verdict} ({took})"
+def _agreed(document: Record, width: int) -> Iterator[str]:
+    """Return what a person said: a note, wider paths, another model, more attempts."""
+    if document["note"]:
+        yield from hanging(f"your note: {document['note']}", width, "  ", "    ")
+    if document["granted_paths"]:
+        yield from hanging(f"you allowed it to change {', '.join(document['granted_paths'])}", width, "  ", "    ")
+    model, attempts = document["wanted_model"], document["wanted_attempts"]
+    wanted = [f"to begin with {model}" if model else "", f"up to {count(attempts, 'attempt')}" if attempts else ""]
+    if any(wanted):
+        yield from hanging(f"you want it {', '.join(text for text in wanted if text)}", width, "  ", "    ")

@@ -56,7 +56,16 @@ def read(value: Mapping[str, Any], *, after: int, epoch: int, model: str) -> Adv
         ("Guidance", value["guidance"]),
         ("Issues to verify again", ", ".join(recheck(value))),
     )
-    return Advice(Topic.BOUNDARY, after, epoch=epoch, model=model, strategy=resolution.value, text=told, paths=wider)
+    return Advice(
+        Topic.BOUNDARY,
+        after,
+        epoch=epoch,
+        model=model,
+        strategy=resolution.value,
+        text=told,
+        paths=wider,
+        recheck=recheck(value),
+    )
 
 
 def recheck(value: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,0 +1,191 @@
+"""`noface policy`: what happens after each kind of failure, and what another policy would have decided so far."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from noface.errors import UsageError
+
+if TYPE_CHECKING:
+    from noface.cli.look import Look
+    from noface.config.settings import Config
+    from noface.core.history import History
+    from noface.core.model import Issue
+    from noface.core.replay import Recorded
+    from noface.core.taxonomy import FailureKind
+    from noface.store.questions import Questions
+    from noface.views.policy_records import Told
+
+_CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
+_JSON = typer.Option(False, "--json", help="As JSON.")
+_ISSUE = typer.Option(None, "--issue", metavar="ID", help="For this issue: its own model, limits and labels count.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb and its replay."""
+    verb = typer.Typer(help="Show what follows on each kind of failure; replay the past.", rich_markup_mode=None)
+    verb.callback(invoke_without_command=True)(policy)
+    verb.command("replay")(replay)
+    app.add_typer(verb, name="policy")
+
+
+def policy(
+    context: typer.Context,
+    kind: str | None = typer.Option(None, "--kind", metavar="KIND", help="Only this kind of failure, step by step."),
+    issue_id: str | None = _ISSUE,
+    as_json: bool = _JSON,
+    config: Path | None = _CONFIG,
+) -> None:
+    """Show what follows on each kind of failure, attempt by attempt, until a person is asked."""
+    if context.invoked_subcommand is not None:
+        if as_json or kind or issue_id or config:
+            sub = context.invoked_subcommand
+            raise UsageError(f"options of {sub} stand behind it", f"For example: noface policy {sub} --json")
+        return
+    from noface.views import page
+    from noface.views.policy import policy_page
+    from noface.views.policy_path import path_document, path_page
+    from noface.views.policy_records import policy_document
+
+    meant = _kind(kind) if kind is not None else None
+    told = _told(config, issue_id)
+    if as_json:
+        page.show_json(policy_document(told) if meant is None else path_document(told, meant))
+    elif meant is None:
+        page.show(policy_page(told, page.width()))
+    else:
+        page.show(path_page(told, meant, page.width()))
+
+
+def replay(
+    config: Path | None = typer.Option(None, "--config", help="The policy to ask; by default that of noface.toml."),
+    issue_id: str | None = typer.Option(None, "--issue", metavar="ID", help="Only the decisions on this issue."),
+    everything: bool = typer.Option(False, "--all", help="Show the decisions that would be the same, too."),
+    as_json: bool = _JSON,
+) -> None:
+    """Ask a policy about past decisions.
+
+    Every decision that this repository has recorded is taken again, on the attempts as they were: which would differ?
+    It costs no tokens and changes nothing.
+    """
+    from noface.cli.look import look
+    from noface.cli.policies import policy as policy_of
+    from noface.config.load import load
+    from noface.core.replay import replay as replayed
+    from noface.store.questions import Questions
+    from noface.views import page
+    from noface.views.find import find_issue
+    from noface.views.policy_replay import replay_document, replay_page
+
+    seen = look()
+    asked = policy_of(load(seen.location.root, config))
+    name = _name(seen.location.root, config)
+    ids = (str(find_issue(seen.reader, issue_id)["id"]),) if issue_id is not None else seen.reader.attempted()
+    known, questions = _issues(seen), Questions(seen.database, seen.journal)
+    pasts = [_past(seen, questions, known, each) for each in ids]
+    decisions = [decision for history, recorded in pasts for decision in replayed(history, recorded, asked)]
+    if as_json:
+        page.show_json(replay_document(name, decisions, everything=everything))
+        return
+    titles = {history.issue.id: history.issue.title for history, _ in pasts}
+    page.show(replay_page(name, decisions, titles, page.width(), everything=everything))
+
+
+def _kind(word: str) -> "FailureKind":
+    """Return the kind that is meant, in whatever case it is written."""
+    from difflib import get_close_matches
+
+    from noface.core.taxonomy import FailureKind
+    from noface.views.text import clean
+
+    name = word.strip().upper().replace("-", "_")
+    if name in FailureKind.__members__:
+        return FailureKind(name)
+    near = get_close_matches(name[:80], list(FailureKind), n=1, cutoff=0.5)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    raise UsageError(f"there is no failure kind {clean(word)[:80]}", f"{meant}The kinds: {', '.join(FailureKind)}.")
+
+
+def _told(config: Path | None, issue_id: str | None) -> "Told":
+    """Return what the page is about. Without an issue nothing but the configuration is looked at."""
+    from noface.cli.policies import breaker_rules
+    from noface.cli.policies import policy as policy_of
+    from noface.config.load import load
+    from noface.git.locate import locate
+    from noface.views.policy_records import Told
+
+    root = Path.cwd() if config is not None and issue_id is None else locate(Path.cwd()).root
+    loaded = load(root, config)
+    told = Told(_name(root, config), policy_of(loaded), breaker_rules(loaded))
+    if issue_id is None:
+        return told
+    return Told(told.name, told.policy, told.breaker, _of_issue(loaded, config, issue_id))
+
+
+def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History":
+    """Return an issue with what a person said when they unblocked it, and without its attempts."""
+    from noface.cli.look import look
+    from noface.core.history import History
+    from noface.views.find import find_issue
+
+    seen = look(config)
+    found = str(find_issue(seen.reader, issue_id)["id"])
+    issue = _issues(seen).get(found)
+    if issue is None:
+        raise UsageError(f"issue {found} is not in the backlog any more", "Its file is gone or faulty: noface issues")
+    state = seen.reader.states()[found]
+    for model in (issue.model, state.wanted_model):
+        if model is not None and model not in loaded.models:
+            known = ", ".join(sorted(loaded.models))
+            raise UsageError(f"issue {found} wants the model {model}, which there is not", f"Known: {known}.")
+    return History(issue, model=state.wanted_model, attempts_max=state.wanted_attempts)
+
+
+def _issues(seen: "Look") -> "dict[str, Issue]":
+    """Return the sound issues of the backlog by id, and the parts of those that were broken down."""
+    from noface.cli.look import merged_ids
+    from noface.core.parts import with_parts
+    from noface.store.questions import Questions
+
+    parts = Questions(seen.database, seen.journal).children()
+    listed = seen.tracker.backlog(merged_ids(seen.reader)).issues
+    return {issue.id: issue for issue in with_parts(listed, parts)}
+
+
+def _past(
+    seen: "Look", questions: "Questions", known: "dict[str, Issue]", issue_id: str
+) -> "tuple[History, tuple[Recorded, ...]]":
+    """Return an issue's history, with what was decided after each of its attempts."""
+    from noface.core.history import History
+    from noface.core.model import Issue, IssueState
+
+    row = seen.reader.issue(issue_id)
+    issue = known.get(issue_id) or Issue(issue_id, row["title"] if row is not None else "")
+    state = seen.reader.states().get(issue_id) or IssueState(issue_id)
+    history = History(
+        issue,
+        seen.reader.past(issue_id),
+        state.epoch,
+        questions.advice(issue_id),
+        questions.approvals(issue_id),
+        state.wanted_model,
+        state.wanted_attempts,
+    )
+    finished = (each for each in seen.reader.attempts(issue_id) if each["outcome"] is not None)
+    return history, tuple(_recorded(each) for each in finished)
+
+
+def _recorded(row: sqlite3.Row) -> "Recorded":
+    from noface.core.replay import Recorded
+
+    action = json.loads(row["action"]) if row["action"] else {}
+    return Recorded(str(action.get("kind", "")), str(action.get("reason", "")))
+
+
+def _name(root: Path, config: Path | None) -> str:
+    from noface.config.load import find
+
+    return find(root, config).name if config is None else str(config)

@@ -1,0 +1,43 @@
+"""Tests that fail, and tests that are not there."""
+
+from noface.selftest.catalogue.family import elsewhere, family, helpless, shown, stronger, thinking
+from noface.selftest.scenario import By, Hint, Scenario, Step
+
+TEST_FAILURE = family(
+    "TEST_FAILURE",
+    Scenario("the failing test's message", (shown("pytest"),), priority=1),
+    Scenario("the failing test's name", (shown("pytest_name"),)),
+    Scenario("what the test printed", (shown("jest"),), "npx jest"),
+    Scenario(
+        "the lesson of an earlier issue",
+        (Step("code", By.TOLD, form="pytest"),),
+        depends_on=("test-failure-1",),
+        shares="test-failure-1",
+    ),
+    Scenario(
+        "the earlier diff, and the message",
+        (Step("draft", By.DRAFT, form="go_test", drafts=True), shown("go_test")),
+        "go test",
+    ),
+    Scenario("a stronger model", (stronger("cargo_test"),), "cargo test"),
+    Scenario("extended thinking", (thinking("unittest"),), "python -m unittest"),
+    Scenario("the messages of three attempts", (shown("pytest"), shown("unittest", "next"), shown("go_test", "last"))),
+    helpless("nothing helps", Step("never", form="pytest")),
+    helpless(
+        "nothing helps, and the issue allows two attempts", Step("never", form="jest"), max_attempts=2, runs_max=2
+    ),
+)
+
+NO_TESTS = family(
+    "NO_TESTS",
+    Scenario("the runner's own words", (shown("pytest_none"),)),
+    Scenario("the pattern it looked for", (shown("jest_none"),), "npx jest"),
+    Scenario("how test names begin", (shown("unittest_none"),), "python -m unittest"),
+    Scenario(
+        "the hint for an empty run",
+        (elsewhere("pytest_none"),),
+        hint=Hint("Tests are collected from {code}.", error_pattern="no tests ran"),
+    ),
+    Scenario("a stronger model", (stronger("jest_none"),), "npx jest"),
+    helpless("nothing helps", Step("never", form="unittest_none"), tool="python -m unittest"),
+)

@@ -1,0 +1,151 @@
+"""The page of `noface policy`: the ladder, its limits, and what is done about each kind of failure at each attempt."""
+
+from collections.abc import Iterator
+
+from noface.core.codec import encode
+from noface.core.retry_policy import Policy
+from noface.core.review_rules import When
+from noface.core.simulated_failure import model_of
+from noface.core.strategies import default_strategy
+from noface.views.page import paint
+from noface.views.policy_cells import short_names, table_lines
+from noface.views.policy_records import Told, issue_record
+from noface.views.text import clean, count, duration, hanging, money
+
+_WAITS_SHOWN = 4
+_LABEL = "  {:<12}"
+_LEGEND = (
+    ("feedback", "the prompt says what failed and where to begin"),
+    ("context", "the prompt answers what the worker did not know"),
+    ("smaller", "the order to do less, and finish it"),
+    ("↑", "a stronger model looks at it afresh, with all that was tried"),
+    ("thinks", "extended thinking, with all that was learnt"),
+    ("again", "nothing is charged, since the worker is not to blame"),
+    ("wait", "so long at most, or until the time the provider names; nothing is charged"),
+    ("instead", "a model of the same tier works meanwhile"),
+    ("divide", "smaller issues do the work; where they cannot, it goes on here"),
+    ("BLOCK", "it waits for you; see noface blocked"),
+    ("ASK YOU", "it waits for noface approve or noface reject"),
+    ("SKIP", "it is left undone"),
+)
+
+
+def policy_page(told: Told, width: int) -> list[str]:
+    """Return the lines of the page."""
+    rows = told.rows()
+    used = [model_of(step.action) for row in rows for step in row.steps]
+    names = short_names(tuple(dict.fromkeys(name for name in used if name)))
+    shown = table_lines(rows, names, width)
+    lines = [*head(told, width), "", paint("Ladder", "title"), *ladder_lines(told, width)]
+    lines += ["", paint("Limits", "title"), *_limits(told, width)]
+    title = hanging("What follows on each kind of failure, where every attempt fails", width)
+    lines += ["", *(paint(line, "title") for line in title), *shown]
+    lines += ["", *_legend(shown, width)]
+    lines += _own_rules(told, width)
+    return [*lines, "", paint("One kind step by step: noface policy --kind TEST_FAILURE", "quiet")]
+
+
+def head(told: Told, width: int) -> Iterator[str]:
+    """Yield what the page is about."""
+    if told.any_issue:
+        yield from (paint(line, "title") for line in hanging(f"The retry policy of {told.name}", width))
+        return
+    issue = issue_record(told)
+    yield from (paint(line, "title") for line in hanging(issue["title"], width, f"{clean(issue['id'])}  "))
+    own = [f"model {issue['model']}" if issue["model"] else ""]
+    own += [f"tier {issue['tier']} and above" if issue["tier"] else ""]
+    own += [f"at most {count(issue['max_attempts'], 'attempt')}" if issue["max_attempts"] else ""]
+    own += ["no escalation" if issue["no_escalate"] else ""]
+    said = "; ".join(part for part in own if part) or "nothing of its own"
+    yield from hanging(f"{said}; the rest is the policy of {told.name}", width, "  ")
+
+
+def ladder_lines(told: Told, width: int) -> Iterator[str]:
+    """Yield a line for each rung; the last one repeats until the cap."""
+    longest = max(len(clean(rung.model)) for rung in told.ladder)
+    for number, rung in enumerate(told.ladder, 1):
+        times = "to the end" if number == len(told.ladder) else count(rung.times, "attempt")
+        facts = [f"tier {rung.tier}", times, "thinks longer" if rung.think else ""]
+        facts += [f"answers {', '.join(rung.answers)}" if rung.answers else ""]
+        text = " · ".join(fact for fact in facts if fact)
+        yield from hanging(text, width, f"  {number}  {clean(rung.model):<{longest}}  ", rest=" " * 7)
+
+
+def _limits(told: Told, width: int) -> Iterator[str]:
+    policy, breaker = told.policy, told.breaker
+    same = f"; the same failure {policy.block_after} times in a row blocks at once" if policy.block_after else ""
+    cost = f" and {money(policy.issue_cost_usd_max)}" if policy.issue_cost_usd_max is not None else ""
+    waits = [duration(wait) for wait in told.waits(min(policy.transient_retries, _WAITS_SHOWN))]
+    more = ", …" if policy.transient_retries > _WAITS_SHOWN else ""
+    tries = f"{count(policy.transient_retries, 'retry', 'retries')} at most, after up to {', '.join(waits)}{more}"
+    facts = [
+        ("attempts", f"{told.cap} charged ones{cost} an issue, then it is blocked{same}"),
+        ("provider", f"{tries}; not charged" if policy.transient_retries else "no failure is waited out"),
+        (
+            "breaker",
+            f"a model whose provider failed {breaker.after}× in a row rests {duration(breaker.wait_s)}, for all",
+        ),
+        ("strategies", f"when {policy.strategies_max} different ones beside the ladder have failed, it is blocked"),
+        ("breakdown", _breakdown(policy)),
+        ("roles", _roles(policy)),
+    ]
+    for name, text in facts:
+        yield from hanging(text, width, _LABEL.format(name))
+
+
+def _breakdown(policy: Policy) -> str:
+    rules = policy.breakdown
+    if not rules.enabled:
+        return "never"
+    big = f"{count(rules.files, 'file')} or {count(rules.lines, 'line')}"
+    return (
+        f"after {count(rules.after_timeouts, 'timeout')}, or {rules.after_attempts} attempts and a change above {big}"
+    )
+
+
+def _roles(policy: Policy) -> str:
+    """Return who is asked for what, and what nobody is asked for."""
+    by_model: dict[str, list[str]] = {}
+    for role, model in encode(policy.roles).items():
+        by_model.setdefault(clean(model) if model else "", []).append(role)
+    free = by_model.pop("", [])
+    named = [f"{model}: {', '.join(roles)}" for model, roles in by_model.items()]
+    return "; ".join([*named, *([f"nobody: {', '.join(free)}"] if free else [])])
+
+
+def _legend(shown: list[str], width: int) -> list[str]:
+    """Explain the words that are used, and no others."""
+    text = "\n".join(shown)
+    told = [(word, meaning) for word, meaning in _LEGEND if word in text]
+    return [paint(line, "quiet") for word, meaning in told for line in hanging(meaning, width, f"  {word:<8}  ")]
+
+
+def _own_rules(told: Told, width: int) -> list[str]:
+    policy, lines = told.policy, list[str]()
+    own = [
+        f"{kind}: {strategy} (by default {default_strategy(kind)})"
+        for kind, strategy in policy.strategies
+        if strategy is not default_strategy(kind)
+    ]
+    if own:
+        lines += ["", paint("Your own strategies", "title")]
+        lines += [row for text in own for row in hanging(text, width, "  ")]
+    lines += ["", paint("Work that passes", "title")]
+    return [*lines, *(row for text in _passing(told) for row in hanging(text, width, "  "))]
+
+
+def _passing(told: Told) -> Iterator[str]:
+    policy = told.policy
+    if policy.roles.reviewer is not None and policy.review.when is not When.NEVER:
+        which = "all of it" if policy.review.when is When.ALWAYS else "what is risky"
+        rounds = count(policy.review.rounds_max, "rejection")
+        yield f"{clean(policy.roles.reviewer)} reviews {which}; after {rounds} a person is asked"
+    if policy.approval_paths:
+        yield f"needs your approval where it changes {', '.join(policy.approval_paths)}"
+    mine = [label for label in told.history.issue.labels if label in policy.approval_labels]
+    if mine:
+        yield f'needs your approval, since the issue has the label "{mine[0]}"'
+    elif policy.approval_labels:
+        yield f"needs your approval where the issue is labelled {', '.join(policy.approval_labels)}"
+    if not policy.approval_paths and not policy.approval_labels:
+        yield "lands without asking you"

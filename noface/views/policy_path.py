@@ -1,0 +1,173 @@
+"""The page of `noface policy --kind KIND`: one kind of failure step by step, and what a person gets in the end."""
+
+from collections.abc import Iterator
+
+from noface.core.actions import Asking, Block, RequestApproval, Skip, WaitUntil, kind_of
+from noface.core.blocking import approval_document, block_document
+from noface.core.history import Topic
+from noface.core.instructions import INSTRUCTIONS, NEVER_TOLD, STRATEGY_INSTRUCTIONS
+from noface.core.policy_table import Course, Step, terminal
+from noface.core.prompt_situation import Situation, situation_for
+from noface.core.simulated_failure import Repeats, model_of, topic_of
+from noface.core.taxonomy import FailureKind
+from noface.views.page import paint
+from noface.views.policy import head
+from noface.views.policy_records import Record, Told, issue_record, step_record
+from noface.views.text import clean, duration, hanging
+
+_INDENT = " " * 5
+_CARRIES: dict[Situation, str] = {
+    Situation.FIRST: "the issue, the gates, matching hints and lessons",
+    Situation.RETRY: "the failure, its output and the diff; it begins at the point of failure and checks it last",
+    Situation.ESCALATE: "every approach that failed, the newest failure in full, the diff",
+    Situation.THINK: "everything learnt so far, and four questions to answer before the first edit",
+    Situation.REDUCE: "the failure, the diff, and what to leave out",
+    Situation.CONTEXT: "the failure, related files, lessons, and what others have answered",
+    Situation.MERGE_CONFLICT: "the files in conflict, and how to make the change again on the present main",
+    Situation.REVIEW: "the points of the review, to be answered one by one",
+    Situation.FORMAT_REMINDER: "what was wrong with the answer, and the form once more",
+}
+_ASKS: dict[Topic, str] = {
+    Topic.DIAGNOSIS: "the cause, whether it can be mended, and one of five strategies",
+    Topic.REFLECTION: "why it failed, and how it will mend it",
+    Topic.CLARIFICATION: "answers to the worker's questions, and the files that matter",
+    Topic.BOUNDARY: "wider paths, a way within them, or a person",
+    Topic.MERGE_CONFLICT: "how the two changes go together",
+    Topic.DEPENDENCY: "whether what it depends on is merged; noface knows that itself",
+    Topic.ARCHITECT: "another design",
+    Topic.BREAKDOWN: "smaller issues, which do the work; where they cannot, it goes on here",
+    Topic.REVIEW: "whether the work may land",
+}
+_LIKE = {
+    Repeats.NOTHING: "each time in another way, with another diff",
+    Repeats.FAILURE: "each time in the same way, with another diff",
+    Repeats.DIFF: "each time in the same way, with the same diff",
+}
+
+
+def path_document(told: Told, kind: FailureKind) -> Record:
+    """Return the document of `noface policy --kind KIND --json`."""
+    made = told.course(kind)
+    end = _ending(made)
+    return {
+        "file": told.name,
+        "issue": None if told.any_issue else issue_record(told),
+        "kind": kind.value,
+        "category": kind.category.value,
+        "strategy": told.policy.strategy(kind).value,
+        "simulated": {"kind": made.trouble.kind.value, "in_common": made.trouble.repeats.value},
+        "policy": [
+            {**step_record(step), "prompt": _situation(step, made), "carries": _carries(step, made)}
+            for step in made.steps
+        ],
+        "finite": terminal(made.steps[-1].action),
+        "person": end,
+    }
+
+
+def path_page(told: Told, kind: FailureKind, width: int) -> list[str]:
+    """Return the lines of the page."""
+    made = told.course(kind)
+    own = f", as {told.name} says" if kind in dict(told.policy.strategies) else ""
+    lines = [] if told.any_issue else [*head(told, width), ""]
+    lines.append(f"{paint(kind.value, 'title')}  {kind.category.replace('_', ' ')}")
+    lines += hanging(f"answered by: {told.policy.strategy(kind)}{own}", width, "  ")
+    like = "" if made.trouble.kind in NEVER_TOLD else f", {_LIKE[made.trouble.repeats]}"
+    lines += [*hanging(f"where every attempt fails with {made.trouble.kind}{like}:", width, "  "), ""]
+    for step in made.steps:
+        lines += _step_lines(step, made, width)
+    if not terminal(made.steps[-1].action):
+        lines.append(f"{_INDENT}… and so on")
+    return lines + _told_lines(made, width) + _ending_lines(made, width)
+
+
+def _step_lines(step: Step, made: Course, width: int) -> Iterator[str]:
+    action = step.action
+    if terminal(action):
+        yield from (paint(line, "bad") for line in hanging(_outcome(step), width, "  =  "))
+        yield from hanging(action.reason, width, _INDENT)
+        return
+    model = clean(model_of(action))
+    tier = f" (tier {step.tier})" if step.tier is not None else ""
+    if isinstance(action, Asking):
+        asked = f"asks {model}{tier}" if model else "noface itself"
+        yield from (paint(line, "active") for line in hanging(f"{kind_of(action)}: {asked}", width, "  ·  "))
+        yield from hanging(action.reason, width, _INDENT)
+        yield from (paint(row, "quiet") for row in hanging(f"wanted: {_carries(step, made)}", width, _INDENT))
+        return
+    facts = [f"waits at most {duration(step.wait_s)}" if isinstance(action, WaitUntil) else ""]
+    facts += ["extended thinking" if getattr(action, "think", False) else "", "" if step.charged else "not charged"]
+    more = "".join(f", {fact}" for fact in facts if fact)
+    number = f"{step.after + 1:>3}  "
+    yield from (paint(line, "title") for line in hanging(f"{kind_of(action)}: {model}{tier}{more}", width, number))
+    yield from hanging(action.reason, width, _INDENT)
+    yield from (paint(row, "quiet") for row in hanging(f"prompt: {_carries(step, made)}", width, _INDENT))
+
+
+def _outcome(step: Step) -> str:
+    tried = f"after {step.after} attempt{'s' if step.after != 1 else ''}"
+    match step.action:
+        case Block():
+            return f"BLOCK: {tried} it waits for you"
+        case Skip():
+            return f"SKIP: {tried} it is left undone"
+        case RequestApproval():
+            return f"ASK YOU: {tried} it waits for your word"
+        case action:
+            return f"{kind_of(action)}: {tried}"
+
+
+def _situation(step: Step, made: Course) -> str | None:
+    """Return the prompt template of an attempt, None where a step starts none."""
+    if terminal(step.action) or isinstance(step.action, Asking):
+        return None
+    return situation_for(kind_of(step.action), made.trouble.kind if step.after else None).template
+
+
+def _carries(step: Step, made: Course) -> str:
+    """Return what the prompt of an attempt tells the worker, or what an asking action wants to know; else ""."""
+    action = step.action
+    if terminal(action):
+        return ""
+    if isinstance(action, Asking):
+        return _ASKS[topic_of(action)]
+    if step.after and made.trouble.kind in NEVER_TOLD:
+        return "what it would have been told anyway; of this failure it hears nothing"
+    answered = [other for other in made.steps if other.after == step.after and isinstance(other.action, Asking)]
+    situation = situation_for(kind_of(action), made.trouble.kind if step.after else None)
+    return ("the answer; " if answered else "") + _CARRIES[situation]
+
+
+def _told_lines(made: Course, width: int) -> list[str]:
+    """Quote what the workers are told beside the facts: about the kind, and with each strategy."""
+    kind = made.trouble.kind
+    used = dict.fromkeys(kind_of(step.action) for step in made.steps)
+    texts = [(kind.value, INSTRUCTIONS.get(kind, ""))] + [(name, STRATEGY_INSTRUCTIONS.get(name, "")) for name in used]
+    lines = [line for name, text in texts if text for line in hanging(f'{name}: "{text}"', width, "  ", "    ")]
+    return ["", paint("In words", "title"), *lines] if lines else []
+
+
+def _ending(made: Course) -> Record | None:
+    """Return what `noface blocked` would show of an issue that came to this end."""
+    issue, action = made.history.issue, made.steps[-1].action
+    match action:
+        case Block():
+            document = block_document(issue, action, made.history, "")
+        case RequestApproval():
+            document = approval_document(issue, action, made.history, "")
+        case _:
+            return None
+    return {name: document[name] for name in ("kind", "question", "next_steps", "options", "commands")}
+
+
+def _ending_lines(made: Course, width: int) -> list[str]:
+    end = _ending(made)
+    if end is None:
+        return []
+    lines = ["", paint("What you get then, in noface blocked", "title")]
+    lines += hanging("what was tried, each error, what the workers found unclear, and the question:", width, "  ")
+    lines += hanging(str(end["question"]), width, "    ")
+    for option, command in zip(end["options"], end["commands"], strict=True):
+        lines += hanging(str(option), width, "  • ")
+        lines += [paint(f"      {clean(str(command))}", "quiet")]
+    return lines

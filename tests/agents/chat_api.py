@@ -1,0 +1,49 @@
+"""OpenAI's Chat Completions API, as much of it as litellm uses for aider and mini-swe-agent."""
+
+import json
+import time
+from typing import Any
+
+from moves import identity, move
+from responses_api import ERRORS, error
+from scenario import Scenario
+
+__all__ = ["ERRORS", "error", "stream", "whole"]
+
+
+def stream(body: dict[str, Any], played: Scenario) -> list[str]:
+    """Return the server-sent events of an answer."""
+    answer = whole(body, played)
+    choice = answer["choices"][0]
+    base = {**answer, "object": "chat.completion.chunk"}
+    calls = [{**call, "index": index} for index, call in enumerate(choice["message"].get("tool_calls", []))]
+    delta = {**choice["message"], **({"tool_calls": calls} if calls else {})}
+    chunks = [
+        {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}], "usage": None},
+        {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}], "usage": None},
+        {**base, "choices": []},
+    ]
+    return [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks] + ["data: [DONE]\n\n"]
+
+
+def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
+    """Return an answer's document."""
+    tools = {str(tool.get("function", {}).get("name")) for tool in body.get("tools") or []}
+    done = sum(message.get("role") == "tool" for message in body.get("messages", []))
+    made = move(played.answer(done), tools)
+    message: dict[str, Any] = {"role": "assistant", "content": made.text}
+    if made.tool:
+        function = {"name": made.tool, "arguments": json.dumps(made.given)}
+        message["tool_calls"] = [{"id": identity("call"), "type": "function", "function": function}]
+    return {
+        "id": identity("chatcmpl"),
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": body.get("model"),
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if made.tool else "stop"}],
+        "usage": {
+            "prompt_tokens": played.tokens_in,
+            "completion_tokens": played.tokens_out,
+            "total_tokens": played.tokens_in + played.tokens_out,
+        },
+    }

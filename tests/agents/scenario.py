@@ -1,0 +1,70 @@
+"""A scenario: what the fake model answers, as a TOML file in scenarios/ says.
+
+    about = "what it is"
+    loop = true                   # the answers begin again when they are used up; otherwise the last one repeats
+    fault = "hang"                # the answer never begins; "truncate": it breaks off
+    status = 429                  # an HTTP error instead of an answer, from request `fails_from` on (default 1) to
+    fails_to = 2                  # request `fails_to` (default: for ever)
+    headers = { retry-after = "2" }
+    anthropic = { type = "…", message = "…", status = 529 }   # the error as each API words it; status where it differs
+    openai = { type = "…", code = "…", message = "…" }
+
+    [[answers]]                   # one for each time the model is asked; one key of these each
+    edit = "b.txt"                # write a file, by a tool, or by an edit block where the agent offers no tools
+    text = "done"
+    [[answers]]
+    run = "sleep 60 &"            # run a shell command
+    [[answers]]
+    say = "Done."                 # answer in prose, which ends the run
+"""
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "scenarios"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of the model: a file to write, a command to run, or prose."""
+
+    edit: str = ""
+    text: str = ""
+    run: str = ""
+    say: str = ""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What the model does; see the module."""
+
+    name: str
+    answers: tuple[Answer, ...] = (Answer(say="Done."),)
+    loop: bool = False
+    fault: str = ""
+    status: int = 0
+    fails_from: int = 1
+    fails_to: int = 1_000_000
+    headers: dict[str, str] = field(default_factory=dict)
+    anthropic: dict[str, Any] = field(default_factory=dict)
+    openai: dict[str, Any] = field(default_factory=dict)
+    tokens_in: int = 1200
+    tokens_out: int = 40
+
+    def answer(self, done: int) -> Answer:
+        """Return the answer for a conversation in which `done` tools have run."""
+        return self.answers[done % len(self.answers) if self.loop else min(done, len(self.answers) - 1)]
+
+    def fails(self, request: int) -> bool:
+        """Tell whether the request of this number (from 1) is answered by an error."""
+        return self.status > 0 and self.fails_from <= request <= self.fails_to
+
+
+def scenario(name: str) -> Scenario:
+    """Return the scenario of the file `name`.toml."""
+    given = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
+    given.pop("about")
+    answers = tuple(Answer(**each) for each in given.pop("answers", [{"say": "Done."}]))
+    return Scenario(name, answers, **given)

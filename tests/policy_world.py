@@ -1,0 +1,304 @@
+"""A world that answers whatever the policy wants, as the loop would carry it out, to see how every story ends.
+
+`Story` plays an issue from its first attempt to its end. `turns` are what the worker runs come to and `words` what
+anybody answers, each list over and over again, so that nothing ends by itself.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from policy_story import NOW, TIER_OF, K
+
+from noface.core.actions import (
+    Action,
+    Asking,
+    AwaitIssues,
+    Block,
+    BreakDown,
+    CallResolver,
+    Diagnose,
+    Land,
+    Reflect,
+    RequestApproval,
+    Review,
+    Skip,
+    SwitchModel,
+    WaitUntil,
+    kind_of,
+)
+from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
+from noface.core.model import (
+    AttemptReport,
+    BlockedReason,
+    Failure,
+    Issue,
+    PastAttempt,
+    ReportStatus,
+    WorkerReport,
+)
+from noface.core.policy import next_action
+from noface.core.reported import of_report
+from noface.core.retry_policy import Policy
+from noface.core.review_rules import rejection
+from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
+from noface.loop.charging import charged
+
+CUTS_MAX = 2
+"""How often noface itself is interrupted in a story; every interruption is a person's doing."""
+OTHER_ISSUES = ("5", "6")
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a worker run comes to. `kind` None: it passes; `reset` in seconds from now; `lands`: main takes it."""
+
+    kind: FailureKind | None
+    said: str = "a"
+    diff: str = "x"
+    message: str = "it is odd"
+    theirs: bool = False
+    cut: bool = False
+    reset: float | None = None
+    cost: float | None = None
+    changed: tuple[str, ...] = ()
+    lines: int = 0
+    reason: BlockedReason | None = None
+    lands: bool = True
+
+
+@dataclass(frozen=True)
+class Word:
+    """What anybody answers, whatever is asked."""
+
+    outcome: AdviceOutcome = AdviceOutcome.ADVISED
+    strategy: str = "retry_modified"
+    verdict: str = "approve"
+    resolution: str = "redesign"
+    recoverable: str = "yes"
+    text: str = "try b.py"
+    delay: float | None = None
+    cost: float | None = None
+    approved: bool = True
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision, with what it was made from."""
+
+    history: History
+    now: float
+    away: dict[str, float]
+    action: Action
+
+    @property
+    def last(self) -> PastAttempt:
+        """The last attempt before it."""
+        return self.history.attempts[-1]
+
+
+@dataclass
+class Story:
+    """An issue's story under a policy."""
+
+    policy: Policy
+    issue: Issue
+    turns: list[Turn]
+    words: list[Word]
+    jitter: float = 0.5
+    now: float = NOW
+    cuts: int = 0
+    settled: int = 0
+    asked: int = 0
+    history: History = field(init=False)
+    away: dict[str, float] = field(default_factory=dict)
+    decisions: list[Decision] = field(default_factory=list)
+    runs: list[Decision] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.history = History(self.issue)
+
+    @property
+    def steps_max(self) -> int:
+        """More decisions than the limits of the policy can lead to."""
+        transient = 1 + len(TIER_OF) * (self.policy.transient_retries + 1)
+        uncharged = 5 + CUTS_MAX + self.policy.review.rounds_max + len(OTHER_ISSUES)
+        return (self.policy.cap(self.issue) + 1) * uncharged * transient * 4
+
+    def play(self) -> "Story":
+        """Go on until the story ends. Fails where it goes on for longer than any limit allows."""
+        for _ in range(self.steps_max):
+            action = next_action(self.history, self.policy, self.now, self.jitter, dict(self.away))
+            self.decisions.append(Decision(self.history, self.now, dict(self.away), action))
+            self._note(action)
+            if not self._carry_out(action):
+                return self
+        raise AssertionError(f"it never ends: {[kind_of(d.action) for d in self.decisions[-12:]]}")
+
+    def _note(self, action: Action) -> None:
+        if self.history.attempts:
+            self._mend(answer=kind_of(action))
+
+    def _mend(self, **changes: object) -> None:
+        *rest, last = self.history.attempts
+        self.history = replace(self.history, attempts=(*rest, replace(last, **changes)))
+
+    def _carry_out(self, action: Action) -> bool:
+        """Do what the loop does; False where nothing follows."""
+        match action:
+            case Block() | Skip():
+                return False
+            case Land():
+                return self._land()
+            case RequestApproval():
+                self._approve(action)
+            case AwaitIssues(needs=needs):
+                issue = replace(self.history.issue, depends_on=(*self.history.issue.depends_on, *needs))
+                self.history = replace(self.history, issue=issue)
+            case BreakDown() | CallResolver() | Diagnose() | Reflect() | Review():
+                return self._ask(action)
+            case WaitUntil(provider=False, until=until) if until > self.now:
+                self.now = until
+            case WaitUntil(until=until) if self._settles():
+                self._rest(self.history.attempts[-1].model, until)
+                self.now = until
+            case SwitchModel(away=model, until=until) if self._settles():
+                self._rest(model, until)
+            case _:
+                self._run(action)
+        return True
+
+    def _settles(self) -> bool:
+        """Whether a decision is the first after its attempt, when the provider's breaker is tripped."""
+        first = self.settled < len(self.history.attempts)
+        self.settled = len(self.history.attempts)
+        return first
+
+    def _rest(self, model: str, until: float) -> None:
+        self.away[model] = max(until, self.away.get(model, until))
+
+    def _waits_for(self, model: str) -> bool:
+        """Whether nobody may start with a model yet; then its time comes."""
+        if self.away.get(model, self.now) <= self.now:
+            return False
+        self.now = self.away[model]
+        return True
+
+    def _run(self, action: Action) -> None:
+        if self._waits_for(action.model):
+            return
+        self.runs.append(replace(self.decisions[-1], action=action))
+        attempt = self._attempt(action, self.turns[len(self.history.attempts) % len(self.turns)])
+        self.now = attempt.finished_at
+        if attempt.failure is None or attempt.failure.category is not Category.TRANSIENT:
+            self.away.pop(action.model, None)
+        self.history = replace(self.history, attempts=(*self.history.attempts, attempt))
+
+    def _attempt(self, action: Action, turn: Turn) -> PastAttempt:
+        number, worker = len(self.history.attempts) + 1, _report(turn)
+        cut = turn.cut and self.cuts < CUTS_MAX
+        self.cuts += cut
+        failure = None if cut or turn.kind is None else of_report(worker) or self._failure(turn)
+        told = AttemptReport("t", self.issue.id, number, None, None, failure=failure, interrupted=cut)
+        return PastAttempt(
+            number,
+            action.model,
+            TIER_OF[action.model],
+            told.outcome,
+            charged(told, self.history.attempts),
+            signature=failure.signature if failure is not None else "",
+            patch_hash=turn.diff,
+            failure=failure,
+            cost_usd=turn.cost,
+            think=action.think,
+            changed=turn.changed,
+            lines=turn.lines,
+            report=worker,
+            started_at=self.now,
+            finished_at=self.now + 1,
+        )
+
+    def _failure(self, turn: Turn) -> Failure:
+        category = turn.kind.category
+        innocent = category is Category.TRANSIENT or turn.kind is K.MERGE_CONFLICT
+        blamed = turn.theirs if category is Category.ENVIRONMENT else not innocent
+        until = self.now + turn.reset if turn.reset is not None and category is Category.TRANSIENT else None
+        return Failure(turn.kind, turn.message, "r", signature=turn.said, retry_at=until, charged=blamed)
+
+    def _land(self) -> bool:
+        """Merge it, unless main has moved under it too often for this turn."""
+        number = len(self.history.attempts)
+        if self.turns[(number - 1) % len(self.turns)].lands:
+            return False
+        failure = Failure(K.MERGE_CONFLICT, "conflict", "r", signature="c", charged=False)
+        self._overrule(failure)
+        return True
+
+    def _overrule(self, failure: Failure) -> None:
+        signature = failure.signature
+        self._mend(outcome=failure.kind.value, charged=failure.charged, failure=failure, signature=signature)
+
+    def _word(self) -> Word:
+        self.asked += 1
+        return self.words[self.asked % len(self.words)]
+
+    def _approve(self, action: RequestApproval) -> None:
+        number = len(self.history.attempts)
+        verdict = Verdict.APPROVED if self._word().approved else Verdict.REJECTED
+        self.history = replace(self.history, approvals=(*self.history.approvals, Approval(number, verdict)))
+        if verdict is Verdict.REJECTED and action.kind is None:
+            note = f"person-rejected:{number}"
+            self._overrule(Failure(K.REVIEW_REJECTED, "rejected", "person-rejected", signature=note))
+
+    def _ask(self, action: Asking) -> bool:
+        """Ask, once the one who is asked is there; False where the issue is divided and its parts do the work."""
+        if self._waits_for(action.model):
+            return True
+        word, number = self._word(), len(self.history.attempts)
+        advice = self._advice(action, word, number)
+        if advice.outcome is AdviceOutcome.UNAVAILABLE:
+            self._rest(action.model, self.now + 30)
+        self.history = replace(self.history, advice=(*self.history.advice, advice))
+        if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
+            self._overrule(rejection(advice))
+        return not (advice.topic is Topic.BREAKDOWN and advice.outcome is AdviceOutcome.ADVISED)
+
+    def _advice(self, action: Asking, word: Word, number: int) -> Advice:
+        match action:
+            case CallResolver(topic=Topic.DEPENDENCY):
+                known = self.history.issue.depends_on
+                needs = tuple(name for name in self.history.attempts[-1].report.needs if name not in known)
+                return Advice(Topic.DEPENDENCY, number, needs=needs)
+            case CallResolver(topic=topic):
+                return self._said(topic, word, number, word.resolution)
+            case Diagnose():
+                told = self._said(Topic.DIAGNOSIS, word, number, word.strategy)
+                return replace(told, recoverable=word.recoverable, delay_s=word.delay)
+            case Review():
+                return self._said(Topic.REVIEW, word, number, word.verdict)
+            case Reflect():
+                return self._said(Topic.REFLECTION, word, number, "")
+            case _:
+                return self._said(Topic.BREAKDOWN, word, number, "")
+
+    @staticmethod
+    def _said(topic: Topic, word: Word, number: int, strategy: str) -> Advice:
+        helps = word.outcome in (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)
+        outcome = AdviceOutcome.ADVISED if helps and topic is not Topic.BREAKDOWN else word.outcome
+        paths = ("db/a.sql",) if strategy == "expand" else ()
+        text, strategy = (word.text, strategy) if helps else ("", "")
+        return Advice(
+            topic, number, outcome, cause="odd", strategy=strategy, text=text, paths=paths, cost_usd=word.cost
+        )
+
+
+def _report(turn: Turn) -> WorkerReport | None:
+    if turn.reason is None or turn.kind is None:
+        return None
+    return WorkerReport(ReportStatus.BLOCKED, "said", blocked_reason=turn.reason, needs=OTHER_ISSUES[: turn.lines % 3])
+
+
+def ended_well(action: Action) -> bool:
+    """Whether a story's last decision is one that nothing has to follow."""
+    return isinstance(action, (Land, Block, Skip, BreakDown))
+
+
+__all__ = ["INTERRUPTED", "PASSED", "Decision", "Story", "Turn", "Word", "ended_well"]

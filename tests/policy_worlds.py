@@ -1,0 +1,134 @@
+"""Random policies, issues and worlds for the properties of the retry policy."""
+
+from hypothesis import strategies as st
+from policy_story import ISSUE, TIERS, K
+from policy_world import Story, Turn, Word
+
+from noface.core.history import AdviceOutcome
+from noface.core.ladder import Rung
+from noface.core.model import BlockedReason, Issue
+from noface.core.retry_policy import BreakdownRules, Policy, Roles
+from noface.core.review_rules import ReviewRules, When
+from noface.core.strategies import allowed
+from noface.core.taxonomy import Category, FailureKind
+
+TIER_OF = dict(TIERS)
+_STEPS = [(model, think) for model, _ in TIERS for think in (False, True)]
+_FEW = [(), (), (), (K.TEST_FAILURE,), tuple(kind for kind in K if kind.category is Category.COMPLEXITY)]
+
+
+def _rung(step: tuple[str, bool], times: int, answers: tuple[FailureKind, ...]) -> Rung:
+    model, think = step
+    return Rung(model, TIER_OF[model], times, think, answers)
+
+
+LADDERS = st.lists(
+    st.builds(_rung, st.sampled_from(_STEPS), st.integers(1, 3), st.sampled_from(_FEW)),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda rung: (rung.model, rung.think),
+).map(lambda rungs: tuple(sorted(rungs, key=lambda rung: rung.tier)))
+STRATEGIES = st.dictionaries(st.sampled_from(K), st.integers(0, 20), max_size=4).map(
+    lambda chosen: tuple((kind, allowed(kind)[place % len(allowed(kind))]) for kind, place in chosen.items())
+)
+
+
+def _role(name: str) -> st.SearchStrategy[str | None]:
+    return st.sampled_from([None, name, "big"])
+
+
+ROLES = st.builds(
+    Roles, _role("planner"), _role("doctor"), _role("judge"), _role("architect"), st.sampled_from([None, "critic"])
+)
+POLICIES = st.builds(
+    Policy,
+    ladder=LADDERS,
+    tiers=st.just(TIERS),
+    attempts_max=st.integers(1, 6),
+    block_after=st.none() | st.integers(1, 4),
+    issue_cost_usd_max=st.none() | st.floats(0.5, 5),
+    transient_retries=st.integers(0, 2),
+    backoff_base_s=st.floats(0, 100),
+    backoff_max_s=st.floats(0, 1000),
+    alternatives=st.sets(st.sampled_from([name for name, _ in TIERS])).map(lambda names: tuple(sorted(names))),
+    strategies=STRATEGIES,
+    roles=ROLES,
+    reflect=st.booleans(),
+    strategies_max=st.integers(1, 4),
+    diagnose_after=st.integers(1, 3),
+    allow_skip=st.booleans(),
+    breakdown=st.builds(
+        BreakdownRules,
+        st.booleans(),
+        st.integers(1, 3),
+        st.integers(1, 3),
+        st.just(1),
+        st.just(10),
+        depth_max=st.just(1),
+    ),
+    approval_paths=st.sampled_from([(), ("db/**",)]),
+    approval_labels=st.sampled_from([(), ("risky",)]),
+    review=st.builds(ReviewRules, st.sampled_from(When), rounds_max=st.integers(1, 5)),
+)
+ISSUES = st.builds(
+    Issue,
+    st.just(ISSUE.id),
+    st.just(ISSUE.title),
+    labels=st.sampled_from([(), ("risky",)]),
+    model=st.sampled_from([None, None, "small", "twin", "big", "huge"]),
+    max_attempts=st.none() | st.integers(1, 6),
+    no_escalate=st.booleans(),
+    tier=st.sampled_from([None, None, 1, 2, 3]),
+    depth=st.sampled_from([0, 0, 1]),
+)
+MONEY = st.none() | st.sampled_from([0.0, 0.3, 1.0])
+FREQUENT = [
+    K.TEST_FAILURE,
+    K.NO_DIFF,
+    K.OUTPUT_FORMAT,
+    K.AGENT_CONFUSION,
+    K.TIMEOUT,
+    K.GATE_TAMPERING,
+    K.RATE_LIMITED,
+    K.NETWORK,
+    K.UNKNOWN,
+    K.MERGE_CONFLICT,
+    None,
+]
+TURNS = st.builds(
+    Turn,
+    kind=st.sampled_from(FREQUENT) | st.sampled_from(K),
+    said=st.sampled_from("aaab"),
+    diff=st.sampled_from("xxxy"),
+    message=st.sampled_from(["it is odd", "it is odd", "x: command not found", "No space left on device: 'x'"]),
+    theirs=st.booleans(),
+    cut=st.sampled_from([False, False, False, True]),
+    reset=st.none() | st.floats(-10, 5000),
+    cost=MONEY,
+    changed=st.sampled_from([(), ("a.py",), ("a.py", "db/b.sql", "test_a.py")]),
+    lines=st.sampled_from([0, 1, 2, 50]),
+    reason=st.sampled_from([None, None, None, *BlockedReason]),
+    lands=st.booleans(),
+)
+WORDS = st.builds(
+    Word,
+    outcome=st.sampled_from([AdviceOutcome.ADVISED, *AdviceOutcome]),
+    strategy=st.sampled_from(
+        ["alternative_approach", "retry_modified", "skip_and_continue", "escalate", "retry_same", "", "pray"]
+    ),
+    verdict=st.sampled_from(["approve", "request_changes", "request_changes", "needs_human"]),
+    resolution=st.sampled_from(["expand", "redesign", "person"]),
+    recoverable=st.sampled_from(["yes", "yes", "maybe", "no"]),
+    text=st.sampled_from(["try b.py", "try c.py", ""]),
+    delay=st.none() | st.floats(0, 500),
+    cost=MONEY,
+    approved=st.booleans(),
+)
+STORIES = st.builds(
+    Story,
+    POLICIES,
+    ISSUES,
+    st.lists(TURNS, min_size=1, max_size=6),
+    st.lists(WORDS, min_size=1, max_size=5),
+    st.floats(0, 1, exclude_max=True),
+)

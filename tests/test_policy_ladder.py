@@ -1,0 +1,200 @@
+"""The ladder of recovery as stories: which model works next, and when it is a stronger one (N11, L5, L14, law 9)."""
+
+import pytest
+from policy_story import ALONE, K, conflict, decide, failed, fails, interrupted, policy, rungs, same
+
+from noface.core.actions import AddContext, Block, Escalate, ReduceScope, RetryWithFeedback, ThinkLonger
+from noface.core.ladder import Rung
+from noface.core.strategies import Strategy
+
+PATIENT = policy(ladder=(Rung("small", 1, 4), Rung("big", 2, 5)), attempts_max=9)
+USUAL = policy(ladder=(Rung("small", 1, 2), Rung("big", 2, 1), Rung("big", 2, 5, think=True)))
+
+
+# Up the ladder
+
+
+def test_the_first_failure_is_retried_with_feedback_by_the_same_model():
+    assert decide(*fails(1)) == RetryWithFeedback("small", "TEST_FAILURE: once more, with feedback")
+
+
+def test_after_escalate_after_attempts_failures_the_next_rung_takes_over():
+    assert decide(*fails(2)) == Escalate("big", "TEST_FAILURE: next rung, big")
+
+
+def test_the_usual_ladder_is_climbed_to_its_end_and_then_a_person_is_asked():
+    small, big, thinking = failed(K.TEST_FAILURE), failed(K.TEST_FAILURE, "big"), fails(2, "big", think=True)
+    assert isinstance(decide(small, policy=USUAL), RetryWithFeedback)
+    assert isinstance(decide(small, *fails(1), policy=USUAL), Escalate)
+    thinks = decide(small, *fails(1), big, policy=USUAL)
+    assert thinks == ThinkLonger("big", "TEST_FAILURE: big thinks longer, with all that was learnt")
+    again = decide(small, *fails(1), big, thinking[0], policy=USUAL)
+    assert again == RetryWithFeedback("big", "TEST_FAILURE: once more, with feedback", think=True)
+    assert isinstance(decide(small, *fails(1), big, *thinking, policy=USUAL), Block)
+
+
+def test_the_last_rung_repeats_until_the_cap_and_then_the_issue_is_blocked():
+    attempts = [*fails(2), *fails(2, "big")]
+    assert decide(*attempts) == RetryWithFeedback("big", "TEST_FAILURE: once more, with feedback")
+    assert decide(*attempts, *fails(1, "big")) == Block(K.TEST_FAILURE, "all 5 attempts are used up")
+
+
+def test_attempts_that_were_not_charged_use_up_no_rung():
+    free = [failed(K.RATE_LIMITED), interrupted(), conflict()]
+    assert isinstance(decide(*free, *fails(1)), RetryWithFeedback)
+
+
+def test_a_stronger_model_that_is_to_think_thinks_from_the_start():
+    straight = rungs(("small", 1), ("big", 3, "think"))
+    assert decide(*fails(1), policy=straight) == ThinkLonger(
+        "big", "TEST_FAILURE: big thinks longer, with all that was learnt"
+    )
+
+
+def test_two_thinking_rungs_of_different_models_escalate_and_think():
+    thinking = rungs(("small", 1, "think"), ("big", 3, "think"))
+    assert decide(*fails(1, think=True), policy=thinking) == Escalate("big", "TEST_FAILURE: next rung, big", think=True)
+
+
+def test_two_models_of_one_tier_still_make_a_ladder():
+    assert decide(*fails(2), policy=rungs(("small", 2), ("twin", 5))) == Escalate(
+        "twin", "TEST_FAILURE: next rung, twin"
+    )
+
+
+def test_a_weaker_rung_is_never_used():
+    falling = rungs(("huge", 2), ("big", 5))
+    assert decide(*fails(2, "huge"), policy=falling).model == "huge"
+
+
+def test_a_ladder_lengthened_meanwhile_does_not_lead_back_down():
+    attempts = [*fails(2), *fails(1, "big")]
+    assert decide(*attempts, policy=PATIENT).model == "big"
+
+
+def test_a_ladder_cut_short_meanwhile_goes_on_with_its_strongest_model_as_a_plain_retry():
+    attempts = fails(2, "huge")
+    assert decide(*attempts) == RetryWithFeedback("big", "TEST_FAILURE: once more, with feedback")
+
+
+# Rungs for some kinds only
+
+
+def test_a_rung_for_other_kinds_is_passed_over():
+    three = rungs(("small", 1), ("big", 2, K.TIMEOUT), ("huge", 2))
+    assert decide(*fails(1), policy=three).model == "huge"
+    assert decide(*fails(1, kind=K.TIMEOUT), policy=three).model == "big"
+
+
+def test_a_failure_that_the_first_rung_does_not_answer_goes_straight_to_one_that_does():
+    picky = rungs(("small", 3, K.LINT_FAILURE), ("big", 3))
+    assert decide(policy=picky).model == "small"
+    assert decide(*fails(1, kind=K.LINT_FAILURE), policy=picky).model == "small"
+    assert decide(*fails(1), policy=picky).model == "big"
+
+
+def test_a_failure_that_no_rung_answers_is_blocked():
+    picky = rungs(("small", 3, K.LINT_FAILURE), ("big", 3, K.TIMEOUT))
+    assert decide(*fails(1), policy=picky) == Block(K.TEST_FAILURE, "no rung of the ladder answers TEST_FAILURE")
+
+
+def test_the_last_rung_that_answers_a_kind_repeats_until_the_cap():
+    specialist = rungs(("small", 2), ("big", 2, K.TIMEOUT), attempts_max=5)
+    for times in (2, 3, 4):
+        again = decide(*fails(times), policy=specialist)
+        assert isinstance(again, RetryWithFeedback), again.reason
+        assert again.model == "small"
+    assert decide(*fails(5), policy=specialist) == Block(K.TEST_FAILURE, "all 5 attempts are used up")
+
+
+# No progress (rule 9)
+
+
+def test_second_identical_failure_escalates():
+    assert isinstance(decide(*fails(2), policy=PATIENT), RetryWithFeedback)
+    skipped = decide(*same(2), policy=PATIENT)
+    assert skipped == Escalate("big", "no progress: TEST_FAILURE: next rung, big")
+
+
+def test_the_same_diff_with_another_error_is_progress():
+    attempts = [failed(K.TEST_FAILURE, said=said, diff="x") for said in ("a", "b")]
+    assert isinstance(decide(*attempts, policy=PATIENT), RetryWithFeedback)
+
+
+def test_the_same_error_with_another_diff_is_progress():
+    attempts = [failed(K.TEST_FAILURE, said="a", diff=diff) for diff in ("x", "y")]
+    assert isinstance(decide(*attempts, policy=PATIENT), RetryWithFeedback)
+
+
+def test_the_same_from_a_stronger_model_is_no_repetition():
+    four = rungs(("small", 1), ("big", 3), ("huge", 3))
+    assert decide(*same(1), *same(1, "big"), policy=four).model == "big"
+
+
+def test_what_was_not_charged_does_not_break_a_row_of_identical_attempts():
+    assert isinstance(decide(*same(1), failed(K.RATE_LIMITED), conflict(), *same(1), policy=PATIENT), Escalate)
+
+
+def test_three_identical_attempts_on_the_last_rung_end_in_no_progress():
+    alone = policy(ladder=ALONE, attempts_max=9)
+    assert isinstance(decide(*same(2), policy=alone), RetryWithFeedback)
+    blocked = decide(*same(3), policy=alone)
+    assert blocked == Block(K.NO_PROGRESS, "the same diff and the same failure 3 times")
+
+
+def test_three_attempts_that_change_nothing_are_identical():
+    nothing = [failed(K.NO_DIFF, said="NO_DIFF", diff="") for _ in range(3)]
+    assert decide(*nothing, policy=policy(ladder=ALONE)).kind is K.NO_PROGRESS
+
+
+def test_an_attempt_that_thinks_is_not_the_same_as_one_that_does_not():
+    thinking = rungs(("small", 2), ("small", 5, "think"))
+    attempts = [*same(2), *same(1, think=True)]
+    once_more = decide(*attempts, policy=thinking)
+    assert isinstance(once_more, RetryWithFeedback), once_more.reason
+    assert once_more.think
+    assert decide(*attempts, *same(2, think=True), policy=thinking).kind is K.NO_PROGRESS
+
+
+def test_identical_attempts_before_the_last_rung_do_not_block_on_it():
+    assert decide(*same(2), *same(1, "big"), policy=PATIENT).model == "big"
+    assert decide(*same(2), *same(2, "big"), policy=PATIENT).model == "big"
+    assert decide(*same(2), *same(3, "big"), policy=PATIENT).kind is K.NO_PROGRESS
+
+
+# Skipping rungs on purpose
+
+EAGER = {"strategies": ((K.TEST_FAILURE, Strategy.ESCALATE),)}
+
+
+def test_escalate_leaves_the_rung_after_one_failure():
+    assert decide(*fails(1), policy=policy(**EAGER)) == Escalate("big", "TEST_FAILURE: next rung, big")
+
+
+def test_escalate_goes_one_rung_up_for_each_failure():
+    four = rungs(("small", 2), ("big", 2), ("huge", 2), **EAGER)
+    assert decide(*fails(1), policy=four).model == "big"
+    assert decide(*fails(1), *fails(1, "big"), policy=four).model == "huge"
+
+
+def test_escalate_does_not_skip_a_rung_that_is_next_anyway():
+    assert decide(*fails(2), policy=rungs(("small", 2), ("big", 2), ("huge", 2), **EAGER)).model == "big"
+
+
+def test_escalate_on_the_last_rung_repeats_it():
+    assert isinstance(decide(*fails(2), *fails(1, "big"), policy=policy(**EAGER)), RetryWithFeedback)
+
+
+def test_think_stays_on_the_rung_and_thinks():
+    thoughtful = policy(strategies=((K.TEST_FAILURE, Strategy.THINK),))
+    assert decide(*fails(1), policy=thoughtful) == ThinkLonger("small", "TEST_FAILURE: small thinks longer")
+    assert isinstance(decide(*fails(2), policy=thoughtful), Escalate)
+
+
+@pytest.mark.parametrize(("strategy", "action"), [(Strategy.CONTEXT, AddContext), (Strategy.REDUCE, ReduceScope)])
+def test_a_rung_that_thinks_goes_on_thinking_whatever_else_is_done(strategy, action):
+    ladder = (Rung("small", 1, 5, think=True),)
+    answered = policy(ladder=ladder, strategies=((K.TEST_FAILURE, strategy),))
+    given = decide(*fails(1, think=True), policy=answered)
+    assert isinstance(given, action)
+    assert given.think

@@ -1,0 +1,266 @@
+"""Whatever the policy, the issue and the world: what holds in every story (laws 8, 9, 10 and 12, N1, N11, S5)."""
+
+from collections import Counter
+from typing import get_args
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from policy_story import TIER_OF, TIERS, K, failed
+from policy_world import INTERRUPTED, PASSED, Decision, ended_well
+from policy_worlds import ISSUES, POLICIES, STORIES
+
+from noface.core.actions import Action, Asking, Attempting, Block, Land, RequestApproval, Review, WaitUntil
+from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
+from noface.core.model import PastAttempt
+from noface.core.policy import next_action
+from noface.core.review_rules import review_due
+from noface.core.taxonomy import Category
+
+CALM = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+ONCE_AN_ISSUE = (Topic.ARCHITECT, Topic.BREAKDOWN)
+
+
+def told(history: History) -> list[PastAttempt]:
+    return [attempt for attempt in history.attempts if attempt.outcome != INTERRUPTED]
+
+
+def ladder_of(decision: Decision, policy):
+    return policy.ladder_for(decision.history.issue)
+
+
+# One decision
+
+
+@CALM
+@given(STORIES)
+def test_every_story_ends_and_every_decision_has_a_reason(story):
+    story.play()
+    assert ended_well(story.decisions[-1].action)
+    for decision in story.decisions:
+        assert isinstance(decision.action, get_args(Action))
+        assert decision.action.reason.strip()
+        assert len(decision.action.reason) < 1000
+
+
+@CALM
+@given(STORIES)
+def test_the_same_history_gets_the_same_decision(story):
+    for decision in story.play().decisions:
+        again = next_action(decision.history, story.policy, decision.now, story.jitter, decision.away)
+        assert again == decision.action
+
+
+@CALM
+@given(STORIES)
+def test_whoever_works_stands_on_the_ladder_or_in_for_one_who_does(story):
+    for run in story.play().runs:
+        rungs = {rung.model for rung in ladder_of(run, story.policy)}
+        stand_ins = {other for model in rungs for other in story.policy.stand_ins(model)}
+        assert run.action.model in rungs | stand_ins
+
+
+# Limits
+
+
+@CALM
+@given(STORIES)
+def test_no_worker_starts_beyond_the_attempts_or_the_money_of_its_issue(story):
+    for run in story.play().runs:
+        history = run.history
+        assert sum(attempt.charged for attempt in history.attempts) < story.policy.cap(history.issue)
+        spent = sum(item.cost_usd or 0.0 for item in (*history.attempts, *history.advice))
+        assert story.policy.issue_cost_usd_max is None or spent < story.policy.issue_cost_usd_max
+
+
+@CALM
+@given(STORIES)
+def test_nobody_is_asked_the_same_about_an_attempt_twice(story):
+    asked = [decision for decision in story.play().decisions if isinstance(decision.action, Asking)]
+    answers = Counter((advice.topic, advice.after) for advice in story.history.advice)
+    for (topic, _), times in answers.items():
+        assert times <= (story.policy.transient_retries + 1 if topic is Topic.REVIEW else 1), topic
+    topics = Counter(advice.topic for advice in story.history.advice)
+    assert all(topics[topic] <= 1 for topic in ONCE_AN_ISSUE)
+    for decision in asked:
+        limit = story.policy.issue_cost_usd_max
+        spent = sum(item.cost_usd or 0.0 for item in (*decision.history.attempts, *decision.history.advice))
+        assert isinstance(decision.action, Review) or limit is None or spent < limit
+
+
+@CALM
+@given(STORIES)
+def test_a_person_is_asked_about_an_attempt_once(story):
+    asked = Counter(
+        decision.last.number for decision in story.play().decisions if isinstance(decision.action, RequestApproval)
+    )
+    assert all(times == 1 for times in asked.values())
+
+
+# Models
+
+
+@CALM
+@given(STORIES)
+def test_tiers_never_fall(story):
+    tiers = [attempt.tier for attempt in story.play().history.attempts]
+    assert tiers == sorted(tiers)
+
+
+@CALM
+@given(STORIES)
+def test_an_issue_that_may_not_escalate_is_worked_on_by_one_model(story):
+    runs = story.play().runs
+    if story.issue.no_escalate:
+        first = story.policy.ladder_for(story.issue)[0].model
+        assert {run.action.model for run in runs} == {first}
+
+
+@CALM
+@given(STORIES)
+def test_nobody_waits_for_a_model_while_a_stand_in_is_free(story):
+    for decision in story.play().decisions:
+        action = decision.action
+        if isinstance(action, Attempting) and decision.away.get(action.model, decision.now) > decision.now:
+            others = story.policy.stand_ins(action.model)
+            free = [other for other in others if decision.away.get(other, decision.now) <= decision.now]
+            assert not free or story.issue.no_escalate
+
+
+# No attempt is repeated unchanged
+
+
+def alike(attempts: list[PastAttempt]) -> int:
+    """How many attempts at the end were the same: model, thinking, diff and failure."""
+    marks = [(a.model, a.think, a.patch_hash, a.outcome, a.signature) for a in attempts]
+    return next((n for n, mark in enumerate(reversed(marks)) if mark != marks[-1]), len(marks))
+
+
+@CALM
+@given(STORIES)
+def test_the_same_attempt_twice_leads_to_another_rung_or_on_the_last_one_to_a_third_and_no_more(story):
+    for run in story.play().runs:
+        attempts, ladder = told(run.history), ladder_of(run, story.policy)
+        if not attempts or not attempts[-1].charged or attempts[-1].failure is None:
+            continue
+        last, times = attempts[-1], alike([attempt for attempt in attempts if attempt.charged])
+        steps = [(rung.model, rung.think) for rung in ladder]
+        if times < 2 or (last.model, last.think) not in steps:
+            continue
+        above = ladder[steps.index((last.model, last.think)) + 1 :]
+        changed = (run.action.model, run.action.think) != (last.model, last.think)
+        assert changed or (times < 3 and not any(rung.suits(last.failure.kind) for rung in above))
+
+
+# Failures of others
+
+
+@CALM
+@given(STORIES)
+def test_a_provider_is_waited_for_no_longer_than_it_says_or_the_policy_allows(story):
+    for decision in story.play().decisions:
+        action, now = decision.action, decision.now
+        attempts = told(decision.history)
+        if not isinstance(action, WaitUntil) or not action.provider or attempts[-1].failure is None:
+            continue
+        reset = attempts[-1].failure.retry_at
+        assert attempts[-1].failure.category is Category.TRANSIENT
+        if reset is not None and reset > now:
+            assert action.until == reset
+        else:
+            assert now <= action.until <= now + story.policy.backoff_max_s
+
+
+@CALM
+@given(STORIES)
+def test_what_no_retry_mends_is_blocked_at_once_unless_the_change_is_to_blame(story):
+    for decision in story.play().decisions:
+        attempts = decision.history.attempts
+        failure = attempts[-1].failure if attempts else None
+        if failure is not None and failure.category is Category.ENVIRONMENT and not attempts[-1].charged:
+            assert isinstance(decision.action, Block)
+
+
+# What passed
+
+
+@CALM
+@given(STORIES)
+def test_nothing_lands_that_did_not_pass_or_was_not_approved_where_it_had_to_be(story):
+    for decision in story.play().decisions:
+        if not isinstance(decision.action, Land):
+            continue
+        history, last = decision.history, decision.last
+        verdict = history.verdict(last.number)
+        assert last.outcome == PASSED
+        assert verdict is None or verdict.verdict is Verdict.APPROVED
+        if verdict is not None:
+            continue
+        assert not set(history.issue.labels) & set(story.policy.approval_labels)
+        assert not (story.policy.approval_paths and any(path.startswith("db/") for path in last.changed))
+        review = history.answer(Topic.REVIEW, last.number)
+        due = review_due(story.policy.review, history.issue, last) and story.policy.roles.reviewer
+        assert not due or (review.outcome is AdviceOutcome.ADVISED and review.strategy == "approve")
+
+
+@CALM
+@given(STORIES)
+def test_work_that_passed_is_not_worked_on_again_unless_somebody_found_fault_with_it(story):
+    for run in story.play().runs:
+        assert not run.history.attempts or run.last.outcome != PASSED
+
+
+# Histories of any origin
+
+ANY_ATTEMPT = st.builds(
+    lambda kind, model, outcome, number, has_failure, **more: PastAttempt(
+        number,
+        model,
+        TIER_OF[model],
+        outcome or kind.value,
+        failure=failed(kind, said="a").failure if has_failure else None,
+        **more,
+    ),
+    st.sampled_from(K),
+    st.sampled_from([name for name, _ in TIERS]),
+    st.none() | st.sampled_from([PASSED, INTERRUPTED, "NEWER"]),
+    st.integers(1, 4),
+    st.booleans(),
+    charged=st.booleans(),
+    epoch=st.integers(0, 1),
+    signature=st.sampled_from(["", "a"]),
+    patch_hash=st.sampled_from(["", "x"]),
+    think=st.booleans(),
+    answer=st.sampled_from(["", "AddContext", "ReduceScope", "Nonsense"]),
+    cost_usd=st.none() | st.floats(0, 2),
+)
+ANY_ADVICE = st.builds(
+    Advice,
+    st.sampled_from(Topic),
+    st.integers(0, 4),
+    st.sampled_from(AdviceOutcome),
+    st.integers(0, 1),
+    strategy=st.sampled_from(["", "escalate", "retry_same", "skip_and_continue", "expand", "person", "needs_human"]),
+    delay_s=st.none() | st.floats(0, 1e9),
+    needs=st.sampled_from([(), ("5",)]),
+)
+ANY_HISTORY = st.builds(
+    History,
+    ISSUES,
+    st.lists(ANY_ATTEMPT, max_size=8).map(tuple),
+    st.integers(0, 1),
+    st.lists(ANY_ADVICE, max_size=5).map(tuple),
+    st.lists(st.builds(Approval, st.integers(0, 4), st.sampled_from(Verdict)), max_size=3).map(tuple),
+    st.none() | st.sampled_from([name for name, _ in TIERS]),
+    st.none() | st.integers(1, 6),
+)
+
+
+@settings(CALM, max_examples=300)
+@given(POLICIES, ANY_HISTORY, st.dictionaries(st.sampled_from([name for name, _ in TIERS]), st.floats(-10, 10)))
+def test_every_history_whatever_its_origin_gets_one_action_within_its_limits(policy, history, away):
+    action = next_action(history, policy, 0.0, 0.5, away)
+    assert isinstance(action, get_args(Action))
+    assert action.reason
+    charged = sum(attempt.charged for attempt in history.current)
+    if charged >= policy.cap(history.issue, history.attempts_max):
+        assert isinstance(action, (Block, Land, RequestApproval, Review, WaitUntil))
