@@ -17,14 +17,17 @@ from noface.system.supervise import Canceller, Command, Exit
 _CHUNK_BYTES = 1 << 20
 _STDERR_TAIL_BYTES = 16_000
 _WORDS_SHOWN_MAX = 160
+_LOOKED_AT_MAX = 4000
 _SHOWS_A_MODEL = (EventKind.TOOL, EventKind.EDIT)
 """Only a model that answers uses tools; text may as well be a provider's excuse."""
+_NO_PATH = frozenset(" \t\"'`*?|&;<>()$=")
+"""What stands in commands and patterns; a path with one of these is not told by itself."""
 
 
-class TellLine(Protocol):
-    """Shows a line of a run; `alive` where it proves that the provider answers."""
+class TellEvent(Protocol):
+    """Shows what a run does; `alive` where it has proved since the last call that the provider answers."""
 
-    def __call__(self, text: str, *, alive: bool) -> None:
+    def __call__(self, event: AgentEvent, *, alive: bool) -> None:
         """Show it."""
         ...
 
@@ -32,11 +35,11 @@ class TellLine(Protocol):
 class LogFollower:
     """Feeds a growing log to a reader, and remembers when the run last showed that it lives."""
 
-    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, tell_line: "TellLine") -> None:
+    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, tell_event: "TellEvent") -> None:
         self._stdout = stdout
         self._stderr = stderr
         self._reader = reader
-        self._tell_line = tell_line
+        self._tell_event = tell_event
         self._offset = 0
         self._stderr_size = 0
         self.last_life: float | None = None
@@ -44,13 +47,15 @@ class LogFollower:
     def poll(self) -> float | None:
         """Read what is new; return the monotonic time of the last sign of life, None before the first."""
         event: AgentEvent | None = None
+        answers = False
         try:
             with self._stdout.open("rb") as log:
                 log.seek(self._offset)
                 while data := log.read(_CHUNK_BYTES):
                     self._offset += len(data)
                     events = self._reader.feed(data)
-                    event = events[-1] if events else event
+                    event = next((e for e in reversed(events) if e.kind is not EventKind.RESULT), event)
+                    answers = answers or any(e.kind in _SHOWS_A_MODEL for e in events)
                     if self._reader.any_output_is_life or any(e.alive for e in events):
                         self.last_life = time.monotonic()
         except OSError:
@@ -58,7 +63,7 @@ class LogFollower:
         if self._reader.any_output_is_life:
             self._watch_stderr()
         if event is not None:
-            self._tell_line(event.text, alive=event.kind in _SHOWS_A_MODEL)
+            self._tell_event(event, alive=answers)
         return self.last_life
 
     def _watch_stderr(self) -> None:
@@ -80,10 +85,12 @@ def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Cancell
         log.unlink(missing_ok=True)
     reader = agent.reader()
 
-    def tell_line(text: str, *, alive: bool) -> None:
-        tell(Progress(order.issue.id, order.number, "agent", text[:_WORDS_SHOWN_MAX], alive))
+    def tell_event(event: AgentEvent, *, alive: bool) -> None:
+        text = event.text[:_LOOKED_AT_MAX].replace(f"{place.workspace}/", "")
+        shown, file = text[:_WORDS_SHOWN_MAX], file_in(event.kind, text)
+        tell(Progress(order.issue.id, order.number, "agent", shown, alive, event.kind, file))
 
-    follower = LogFollower(stdout, stderr, reader, tell_line)
+    follower = LogFollower(stdout, stderr, reader, tell_event)
     ended = shop.launcher.run(
         Command(
             argv=invocation.argv,
@@ -103,6 +110,15 @@ def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Cancell
     tail = read_bounded(stderr, 0, _STDERR_TAIL_BYTES) if stderr.exists() else ""
     run = _judged(order, ended, reader, tail)
     return run if run.answer or not reader.any_output_is_life else replace(run, answer=_printed(stdout))
+
+
+def file_in(kind: EventKind, text: str) -> str:
+    """Return the file that a tool or an edit is about, "" where it is about none or about more than a name tells."""
+    target = text.partition(" ")[2].partition(", ")[0]
+    if kind is EventKind.EDIT:
+        return target
+    is_path = ("/" in target or "." in target) and "://" not in target and not any(c in _NO_PATH for c in target)
+    return target if kind is EventKind.TOOL and is_path else ""
 
 
 def _printed(stdout: Path) -> str:

@@ -61,7 +61,7 @@ def begin(
     action = decide(context, told)
     match action:
         case BreakDown() | CallResolver() | Diagnose() | Reflect() | Review():
-            state = context.reader.states()[issue.id]
+            state = context.reader.state(issue.id)
             _record(context, told, action)
             if questions.own(issue, action, state):
                 return Begun.ANSWERED
@@ -99,7 +99,7 @@ def _record(context: RunContext, told: History, action: Action) -> None:
 
 
 def _attempt(context: RunContext, issue: Issue, action: Action, workers: Workers, accept_failing: int | None) -> None:
-    state = context.reader.states()[issue.id]
+    state = context.reader.state(issue.id)
     slot = workers.take_slot()
     order, prompt_hash = make_order(context, issue, action, slot, state, accept_failing)
     branch = scratch_branch(issue.id).removeprefix("refs/heads/")

@@ -101,7 +101,8 @@ class Conductor:
             case Progress(issue_id, number, phase, text):
                 self._workers.saw(message)
                 self._breakers_close(message)
-                context.announce("progress", issue_id, {"number": number, "phase": phase, "text": text})
+                did = {"kind": message.kind, "file": message.file}
+                context.announce("progress", issue_id, {"number": number, "phase": phase, "text": text, **did})
                 return False
             case GateRan(key, result):
                 context.memo[key] = result

@@ -70,10 +70,11 @@ class Epics:
 
     def _open(self) -> list[tuple[Issue, tuple[Issue, ...], dict[str, IssueState]]]:
         context = self._context
-        states = context.reader.states()
-        epics = [issue for issue in context.issues if states[issue.id].status is IssueStatus.EPIC]
-        if not epics:
+        divided = context.reader.epics()
+        if not divided:
             return []
+        states = context.reader.states()
+        epics = [issue for issue in context.issues if issue.id in divided]
         known = tuple(child for child in context.issues if child.parent is not None)
         return [(issue, tuple(child for child in known if child.parent == issue.id), states) for issue in epics]
 

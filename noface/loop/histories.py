@@ -28,5 +28,5 @@ def history_of(reader: Reader, questions: Questions, issue: Issue, state: IssueS
 def _still_needed(advice: Advice, reader: Reader) -> Advice:
     if not advice.needs:
         return advice
-    states = reader.states()
-    return replace(advice, needs=tuple(need for need in advice.needs if need in states and not states[need].done))
+    open_ones = tuple(need for need in advice.needs if reader.issue(need) is not None and not reader.state(need).done)
+    return replace(advice, needs=open_ones)

@@ -17,7 +17,7 @@ from noface.system.failpoints import hit
 
 def history(context: RunContext, issue: Issue) -> History:
     """Return what the policy decides from, as it is now."""
-    return history_of(context.reader, context.questions, issue, context.reader.states().get(issue.id))
+    return history_of(context.reader, context.questions, issue, context.reader.state(issue.id))
 
 
 def decide(context: RunContext, past: History) -> Action:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from noface.agents.base import Agent
+from noface.agents.base import Agent, EventKind
 from noface.core.classify.diff import DiffLimits
 from noface.core.model import GateResult, GateSpec
 from noface.core.proof import gate_key
@@ -84,7 +84,8 @@ Tell = Callable[[object], None]
 class Progress:
     """A step of an attempt, for people to see: phase is workspace, setup, agent, snapshot or gate.
 
-    `alive`: the agent showed that its provider answers.
+    `alive`: the agent showed that its provider answers. `kind` is what the agent did, None where the step is noface's
+    own; `file` is the file it did that to, as far as it told, relative to the workspace.
     """
 
     issue_id: str
@@ -92,6 +93,8 @@ class Progress:
     phase: str
     text: str
     alive: bool = False
+    kind: EventKind | None = None
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 import re
 
-from noface.selftest.hands import fresh
 from noface.selftest.scenario import By, Scenario
-from noface.selftest.world import ANYONE
+from noface.selftest.world import ANYONE, fresh
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _RIGHT_WORD = 2

@@ -1,22 +1,15 @@
 """Carries the worker's deeds out in its checkout: what the mind decided, and what goes wrong beside it."""
 
-import secrets
 from pathlib import Path
 
 from noface.selftest.mind import Deed, answer, draft_of
 from noface.selftest.scenario import Scenario, Wrong, product_of, shared_file
 from noface.selftest.world import World
 
-CONSONANTS = "bcdfghjklmnpqrstvwxz"
 _MANY_LINES = 2_600
 _QUIET = frozenset({Wrong.NOTHING, Wrong.PROTECTED, Wrong.CRASHES, Wrong.KILLED, Wrong.MALFORMED, Wrong.TURNS,
                     Wrong.CONTEXT, Wrong.STALLS, Wrong.CHATTERS})  # fmt: skip
 """Those that leave no answer behind."""
-
-
-def fresh(name: str) -> str:
-    """Return a secret that begins with `name` and that nobody knows yet."""
-    return f"{name}-{''.join(secrets.choice(CONSONANTS) for _ in range(8))}"
 
 
 def work(deed: Deed, scenario: Scenario, issue: str, root: Path, world: World) -> None:
@@ -27,7 +20,7 @@ def work(deed: Deed, scenario: Scenario, issue: str, root: Path, world: World) -
             root / shared_file(scenario.id), "".join(f"{line}\n" for line in (*deed.known, f"line of {issue}", "end"))
         )
     if step is not None and step.drafts:
-        word = _drafted(scenario, world)
+        word = world.draft(scenario.id)
         _write(root / draft_of(issue), f"half of it\n{word}\n")
     if step is None or step.wrong not in _QUIET:
         _write(root / product_of(issue), answer(deed))
@@ -35,16 +28,10 @@ def work(deed: Deed, scenario: Scenario, issue: str, root: Path, world: World) -
         _damage(step.wrong, scenario, issue, root, world)
 
 
-def _drafted(scenario: Scenario, world: World) -> str:
-    word = fresh(f"{scenario.id}-draft")
-    world.draft(scenario.id, word)
-    return word
-
-
 def _damage(wrong: Wrong, scenario: Scenario, issue: str, root: Path, world: World) -> None:
     match wrong:
         case Wrong.BROKEN_PYTHON | Wrong.BROKEN_JSON:
-            word = _drafted(scenario, world)
+            word = world.draft(scenario.id)
             python = wrong is Wrong.BROKEN_PYTHON
             text = (
                 f'LABEL = ("{word}"\n\n\ndef label():\n    return LABEL\n' if python else f'{{"label": "{word}",,}}\n'

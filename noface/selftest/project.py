@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.selftest.gate import prepare, script
 from noface.selftest.scenario import Scenario, shared_file
 from noface.selftest.settings import Variant, own_model, prompts, toml
 from noface.selftest.world import World
@@ -89,14 +90,17 @@ def _issue(scenario: Scenario) -> str:
 
 
 def _tools(folder: Path, scenarios: tuple[Scenario, ...], world: World, python: str) -> None:
-    """Write the programs of PATH: the agent, and a gate under the name of each tool."""
-    names = {scenario.tool.split()[0] for scenario in scenarios} | {"pytest"}
-    programs = {"claude": "worker", **dict.fromkeys(names, "checker")}
+    """Write the programs of PATH: the agent, and the gate under the name of each tool."""
+    for scenario in scenarios:
+        prepare(scenario, world)
+    gate = script(world)
     home = str(Path(__file__).resolve().parents[2])
-    for name, module in programs.items():
-        code = f"import sys; sys.path.insert(0, {home!r}); from noface.selftest.{module} import main; sys.exit(main(sys.argv[1:]))"
-        command = shlex.join([python, "-I", "-S", "-c", code, str(world.folder)])
-        _write(folder / name, f'#!/bin/sh\nexec {command} "$@"\n')
+    code = f"import sys; sys.path.insert(0, {home!r}); from noface.selftest.worker import main; sys.exit(main(sys.argv[1:]))"
+    agent = shlex.join([python, "-I", "-S", "-c", code, str(world.folder)])
+    programs = {scenario.tool.split()[0]: gate for scenario in scenarios}
+    programs |= {"pytest": gate, "claude": f'#!/bin/sh\nexec {agent} "$@"\n'}
+    for name, text in programs.items():
+        _write(folder / name, text)
         (folder / name).chmod(0o755)
 
 

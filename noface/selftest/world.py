@@ -4,6 +4,7 @@ It lies in a folder outside the project, which the gates and the program around 
 """
 
 import json
+import os
 import re
 import time
 from pathlib import Path
@@ -11,6 +12,13 @@ from pathlib import Path
 _PLACE = re.compile(r"\{(\w+)\}")
 ANYONE = "*"
 """Stands for the scenario of secrets that all share."""
+_CONSONANTS = "bcdfghjklmnpqrstvwxz"
+_LETTERS = 8
+
+
+def fresh(name: str) -> str:
+    """Return a secret that begins with `name` and that nobody knows yet."""
+    return f"{name}-{''.join(_CONSONANTS[byte % len(_CONSONANTS)] for byte in os.urandom(_LETTERS))}"
 
 
 class World:
@@ -42,17 +50,16 @@ class World:
         own = self._secrets.get(scenario, {})
         return _PLACE.sub(lambda found: own.get(found[1], found[0]), text)
 
-    def draft(self, scenario: str, word: str) -> None:
-        """Remember what a worker has drafted."""
-        with (self.folder / f"drafts-{scenario}").open("a") as file:
-            file.write(f"{word}\n")
+    def drafts_file(self, scenario: str) -> Path:
+        """Return the file with what workers have drafted, a line each; it need not be there."""
+        return self.folder / f"drafts-{scenario}"
 
-    def drafts(self, scenario: str) -> tuple[str, ...]:
-        """Return what was drafted, in all attempts."""
-        try:
-            return tuple((self.folder / f"drafts-{scenario}").read_text().split())
-        except FileNotFoundError:
-            return ()
+    def draft(self, scenario: str) -> str:
+        """Make a draft, remember it, and return it."""
+        word = fresh(f"{scenario}-draft")
+        with self.drafts_file(scenario).open("a") as file:
+            file.write(f"{word}\n")
+        return word
 
     def count(self, name: str) -> int:
         """Count one more, and return how many that makes."""
@@ -61,27 +68,17 @@ class World:
             return file.tell()
 
     def quiet_until(self, name: str, seconds: float, times: int) -> float | None:
-        """Return until when a thing that was asked just now wants to be left alone (epoch seconds), None if it answers.
+        """Return until when a provider that is asked just now wants quiet (epoch seconds), None where it answers.
 
-        The first time it wants `seconds` of quiet. Whoever asks earlier starts that anew; after `times` such spans it
-        answers for good.
+        At first it wants `seconds` of it. Whoever asks earlier starts that anew; after `times` such spans it answers.
         """
-        path = self.folder / f"quiet-{name}"
-        now = time.time()
+        path, now = self.folder / f"quiet-{name}", time.time()
         try:
             left, until = path.read_text().split()
+            spans = int(left) - (now >= float(until))
         except FileNotFoundError:
-            left, until = str(times), "0"
-        if int(left) == times and until == "0":
             spans = times
-        elif now < float(until):
-            spans = int(left)
-        else:
-            spans = int(left) - 1
-        if spans <= 0:
-            path.write_text("0 0")
-            return None
         # Whole seconds, as providers tell them, and never less than asked for.
         end = float(int(now + seconds) + 1)
         path.write_text(f"{spans} {end}")
-        return end
+        return end if spans > 0 else None

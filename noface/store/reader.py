@@ -11,6 +11,11 @@ from noface.core.model import Failure, GateResult, IssueFault, IssueState, PastA
 from noface.core.taxonomy import IssueStatus
 from noface.store.database import Database
 
+_STATES = (
+    "SELECT id, status, reason, until, epoch, note, blocked_hash, content_hash, satisfied, wanted_model,"
+    " wanted_attempts, granted_paths, needs FROM issues"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class OpenAttempt:
@@ -66,11 +71,17 @@ class Reader:
 
     def states(self) -> dict[str, IssueState]:
         """Return every known issue's state."""
-        rows = self._db.rows(
-            "SELECT id, status, reason, until, epoch, note, blocked_hash, content_hash, satisfied, wanted_model,"
-            " wanted_attempts, granted_paths, needs FROM issues"
-        )
+        rows = self._db.rows(_STATES)
         return {row["id"]: _state(row) for row in rows}
+
+    def state(self, issue_id: str) -> IssueState:
+        """Return one issue's state; that of a new issue where it is not known yet."""
+        rows = self._db.rows(_STATES + " WHERE id = ?", issue_id)
+        return _state(rows[0]) if rows else IssueState(issue_id)
+
+    def epics(self) -> frozenset[str]:
+        """Return the ids of the issues whose parts do the work."""
+        return frozenset(str(row[0]) for row in self._db.rows("SELECT id FROM issues WHERE status = 'epic'"))
 
     def issues(self) -> list[sqlite3.Row]:
         """Return the rows of all issues in the backlog's order; those that vanished come last."""
