@@ -25,7 +25,7 @@ DIAGNOSIS = {
 def lay_out(project):
     """Three issues: one fails once, one is proven while main moves; and changes of the user's, not committed."""
     moved = f"until test -e {project.path}/two.txt; do sleep 0.05; done"
-    asks = '[roles]\ndiagnoser = "big"\n[retry.strategies]\nTEST_FAILURE = "diagnose"\n'
+    asks = '[roles]\ndiagnoser = "big"\n[retry.strategies]\nRUNTIME_ERROR = "diagnose"\n'
     project.config(asks, gate=f"test ! -e bad && if test -e three.txt; then {moved}; fi", workers=2)
     project.play(
         ("2", 0, [{"say": json.dumps(DIAGNOSIS)}], "diagnosis"),

@@ -73,6 +73,7 @@ _PROVIDER_AWAY: frozenset[KindName] = frozenset({"RATE_LIMITED", "OVERLOADED", "
 _SURROUNDINGS: frozenset[KindName] = frozenset({"AUTH", "MISCONFIGURED", "ENVIRONMENT", "BASELINE_RED"})
 _WAITING: tuple[StrategyName, ...] = ("wait", "switch", "block")
 _STOPPING: tuple[StrategyName, ...] = ("block",)
+_NOT_AGAIN: tuple[StrategyName, ...] = ("escalate", "block")
 _WORKING: tuple[StrategyName, ...] = tuple(name for name in STRATEGIES if name not in ("wait", "switch"))
 
 
@@ -80,6 +81,8 @@ def allowed_strategies(kind: KindName) -> tuple[StrategyName, ...]:
     """Return the strategies that make sense for a kind: no prompt mends a rate limit, no wait a failing test."""
     if kind in _PROVIDER_AWAY:
         return _WAITING
+    if kind == "NO_PROGRESS":
+        return _NOT_AGAIN
     return _STOPPING if kind in _SURROUNDINGS else _WORKING
 
 

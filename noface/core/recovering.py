@@ -44,7 +44,12 @@ def _hopeless(standing: Standing) -> Action | None:
     policy, failure, charged = standing.policy, standing.failure, standing.charged
     if policy.block_after is not None and same_failure(charged) >= policy.block_after:
         return Block(failure.kind, f"the same failure {policy.block_after} times in a row")
-    if identical(charged) >= IDENTICAL_ATTEMPTS_MAX and on_last_rung(standing):
+    stuck = identical(charged)
+    if stuck > 1 and policy.strategy(FailureKind.NO_PROGRESS) is Strategy.BLOCK:
+        return Block(
+            FailureKind.NO_PROGRESS, "the same diff and the same failure; [retry.strategies] NO_PROGRESS = block"
+        )
+    if stuck >= IDENTICAL_ATTEMPTS_MAX and on_last_rung(standing):
         return Block(FailureKind.NO_PROGRESS, f"the same diff and the same failure {IDENTICAL_ATTEMPTS_MAX} times")
     return None
 

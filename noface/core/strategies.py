@@ -36,6 +36,7 @@ DEFAULT_BY_CATEGORY: dict[Category, Strategy] = {
 
 _WAITING = (Strategy.WAIT, Strategy.SWITCH, Strategy.BLOCK)
 _STOPPING = (Strategy.BLOCK,)
+_NOT_AGAIN = (Strategy.ESCALATE, Strategy.BLOCK)
 _WORKING = tuple(strategy for strategy in Strategy if strategy not in (Strategy.WAIT, Strategy.SWITCH))
 
 
@@ -50,4 +51,6 @@ def allowed(kind: FailureKind) -> tuple[Strategy, ...]:
         return _WAITING
     if kind.category is Category.ENVIRONMENT:
         return _STOPPING
+    if kind.category is Category.NO_PROGRESS:
+        return _NOT_AGAIN
     return _WORKING

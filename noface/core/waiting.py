@@ -76,7 +76,7 @@ def again(standing: Standing) -> Action | None:
         return _reviewed(standing)
     resolver = standing.policy.roles.resolver
     conflicts = failure.kind is FailureKind.MERGE_CONFLICT and times >= CONFLICTS_BEFORE_RESOLVER
-    if conflicts and resolver is not None and standing.answer(Topic.MERGE_CONFLICT) is None:
+    if conflicts and resolver is not None and not standing.asked_before(Topic.MERGE_CONFLICT):
         reason = "main moved twice into the same place: ask how to merge"
         return CallResolver(Topic.MERGE_CONFLICT, resolver, reason)
     model = same_model(told, standing.ladder)
