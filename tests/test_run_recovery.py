@@ -282,3 +282,56 @@ def test_what_worked_for_one_issue_is_told_to_the_next_with_the_same_failure(pro
     project.run()
     assert "seven.txt" in project.prompt("8", 2)
     assert "seven.txt" not in project.prompt("8", 1)
+
+
+def test_a_reflection_is_asked_for_and_reaches_the_next_prompt(project):
+    project.config(gate="test ! -e bad || { echo FAIL: got bad, want good; exit 1; }")
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("[retry]\n", "[retry]\nreflect = true\n"))
+    project.play(
+        ("7", 1, [{"write": "bad", "text": "x"}]),
+        ("7", 1, says({"why": "I left bad behind, code 31", "plan": "remove it"}), "reflection"),
+        ("7", 2, [{"delete": "bad"}, {"write": "b.txt", "text": "b"}]),
+    )
+    project.issue(7)
+    project.commit()
+    project.run()
+    assert "code 31" in project.prompt("7", 2)
+    assert project.statuses() == {"7": "merged"}
+
+
+def test_wider_paths_that_a_person_approved_have_other_issues_verified_again(project):
+    wider = {"resolution": "expand", "paths": ["eight.txt"], "guidance": "needed", "recheck": ["8"]}
+    roles(project, "resolver")
+    project.play(
+        ("8", 0, [{"write": "eight.txt", "text": "8"}]),
+        ("7", 1, [{"write": "seven.txt", "text": "7"}, {"write": "eight.txt", "text": "broken"}]),
+        ("7", 0, says(wider), "boundary"),
+        ("7", 2, [{"write": "seven.txt", "text": "7"}, {"write": "eight.txt", "text": "broken"}]),
+        ("7", 3, [{"write": "eight.txt", "text": "8 and 7"}, {"write": "seven.txt", "text": "7"}]),
+    )
+    project.issue(8, priority=0, accept=["grep -q 8 eight.txt"])
+    project.issue(7, paths=["seven.txt"], depends_on=["8"])
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"7": "approval", "8": "merged"}
+    assert project.noface("approve", "7").returncode == 0
+    project.run()
+    second, third = project.attempts("7")[1:]
+    assert second["failure"]["gate"] == "recheck-1"
+    assert third["outcome"] == "PASSED"
+    assert (project.path / "eight.txt").read_text() == "8 and 7"
+
+
+def test_what_each_step_left_is_kept_in_the_form_asked_for(project):
+    project.config('[recovery]\naccumulation_format = "full_output"\n', gate="echo the gate speaks; test ! -e bad")
+    project.play(("7", 1, [{"write": "bad", "text": "x"}]), ("7", 2, [{"delete": "bad"}, {"write": "c", "text": "c"}]))
+    project.issue(7)
+    project.commit()
+    project.run()
+    partial = project.attempts("7")[0]["partial"]
+    assert partial["accumulation_format"] == "full_output"
+    assert partial["total_steps"] == len(partial["partial_results"])
+    failed = partial["partial_results"][partial["failed_step"]]
+    assert failed["name"].endswith("check")
+    assert "content" in failed
