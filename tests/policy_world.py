@@ -39,7 +39,7 @@ from noface.core.policy import next_action
 from noface.core.reported import of_report
 from noface.core.retry_policy import Policy
 from noface.core.review_rules import rejection
-from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
+from noface.core.taxonomy import Category, FailureKind
 from noface.loop.charging import charged
 
 CUTS_MAX = 2
@@ -108,6 +108,7 @@ class Story:
     cuts: int = 0
     settled: int = 0
     asked: int = 0
+    ended: bool = False
     history: History = field(init=False)
     away: dict[str, float] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
@@ -116,22 +117,16 @@ class Story:
     def __post_init__(self) -> None:
         self.history = History(self.issue)
 
-    @property
-    def steps_max(self) -> int:
-        """More decisions than the limits of the policy can lead to."""
-        transient = 1 + len(TIER_OF) * (self.policy.transient_retries + 1)
-        uncharged = 5 + CUTS_MAX + self.policy.review.rounds_max + len(OTHER_ISSUES)
-        return (self.policy.cap(self.issue) + 1) * uncharged * transient * 4
-
-    def play(self) -> "Story":
-        """Go on until the story ends. Fails where it goes on for longer than any limit allows."""
-        for _ in range(self.steps_max):
+    def play(self, decisions_max: int = 100) -> "Story":
+        """Go on until the story ends, or for as long as one cares to look."""
+        for _ in range(decisions_max):
             action = next_action(self.history, self.policy, self.now, self.jitter, dict(self.away))
             self.decisions.append(Decision(self.history, self.now, dict(self.away), action))
             self._note(action)
             if not self._carry_out(action):
-                return self
-        raise AssertionError(f"it never ends: {[kind_of(d.action) for d in self.decisions[-12:]]}")
+                self.ended = True
+                break
+        return self
 
     def _note(self, action: Action) -> None:
         if self.history.attempts:
@@ -206,6 +201,7 @@ class Story:
             charged(told, self.history.attempts),
             signature=failure.signature if failure is not None else "",
             patch_hash=turn.diff,
+            candidate=f"c{number}",
             failure=failure,
             cost_usd=turn.cost,
             think=action.think,
@@ -294,11 +290,3 @@ def _report(turn: Turn) -> WorkerReport | None:
     if turn.reason is None or turn.kind is None:
         return None
     return WorkerReport(ReportStatus.BLOCKED, "said", blocked_reason=turn.reason, needs=OTHER_ISSUES[: turn.lines % 3])
-
-
-def ended_well(action: Action) -> bool:
-    """Whether a story's last decision is one that nothing has to follow."""
-    return isinstance(action, (Land, Block, Skip, BreakDown))
-
-
-__all__ = ["INTERRUPTED", "PASSED", "Decision", "Story", "Turn", "Word", "ended_well"]

@@ -14,7 +14,7 @@ from noface.core.taxonomy import Category, FailureKind
 
 TIER_OF = dict(TIERS)
 _STEPS = [(model, think) for model, _ in TIERS for think in (False, True)]
-_FEW = [(), (), (), (K.TEST_FAILURE,), tuple(kind for kind in K if kind.category is Category.COMPLEXITY)]
+_FEW = [*[()] * 8, (K.TEST_FAILURE,), tuple(kind for kind in K if kind.category is Category.COMPLEXITY)]
 
 
 def _rung(step: tuple[str, bool], times: int, answers: tuple[FailureKind, ...]) -> Rung:
@@ -25,7 +25,7 @@ def _rung(step: tuple[str, bool], times: int, answers: tuple[FailureKind, ...]) 
 LADDERS = st.lists(
     st.builds(_rung, st.sampled_from(_STEPS), st.integers(1, 3), st.sampled_from(_FEW)),
     min_size=1,
-    max_size=4,
+    max_size=5,
     unique_by=lambda rung: (rung.model, rung.think),
 ).map(lambda rungs: tuple(sorted(rungs, key=lambda rung: rung.tier)))
 STRATEGIES = st.dictionaries(st.sampled_from(K), st.integers(0, 20), max_size=4).map(
@@ -44,9 +44,9 @@ POLICIES = st.builds(
     Policy,
     ladder=LADDERS,
     tiers=st.just(TIERS),
-    attempts_max=st.integers(1, 6),
-    block_after=st.none() | st.integers(1, 4),
-    issue_cost_usd_max=st.none() | st.floats(0.5, 5),
+    attempts_max=st.sampled_from([8, 6, 5, 4, 3, 1]),
+    block_after=st.sampled_from([None, None, None, 3, 1]),
+    issue_cost_usd_max=st.sampled_from([None, None, None, 5.0, 1.5]),
     transient_retries=st.integers(0, 2),
     backoff_base_s=st.floats(0, 100),
     backoff_max_s=st.floats(0, 1000),
@@ -54,7 +54,7 @@ POLICIES = st.builds(
     strategies=STRATEGIES,
     roles=ROLES,
     reflect=st.booleans(),
-    strategies_max=st.integers(1, 4),
+    strategies_max=st.sampled_from([5, 4, 3, 3, 1]),
     diagnose_after=st.integers(1, 3),
     allow_skip=st.booleans(),
     breakdown=st.builds(
@@ -76,39 +76,32 @@ ISSUES = st.builds(
     st.just(ISSUE.title),
     labels=st.sampled_from([(), ("risky",)]),
     model=st.sampled_from([None, None, "small", "twin", "big", "huge"]),
-    max_attempts=st.none() | st.integers(1, 6),
-    no_escalate=st.booleans(),
+    max_attempts=st.sampled_from([None, None, None, 7, 1]),
+    no_escalate=st.sampled_from([False, False, True]),
     tier=st.sampled_from([None, None, 1, 2, 3]),
     depth=st.sampled_from([0, 0, 1]),
 )
 MONEY = st.none() | st.sampled_from([0.0, 0.3, 1.0])
 FREQUENT = [
-    K.TEST_FAILURE,
-    K.NO_DIFF,
-    K.OUTPUT_FORMAT,
-    K.AGENT_CONFUSION,
-    K.TIMEOUT,
-    K.GATE_TAMPERING,
-    K.RATE_LIMITED,
-    K.NETWORK,
-    K.UNKNOWN,
-    K.MERGE_CONFLICT,
-    None,
+    *[K.TEST_FAILURE, K.NO_DIFF, K.UNKNOWN, None, None] * 2,
+    *[K.RATE_LIMITED, K.NETWORK, K.OVERLOADED, K.MERGE_CONFLICT],
+    *[K.OUTPUT_FORMAT, K.AGENT_CONFUSION, K.TIMEOUT, K.GATE_TAMPERING],
+    *K,
 ]
 TURNS = st.builds(
     Turn,
-    kind=st.sampled_from(FREQUENT) | st.sampled_from(K),
-    said=st.sampled_from("aaab"),
-    diff=st.sampled_from("xxxy"),
-    message=st.sampled_from(["it is odd", "it is odd", "x: command not found", "No space left on device: 'x'"]),
+    kind=st.sampled_from(FREQUENT),
+    said=st.sampled_from("aaabc"),
+    diff=st.sampled_from("xxxyz"),
+    message=st.sampled_from(["it is odd"] * 6 + ["x: command not found", "No space left on device: 'x'"]),
     theirs=st.booleans(),
-    cut=st.sampled_from([False, False, False, True]),
+    cut=st.sampled_from([False] * 7 + [True]),
     reset=st.none() | st.floats(-10, 5000),
     cost=MONEY,
     changed=st.sampled_from([(), ("a.py",), ("a.py", "db/b.sql", "test_a.py")]),
     lines=st.sampled_from([0, 1, 2, 50]),
-    reason=st.sampled_from([None, None, None, *BlockedReason]),
-    lands=st.booleans(),
+    reason=st.sampled_from([None] * 16 + list(BlockedReason)),
+    lands=st.sampled_from([False, False, True]),
 )
 WORDS = st.builds(
     Word,
@@ -128,7 +121,7 @@ STORIES = st.builds(
     Story,
     POLICIES,
     ISSUES,
-    st.lists(TURNS, min_size=1, max_size=6),
+    st.lists(TURNS, min_size=2, max_size=7),
     st.lists(WORDS, min_size=1, max_size=5),
     st.floats(0, 1, exclude_max=True),
 )

@@ -3,7 +3,7 @@
 import pytest
 from policy_story import LADDER, ROLES, K, blocked_by, decide, failed, fails, interrupted, policy, said
 
-from noface.core.actions import AddContext, Block, CallResolver, Escalate, RequestApproval, RetryWithFeedback
+from noface.core.actions import AddContext, Block, CallResolver, Escalate, Land, RequestApproval, RetryWithFeedback
 from noface.core.history import AdviceOutcome, Topic, Verdict
 from noface.core.model import BlockedReason
 from noface.core.retry_policy import Roles
@@ -105,6 +105,26 @@ def test_a_worker_that_argues_that_a_test_is_wrong_gets_a_person_s_word(kind):
     assert asked == RequestApproval(kind, "the worker argues that a test or a contract is wrong: look at it")
     told = decide(failed(kind, report=CONTRACT), Verdict.REJECTED, policy=ASKING)
     assert isinstance(told, AddContext)
+
+
+def test_a_change_of_the_tests_that_a_person_approved_may_land():
+    tampering = failed(K.GATE_TAMPERING, report=CONTRACT, candidate="c0ffee")
+    landed = decide(tampering, Verdict.APPROVED, policy=ASKING)
+    assert landed == Land("a person approved the change of the tests; it lands if the gates pass")
+    assert isinstance(decide(tampering, Verdict.REJECTED, policy=ASKING), AddContext)
+
+
+def test_nothing_else_lands_because_a_person_approved_it():
+    for kind, commit in ((K.GATE_TAMPERING, None), (K.BOUNDARY_VIOLATION, "c0ffee")):
+        told = decide(failed(kind, report=CONTRACT, candidate=commit), Verdict.APPROVED, policy=ASKING)
+        assert isinstance(told, AddContext)
+
+
+def test_to_allow_further_paths_is_not_to_approve_a_change_of_the_tests():
+    tampering = failed(K.GATE_TAMPERING, candidate="c0ffee")
+    asked = decide(tampering, EXPAND, policy=ASKING)
+    assert asked.paths == ("db/a.sql", "db/b.sql")
+    assert not isinstance(decide(tampering, EXPAND, Verdict.APPROVED, policy=ASKING), Land)
 
 
 def test_it_gets_a_person_s_word_also_where_it_argues_again():

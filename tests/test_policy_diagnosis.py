@@ -1,7 +1,7 @@
 """Failures that nobody can explain, or that come again and again: known causes, then a diagnosis (rule 13, S1 to S5)."""
 
 import pytest
-from policy_story import NOW, ROLES, K, decide, failed, fails, policy, rungs, said
+from policy_story import NOW, ROLES, K, conflict, decide, failed, fails, policy, rungs, said
 
 from noface.core.actions import (
     AddContext,
@@ -47,6 +47,8 @@ def test_the_same_failure_again_is_diagnosed():
     assert isinstance(decide(*alike(1), policy=ASKING), RetryWithFeedback)
     assert decide(*alike(2), policy=ASKING) == Diagnose("doctor", "TEST_FAILURE: the same failure again")
     assert isinstance(decide(*fails(2), policy=ASKING), Escalate)
+    between = [*alike(1), failed(K.RATE_LIMITED), conflict(), *alike(1)]
+    assert isinstance(decide(*between, policy=ASKING), Diagnose)
 
 
 def test_diagnose_after_says_how_often_it_must_come():

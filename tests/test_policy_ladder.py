@@ -65,6 +65,8 @@ def test_two_models_of_one_tier_still_make_a_ladder():
 def test_a_weaker_rung_is_never_used():
     falling = rungs(("huge", 2), ("big", 5))
     assert decide(*fails(2, "huge"), policy=falling).model == "huge"
+    dented = rungs(("small", 1), ("huge", 1), ("big", 5))
+    assert decide(*fails(1), *fails(1, "huge"), policy=dented).model == "huge"
 
 
 def test_a_ladder_lengthened_meanwhile_does_not_lead_back_down():
@@ -73,8 +75,19 @@ def test_a_ladder_lengthened_meanwhile_does_not_lead_back_down():
 
 
 def test_a_ladder_cut_short_meanwhile_goes_on_with_its_strongest_model_as_a_plain_retry():
-    attempts = fails(2, "huge")
-    assert decide(*attempts) == RetryWithFeedback("big", "TEST_FAILURE: once more, with feedback")
+    for times in (1, 2):
+        again = decide(*fails(times, "huge"))
+        assert again == RetryWithFeedback("big", "TEST_FAILURE: once more, with feedback")
+
+
+def test_an_attempt_stands_on_the_rung_of_its_model_that_thought_as_it_did():
+    both = rungs(("small", 9), ("big", 9), ("big", 9, "think"))
+    plain = decide(*fails(1), *fails(1, "big"), policy=both)
+    assert (plain.model, plain.think) == ("big", False)
+    thought = decide(*fails(1), *fails(1, "big", think=True), policy=both)
+    assert (thought.model, thought.think) == ("big", True)
+    later = rungs(("small", 9), ("twin", 9, "think"))
+    assert decide(*fails(1), *fails(1, "twin"), policy=later).model == "twin"
 
 
 # Rungs for some kinds only
@@ -107,6 +120,17 @@ def test_the_last_rung_that_answers_a_kind_repeats_until_the_cap():
     assert decide(*fails(5), policy=specialist) == Block(K.TEST_FAILURE, "all 5 attempts are used up")
 
 
+def test_of_several_rungs_that_answer_a_kind_the_highest_repeats():
+    specialist = rungs(("small", 1), ("big", 1), ("huge", 2, K.TIMEOUT))
+    assert decide(*fails(1), *fails(2, "big"), policy=specialist).model == "big"
+
+
+def test_a_rung_that_answers_nothing_else_does_not_lead_back_down():
+    specialist = rungs(("small", 2), ("huge", 2, K.TIMEOUT))
+    row = [*fails(2, kind=K.TIMEOUT), *fails(1, "huge")]
+    assert decide(*row, policy=specialist) == Block(K.TEST_FAILURE, "no rung of the ladder answers TEST_FAILURE")
+
+
 # No progress (rule 9)
 
 
@@ -114,6 +138,7 @@ def test_second_identical_failure_escalates():
     assert isinstance(decide(*fails(2), policy=PATIENT), RetryWithFeedback)
     skipped = decide(*same(2), policy=PATIENT)
     assert skipped == Escalate("big", "no progress: TEST_FAILURE: next rung, big")
+    assert decide(*same(2), policy=rungs(("small", 4), ("big", 4), ("huge", 4))).model == "big"
 
 
 def test_the_same_diff_with_another_error_is_progress():
@@ -132,7 +157,9 @@ def test_the_same_from_a_stronger_model_is_no_repetition():
 
 
 def test_what_was_not_charged_does_not_break_a_row_of_identical_attempts():
-    assert isinstance(decide(*same(1), failed(K.RATE_LIMITED), conflict(), *same(1), policy=PATIENT), Escalate)
+    skipped = decide(*same(1), failed(K.RATE_LIMITED), conflict(), *same(1), policy=PATIENT)
+    assert isinstance(skipped, Escalate)
+    assert skipped.reason.startswith("no progress")
 
 
 def test_three_identical_attempts_on_the_last_rung_end_in_no_progress():
@@ -154,6 +181,13 @@ def test_an_attempt_that_thinks_is_not_the_same_as_one_that_does_not():
     assert isinstance(once_more, RetryWithFeedback), once_more.reason
     assert once_more.think
     assert decide(*attempts, *same(2, think=True), policy=thinking).kind is K.NO_PROGRESS
+
+
+def test_no_progress_can_be_told_to_a_person_at_once():
+    strict = policy(ladder=PATIENT.ladder, attempts_max=9, strategies=((K.NO_PROGRESS, Strategy.BLOCK),))
+    assert isinstance(decide(*same(1), policy=strict), RetryWithFeedback)
+    assert decide(*same(2), policy=strict).kind is K.NO_PROGRESS
+    assert isinstance(decide(*fails(2), policy=strict), RetryWithFeedback)
 
 
 def test_identical_attempts_before_the_last_rung_do_not_block_on_it():

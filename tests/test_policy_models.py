@@ -34,6 +34,13 @@ def test_a_model_outside_the_ladder_gives_way_to_a_stronger_one():
     assert decide(*fails(2, "twin"), issue=issue).model == "big"
 
 
+def test_a_model_that_nobody_knows_counts_as_one_of_the_lowest_tier():
+    issue = replace(ISSUE, model="alien")
+    assert decide(issue=issue).model == "alien"
+    alien = [replace(attempt, model="alien") for attempt in fails(2)]
+    assert decide(*alien, issue=issue).model == "big"
+
+
 def test_the_model_a_person_names_at_unblocking_outranks_the_issue_s_own():
     issue = replace(ISSUE, model="big")
     assert decide(issue=issue, model="huge").model == "huge"

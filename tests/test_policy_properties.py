@@ -6,17 +6,19 @@ from typing import get_args
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from policy_story import TIER_OF, TIERS, K, failed
-from policy_world import INTERRUPTED, PASSED, Decision, ended_well
+from policy_world import Decision
 from policy_worlds import ISSUES, POLICIES, STORIES
 
-from noface.core.actions import Action, Asking, Attempting, Block, Land, RequestApproval, Review, WaitUntil
+from noface.core.actions import Action, Asking, Attempting, Block, Land, RequestApproval, Review, WaitUntil, kind_of
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
 from noface.core.model import PastAttempt
 from noface.core.policy import next_action
 from noface.core.review_rules import review_due
-from noface.core.taxonomy import Category
+from noface.core.taxonomy import INTERRUPTED, PASSED, Category
 
 CALM = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+DECISIONS_MAX = 400
+"""Beyond what up to 8 attempts, 5 reviews, 2 retries and turns that come back after 7 can lead to."""
 ONCE_AN_ISSUE = (Topic.ARCHITECT, Topic.BREAKDOWN)
 
 
@@ -33,10 +35,15 @@ def ladder_of(decision: Decision, policy):
 
 @CALM
 @given(STORIES)
-def test_every_story_ends_and_every_decision_has_a_reason(story):
-    story.play()
-    assert ended_well(story.decisions[-1].action)
-    for decision in story.decisions:
+def test_every_story_ends(story):
+    story.play(DECISIONS_MAX)
+    assert story.ended, [kind_of(decision.action) for decision in story.decisions[-12:]]
+
+
+@CALM
+@given(STORIES)
+def test_every_decision_is_one_action_with_a_reason(story):
+    for decision in story.play().decisions:
         assert isinstance(decision.action, get_args(Action))
         assert decision.action.reason.strip()
         assert len(decision.action.reason) < 1000
@@ -191,10 +198,11 @@ def test_nothing_lands_that_did_not_pass_or_was_not_approved_where_it_had_to_be(
             continue
         history, last = decision.history, decision.last
         verdict = history.verdict(last.number)
-        assert last.outcome == PASSED
         assert verdict is None or verdict.verdict is Verdict.APPROVED
         if verdict is not None:
+            assert last.outcome in (PASSED, K.GATE_TAMPERING)  # the gates prove either before main moves
             continue
+        assert last.outcome == PASSED
         assert not set(history.issue.labels) & set(story.policy.approval_labels)
         assert not (story.policy.approval_paths and any(path.startswith("db/") for path in last.changed))
         review = history.answer(Topic.REVIEW, last.number)

@@ -81,6 +81,11 @@ def test_several_attempts_and_a_diff_that_is_too_big_divide_the_issue(size):
     assert divided == BreakDown("planner", "3 attempts, and the work is too big for one: the planner divides it")
 
 
+def test_attempts_that_were_not_charged_make_an_issue_no_bigger():
+    free = [conflict(), failed(K.RATE_LIMITED)]
+    assert isinstance(decide(*free, *fails(1), failed(K.TEST_FAILURE, **BIG_DIFF), policy=PATIENT), RetryWithFeedback)
+
+
 def test_a_diff_of_just_the_size_that_is_allowed_is_not_too_big():
     just = {"changed": tuple(f"f{n}.py" for n in range(20)), "lines": 1000}
     assert isinstance(decide(*fails(2), failed(K.TEST_FAILURE, **just), policy=PATIENT), RetryWithFeedback)

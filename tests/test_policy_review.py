@@ -8,6 +8,7 @@ from policy_story import ISSUE, NOW, K, conflict, decide, failed, fails, interru
 from noface.core.actions import Block, Land, RequestApproval, RetrySame, RetryWithFeedback, Review, WaitUntil
 from noface.core.history import AdviceOutcome, Topic, Verdict
 from noface.core.ladder import Rung
+from noface.core.model import ReportStatus, WorkerReport
 from noface.core.retry_policy import Roles
 from noface.core.review_rules import ReviewRules, When, rejection
 
@@ -38,13 +39,43 @@ def test_work_that_passed_is_reviewed_before_it_lands():
 def test_without_a_reviewer_or_without_a_reason_nothing_is_reviewed():
     assert isinstance(decide(passed(), policy=policy(review=ReviewRules(When.ALWAYS))), Land)
     assert isinstance(decide(passed(), policy=policy(roles=CRITIC, review=ReviewRules(When.NEVER))), Land)
-    tested = passed(changed=("a.py", "tests/test_a.py"), lines=10)
-    assert isinstance(decide(tested, policy=RISKY), Land)
 
 
-def test_a_risk_is_named_in_the_reason():
-    large = passed(changed=tuple(f"tests/test_{n}.py" for n in range(11)))
-    assert "it changes 11 files" in decide(large, policy=RISKY).reason
+TESTED = {"changed": ("a.py", "tests/test_a.py"), "lines": 10}
+
+
+def sure(confidence):
+    """A worker's report that says how sure it is."""
+    return WorkerReport(ReportStatus.DONE, confidence=confidence)
+
+
+@pytest.mark.parametrize(
+    ("risk", "why"),
+    [
+        ({"changed": tuple(f"tests/test_{n}.py" for n in range(11))}, "it changes 11 files"),
+        ({**TESTED, "lines": 301}, "it changes 301 lines"),
+        ({**TESTED, "changed": ("db/a.sql", "tests/test_a.py")}, "it changes db/a.sql"),
+        ({**TESTED, "report": sure(0.59)}, "its worker is only 59% sure of it"),
+        ({"changed": ("a.py",), "lines": 10}, "it comes without a test"),
+    ],
+)
+def test_a_risk_is_named_in_the_reason(risk, why):
+    rules = replace(RISKY, review=ReviewRules(paths=("db/**",)))
+    assert decide(passed(**risk), policy=rules) == Review("critic", f"passed; {why}: reviewed before it lands")
+
+
+def test_a_label_is_a_risk_where_it_is_said_to_be():
+    rules = replace(RISKY, review=ReviewRules(labels=("payments",)))
+    issue = replace(ISSUE, labels=("docs", "payments"))
+    assert 'it has the label "payments"' in decide(passed(**TESTED), policy=rules, issue=issue).reason
+    assert isinstance(decide(passed(**TESTED), policy=rules), Land)
+
+
+def test_a_small_tested_change_that_its_worker_is_sure_of_is_no_risk():
+    assert isinstance(decide(passed(**TESTED, report=sure(0.6)), policy=RISKY), Land)
+    assert isinstance(decide(passed(**{**TESTED, "lines": 300}), policy=RISKY), Land)
+    accepted = replace(ISSUE, accept=("make check",))
+    assert isinstance(decide(passed(changed=("a.py",)), policy=RISKY, issue=accepted), Land)
 
 
 def test_a_review_that_is_due_comes_before_a_person_s_approval():

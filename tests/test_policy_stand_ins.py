@@ -145,9 +145,24 @@ def test_a_stand_in_uses_up_the_rung_that_it_stood_in_for():
     assert decide(*fails(2), *fails(1, "bigtwin"), policy=TWINS).model == "big"
 
 
+def test_the_next_rung_is_an_escalation_though_its_model_could_stand_in_for_the_last():
+    ladder = (Rung("small", 1, 1), Rung("twin", 1, 5))
+    assert decide(*fails(1), policy=replace(TWINS, ladder=ladder)) == Escalate("twin", "TEST_FAILURE: next rung, twin")
+
+
+def test_a_stand_in_holds_the_tier_that_had_been_reached():
+    patient = replace(TWINS, ladder=(Rung("small", 1, 9), Rung("big", 2, 9)))
+    assert decide(*fails(1), *fails(1, "bigtwin"), policy=patient).model == "big"
+
+
 def test_an_interrupted_stand_in_gives_way_to_its_rung_s_own_model():
     assert decide(interrupted("twin"), policy=TWINS).model == "small"
     assert decide(interrupted("twin"), policy=TWINS, away={"small": LATER}).model == "twin"
+
+
+def test_an_interrupted_stand_in_that_is_itself_a_rung_goes_on():
+    both = replace(TWINS, ladder=(Rung("small", 1, 1), Rung("twin", 1, 1), Rung("big", 2, 5)))
+    assert decide(interrupted("twin"), policy=both).model == "twin"
 
 
 def test_a_model_that_is_itself_a_rung_did_not_just_stand_in():

@@ -335,3 +335,24 @@ def test_what_each_step_left_is_kept_in_the_form_asked_for(project):
     failed = partial["partial_results"][partial["failed_step"]]
     assert failed["name"].endswith("check")
     assert "content" in failed
+
+
+def test_an_attempt_that_rightly_leaves_earlier_work_alone_is_gated(project):
+    project.play(
+        ("7", 1, [{"write": "b.txt", "text": "b"}, {"exit": 3}]),
+        ("7", 2, [{"say": "it is all there"}]),
+    )
+    project.issue(7)
+    project.commit()
+    project.run()
+    assert [attempt["outcome"] for attempt in project.attempts("7")] == ["AGENT_CRASH", "PASSED"]
+    assert (project.path / "b.txt").read_text() == "b"
+
+
+def test_a_worker_that_repeats_itself_is_told_that_the_same_will_not_do(project):
+    project.play(("7", 0, [{"say": "all is well"}]))
+    project.issue(7)
+    project.commit()
+    project.run(code=3)
+    assert "made the same change and failed in the same way" not in project.prompt("7", 2)
+    assert "made the same change and failed in the same way" in project.prompt("7", 3)

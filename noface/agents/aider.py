@@ -1,143 +1,50 @@
-"""aider (recorded with 0.86.2): `aider --message-file F`. Its output is text, and it exits with 0 whatever happened.
+"""aider (seen with 0.86.2): `aider --message-file F`.
 
-Prose and aider's own words share a stream. What follows the newest "Tokens: … sent, … received." is aider's own: that
-line ends every answer of the model, so whatever an answer quotes stands before it.
+It keeps no login and no session; its histories go to the attempt's folder, and ~/.aider holds nothing but caches. Its
+own retries cannot be bounded: they end by themselves after about 85 seconds.
 """
 
-import re
-from collections import deque
+from typing import ClassVar
 
-from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Invocation, Place
-from noface.agents.typed import SHOWN_MAX, TypedReader, unescaped
-from noface.core.classify.agent_evidence import AgentError, AgentEvidence
-from noface.core.model import AttemptOrder, ModelSpec, Usage
+from noface.agents.aider_stream import AiderReader
+from noface.agents.base import WORKER, Invocation, Place, defaults
+from noface.agents.typed import LITELLM_ENVIRONMENT
+from noface.core.model import AttemptOrder, ModelSpec
 
 _FLAGS = (
     "--yes-always", "--no-stream", "--no-pretty", "--no-fancy-input", "--no-check-update", "--no-show-release-notes",
-    "--no-show-model-warnings", "--analytics-disable", "--no-detect-urls", "--no-suggest-shell-commands",
+    "--no-show-model-warnings", "--no-analytics", "--no-detect-urls", "--no-suggest-shell-commands",
     "--no-gitignore", "--no-auto-commits", "--no-dirty-commits",
     "--map-tokens", "0",  # the map is cached inside the workspace, where it would count as the worker's change
 )  # fmt: skip
-_TOKENS = re.compile(
-    r"Tokens: ([\d.,]+)([kM]?) sent\b.{0,200}?\b([\d.,]+)([kM]?) received\.?"
-    r"(?:.{0,100}?\$([\d.]+) session)?"
-)
-_HEADER_ENDS = re.compile(r"Repo-map: ")
-_EDIT = re.compile(r"Applied edit to (.+)")
-_ERROR = re.compile(r"litellm\.(\w+): ")
-_ERROR_ENDS = re.compile(r"(?:The API provider\b|Retrying in |https?://|\s*$)")
-_OVER_LIMIT = "has hit a token limit!"
-_EDIT_FORMAT = "The LLM did not conform to the edit format."
-_EMPTY = "Empty response received from LLM."
-_LINES_MAX = 400
-_SCALE = {"": 1, "k": 1_000, "M": 1_000_000}
+_COLUMNS = "20000"  # it breaks its lines, and a report in one line of JSON has to stay whole
 
 
 class AiderAgent:
     """Translates orders to aider's command line and its text to events."""
+
+    environment: ClassVar[tuple[str, ...]] = (*LITELLM_ENVIRONMENT, "AIDER_*")
 
     def program(self, model: ModelSpec) -> str:
         """Return the program: `[models.NAME] command`, or aider."""
         return model.command or "aider"
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
-        """Return the command line; histories go to the attempt's folder, wide lines keep messages whole."""
+        """Return the command line; histories go to the attempt's folder, wide lines keep messages whole.
+
+        Who is only asked something gets aider's mode "ask", in which no answer is applied. What a model doesn't take
+        of the two options for thinking, aider leaves out.
+        """
         argv = [self.program(order.model), "--message-file", place.prompt_file]
         if order.model.model:
             argv += ["--model", order.model.model]
         argv += [*_FLAGS, "--chat-history-file", f"{place.directory}/aider.chat.md"]
-        argv += ["--input-history-file", f"{place.directory}/aider.input", *order.model.args]
-        env = (("COLUMNS", "1000"), ("LITELLM_LOCAL_MODEL_COST_MAP", "True"))
-        return Invocation(tuple(argv), None, env)
+        argv += ["--input-history-file", f"{place.directory}/aider.input"]
+        argv += ["--chat-mode", "ask"] if order.role != WORKER else []
+        argv += ["--reasoning-effort", "high", "--thinking-tokens", "32k"] if order.think else []
+        env = defaults(order.model, ("COLUMNS", _COLUMNS), ("LITELLM_LOCAL_MODEL_COST_MAP", "True"))
+        return Invocation((*argv, *order.model.args), None, env)
 
-    def reader(self) -> "AiderReader":
+    def reader(self) -> AiderReader:
         """Return a reader of its text."""
         return AiderReader()
-
-
-class AiderReader(TypedReader):
-    """Cuts the text into answers, and keeps what follows the newest of them."""
-
-    agent = "aider"
-    any_output_is_life = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._since: deque[str] = deque(maxlen=_LINES_MAX)
-        self._answer = ""
-        self._answered = False
-        self._edited = False
-        self._sent = self._received = 0
-        self._cost: float | None = None
-
-    def line(self, line: str) -> list[AgentEvent]:
-        """Return the event of a line, if it is not empty."""
-        shown = unescaped(line).rstrip()
-        tokens = _TOKENS.match(shown)
-        if tokens is not None:
-            self._count(tokens)
-            self._answer, self._answered = "\n".join(self._since).strip(), True
-            self._since.clear()
-            return [AgentEvent(EventKind.RESULT, shown[:SHOWN_MAX])]
-        if not self._answered and _HEADER_ENDS.match(shown):
-            self._since.clear()
-            return []
-        self._since.append(shown[:LAST_WORDS_MAX])
-        if edit := _EDIT.match(shown):
-            self._edited = True
-            return [AgentEvent(EventKind.EDIT, f"edited {edit[1]}"[:SHOWN_MAX])]
-        kind = EventKind.RETRY if shown.startswith("Retrying in ") else EventKind.TEXT
-        return [AgentEvent(kind, shown[:SHOWN_MAX])] if shown else []
-
-    def gathered(self, exit_code: int | None, stderr: str) -> AgentEvidence:
-        """Return the evidence; a run that ends without an answer has not finished."""
-        error = self._told(list(self._since))
-        words = self._answer if error is None or self._answer != "" else "\n".join(self._since)
-        counted = self._answered or None
-        return AgentEvidence(
-            self.agent,
-            exit_code,
-            stderr,
-            error=error,
-            finished=error is None and exit_code == 0 and self._answered,
-            last_words="" if words.startswith(_EMPTY) else words,
-            usage=Usage(self._cost, counted and self._sent, counted and self._received),
-        )
-
-    def _told(self, since: list[str]) -> AgentError | None:
-        own = "\n".join(since)
-        starts = [number for number, line in enumerate(since) if _ERROR.match(line)]
-        if starts:
-            lines = since[starts[-1] :]
-            end = next((n for n, line in enumerate(lines) if n and _ERROR_ENDS.match(line)), len(lines))
-            return AgentError(" ".join(lines[:end]), (lines[0].partition(":")[0].removeprefix("litellm."),))
-        if _OVER_LIMIT in own:
-            message = next(line for line in since if _OVER_LIMIT in line)
-            return AgentError(message, (f"token-limit-{self._which_limit(own)}",))
-        if _EDIT_FORMAT in own:
-            return AgentError(f"{_EDIT_FORMAT} {since[-1]}".strip(), ("edit-format",))
-        if self._answer.startswith(_EMPTY):
-            return AgentError(self._answer.partition("\n")[0], ("empty-response",))
-        return None
-
-    def _which_limit(self, own: str) -> str:
-        """Return output or context; aider counts what was received, and nothing is where the input was too long."""
-        if "possibly exceeded output limit" in own:
-            return "output"
-        received = re.search(r"^Output tokens: ~?([\d,]+)", own, re.MULTILINE)
-        return "output" if received and int(received[1].replace(",", "") or 0) else "context"
-
-    def _count(self, tokens: re.Match[str]) -> None:
-        self._sent += _amount(tokens[1], tokens[2])
-        self._received += _amount(tokens[3], tokens[4])
-        try:
-            self._cost = float(tokens[5]) if tokens[5] else self._cost
-        except ValueError:
-            return
-
-
-def _amount(digits: str, scale: str) -> int:
-    try:
-        return round(float(digits.replace(",", "")) * _SCALE[scale])
-    except (ValueError, OverflowError):
-        return 0

@@ -1,8 +1,9 @@
 """What an agent adapter is: it builds a command line and reads a stream. It starts no process."""
 
+from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from noface.core.model import AttemptOrder, Failure, ModelSpec, Usage
 
@@ -10,6 +11,9 @@ LINE_BYTES_MAX = 4 * 1024 * 1024
 LAST_WORDS_MAX = 2000
 ANSWER_MAX = 200_000
 """Characters of a run's last message that are looked through for a report or an answer."""
+
+WORKER = "worker"
+"""The role that edits. In any other a run is asked something, and is kept from editing where the CLI can be."""
 
 
 class EventKind(StrEnum):
@@ -60,6 +64,12 @@ class Invocation:
     env: tuple[tuple[str, str], ...] = ()
 
 
+def defaults(model: ModelSpec, *variables: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the variables that `[models.NAME] env` does not set itself: what a person wrote there stands."""
+    own = {name for name, _ in model.env}
+    return tuple((name, value) for name, value in variables if name not in own)
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the stream and the exit code say of a run. `finished` False: its work may be half done.
@@ -93,7 +103,13 @@ class StreamReader(Protocol):
 
 
 class Agent(Protocol):
-    """An agent program noface can drive."""
+    """An agent program noface can drive.
+
+    `environment` are glob patterns of the variables that the program reads for itself, its keys among them; what any
+    program needs (PATH, HOME, proxies, certificates, locale) is not repeated there.
+    """
+
+    environment: ClassVar[tuple[str, ...]]
 
     def program(self, model: ModelSpec) -> str:
         """Return the program that must be on PATH, or "" where none is needed."""
@@ -142,3 +158,33 @@ class Lines:
     def rest(self) -> str:
         """Return what came after the last line end."""
         return bytes(self._pending).decode("utf-8", "replace")
+
+
+class Tail:
+    """The newest lines of a text, `ANSWER_MAX` characters of them at most."""
+
+    def __init__(self) -> None:
+        self._lines: deque[str] = deque()
+        self._size = 0
+
+    def append(self, line: str) -> None:
+        """Add a line, and forget the oldest ones that no longer fit."""
+        self._lines.append(line[-ANSWER_MAX:])
+        self._size += len(self._lines[-1]) + 1
+        while self._size > ANSWER_MAX and len(self._lines) > 1:
+            self._size -= len(self._lines.popleft()) + 1
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._lines.clear()
+        self._size = 0
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines, the oldest first."""
+        return list(self._lines)
+
+    @property
+    def text(self) -> str:
+        """The lines as one text, without blank ones around it."""
+        return "\n".join(self._lines).strip()

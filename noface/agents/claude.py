@@ -1,161 +1,53 @@
-"""Claude Code (recorded with 2.1.197): `claude -p --output-format stream-json`, prompt on stdin.
+"""Claude Code (seen with 2.1.197): `claude -p --output-format stream-json`, prompt on stdin.
 
-An API error ends in a result line with `subtype: "success"` and `is_error: true`: only `is_error` is trusted. Its own
-retries are bounded, so that noface's backoff rules; as root it runs only with IS_SANDBOX=1.
+Its own retries are bounded, so that noface's backoff rules; as root it runs only with IS_SANDBOX=1.
+
+Its configuration folder stays the person's: their login and its renewal live there, it keeps what runs at once apart
+by session, and it locks what it shares only for a moment. Nothing of its own is written into the workspace.
 """
 
 import os
-from typing import Any
+from typing import ClassVar
 
-from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Invocation, Place
-from noface.agents.typed import SHOWN_MAX, JsonReader, cost, number, table, text, tool, total
-from noface.core.classify.agent_evidence import AgentError, AgentEvidence
-from noface.core.classify.reset_times import epoch
-from noface.core.model import AttemptOrder, ModelSpec, Usage
+from noface.agents.base import WORKER, Invocation, Place, defaults
+from noface.agents.claude_stream import ClaudeReader
+from noface.core.model import AttemptOrder, ModelSpec
 
-_EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
-_OPEN_TOOLS_MAX = 1_000
-_TELLING_REASONS = frozenset({"prompt_too_long", "refusal"})
+_READING = ("--tools", "Read,Grep,Glob", "--strict-mcp-config")  # no MCP servers either: theirs may write
+_THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS", "63999"))
+"""By default it thinks with 31,999 tokens; what a model cannot take, Claude Code lowers by itself."""
 
 
 class ClaudeAgent:
     """Translates orders to Claude Code's command line and its stream to events."""
+
+    environment: ClassVar[tuple[str, ...]] = (
+        "ANTHROPIC_*", "CLAUDE_*", "MAX_THINKING_TOKENS", "API_TIMEOUT_MS", "BASH_*", "MCP_*", "MAX_MCP_*",
+        "DISABLE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*",
+    )  # fmt: skip
 
     def program(self, model: ModelSpec) -> str:
         """Return the program: `[models.NAME] command`, or claude."""
         return model.command or "claude"
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
-        """Return the command line; permissions are bypassed, since nobody is there to be asked."""
+        """Return the command line; permissions are bypassed, since nobody is there to be asked.
+
+        Who is only asked something gets no tool but those that read: nothing else is offered to the model.
+        """
         argv = [self.program(order.model), "-p", "--output-format", "stream-json", "--verbose"]
         if order.model.model:
             argv += ["--model", order.model.model]
         if order.model.max_cost_usd is not None:
             argv += ["--max-budget-usd", f"{order.model.max_cost_usd:g}"]
-        argv += ["--permission-mode", "bypassPermissions", *order.model.args]
-        env = [("CLAUDE_CODE_MAX_RETRIES", "2")]
+        argv += ["--permission-mode", "bypassPermissions"]
+        argv += _READING if order.role != WORKER else ()
+        argv += ("--effort", "max") if order.think else ()
+        env = [("CLAUDE_CODE_MAX_RETRIES", "2"), ("DISABLE_AUTOUPDATER", "1"), *(_THINKING if order.think else ())]
         if os.geteuid() == 0:
             env.append(("IS_SANDBOX", "1"))
-        return Invocation(tuple(argv), place.prompt_file, tuple(env))
+        return Invocation((*argv, *order.model.args), place.prompt_file, defaults(order.model, *env))
 
-    def reader(self) -> "ClaudeReader":
+    def reader(self) -> ClaudeReader:
         """Return a reader of stream-json."""
         return ClaudeReader()
-
-
-class ClaudeReader(JsonReader):
-    """Reads stream-json; the result line, the newest error name and the newest rejected limit are what counts."""
-
-    agent = "claude"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._result: dict[str, Any] = {}
-        self._error = ""
-        self._retrying: AgentError | None = None
-        self._resets_at: float | None = None
-        self._last_text = ""
-        self._editing: dict[str, str] = {}
-        self._session: str | None = None
-
-    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
-        """Return the events of a line."""
-        self._session = text(entry.get("session_id")) or self._session
-        match entry.get("type"):
-            case "assistant":
-                self._retrying = None
-                self._error = text(entry.get("error"))  # of the newest: an error that was overcome is none
-                return self._content(entry.get("message"))
-            case "user":
-                return self._edits(entry.get("message"))
-            case "result":
-                self._result = entry
-                return [AgentEvent(EventKind.RESULT, text(entry.get("subtype")))]
-            case "system" if entry.get("subtype") == "api_retry":
-                return self._retry(entry)
-            case "rate_limit_event":
-                return self._limit(table(entry.get("rate_limit_info")))
-            case _:
-                return []
-
-    def gathered(self, exit_code: int | None, stderr: str) -> AgentEvidence:
-        """Return the evidence: the result line's, or that of a run without one."""
-        result = self._result
-        good = not result.get("is_error") and result.get("subtype") == "success"
-        finished = bool(result) and good and result.get("stop_reason") != "refusal"
-        return AgentEvidence(
-            self.agent,
-            exit_code,
-            stderr,
-            error=None if finished else self._told(exit_code),
-            retrying=self._retrying,
-            finished=finished,
-            last_words=text(result.get("result")) or self._last_text,
-            usage=self._usage(),
-        )
-
-    def _told(self, exit_code: int | None) -> AgentError | None:
-        result = self._result
-        if not result:
-            plain = self.plain if exit_code != 0 and not self.any_entry else ""  # --output-format text, without prose
-            return AgentError(plain, resets_at=self._resets_at) if plain else None
-        errors = result.get("errors")
-        first = str(errors[0]) if isinstance(errors, list) and errors else ""
-        subtype = text(result.get("subtype"))
-        reasons = [text(result.get(name)) for name in ("terminal_reason", "stop_reason")]
-        codes = [reason for reason in reasons if reason in _TELLING_REASONS]
-        codes += [code for code in (subtype if subtype != "success" else "", self._error) if code]
-        status = number(result.get("api_error_status"))
-        return AgentError(
-            text(result.get("result")) or first,
-            tuple(codes),
-            int(status) if status is not None else None,
-            resets_at=self._resets_at,
-        )
-
-    def _content(self, message: object) -> list[AgentEvent]:
-        events = []
-        for part in _parts(message):
-            if part.get("type") == "text":
-                self._last_text = text(part.get("text"))
-                events.append(AgentEvent(EventKind.TEXT, self._last_text[:LAST_WORDS_MAX]))
-            elif part.get("type") == "tool_use":
-                shown = tool(part.get("name"), part.get("input"))
-                if part.get("name") in _EDITING_TOOLS and len(self._editing) < _OPEN_TOOLS_MAX:
-                    self._editing[str(part.get("id"))] = shown
-                events.append(AgentEvent(EventKind.TOOL, shown))
-        return events
-
-    def _edits(self, message: object) -> list[AgentEvent]:
-        done = [part for part in _parts(message) if part.get("type") == "tool_result"]
-        named = [(self._editing.pop(str(part.get("tool_use_id")), ""), part.get("is_error")) for part in done]
-        return [AgentEvent(EventKind.EDIT, shown) for shown, failed in named if shown and not failed]
-
-    def _retry(self, entry: dict[str, Any]) -> list[AgentEvent]:
-        name = text(entry.get("error")) or "an error"
-        status = number(entry.get("error_status"))
-        shown = f"retrying after {name}"[:SHOWN_MAX]
-        self._retrying = AgentError(shown, (name,), int(status) if status is not None else None)
-        return [AgentEvent(EventKind.RETRY, shown)]
-
-    def _limit(self, info: dict[str, Any]) -> list[AgentEvent]:
-        if info.get("status") != "rejected":
-            return []  # "allowed_warning" is no failure
-        at = number(info.get("resetsAt"))
-        self._resets_at = epoch(at) if at is not None else None
-        return [AgentEvent(EventKind.LIMIT, "the provider's usage limit is reached", self._resets_at)]
-
-    def _usage(self) -> Usage:
-        usage = table(self._result.get("usage"))
-        cached = (usage.get("cache_creation_input_tokens"), usage.get("cache_read_input_tokens"))
-        return Usage(
-            cost_usd=cost(self._result.get("total_cost_usd")),
-            tokens_in=total(usage.get("input_tokens"), *cached),
-            tokens_out=total(usage.get("output_tokens")),
-            session_id=self._session,
-        )
-
-
-def _parts(message: object) -> list[dict[str, Any]]:
-    content = table(message).get("content")
-    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []

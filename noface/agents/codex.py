@@ -1,121 +1,46 @@
-"""Codex CLI (recorded with 0.169.0): `codex exec --json`, prompt on stdin.
+"""Codex CLI (seen with 0.169.0): `codex exec --json`, prompt on stdin.
 
-`turn.failed` is its error channel. A top-level "Reconnecting…" and items of type "error" are notices, not failures.
-Without a network it reconnects for ever, and prints nothing else: only the idle limit ends that.
+Without a network it reconnects for ever, and prints nothing else: only the idle limit ends that. Told to come back in
+an hour it waits an hour, and says so in its log alone, which is therefore switched on for that one place. It bounds
+its other retries itself, at five within some seconds; for the providers it brings along nobody else can.
+
+CODEX_HOME stays the person's, and only its databases are the attempt's own (CODEX_SQLITE_HOME), so that runs at once
+share no lock for longer than a moment. A home of its own would cost the login: renewing it in a copy makes the
+original worthless, a login in the keyring belongs to the folder's path, and every new home fetches its plugins anew.
 """
 
-import re
-from typing import Any
+from typing import ClassVar
 
-from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Invocation, Place
-from noface.agents.typed import SHOWN_MAX, JsonReader, table, text, tool, total
-from noface.core.classify.agent_evidence import AgentError, AgentEvidence
-from noface.core.model import AttemptOrder, ModelSpec, Usage
+from noface.agents.base import WORKER, Invocation, Place, defaults
+from noface.agents.codex_stream import CodexReader
+from noface.core.model import AttemptOrder, ModelSpec
 
-_STATUS = re.compile(r"\b(?:unexpected|last) status:? (\d{3})\b")
+_LOG = "error,codex_core::responses_retry=warn"
 
 
 class CodexAgent:
     """Translates orders to Codex's command line and its stream to events."""
+
+    environment: ClassVar[tuple[str, ...]] = ("CODEX_*", "OPENAI_*", "AZURE_OPENAI_*", "RUST_LOG")
 
     def program(self, model: ModelSpec) -> str:
         """Return the program: `[models.NAME] command`, or codex."""
         return model.command or "codex"
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
-        """Return the command line; noface's own slot and sandbox bound it, nobody is there to approve."""
-        argv = [self.program(order.model), "exec", "--json", "--dangerously-bypass-approvals-and-sandbox"]
-        argv += ["--skip-git-repo-check"]
+        """Return the command line; noface's own slot and sandbox bound it, nobody is there to approve.
+
+        Who is only asked something runs in Codex's own sandbox, which lets it read everything and write nothing.
+        """
+        argv = [self.program(order.model), "exec", "--json", "--skip-git-repo-check"]
+        argv += ("--dangerously-bypass-approvals-and-sandbox",) if order.role == WORKER else ("-s", "read-only")
         if order.model.model:
             argv += ["-m", order.model.model]
-        return Invocation((*argv, *order.model.args, "-"), place.prompt_file)
+        if order.think:
+            argv += ["-c", 'model_reasoning_effort="high"']
+        env = defaults(order.model, ("RUST_LOG", _LOG), ("CODEX_SQLITE_HOME", f"{place.directory}/codex"))
+        return Invocation((*argv, *order.model.args, "-"), place.prompt_file, env)
 
-    def reader(self) -> "CodexReader":
+    def reader(self) -> CodexReader:
         """Return a reader of its JSON lines."""
         return CodexReader()
-
-
-class CodexReader(JsonReader):
-    """Reads threads, turns and items."""
-
-    agent = "codex"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._thread: str | None = None
-        self._usage: dict[str, Any] = {}
-        self._error: AgentError | None = None
-        self._retrying: AgentError | None = None
-        self._finished = False
-        self._last_text = ""
-
-    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
-        """Return the events of a line."""
-        match entry.get("type"):
-            case "thread.started":
-                self._thread = text(entry.get("thread_id")) or None
-                return []
-            case "turn.completed":
-                self._usage, self._finished, self._error = table(entry.get("usage")), True, None
-                return [AgentEvent(EventKind.RESULT, "turn completed")]
-            case "turn.failed":
-                return self._failed(table(entry.get("error")))
-            case "error":
-                return self._notice(text(entry.get("message")))
-            case "item.started" | "item.updated" | "item.completed" as stage:
-                return self._item(table(entry.get("item")), done=stage == "item.completed")
-            case _:
-                return []
-
-    def gathered(self, exit_code: int | None, stderr: str) -> AgentEvidence:
-        """Return the evidence; the usage of a resumed thread is that of all its turns."""
-        usage = self._usage
-        return AgentEvidence(
-            self.agent,
-            exit_code,
-            stderr,
-            error=self._error,
-            retrying=self._retrying,
-            finished=self._finished,
-            last_words=self._last_text,
-            usage=Usage(
-                tokens_in=total(usage.get("input_tokens")),
-                tokens_out=total(usage.get("output_tokens")),
-                session_id=self._thread,
-            ),
-        )
-
-    def _failed(self, error: dict[str, Any]) -> list[AgentEvent]:
-        self._error, self._finished = _read(text(error.get("message"))), False
-        return [AgentEvent(EventKind.ERROR, self._error.message[:SHOWN_MAX])]
-
-    def _notice(self, message: str) -> list[AgentEvent]:
-        if message.startswith("Reconnecting..."):
-            self._retrying = _read(message)
-            return [AgentEvent(EventKind.RETRY, message[:SHOWN_MAX])]
-        if not self._finished:
-            self._error = _read(message)
-        return [AgentEvent(EventKind.ERROR, message[:SHOWN_MAX])]
-
-    def _item(self, item: dict[str, Any], *, done: bool) -> list[AgentEvent]:
-        if item.get("type") != "error":
-            self._retrying = None  # work goes on
-        match item.get("type"):
-            case "agent_message" if done:
-                self._last_text = text(item.get("text"))
-                return [AgentEvent(EventKind.TEXT, self._last_text[:LAST_WORDS_MAX])]
-            case "file_change" if done:
-                changes = item.get("changes")
-                paths = [text(table(each).get("path")) for each in changes] if isinstance(changes, list) else []
-                return [AgentEvent(EventKind.EDIT, f"edited {', '.join(paths)}"[:SHOWN_MAX])]
-            case "command_execution" | "mcp_tool_call" | "web_search" as kind if not done:
-                return [AgentEvent(EventKind.TOOL, tool(item.get("tool") or kind, item))]
-            case "reasoning" | "todo_list" as kind:
-                return [AgentEvent(EventKind.TOOL, str(kind))]
-            case _:
-                return []  # an item of type "error" is a warning
-
-
-def _read(message: str) -> AgentError:
-    status = _STATUS.search(message)
-    return AgentError(message, status=int(status[1]) if status else None)

@@ -1,13 +1,17 @@
 """Any command as a worker: run by `bash -c` in the workspace, prompt on stdin and in `$NOFACE_PROMPT_FILE`.
 
 Exit codes: 0 finished; 75 (EX_TEMPFAIL of sysexits.h) try again later, charged to nobody; 126 and 127 as the shell
-means them (not executable, not found); any other is a crash. Its edits are judged by the gates whatever it says.
+means them (not executable, not found); any other is a crash, unless its output ends in a question to a keyboard. Its
+edits are judged by the gates whatever it says.
 """
 
 import re
 import shlex
+from typing import ClassVar
 
 from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Invocation, Lines, Place, Verdict
+from noface.agents.typed import asks, unescaped
+from noface.core.classify.agents.clis import ASKS
 from noface.core.model import AttemptOrder, Failure, ModelSpec
 from noface.core.taxonomy import FailureKind
 
@@ -20,6 +24,8 @@ _SHELL_WORDS = frozenset((
 
 class CommandAgent:
     """Runs `[models.NAME] command`, with `args` added, `{prompt_file}` and `{model}` filled in."""
+
+    environment: ClassVar[tuple[str, ...]] = ()
 
     def program(self, model: ModelSpec) -> str:
         """Return the command's first word where it is a plain program name; the shell finds everything else."""
@@ -85,9 +91,11 @@ class CommandReader:
         return events
 
     def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
-        """Judge by the exit code alone."""
-        last = self._lines.rest().strip()[:LAST_WORDS_MAX] or self._last
+        """Judge by the exit code alone; of a failure the end of the output may tell that it is a question."""
+        unfinished = unescaped(self._lines.rest())
+        last = unfinished.strip()[-LAST_WORDS_MAX:] or self._last
         words = (stderr.strip().splitlines() or [last])[-1]
+        rule = f"command-exit-{exit_code}"
         match exit_code:
             case 0:
                 return Verdict(last_words=last)
@@ -95,13 +103,16 @@ class CommandReader:
                 kind, message = FailureKind.OVERLOADED, "the worker asks to be run again later (exit code 75)"
             case 126 | 127:
                 kind, message = FailureKind.MISCONFIGURED, f"the worker's command cannot be run: {words}"
+            case _ if asks(unfinished):
+                kind, rule = FailureKind.MISCONFIGURED, f"command-{ASKS}"
+                message = f"the worker asks at the terminal, where nobody can answer: {last}"
             case _:
                 how = "was ended by a signal" if exit_code is None else f"ended with exit code {exit_code}"
                 kind, message = FailureKind.AGENT_CRASH, f"the worker {how}: {words}"
         failure = Failure(
             kind,
             message[:LAST_WORDS_MAX],
-            rule=f"command-exit-{exit_code}",
+            rule=rule,
             evidence=(f"exit code {exit_code}", words[:LAST_WORDS_MAX]),
             excerpt=stderr.strip()[-LAST_WORDS_MAX:],
             signature=f"{kind}:{exit_code}",

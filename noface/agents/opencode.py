@@ -1,134 +1,43 @@
-"""OpenCode (recorded with 1.18.33): `opencode run --format json`, prompt on stdin.
+"""OpenCode (seen with 1.18.33): `opencode run --format json`, prompt on stdin.
 
-An error entry names itself and carries the provider's status, body and headers. What ended a step is its `reason`;
-an answer cut off at the output limit exits with 0 and the reason "length".
+Its folders stay the person's, since their login is there; its database is the attempt's own (OPENCODE_DB), since runs
+at once would lock one another out of a shared one.
 """
 
-from typing import Any
+from typing import ClassVar
 
-from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Invocation, Place
-from noface.agents.typed import (
-    SHOWN_MAX,
-    JsonReader,
-    cost,
-    error_codes,
-    number,
-    parsed,
-    table,
-    text,
-    tool,
-    total,
-    whole,
-)
-from noface.core.classify.agent_evidence import AgentError, AgentEvidence
-from noface.core.classify.reset_times import epoch
-from noface.core.model import AttemptOrder, ModelSpec, Usage
+from noface.agents.base import WORKER, Invocation, Place, defaults
+from noface.agents.opencode_stream import OpencodeReader
+from noface.core.model import AttemptOrder, ModelSpec
 
-_EDITING_TOOLS = frozenset({"write", "edit", "patch", "multiedit", "apply_patch"})
-_ENDINGS = {
-    "length": "length",
-    "content-filter": "content_filter",
-    "unknown": "finish-unknown",
-    "error": "finish-unknown",
-}
-_HEADERS_MAX = 100
+_READING = ("OPENCODE_PERMISSION", '{"edit":"deny","bash":"deny"}')
 
 
 class OpencodeAgent:
     """Translates orders to OpenCode's command line and its stream to events."""
+
+    environment: ClassVar[tuple[str, ...]] = (
+        "OPENCODE_*", "*_API_KEY", "*_API_TOKEN", "*_BASE_URL", "*_API_BASE", "AWS_*", "AZURE_*", "GOOGLE_*",
+    )  # fmt: skip
 
     def program(self, model: ModelSpec) -> str:
         """Return the program: `[models.NAME] command`, or opencode."""
         return model.command or "opencode"
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
-        """Return the command line; the model's name is provider/model."""
+        """Return the command line; the model's name is provider/model.
+
+        Who is only asked something is denied the tools that edit or run: they are not offered to the model then.
+        """
         argv = [self.program(order.model), "run", "--format", "json", "--auto"]
         if order.model.model:
             argv += ["-m", order.model.model]
-        return Invocation((*argv, *order.model.args), place.prompt_file, (("OPENCODE_DISABLE_AUTOUPDATE", "1"),))
+        if order.think:
+            argv += ["--variant", "high"]  # a model without such a variant works as it always does
+        env = [("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DB", f"{place.directory}/opencode.db")]
+        env += [_READING] if order.role != WORKER else []
+        return Invocation((*argv, *order.model.args), place.prompt_file, defaults(order.model, *env))
 
-    def reader(self) -> "OpencodeReader":
+    def reader(self) -> OpencodeReader:
         """Return a reader of its JSON lines."""
         return OpencodeReader()
-
-
-class OpencodeReader(JsonReader):
-    """Reads steps, texts and tools, and adds up what the steps cost."""
-
-    agent = "opencode"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._session: str | None = None
-        self._error: AgentError | None = None
-        self._steps = 0
-        self._reason = ""
-        self._last_text = ""
-        self._cost: float | None = None
-        self._tokens: tuple[int | None, int | None] = (None, None)
-
-    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
-        """Return the events of a line."""
-        self._session = text(entry.get("sessionID")) or self._session
-        part = table(entry.get("part"))
-        match entry.get("type"):
-            case "step_start":
-                self._steps += 1
-                self._error, self._reason = None, ""  # an error that was overcome is none
-                return []
-            case "text":
-                self._last_text = text(part.get("text"))
-                return [AgentEvent(EventKind.TEXT, self._last_text[:LAST_WORDS_MAX])]
-            case "tool_use":
-                state = table(part.get("state"))
-                edits = part.get("tool") in _EDITING_TOOLS and state.get("status") == "completed"
-                kind = EventKind.EDIT if edits else EventKind.TOOL
-                return [AgentEvent(kind, tool(part.get("tool"), state.get("input")))]
-            case "step_finish":
-                return self._step(part)
-            case "error":
-                self._error = self._read(table(entry.get("error")))
-                return [AgentEvent(EventKind.ERROR, self._error.message[:SHOWN_MAX])]
-            case _:
-                return []
-
-    def gathered(self, exit_code: int | None, stderr: str) -> AgentEvidence:
-        """Return the evidence: its error, or how the last step ended."""
-        error = self._error
-        if error is None and self._reason in _ENDINGS:
-            error = AgentError(f"the last answer ended with the reason {self._reason!r}", (_ENDINGS[self._reason],))
-        return AgentEvidence(
-            self.agent,
-            exit_code,
-            stderr,
-            error=error,
-            finished=error is None and bool(self._reason) and self._reason != "tool-calls",
-            last_words=self._last_text,
-            usage=Usage(self._cost, *self._tokens, self._session),
-        )
-
-    def _step(self, part: dict[str, Any]) -> list[AgentEvent]:
-        self._reason = text(part.get("reason"))
-        tokens, cache = table(part.get("tokens")), table(table(part.get("tokens")).get("cache"))
-        sent = total(self._tokens[0], tokens.get("input"), cache.get("read"), cache.get("write"))
-        self._tokens = (sent, total(self._tokens[1], tokens.get("output"), tokens.get("reasoning")))
-        spent = cost(part.get("cost"))
-        if spent is not None:
-            self._cost = spent + (self._cost or 0.0)
-        return [AgentEvent(EventKind.RESULT, f"step ended: {self._reason}"[:SHOWN_MAX])]
-
-    def _read(self, error: dict[str, Any]) -> AgentError:
-        data, name = table(error.get("data")), text(error.get("name"))
-        body = table(parsed(text(data.get("responseBody"))).get("error"))
-        at = number(body.get("resets_at"))
-        headers = [(key, value) for key, value in table(data.get("responseHeaders")).items() if isinstance(value, str)]
-        named = f"{name}-before-first-step" if name == "UnknownError" and not self._steps else name
-        return AgentError(
-            text(data.get("message")) or name,
-            (*error_codes(body), *((named,) if named else ())),
-            whole(data.get("statusCode")),
-            details=text(data.get("responseBody")),
-            headers=tuple(headers[:_HEADERS_MAX]),
-            resets_at=epoch(at) if at is not None else None,
-        )

@@ -17,6 +17,7 @@ The first play that fits is the one; without one nothing is done. A step that ca
 """
 
 import sys
+from typing import ClassVar
 
 from noface.agents.base import Invocation, Place
 from noface.agents.command import CommandReader
@@ -25,6 +26,8 @@ from noface.core.model import AttemptOrder, ModelSpec
 
 class ScriptedAgent:
     """Starts `noface.agents.player` on the script."""
+
+    environment: ClassVar[tuple[str, ...]] = ()
 
     def program(self, model: ModelSpec) -> str:
         """Return "": the player is part of noface."""

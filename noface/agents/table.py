@@ -1,5 +1,6 @@
-"""The agents noface knows. Adding one: a module beside this one, a line here, a folder of recordings in tests.
+"""The agents noface knows, by the name that `[models.NAME] agent` gives them.
 
+Adding one: two modules beside this one (how it is started, what it prints), a line here, recordings in tests.
 Its errors' meaning is data: core/classify/agents/clis.py for its own codes, provider.py for those of the APIs.
 """
 

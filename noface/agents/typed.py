@@ -4,16 +4,28 @@ import json
 import math
 import re
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, Lines, Verdict
 from noface.agents.wall import wall_clock
 from noface.core.classify.agent import classify
-from noface.core.classify.agent_evidence import AgentEvidence
+from noface.core.classify.agent_evidence import AgentError, AgentEvidence
+from noface.core.classify.agents.clis import ASKS
 
 SHOWN_MAX = 200
+LITELLM_ENVIRONMENT = (
+    "*_API_KEY", "*_API_BASE", "*_BASE_URL", "*_API_VERSION", "AWS_*", "AZURE_*", "GOOGLE_*", "VERTEX*", "LITELLM_*",
+    "OLLAMA_*", "LM_STUDIO_*", "OPENAI_*", "DATABRICKS_*",
+)  # fmt: skip
+"""What litellm reads for the providers it knows; aider and mini-swe-agent stand on it."""
 _CODES_MAX = 8
 _DOCUMENT_MAX = 1_000_000
+_ASKS = re.compile(
+    r"(?:\[(?:y/n|yes/no|y|n|yes|no)\]|\((?:y/n|yes/no|y|n)\)|press (?:enter|return|any key)\b.{0,40}"
+    r"|(?:password|passphrase|api key|token|username|email)\b.{0,20}:)\W{0,4}\Z",
+    re.IGNORECASE,
+)
 _ANSI = re.compile(r"\x1b\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)?")
 
 
@@ -47,8 +59,14 @@ class TypedReader(ABC):
 
     def evidence(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return what the run left behind, once its process has ended."""
+        unfinished = unescaped(self._lines.rest())
         self.feed(b"\n")
-        return self.gathered(exit_code, unescaped(stderr))
+        gathered = self.gathered(exit_code, unescaped(stderr))
+        typed = gathered.error is not None and (gathered.error.codes or gathered.error.status)
+        if not asks(unfinished) or gathered.finished or typed:
+            return gathered
+        told = f"it asks at the terminal, where nobody can answer: {unfinished.strip()[-SHOWN_MAX:]}"
+        return replace(gathered, error=AgentError(told, (ASKS,)))
 
     @abstractmethod
     def line(self, line: str) -> list[AgentEvent]:
@@ -91,6 +109,11 @@ class JsonReader(TypedReader):
     @abstractmethod
     def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
         """Take one JSON object and return its events."""
+
+
+def asks(unfinished: str) -> bool:
+    """Tell whether output that ends in the middle of a line is a question that wants an answer from a keyboard."""
+    return _ASKS.search(unfinished[-SHOWN_MAX:]) is not None
 
 
 def table(value: object) -> dict[str, Any]:

@@ -1,12 +1,17 @@
-"""`noface logs ID [N]`: what an attempt's worker and gates wrote."""
+"""`noface logs ID [N]`: what an attempt's worker and gates wrote, or write."""
 
 import sqlite3
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from noface.errors import UsageError
+
+if TYPE_CHECKING:
+    from noface.cli.look import Look
 
 
 def register(app: typer.Typer) -> None:
@@ -16,36 +21,64 @@ def register(app: typer.Typer) -> None:
 
 def logs(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
-    number: int | None = typer.Argument(None, metavar="N", help="The attempt; by default the newest."),
+    number: int | None = typer.Argument(None, metavar="[N]", help="The attempt; by default the newest."),
+    attempt: int | None = typer.Option(None, "--attempt", "-a", metavar="N", help="The same as N."),
     gate: str | None = typer.Option(None, "--gate", "-g", help="What this gate wrote, instead of the worker."),
     prompt: bool = typer.Option(False, "--prompt", help="What the worker was told."),
     diff: bool = typer.Option(False, "--diff", help="What the worker changed."),
-    follow: bool = typer.Option(False, "--follow", "-f", help="Go on showing the worker's log until it ends."),
+    follow: bool = typer.Option(False, "--follow", "-f", help="Go on: attempts, gates and questions, until it rests."),
     raw: bool = typer.Option(False, "--raw", help="The whole files byte for byte, escape sequences and all."),
     as_json: bool = typer.Option(False, "--json", help="The files' text as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Show what the worker wrote in an attempt. Of a long log only beginning and end; --raw gives all of it."""
-    if bool(gate) + prompt + diff + follow > 1 or (follow and (raw or as_json)) or (raw and as_json):
+    wanted = number if attempt is None else attempt
+    if number is not None and number != wanted:
+        raise UsageError(f"N is {number} and --attempt is {attempt}", "Give one of them.")
+    if bool(gate) + prompt + diff > 1 or (follow and (prompt or diff or as_json)) or (raw and as_json):
         raise UsageError(
-            "--gate, --prompt, --diff and --follow show different things", "Give one of them; --follow only alone."
+            "--gate, --prompt and --diff show different things", "Give one of them; --follow only with --gate or --raw."
         )
     from noface.cli.look import look
     from noface.views.find import find_issue
 
     found = look(config)
     row = find_issue(found.reader, issue_id)
-    attempt = _attempt(found.reader.attempts(row["id"]), row["id"], number)
     if follow:
-        from noface.views.follow import follow_log
-
-        follow_log(found.database, attempt["token"], Path(attempt["directory"]))
+        _follow(found, row["id"], wanted, gate or "", config, raw=raw)
         return
-    files = _files(attempt, gate, prompt=prompt, diff=diff)
+    chosen = _attempt(found.reader.attempts(row["id"]), row["id"], wanted)
+    files = _files(chosen, gate, prompt=prompt, diff=diff)
     if raw:
         _copy(files)
     else:
-        _show(attempt, files, as_json=as_json)
+        _show(chosen, files, _models(found.location.root, config), as_json=as_json)
+
+
+def _follow(found: "Look", issue_id: str, number: int | None, gate: str, config: Path | None, *, raw: bool) -> None:
+    from noface.views.follow import Follower, Wanted, noface_at_work
+    from noface.views.live_agents import agent_of
+
+    attempts = found.reader.attempts(issue_id)
+    if number is not None or not (attempts or noface_at_work(found.reader)):
+        _attempt(attempts, issue_id, number)
+    models = _models(found.location.root, config)
+    wanted = Wanted(issue_id, number, gate, raw)
+    Follower(found.database, wanted, lambda folder, model: agent_of(folder, model, models)).run()
+
+
+def _models(root: Path, config: Path | None) -> Mapping[str, object]:
+    """Return the tables of the models; of a broken configuration only the presets, since looking must go on."""
+    from noface.config import load
+    from noface.config.presets import with_presets
+    from noface.errors import ConfigError
+
+    try:
+        path = load.find(root, config)
+        models = load.tables(load.read(path), str(path)).get("models", {})
+    except ConfigError:
+        models = {}
+    return with_presets(models if isinstance(models, dict) else {})
 
 
 def _attempt(attempts: list[sqlite3.Row], issue_id: str, number: int | None) -> sqlite3.Row:
@@ -83,7 +116,7 @@ def _files(attempt: sqlite3.Row, gate: str | None, *, prompt: bool, diff: bool) 
     raise UsageError(f"there is no {what} in {where}", hint)
 
 
-def _show(attempt: sqlite3.Row, files: list[Path], *, as_json: bool) -> None:
+def _show(attempt: sqlite3.Row, files: list[Path], models: Mapping[str, object], *, as_json: bool) -> None:
     from noface.errors import NofaceError
     from noface.views import page
     from noface.views.attempt_files import excerpt
@@ -103,7 +136,21 @@ def _show(attempt: sqlite3.Row, files: list[Path], *, as_json: bool) -> None:
         return
     for each in excerpts:
         heading = [page.paint(f"── {each.name}", "quiet")] if len(excerpts) > 1 else []
-        page.show([*heading, *each.text.splitlines()])
+        page.show([*heading, *_lines(each.name, each.text, attempt, models)])
+
+
+def _lines(name: str, text: str, attempt: sqlite3.Row, models: Mapping[str, object]) -> list[str]:
+    """Return a log's lines; where an agent wrote a stream of JSON, what that says."""
+    if name != "agent.log" or "{" not in text:
+        return text.splitlines()
+    from noface.views.live_agents import agent_of
+    from noface.views.live_readable import Readable, typed_reader
+
+    reader = typed_reader(agent_of(Path(attempt["directory"]), attempt["model"], models))
+    if reader is None:
+        return text.splitlines()
+    readable = Readable(reader)
+    return [*readable.feed(text.encode()), *readable.rest()]
 
 
 def _copy(files: list[Path]) -> None:

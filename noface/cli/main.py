@@ -25,7 +25,9 @@ VERBS: dict[str, str] = {
     "hints": "hints",
     "classify": "classify",
     "policy": "policy",
+    "selftest": "selftest",
     "config": "config",
+    "doctor": "doctor",
     "clean": "clean",
     "demo": "demo",
 }

@@ -25,8 +25,10 @@ from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
 from noface.store.questions import Questions
 from noface.store.reader import Reader
+from noface.store.spending import Spending
 from noface.system.failpoints import hit
 from noface.system.lock import RepositoryLock
+from noface.system.masking import known_secrets
 from noface.system.supervise import Canceller, Launcher
 from noface.trackers.base import Tracker
 from noface.trackers.table import TRACKERS
@@ -88,7 +90,8 @@ def make_context(
     """Put the parts of a run together; `stack` takes them apart."""
     run_id = secrets.token_hex(6)
     memo: dict[str, GateResult] = {}
-    launcher = stack.enter_context(Launcher())
+    given = (variable for model in config.models.values() for variable in model.env.items())
+    launcher = stack.enter_context(Launcher(masking=known_secrets(given, repository.state_dir)))
     launcher.warm_up()
     shop = workshop(config, repository, launcher, memo)
     stack.callback(shop.plumbing.close)
@@ -106,6 +109,7 @@ def make_context(
         reader=reader,
         questions=Questions(database, journal),
         lessons=LessonStore(database),
+        spending=Spending(database),
         shop=shop,
         executor=executor,
         clock=shop.clock,

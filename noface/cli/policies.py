@@ -19,6 +19,7 @@ def policy(config: Config, model: str | None = None) -> Policy:
         attempts_max=retry.max_total_attempts,
         block_after=retry.block_after,
         issue_cost_usd_max=retry.max_cost_usd,
+        issue_tokens_max=retry.max_tokens,
         transient_retries=retry.transient_retries,
         backoff_base_s=retry.backoff_base,
         backoff_max_s=retry.backoff_max,

@@ -15,6 +15,7 @@ def run(
     once: bool = typer.Option(False, "--once", help="Start what is ready now, settle it, and end."),
     max_iterations: int | None = typer.Option(None, "--max-iterations", min=0, help="Start at most so many attempts."),
     max_cost: float | None = typer.Option(None, "--max-cost", min=0, help="Spend at most so many dollars."),
+    max_tokens: int | None = typer.Option(None, "--max-tokens", min=0, help="Use at most so many tokens."),
     workers: int | None = typer.Option(None, "--workers", "-w", min=1, max=64, help="Issues worked on at once."),
     model: str | None = typer.Option(None, "--model", "-m", help="The model of the first attempts."),
     allow_red: bool = typer.Option(False, "--allow-red", help="Let main's own failures not count in this run."),
@@ -25,7 +26,7 @@ def run(
     """Give each issue to a worker, prove the result, merge to main what passes."""
     from noface.cli.wiring import RunOptions
 
-    options = RunOptions(workers, model, max_iterations, max_cost, tuple(issue), once, allow_red)
+    options = RunOptions(workers, model, max_iterations, max_cost, tuple(issue), once, allow_red, max_tokens)
     if dry_run:
         from noface.cli.dry_run import show_plan
 

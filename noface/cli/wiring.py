@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.cli.policies import breaker_rules, policy
+from noface.config.prices import price_of
 from noface.config.settings import Config
+from noface.config.workers import Model
 from noface.core.classify.diff import DiffLimits
 from noface.core.hints import HintRule
 from noface.core.model import GateKind, GateResult, GateSpec, ModelSpec
@@ -34,6 +36,7 @@ class RunOptions:
     issues: tuple[str, ...] = ()
     once: bool = False
     allow_red: bool = False
+    max_tokens: int | None = None
 
 
 def gate_specs(config: Config) -> tuple[GateSpec, ...]:
@@ -54,21 +57,26 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
 
 def model_specs(config: Config, root: Path) -> dict[str, ModelSpec]:
     """Return the models by name, presets included; a scripted model's script lies relative to `root`."""
-    return {
-        name: ModelSpec(
-            name=name,
-            agent=model.agent,
-            model=model.model,
-            tier=model.tier,
-            command=str(root / model.command) if model.agent == "scripted" else model.command,
-            args=tuple(model.args),
-            env=tuple(model.env.items()),
-            timeout_s=model.timeout,
-            idle_timeout_s=model.idle_timeout,
-            max_cost_usd=model.max_cost_usd,
-        )
-        for name, model in config.models.items()
-    }
+    return {name: _model_spec(name, model, root) for name, model in config.models.items()}
+
+
+def _model_spec(name: str, model: Model, root: Path) -> ModelSpec:
+    price = price_of(model)
+    return ModelSpec(
+        name=name,
+        agent=model.agent,
+        model=model.model,
+        tier=model.tier,
+        command=str(root / model.command) if model.agent == "scripted" else model.command,
+        args=tuple(model.args),
+        env=tuple(model.env.items()),
+        env_pass=tuple(model.env_pass),
+        timeout_s=model.timeout,
+        idle_timeout_s=model.idle_timeout,
+        max_cost_usd=model.max_cost_usd,
+        usd_per_mtok_in=price.usd_per_mtok_in if price is not None else None,
+        usd_per_mtok_out=price.usd_per_mtok_out if price is not None else None,
+    )
 
 
 def settings(config: Config, repository: Repository, options: RunOptions) -> RunSettings:
@@ -84,6 +92,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         ),
         workers=options.workers or config.run.workers,
         cost_usd_max=options.max_cost if options.max_cost is not None else config.run.max_cost_usd,
+        tokens_max=options.max_tokens if options.max_tokens is not None else config.run.max_tokens,
         seconds_max=config.run.max_hours * 3600 if config.run.max_hours is not None else None,
         attempts_max=options.max_iterations if options.max_iterations is not None else config.run.max_iterations,
         only_new=options.allow_red or config.run.baseline == "only-new",

@@ -1,4 +1,7 @@
-"""What noface.toml may name without describing it: the agents noface can run, and models ready to use."""
+"""What noface.toml may name without describing it: the agents noface can run, and models ready to use.
+
+A preset needs nothing but its agent's program and a login to the provider; `noface doctor` says which are ready.
+"""
 
 from collections.abc import Mapping
 from typing import Literal, get_args
@@ -8,12 +11,29 @@ AgentName = Literal["claude", "codex", "gemini", "opencode", "aider", "mini", "c
 
 AGENT_NAMES: tuple[AgentName, ...] = get_args(AgentName)
 
+_LIMITS: Mapping[str, object] = {"timeout": "60m", "idle_timeout": "10m"}
+
 PRESETS: Mapping[str, Mapping[str, object]] = {
-    name: {"agent": "claude", "model": model, "tier": tier, "timeout": "60m", "idle_timeout": "10m"}
-    for name, model, tier in (
-        ("claude-haiku", "claude-haiku-4-5", 1),
-        ("claude-sonnet", "claude-sonnet-4-5", 2),
-        ("claude-opus", "claude-opus-4-5", 3),
+    name: {"agent": agent, "model": model, "tier": tier, **_LIMITS}
+    for name, agent, model, tier in (
+        # Anthropic's names without a date; Claude Code 2.1.197 knows them.
+        ("claude-haiku", "claude", "claude-haiku-4-5", 1),
+        ("claude-sonnet", "claude", "claude-sonnet-4-5", 2),
+        ("claude-opus", "claude", "claude-opus-4-5", 3),
+        # The catalogue inside Codex CLI 0.169.0: its cheapest, its everyday and its strongest model.
+        ("gpt-codex-mini", "codex", "gpt-6-luna", 1),
+        ("gpt-codex", "codex", "gpt-6.1-sol", 2),
+        ("gpt-codex-max", "codex", "gpt-6-astra", 3),
+        # What Gemini CLI 0.61.0 runs where nobody asks for a preview.
+        ("gemini-flash", "gemini", "gemini-3.5-flash", 1),
+        ("gemini-pro", "gemini", "gemini-2.5-pro", 2),
+        # provider/model: models.dev's spelling for OpenCode, LiteLLM's for aider and mini-swe-agent.
+        ("opencode-sonnet", "opencode", "anthropic/claude-sonnet-4-5", 2),
+        ("opencode-opus", "opencode", "anthropic/claude-opus-4-5", 3),
+        ("aider-sonnet", "aider", "anthropic/claude-sonnet-4-5", 2),
+        ("aider-opus", "aider", "anthropic/claude-opus-4-5", 3),
+        ("mini-sonnet", "mini", "anthropic/claude-sonnet-4-5", 2),
+        ("mini-opus", "mini", "anthropic/claude-opus-4-5", 3),
     )
 }
 """Models usable without a [models] entry; keys are those of [models.NAME], tier 1 is the cheapest."""

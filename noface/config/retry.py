@@ -52,6 +52,9 @@ class Retry(Section, json_schema_extra=_one_ladder):
     max_cost_usd: Money | None = Field(
         default=None, description="cost limit of one issue, in US dollars", examples=[5.0]
     )
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="limit of one issue's tokens, read and written", examples=[5_000_000]
+    )
     reflect: bool = Field(
         default=False, description="ask the worker's model before each retry why it failed and what it will do"
     )

@@ -4,6 +4,7 @@ They look at the raw tables rather than at validated models, so that what they f
 every wrong value. So each must bear any type anywhere and stay silent where validation speaks already.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,8 @@ from noface.config.tables import table_of, tables_of
 from noface.config.values import NAME_EXPECTED, is_name
 from noface.config.vocabulary import allowed_strategies, is_kind, is_strategy
 from noface.config.workers import HINT_CONDITIONS, FailureHint
+
+_PRICES = ("usd_per_mtok_in", "usd_per_mtok_out")
 
 
 def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -59,6 +62,9 @@ def _models(data: Mapping[str, Any]) -> Iterator[Problem]:
         command = entry.get("command", "")
         if entry.get("agent") == "command" and isinstance(command, str) and not command.strip():
             yield Problem(("models", name, "command"), 'missing; agent "command" needs the shell command to run')
+        for price, other in itertools.permutations(_PRICES):
+            if price in entry and other not in entry:
+                yield Problem(("models", name, other), f"missing; {price} alone prices nothing")
 
 
 def _named_models(data: Mapping[str, Any]) -> Iterator[Problem]:

@@ -61,6 +61,9 @@ class Run(Section):
     max_cost_usd: Money | None = Field(
         default=None, description="stop the run at this cost, in US dollars", examples=[20.0]
     )
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="stop the run at so many tokens, read and written", examples=[20_000_000]
+    )
     max_hours: float | None = Field(
         default=None, gt=0, allow_inf_nan=False, description="stop the run after so many hours", examples=[8]
     )

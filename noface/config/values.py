@@ -17,6 +17,8 @@ NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$"
 NAME_EXPECTED = "a name of up to 64 letters, digits, - _ . that begins with a letter, digit or _"
 _NAME = re.compile(NAME_PATTERN)
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_ENV_PATTERN = re.compile(r"[A-Za-z_*][A-Za-z0-9_*]*", re.ASCII)
+_ENV_NEVER = ("GIT_", "NOFACE_", "PYTEST_")
 # git check-ref-format's rules, as far as one component-wise expression can say them.
 _BRANCH_BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/]|[/.]$|\.lock(/|$)|(^|/)\.|^@$")
 
@@ -100,6 +102,15 @@ def _env(value: dict[str, str]) -> dict[str, str]:
     return value
 
 
+def _env_pattern(value: str) -> str:
+    if not _ENV_PATTERN.fullmatch(value):
+        raise expected("an environment variable's name, in which * stands for any letters (not a value: that is env)")
+    if value.startswith(_ENV_NEVER):
+        never = ", ".join(f"{prefix}*" for prefix in _ENV_NEVER)
+        raise expected(f"a variable that agents may inherit; {never} would mislead them, so set those in env")
+    return value
+
+
 def is_duration(field: FieldInfo) -> bool:
     """Tell whether a model's field is a duration, which people write as "10m" although it is kept in seconds."""
     return _DURATION_SCHEMA in field.metadata
@@ -135,6 +146,12 @@ Branch = Annotated[str, AfterValidator(_branch)]
 SlotsDir = Annotated[str, AfterValidator(_slots_dir)]
 Regex = Annotated[str, AfterValidator(_text), AfterValidator(_regex)]
 Env = Annotated[dict[str, Text], AfterValidator(_env)]
+EnvPattern = Annotated[
+    str,
+    AfterValidator(_env_pattern),
+    Field(json_schema_extra={"pattern": f"^(?!{'|'.join(_ENV_NEVER)}){_ENV_PATTERN.pattern}$"}),
+]
+"""The name of an environment variable, in which `*` stands for any letters."""
 
 OptionalPath = Annotated[str, AfterValidator(_path)]
 """A path inside the repository, normalised; "" for none."""

@@ -48,8 +48,10 @@ def tripped(
     `until` is what the policy asks to wait. A longer wait that is known already stands.
     """
     if before is not None and started_at < before.since:
-        return Breaker(model, max(before.until, until), before.failures, before.since, kind, reason)
+        return before if before.until >= until else Breaker(model, until, before.failures, before.since, kind, reason)
     failures = (before.failures if before is not None else 0) + 1
+    if before is not None and before.until > until:
+        until, kind, reason = before.until, before.kind, before.reason
     if failures >= rules.after and until < now + rules.wait_s:
         until = now + rules.wait_s
         reason = f"{reason}; {failures} failures in a row, its circuit breaker is open"

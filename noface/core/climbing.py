@@ -1,7 +1,7 @@
 """Turns a place on the ladder into the action that a person reads."""
 
 from noface.core.actions import Action, AddContext, Block, Escalate, ReduceScope, RetryWithFeedback, ThinkLonger
-from noface.core.ladder import Rung, next_higher, rung_index, suitable
+from noface.core.ladder import Rung, next_higher, rung_index, rung_used, suitable
 from noface.core.standing import Standing
 from noface.core.strategies import Strategy
 from noface.core.streaks import Attempts, identical
@@ -10,7 +10,8 @@ from noface.core.streaks import Attempts, identical
 def climb(standing: Standing, how: Strategy = Strategy.FEEDBACK, why: str = "") -> Action:
     """Return the next worker run: the ladder's rung, and on the same rung what `how` says. `why` begins the reason."""
     ladder, failure = standing.ladder, standing.failure
-    index = suitable(ladder, rung_index(standing.told, ladder), failure.kind)
+    reached = max(attempt.tier for attempt in standing.told)
+    index = suitable(ladder, rung_index(standing.told, ladder), failure.kind, reached)
     if index is None:
         return Block(failure.kind, f"no rung of the ladder answers {failure.kind}")
     return _on(standing, index, how, why or str(failure.kind))
@@ -19,10 +20,8 @@ def climb(standing: Standing, how: Strategy = Strategy.FEEDBACK, why: str = "") 
 def climb_higher(standing: Standing, why: str) -> Action | None:
     """Return the run on the next rung above the last attempt's, None where there is none."""
     ladder = standing.ladder
-    at = rung_index(standing.told, ladder)
-    used = rung_index(standing.told[:-1], ladder)
-    index = suitable(ladder, at, standing.failure.kind) if at > used else None
-    index = index if index is not None else next_higher(ladder, at, standing.failure.kind)
+    used = rung_used(standing.told, ladder)
+    index = next_higher(ladder, used, standing.failure.kind)
     return None if index is None else _on(standing, index, Strategy.ESCALATE, why)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from noface.core.budget import Spent
 from noface.core.model import Issue, PastAttempt
 from noface.core.taxonomy import IssueStatus
 
@@ -53,6 +54,7 @@ class Advice:
     recheck: tuple[str, ...] = ()
     delay_s: float | None = None
     cost_usd: float | None = None
+    tokens: int | None = None
 
     @property
     def argument(self) -> tuple[str, str]:
@@ -110,6 +112,15 @@ class History:
     def asked(self) -> tuple[Advice, ...]:
         """The answers since the issue was last unblocked."""
         return tuple(advice for advice in self.advice if advice.epoch == self.epoch)
+
+    @property
+    def spent(self) -> Spent:
+        """What the attempts and answers since then have used, as far as anybody said."""
+        worked, asked = self.current, self.asked
+        return Spent(
+            sum(each.cost_usd or 0.0 for each in worked) + sum(each.cost_usd or 0.0 for each in asked),
+            sum(each.tokens or 0 for each in worked) + sum(each.tokens or 0 for each in asked),
+        )
 
     def answer(self, topic: Topic, after: int) -> Advice | None:
         """Return what was answered on a topic after an attempt, None where nobody has asked yet."""

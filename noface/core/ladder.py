@@ -78,14 +78,28 @@ def rung_index(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
     return max([index, *(_floor(attempt.tier, ladder, index) for attempt in attempts)])
 
 
-def suitable(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None) -> int | None:
-    """Return the first rung from `index` on that answers `kind`, None where none does."""
-    return next((place for place in range(index, len(ladder)) if ladder[place].suits(kind)), None)
+def rung_used(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
+    """Return the rung on which the last attempt ran."""
+    last, before = attempts[-1], rung_index(attempts[:-1], ladder)
+    return _rung_of(last.model, ladder, before, think=last.think)
+
+
+def suitable(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None, least_tier: int = 0) -> int | None:
+    """Return the first rung from `index` on that answers `kind`; where none is left, the highest below that does.
+
+    That one repeats until the cap, as the last rung does, as long as its tier does not fall below `least_tier`. None
+    where no rung answers at all.
+    """
+    above = next((place for place in range(index, len(ladder)) if ladder[place].suits(kind)), None)
+    if above is not None:
+        return above
+    below = range(min(index, len(ladder)) - 1, -1, -1)
+    return next((p for p in below if ladder[p].suits(kind) and ladder[p].tier >= least_tier), None)
 
 
 def next_higher(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None) -> int | None:
     """Return the first rung above `index` that answers `kind`, None where there is none."""
-    return suitable(ladder, index + 1, kind)
+    return next((place for place in range(index + 1, len(ladder)) if ladder[place].suits(kind)), None)
 
 
 def _rung_of(model: str, ladder: tuple[Rung, ...], least: int, *, think: bool) -> int:

@@ -25,6 +25,8 @@ _PATHS_MAX, _TAGS_MAX, _TAG_CHARS_MAX = 5, 12, 60
 _TRIED_MIN, _HELPED_ONE_IN = 4, 4
 _ALIKE_MIN = 0.3
 _PLACEHOLDER = re.compile(r"<(?:time|id|addr|hash|tmp|duration|n)>")
+_GATE = re.compile(r"^gate [\w.-]{1,64}: ")
+"""What noface puts before a gate's message; a gate's name says nothing about a failure."""
 _WORD = re.compile(r"\w+")
 
 
@@ -104,7 +106,8 @@ def worth_keeping(hits: int, successes: int) -> bool:
 
 def terms(text: str) -> tuple[str, ...]:
     """Return the telling words of a text, in order, without repeats; what differs from run to run is left out."""
-    plain = _PLACEHOLDER.sub(" ", " ".join(normalise(line) for line in text[:_TERMS_TEXT_MAX].splitlines()))
+    lines = (_GATE.sub("", line) for line in text[:_TERMS_TEXT_MAX].splitlines())
+    plain = _PLACEHOLDER.sub(" ", " ".join(normalise(line) for line in lines))
     words = (word.lower()[:_TERM_CHARS_MAX] for word in _WORD.findall(plain))
     return tuple(dict.fromkeys(word for word in words if _tells(word)))[:TERMS_MAX]
 

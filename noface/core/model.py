@@ -85,7 +85,11 @@ class GateSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A named model of the configuration: which agent runs it, how, and within which limits."""
+    """A named model of the configuration: which agent runs it, how, and within which limits.
+
+    `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None where nobody knows. `env` is set for its
+    agent, `env_pass` are patterns of the variables of noface's own that go to it.
+    """
 
     name: str
     agent: str
@@ -97,6 +101,9 @@ class ModelSpec:
     timeout_s: float = 1800.0
     idle_timeout_s: float = 300.0
     max_cost_usd: float | None = None
+    usd_per_mtok_in: float | None = None
+    usd_per_mtok_out: float | None = None
+    env_pass: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +169,24 @@ class GateResult:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a worker run consumed; None means that nobody said."""
+    """What a worker run consumed; None means that nobody said.
+
+    `tokens_cached` is how many of `tokens_in` came from the provider's cache. `priced`: the cost is an estimate from
+    the tokens, since the agent told none.
+    """
 
     cost_usd: float | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
     session_id: str | None = None
+    tokens_cached: int | None = None
+    priced: bool = False
+
+    @property
+    def tokens(self) -> int | None:
+        """The tokens read and written."""
+        counts = [count for count in (self.tokens_in, self.tokens_out) if count is not None]
+        return sum(counts) if counts else None
 
 
 class EndedBy(StrEnum):
@@ -252,7 +271,8 @@ class Snapshot:
     """What a worker left in its slot, as git objects in the repository.
 
     `commit` keeps the slot's tree as it was found, but for what `notes` tell; `candidate` is the same with the
-    protected paths (law 11) put back to main's, and equals `commit` where none was touched.
+    protected paths (law 11) put back to main's, and equals `commit` where none was touched. `left_out` counts the new
+    files where they were too many to be taken.
     """
 
     commit: str
@@ -263,6 +283,7 @@ class Snapshot:
     protected_edits: tuple[str, ...] = ()
     oversized: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,6 +406,7 @@ class PastAttempt:
     report: WorkerReport | None = None
     answer: str = ""
     started_at: float = 0.0
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ The rules, in order; the first that applies wins.
  2. The last attempt passed: have it reviewed where that is due (N2; a reviewer who is away is waited for, and one
     who gives no verdict is no approval), ask a person where `[approval]` names its paths or labels (L10), land it.
  3. Limits (law 12). As many charged attempts as the cap allows (N11 `max_total_attempts`, the issue's own
-    `max_attempts`, or what a person granted), or the issue's money is spent: block.
+    `max_attempts`, or what a person granted), or the issue's money or tokens are spent, or do not pay for the run
+    that the rules below would start: block.
  4. The last attempt was interrupted with noface: the same model again.
  5. Environment (AUTH, MISCONFIGURED, ENVIRONMENT, BASELINE_RED), not charged: block at once; no retry mends it.
     (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.)
@@ -49,10 +50,14 @@ from noface.core.actions import (
     Action,
     AddContext,
     Block,
+    BreakDown,
+    CallResolver,
+    Diagnose,
     Escalate,
     FirstAttempt,
     Land,
     ReduceScope,
+    Reflect,
     RequestApproval,
     RetrySame,
     RetryWithFeedback,
@@ -60,32 +65,48 @@ from noface.core.actions import (
     ThinkLonger,
     WaitUntil,
 )
+from noface.core.budget import Estimate, Estimates, can_pay
 from noface.core.climbing import same_model
 from noface.core.history import AdviceOutcome, History, Topic, Verdict
 from noface.core.ladder import Rung
-from noface.core.model import PastAttempt
+from noface.core.model import Failure, PastAttempt
 from noface.core.patterns import matches_any
 from noface.core.recovering import recover
-from noface.core.retry_policy import Policy
-from noface.core.review_rules import review_due
+from noface.core.retry_policy import Policy, Roles
+from noface.core.review_rules import REJECTED_BY_PERSON, review_due
 from noface.core.standing import Standing
-from noface.core.streaks import failure_of
+from noface.core.streaks import Attempts, failure_of
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 from noface.core.waiting import again, wait
 
 __all__ = ["History", "Policy", "Rung", "next_action"]
 
 _NOWHERE: Mapping[str, float] = {}
+_PASSING = (Category.TRANSIENT, Category.ENVIRONMENT)
+_NOTHING = Estimate("", 0.0, 0)
 
 
 def next_action(
-    history: History, policy: Policy, now: float, jitter: float = 1.0, away: Mapping[str, float] = _NOWHERE
+    history: History,
+    policy: Policy,
+    now: float,
+    jitter: float = 1.0,
+    away: Mapping[str, float] = _NOWHERE,
+    estimates: Estimates | None = None,
 ) -> Action:
     """Decide. Total: every history gives exactly one action. `jitter` is a random number in [0, 1).
 
-    `away` are the models whose provider is waited for, with the time until when.
+    `away` are the models whose provider is waited for, with the time until when. `estimates` say what the next run of
+    a model may use; without them an issue's money is only looked at once it is spent.
     """
-    return _standing_in(_decide(history, policy, now, jitter, away), policy, away, now)
+    action = _decide(history, policy, now, jitter, away)
+    if not history.issue.no_escalate:
+        action = _standing_in(action, policy, away, now)
+    paid = _payable(action, history, policy, estimates)
+    if paid is not action and isinstance(action, BreakDown | CallResolver | Diagnose | Reflect):
+        unasked = replace(policy, roles=Roles(), reflect=False, breakdown=replace(policy.breakdown, enabled=False))
+        return next_action(history, unasked, now, jitter, away, estimates)
+    return paid
 
 
 def _decide(history: History, policy: Policy, now: float, jitter: float, away: Mapping[str, float]) -> Action:
@@ -93,12 +114,13 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     attempts = history.current
     if not attempts:
         return FirstAttempt(ladder[0].model, "first attempt: the ladder's first rung", think=ladder[0].think)
+    attempts = _as_decided(history, attempts)
     last = attempts[-1]
     if last.outcome == PASSED:
         return _landing(history, policy, last, away, now)
     told = tuple(attempt for attempt in attempts if attempt.outcome != INTERRUPTED)
     failure = failure_of(told[-1] if told else last)
-    limit = _limit(history, policy, failure.kind)
+    limit = _limit(history, policy, _to_blame(told, failure.kind))
     if limit is not None:
         return limit
     if last.outcome == INTERRUPTED:
@@ -110,6 +132,24 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     if failure.category is Category.TRANSIENT:
         return wait(standing, now, jitter, away)
     return (again(standing) if not last.charged else None) or recover(standing, now)
+
+
+def _as_decided(history: History, attempts: Attempts) -> Attempts:
+    """Return the attempts, the last as rejected where it passed and a person turned it down."""
+    last, verdict = attempts[-1], history.verdict(attempts[-1].number)
+    if last.outcome != PASSED or verdict is None or verdict.verdict is Verdict.APPROVED:
+        return attempts
+    kind = FailureKind.REVIEW_REJECTED
+    failure = Failure(kind, f"rejected by a person: {verdict.note}", rule=REJECTED_BY_PERSON, signature=verdict.note)
+    return (*attempts[:-1], replace(last, outcome=kind.value, failure=failure, signature=verdict.note))
+
+
+def _to_blame(told: Attempts, kind: FailureKind) -> FailureKind:
+    """Return what a limit is reached with: no cause that passes by itself, or the next run would lift the block."""
+    if kind.category not in _PASSING:
+        return kind
+    kinds = (failure_of(attempt).kind for attempt in reversed(told))
+    return next((other for other in kinds if other.category not in _PASSING), FailureKind.RESOURCE_EXHAUSTED)
 
 
 def _landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float) -> Action:
@@ -154,11 +194,26 @@ def _limit(history: History, policy: Policy, kind: FailureKind) -> Action | None
     cap = policy.cap(history.issue, history.attempts_max)
     if charged >= cap:
         return Block(kind, f"all {cap} attempts are used up")
-    asked = sum(advice.cost_usd or 0.0 for advice in history.asked)
-    spent = sum(attempt.cost_usd or 0.0 for attempt in history.current) + asked
-    if policy.issue_cost_usd_max is not None and spent >= policy.issue_cost_usd_max:
-        return Block(kind, f"${spent:.2f} spent of the issue's ${policy.issue_cost_usd_max:.2f}")
-    return None
+    refusal = can_pay(policy.budget, history.spent, (), _NOTHING)
+    return Block(kind, refusal.reason) if refusal is not None else None
+
+
+def _payable(action: Action, history: History, policy: Policy, estimates: Estimates | None) -> Action:
+    """Block where the issue's money does not pay for the model that an action would run.
+
+    Work that passed has been paid for: what it takes to review it is due in any case.
+    """
+    model = getattr(action, "model", "")
+    passed = bool(history.current) and history.current[-1].outcome == PASSED
+    if estimates is None or not policy.budget.limited or not model or passed:
+        return action
+    estimate = estimates.of(model, think=bool(getattr(action, "think", False)))
+    refusal = can_pay(policy.budget, history.spent, (), estimate)
+    if refusal is None:
+        return action
+    told = tuple(attempt for attempt in history.current if attempt.failure is not None)
+    kind = failure_of(told[-1]).kind if told else FailureKind.RESOURCE_EXHAUSTED
+    return Block(_to_blame(told, kind), refusal.reason)
 
 
 def _standing_in(action: Action, policy: Policy, away: Mapping[str, float], now: float) -> Action:
@@ -166,7 +221,7 @@ def _standing_in(action: Action, policy: Policy, away: Mapping[str, float], now:
     match action:
         case FirstAttempt() | RetryWithFeedback() | AddContext() | Escalate() | ThinkLonger() | ReduceScope():
             pass
-        case RetrySame():
+        case RetrySame() | WaitUntil(provider=True):
             pass
         case _:
             return action

@@ -5,16 +5,14 @@ from noface.core.actions import (
     Block,
     BreakDown,
     CallResolver,
-    Diagnose,
     Land,
     Reflect,
     RequestApproval,
     Skip,
-    WaitUntil,
 )
 from noface.core.climbing import climb, climb_higher, on_last_rung
-from noface.core.diagnosis import known_cause
-from noface.core.history import Advice, AdviceOutcome, Topic, Verdict
+from noface.core.diagnosing import brief, diagnosed
+from noface.core.history import AdviceOutcome, Topic, Verdict
 from noface.core.model import BlockedReason
 from noface.core.standing import Standing
 from noface.core.strategies import Strategy
@@ -22,6 +20,9 @@ from noface.core.streaks import identical, same_failure
 from noface.core.taxonomy import Category, FailureKind
 
 IDENTICAL_ATTEMPTS_MAX = 3
+_NO_STRATEGY = (Topic.REFLECTION, Topic.REVIEW)
+_STRATEGY_OF = {Topic.CLARIFICATION: "AddContext"}
+"""An answer whose only use is the action that follows it is one strategy with that."""
 _STRATEGIES_OFF_THE_LADDER = ("AddContext", "ReduceScope")
 
 
@@ -32,7 +33,7 @@ def recover(standing: Standing, now: float) -> Action:
         or _break_down(standing)
         or _boundary(standing)
         or _context_gap(standing)
-        or _unknown(standing, now)
+        or diagnosed(standing, now)
         or _given_up(standing)
         or _by_strategy(standing)
         or _by_ladder(standing)
@@ -88,13 +89,13 @@ def _boundary(standing: Standing) -> Action | None:
     failure, last = standing.failure, standing.last
     if failure.category is not Category.BOUNDARY:
         return None
+    contract = last.report is not None and last.report.blocked_reason is BlockedReason.CONTRACT_CHANGE
     verdict = standing.history.verdict(last.number)
     if verdict is not None:
         granted = verdict.verdict is Verdict.APPROVED
-        if granted and failure.kind is FailureKind.GATE_TAMPERING and last.candidate is not None:
+        if granted and contract and failure.kind is FailureKind.GATE_TAMPERING and last.candidate is not None:
             return Land("a person approved the change of the tests; it lands if the gates pass")
         return climb(standing, Strategy.CONTEXT, "a person approved" if granted else "a person refused")
-    contract = last.report is not None and last.report.blocked_reason is BlockedReason.CONTRACT_CHANGE
     if contract:
         return RequestApproval(failure.kind, "the worker argues that a test or a contract is wrong: look at it")
     strategy = standing.policy.strategy(failure.kind)
@@ -102,7 +103,7 @@ def _boundary(standing: Standing) -> Action | None:
         return None
     advice = standing.advised(Topic.BOUNDARY)
     if advice is not None and advice.strategy == "person":
-        return Block(failure.kind, f"the resolver asks for a person: {_brief(advice)}")
+        return Block(failure.kind, f"the resolver asks for a person: {brief(advice)}")
     if advice is not None and advice.strategy == "expand" and advice.paths:
         reason = f"the resolver would allow {', '.join(advice.paths[:5])} as well"
         return RequestApproval(failure.kind, reason, advice.paths)
@@ -127,64 +128,11 @@ def _context_gap(standing: Standing) -> Action | None:
     return climb(standing, Strategy.CONTEXT)
 
 
-def _unknown(standing: Standing, now: float) -> Action | None:
-    """Rule 13: diagnose what nobody knows, or what comes again and again; follow the diagnosis once."""
-    policy, failure = standing.policy, standing.failure
-    unknown = policy.strategy(failure.kind) is Strategy.DIAGNOSE
-    advice = standing.advised(Topic.DIAGNOSIS)
-    if advice is not None:
-        followed = _follow(standing, advice, now)
-        if followed is not None:
-            return followed
-    known = known_cause(failure) if unknown else None
-    if known is not None and known.strategy == "escalate":
-        return Block(failure.kind, known.cause)
-    if known is not None:
-        return climb(standing, Strategy.CONTEXT, f"known cause: {known.cause}")
-    repeated = same_failure(standing.charged) >= policy.diagnose_after
-    diagnoser = policy.roles.diagnoser
-    if (unknown or repeated) and diagnoser is not None and standing.answer(Topic.DIAGNOSIS) is None:
-        why = "nobody knows yet why it failed" if unknown else "the same failure again"
-        return Diagnose(diagnoser, f"{failure.kind}: {why}")
-    if unknown and diagnoser is None and standing.repeated(failure.kind) == 1:
-        return climb(standing, Strategy.CONTEXT)
-    return None
-
-
-def _follow(standing: Standing, advice: Advice, now: float) -> Action | None:
-    """Return what a diagnosis asks for; None where it was tried before with the same arguments, or asks for nothing."""
-    failure = standing.failure
-    earlier = [a for a in standing.history.asked if a.topic is Topic.DIAGNOSIS and a.after < advice.after]
-    if any(old.argument == advice.argument for old in earlier):
-        return None
-    if advice.recoverable == "no" and advice.strategy != "skip_and_continue":
-        return Block(failure.kind, f"diagnosed as not recoverable: {advice.cause}")
-    match advice.strategy:
-        case "alternative_approach" | "retry_modified":
-            return climb(standing, why=f"diagnosis: {_brief(advice)}")
-        case "skip_and_continue" if standing.policy.allow_skip:
-            return Skip(f"diagnosis: {_brief(advice)}")
-        case "skip_and_continue":
-            return Block(failure.kind, f"the diagnosis advises to skip it: {_brief(advice)}")
-        case "escalate":
-            higher = climb_higher(standing, f"diagnosis: {advice.cause}")
-            return higher or Block(failure.kind, f"the diagnosis asks for a person: {advice.cause}")
-        case "retry_same":
-            until = standing.last.finished_at + (advice.delay_s or 0.0)
-            retry = climb(standing, why=f"diagnosis: {advice.cause}")
-            if until > now and not isinstance(retry, Block):
-                model = getattr(retry, "model", standing.last.model)
-                return WaitUntil(model, until, f"diagnosis: wait first ({advice.cause})", provider=False)
-            return retry
-        case _:
-            return None
-
-
 def _given_up(standing: Standing) -> Action | None:
     """Rule 14: three different strategies have been tried since it was unblocked, and it still fails (K10)."""
     number = standing.last.number
     advice = [a for a in standing.history.asked if a.after < number and a.outcome is not AdviceOutcome.UNAVAILABLE]
-    tried = {str(a.topic) for a in advice if a.topic is not Topic.REFLECTION}
+    tried = {_STRATEGY_OF.get(a.topic, str(a.topic)) for a in advice if a.topic not in _NO_STRATEGY}
     tried |= {attempt.answer for attempt in standing.told[:-1] if attempt.answer in _STRATEGIES_OFF_THE_LADDER}
     if len(tried) < standing.policy.strategies_max:
         return None
@@ -196,6 +144,8 @@ def _by_strategy(standing: Standing) -> Action | None:
     failure = standing.failure
     strategy = standing.policy.strategy(failure.kind)
     told = f"[retry.strategies] {failure.kind} = {strategy}"
+    if failure.category is Category.ENVIRONMENT and failure.kind not in dict(standing.policy.strategies):
+        return None  # the change broke it, and is to mend it
     match strategy:
         case Strategy.BLOCK:
             return Block(failure.kind, told)
@@ -210,8 +160,19 @@ def _by_strategy(standing: Standing) -> Action | None:
             return climb(standing, strategy)
         case Strategy.BREAKDOWN:
             return climb(standing, Strategy.REDUCE)
+        case Strategy.RESOLVER:
+            return _resolve(standing)
         case _:
             return None
+
+
+def _resolve(standing: Standing) -> Action | None:
+    """Ask the resolver about a failure that is no matter of boundaries, as the configuration wants."""
+    resolver = standing.policy.roles.resolver
+    topic = Topic.MERGE_CONFLICT if standing.failure.kind is FailureKind.MERGE_CONFLICT else Topic.BOUNDARY
+    if resolver is None or standing.answer(topic) is not None:
+        return None
+    return CallResolver(topic, resolver, f"[retry.strategies] {standing.failure.kind} = resolver")
 
 
 def _by_ladder(standing: Standing) -> Action:
@@ -221,7 +182,8 @@ def _by_ladder(standing: Standing) -> Action:
     if policy.reflect and correctable and standing.answer(Topic.REFLECTION) is None:
         return Reflect(last.model, "asks the worker's model why it failed and how it will mend it")
     architect = policy.roles.architect
-    if architect is not None and correctable and on_last_rung(standing) and not standing.asked_before(Topic.ARCHITECT):
+    again = len(standing.charged) > 1 and on_last_rung(standing)
+    if architect is not None and correctable and again and not standing.asked_before(Topic.ARCHITECT):
         return CallResolver(
             Topic.ARCHITECT, architect, "the implementation fails again and again: reconsider the design"
         )
@@ -230,8 +192,3 @@ def _by_ladder(standing: Standing) -> Action:
 
 def _same_kind_twice(standing: Standing) -> bool:
     return standing.repeated(standing.failure.kind) > 1
-
-
-def _brief(advice: Advice) -> str:
-    text = " ".join((advice.text or advice.cause).split())
-    return text if len(text) <= 200 else f"{text[:199]}…"  # noqa: PLR2004 - a reason is one line of a table

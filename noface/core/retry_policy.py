@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from noface.core.budget import Budget
 from noface.core.ladder import Rung, ladder_for
 from noface.core.model import Issue
 from noface.core.review_rules import ReviewRules
@@ -46,6 +47,7 @@ class Policy:
     attempts_max: int = 5
     block_after: int | None = None
     issue_cost_usd_max: float | None = None
+    issue_tokens_max: int | None = None
     transient_retries: int = 3
     backoff_base_s: float = 30.0
     backoff_max_s: float = 900.0
@@ -67,6 +69,11 @@ class Policy:
         roles = self.roles
         asked = (roles.planner, roles.diagnoser, roles.resolver, roles.architect, roles.reviewer)
         return tuple(dict.fromkeys([*(rung.model for rung in self.ladder), *(name for name in asked if name)]))
+
+    @property
+    def budget(self) -> Budget:
+        """What one issue may spend since it was last unblocked."""
+        return Budget("issue", self.issue_cost_usd_max, self.issue_tokens_max)
 
     def cap(self, issue: Issue, granted: int | None = None) -> int:
         """Return how many charged attempts the issue may have; `granted` is what a person said at unblocking."""

@@ -21,7 +21,11 @@ def identical(attempts: Attempts) -> int:
     if not attempts:
         return 0
     last = attempts[-1]
-    return trailing(attempts, lambda a: (a.model, a.patch_hash, _sign(a)) == (last.model, last.patch_hash, _sign(last)))
+    return trailing(attempts, lambda attempt: _deed(attempt) == _deed(last))
+
+
+def _deed(attempt: PastAttempt) -> tuple[str, bool, str, tuple[str, str]]:
+    return attempt.model, attempt.think, attempt.patch_hash, _sign(attempt)
 
 
 def same_failure(attempts: Attempts) -> int:

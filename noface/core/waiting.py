@@ -18,7 +18,7 @@ from noface.core.model import BlockedReason, PastAttempt
 from noface.core.review_rules import REJECTED_BY_REVIEWER
 from noface.core.standing import Standing
 from noface.core.strategies import Strategy
-from noface.core.streaks import failure_of, is_transient, trailing
+from noface.core.streaks import Attempts, failure_of, is_transient, trailing
 from noface.core.taxonomy import FailureKind
 
 UNCHARGED_RETRIES_MAX = 3
@@ -75,7 +75,8 @@ def again(standing: Standing) -> Action | None:
     if failure.rule == REJECTED_BY_REVIEWER:
         return _reviewed(standing)
     resolver = standing.policy.roles.resolver
-    conflicts = failure.kind is FailureKind.MERGE_CONFLICT and times >= CONFLICTS_BEFORE_RESOLVER
+    row = trailing(_without_transient(told), lambda attempt: failure_of(attempt).kind is FailureKind.MERGE_CONFLICT)
+    conflicts = row >= CONFLICTS_BEFORE_RESOLVER
     if conflicts and resolver is not None and not standing.asked_before(Topic.MERGE_CONFLICT):
         reason = "main moved twice into the same place: ask how to merge"
         return CallResolver(Topic.MERGE_CONFLICT, resolver, reason)
@@ -85,6 +86,10 @@ def again(standing: Standing) -> Action | None:
             model, "the answer was malformed: once more with a reminder of its form", think=standing.last.think
         )
     return RetrySame(model, "not the worker's fault: nothing is charged", think=standing.last.think)
+
+
+def _without_transient(attempts: Attempts) -> Attempts:
+    return tuple(attempt for attempt in attempts if not is_transient(attempt))
 
 
 def _of_unknown_blame(attempt: PastAttempt) -> bool:
@@ -111,8 +116,9 @@ def _dependency(standing: Standing) -> Action:
     advice = standing.answer(Topic.DEPENDENCY)
     if advice is None:
         return CallResolver(Topic.DEPENDENCY, "", "the worker says that it depends on other issues: look at them")
-    if advice.needs:
-        return AwaitIssues(advice.needs, f"depends on {', '.join(advice.needs)}, which the work turned out to need")
-    if trailing(standing.told, _says_dependency) > 1:
+    needs = tuple(need for need in advice.needs if need not in standing.history.issue.depends_on)
+    if needs:
+        return AwaitIssues(needs, f"depends on {', '.join(needs)}, which the work turned out to need")
+    if trailing(_without_transient(standing.told), _says_dependency) > 1 and not advice.needs:
         return Block(standing.failure.kind, "the worker says again that it depends on something that is not there")
     return climb(standing, Strategy.CONTEXT, "its dependencies are merged or unknown")

@@ -9,8 +9,8 @@ from noface.core.classify.evidence import GateEvidence, GateVerdict, TestReport
 from noface.core.classify.gate import classify
 from noface.core.model import EndedBy, Failure, GateResult, GateSpec
 from noface.core.taxonomy import FailureKind
-from noface.gates.environment import for_programs
 from noface.gates.report import read_report
+from noface.system.environment import gate_environment
 from noface.system.files import read_bounded
 from noface.system.supervise import Canceller, Command, Exit, Launcher
 
@@ -53,7 +53,7 @@ def run_gate(
         Command(
             argv=("bash", "-c", gate.command),
             cwd=str(place.folder),
-            env=for_programs(place.markers),
+            env=gate_environment(place.markers),
             stdin=None,
             stdout=str(stdout),
             stderr=str(stderr),

@@ -35,8 +35,9 @@ _PRIVATE_KEY = "Private Key"
 _KEY_END = re.compile(r"END [A-Z ]*PRIVATE KEY|Private-MAC")
 _KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16,}")
 _LINE_MAX = 4_000
+MARK = "[masked by noface: {type}]"
+"""What stands for a secret that a patch adds; a patch that holds it has been masked before."""
 _SHOWN_MAX = 10
-_MASK = "[masked by noface: {type}]"
 _MASK_MORE = "[masked by noface]"
 _MASKED = re.compile(r"\[masked by noface: (?P<type>[\w ()-]{1,60})\]")
 _ALLOWED = re.compile(r"pragma:\s*(allowlist|whitelist)[ -]secret|gitleaks:allow|nosec\b", re.IGNORECASE)
@@ -145,6 +146,6 @@ def _masked(
     kinds = [match["type"] for match in _MASKED.finditer(text)]
     for (kind, secret), _ in sorted(_spans(text, detectors).items(), key=lambda item: -item[1][0]):
         if (kind, secret) not in known:
-            text = text.replace(secret, _MASK.format(type=kind))
+            text = text.replace(secret, MARK.format(type=kind))
             kinds.append(kind)
     return text, kinds

@@ -1,79 +1,27 @@
 """Runs a worker under supervision and reads its stream while it works."""
 
 import shutil
-import time
+import signal
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from noface.agents.base import ANSWER_MAX, AgentEvent, EventKind, Place, StreamReader
+from noface.core.masked_records import masked_run
 from noface.core.model import AgentRun, AttemptOrder, EndedBy, Failure
+from noface.core.prices import priced
 from noface.core.taxonomy import Category, FailureKind
-from noface.gates.environment import for_programs
+from noface.loop.log_follower import LogFollower
 from noface.loop.workshop import Progress, Tell, Workshop
+from noface.system.environment import agent_environment
 from noface.system.files import read_bounded
 from noface.system.supervise import Canceller, Command, Exit
 
-_CHUNK_BYTES = 1 << 20
 _STDERR_TAIL_BYTES = 16_000
 _WORDS_SHOWN_MAX = 160
 _LOOKED_AT_MAX = 4000
-_SHOWS_A_MODEL = (EventKind.TOOL, EventKind.EDIT)
-"""Only a model that answers uses tools; text may as well be a provider's excuse."""
 _NO_PATH = frozenset(" \t\"'`*?|&;<>()$=")
 """What stands in commands and patterns; a path with one of these is not told by itself."""
-
-
-class TellEvent(Protocol):
-    """Shows what a run does; `alive` where it has proved since the last call that the provider answers."""
-
-    def __call__(self, event: AgentEvent, *, alive: bool) -> None:
-        """Show it."""
-        ...
-
-
-class LogFollower:
-    """Feeds a growing log to a reader, and remembers when the run last showed that it lives."""
-
-    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, tell_event: "TellEvent") -> None:
-        self._stdout = stdout
-        self._stderr = stderr
-        self._reader = reader
-        self._tell_event = tell_event
-        self._offset = 0
-        self._stderr_size = 0
-        self.last_life: float | None = None
-
-    def poll(self) -> float | None:
-        """Read what is new; return the monotonic time of the last sign of life, None before the first."""
-        event: AgentEvent | None = None
-        answers = False
-        try:
-            with self._stdout.open("rb") as log:
-                log.seek(self._offset)
-                while data := log.read(_CHUNK_BYTES):
-                    self._offset += len(data)
-                    events = self._reader.feed(data)
-                    event = next((e for e in reversed(events) if e.kind is not EventKind.RESULT), event)
-                    answers = answers or any(e.kind in _SHOWS_A_MODEL for e in events)
-                    if self._reader.any_output_is_life or any(e.alive for e in events):
-                        self.last_life = time.monotonic()
-        except OSError:
-            return self.last_life  # not there yet
-        if self._reader.any_output_is_life:
-            self._watch_stderr()
-        if event is not None:
-            self._tell_event(event, alive=answers)
-        return self.last_life
-
-    def _watch_stderr(self) -> None:
-        try:
-            size = self._stderr.stat().st_size
-        except OSError:
-            return
-        if size != self._stderr_size:
-            self._stderr_size = size
-            self.last_life = time.monotonic()
 
 
 def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Canceller, tell: Tell) -> AgentRun:
@@ -86,30 +34,34 @@ def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Cancell
     reader = agent.reader()
 
     def tell_event(event: AgentEvent, *, alive: bool) -> None:
-        text = event.text[:_LOOKED_AT_MAX].replace(f"{place.workspace}/", "")
+        text = shop.masker.text(event.text[:_LOOKED_AT_MAX].replace(f"{place.workspace}/", ""))
         shown, file = text[:_WORDS_SHOWN_MAX], file_in(event.kind, text)
         tell(Progress(order.issue.id, order.number, "agent", shown, alive, event.kind, file))
 
     follower = LogFollower(stdout, stderr, reader, tell_event)
-    ended = shop.launcher.run(
-        Command(
-            argv=invocation.argv,
-            cwd=place.workspace,
-            env=for_programs((*order.model.env, *invocation.env, *_told(order, place), *shop.markers(order.token))),
-            stdin=invocation.stdin,
-            stdout=str(stdout),
-            stderr=str(stderr),
-            timeout_s=order.model.timeout_s,
-            idle_timeout_s=order.model.idle_timeout_s,
-            log_max_bytes=shop.log_bytes_max,
-        ),
-        cancel,
-        follower.poll,
-    )
-    follower.poll()
-    tail = read_bounded(stderr, 0, _STDERR_TAIL_BYTES) if stderr.exists() else ""
-    run = _judged(order, ended, reader, tail)
-    return run if run.answer or not reader.any_output_is_life else replace(run, answer=_printed(stdout))
+    given = (*order.model.env, *invocation.env, *_told(order, place), *shop.markers(order.token))
+    # Some agents keep files of their own in the attempt's folder.
+    with shop.launcher.masking.covering(place.directory), closing(follower):
+        ended = shop.launcher.run(
+            Command(
+                argv=invocation.argv,
+                cwd=place.workspace,
+                env=agent_environment(agent.environment, order.model, given),
+                stdin=invocation.stdin,
+                stdout=str(stdout),
+                stderr=str(stderr),
+                timeout_s=order.model.timeout_s,
+                idle_timeout_s=order.model.idle_timeout_s,
+                log_max_bytes=shop.log_bytes_max,
+            ),
+            cancel,
+            on_output=follower.poll,
+            on_end=follower.poll,
+        )
+    run = _judged(order, ended, reader, _end_of(stderr, _STDERR_TAIL_BYTES))
+    if not run.answer and reader.any_output_is_life:
+        run = replace(run, answer=_end_of(stdout, ANSWER_MAX))  # of a program whose output has no types
+    return masked_run(run, shop.masker)
 
 
 def file_in(kind: EventKind, text: str) -> str:
@@ -121,10 +73,10 @@ def file_in(kind: EventKind, text: str) -> str:
     return target if kind is EventKind.TOOL and is_path else ""
 
 
-def _printed(stdout: Path) -> str:
-    """Return the end of what was printed: the answer of a program whose output has no types."""
+def _end_of(log: Path, size: int) -> str:
+    """Return the last `size` bytes of a log; "" where the worker put something else in its place."""
     try:
-        return read_bounded(stdout, 0, ANSWER_MAX)
+        return read_bounded(log, 0, size)
     except OSError:
         return ""
 
@@ -149,20 +101,28 @@ def _judged(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str)
         error = _ended(order, ended, verdict.last_words)
         if ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and _only_waited(verdict.error):
             error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
-    elif ended.signal is not None and error is None:
-        error = _crash(f"the worker died of signal {ended.signal}", f"signal-{ended.signal}")
+    elif ended.signal is not None and (error is None or error.kind is FailureKind.AGENT_CRASH):
+        excerpt = error.excerpt if error is not None else ""
+        error = replace(_crash(f"the worker died of {_name(ended.signal)}", f"signal-{ended.signal}"), excerpt=excerpt)
     return AgentRun(
         exit_code=ended.exit_code,
         signal=ended.signal,
         ended_by=ended.ended_by,
         seconds=ended.seconds,
-        usage=verdict.usage,
+        usage=priced(verdict.usage, order.model),
         last_words=verdict.last_words,
         error=error,
         started=not ended.error or ended.ended_by is EndedBy.LOST,
         survivors_killed=ended.survivors_killed,
         answer=verdict.answer,
     )
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"  # a real-time signal
 
 
 def _only_waited(error: Failure | None) -> bool:

@@ -15,7 +15,7 @@ from noface.agents.base import Place
 from noface.core.answers.table import ANSWERS
 from noface.core.breakdown import BreakdownLimits, PlanFault, plan_children
 from noface.core.history import Advice, AdviceOutcome, Topic
-from noface.core.model import AgentRun, AttemptOrder, EndedBy, Issue, ModelSpec
+from noface.core.model import AgentRun, AttemptOrder, EndedBy, Issue, ModelSpec, Usage
 from noface.core.structured import Invalid, reminder, validate
 from noface.core.taxonomy import Category
 from noface.git.slots import give_git
@@ -74,9 +74,18 @@ def ask(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> An
         directory=f"{question.directory}/again",
     )
     second, _ = _once(again, shop, cancel, tell)
-    spent = [a.advice.cost_usd for a in (answer, second) if a.advice is not None and a.advice.cost_usd is not None]
-    advice = replace(second.advice, cost_usd=sum(spent) if spent else None) if second.advice is not None else None
-    return replace(second, question=question, advice=advice)
+    before = Usage(answer.advice.cost_usd, answer.advice.tokens)
+    return replace(_paid(second, before), question=question)
+
+
+def _paid(answer: Answer, usage: Usage) -> Answer:
+    """Add what a run used to what an answer cost."""
+    if answer.advice is None:
+        return answer
+    costs = [cost for cost in (answer.advice.cost_usd, usage.cost_usd) if cost is not None]
+    tokens = [count for count in (answer.advice.tokens, usage.tokens) if count is not None]
+    advice = replace(answer.advice, cost_usd=sum(costs) if costs else None, tokens=sum(tokens) if tokens else None)
+    return replace(answer, advice=advice)
 
 
 def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> tuple[Answer, Invalid | None]:
@@ -85,7 +94,7 @@ def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> 
     slot = shop.agent_slot(question.slot)
     failure = prepare(shop, slot, question.start, order.token, cancel)
     if failure is not None:
-        return _without(question, AdviceOutcome.UNAVAILABLE, failure.message, None), None
+        return _without(question, AdviceOutcome.UNAVAILABLE, failure.message), None
     give_git(slot, question.issue.id, question.start)
     directory = Path(question.directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -96,7 +105,8 @@ def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> 
     hit("question_answered")
     if run.ended_by is EndedBy.CANCELLED:
         return Answer(question, None), None
-    return _read(question, run)
+    answer, fault = _read(question, run)
+    return _paid(answer, run.usage), fault
 
 
 def _order(question: Question) -> AttemptOrder:
@@ -117,26 +127,26 @@ def _order(question: Question) -> AttemptOrder:
 
 
 def _read(question: Question, run: AgentRun) -> tuple[Answer, Invalid | None]:
-    cost, error = run.usage.cost_usd, run.error
+    error = run.error
     found = validate(run.answer, ANSWERS[question.topic].schema, question.topic.value)
     if isinstance(found, Invalid):
         if error is not None:
             away = error.category in (Category.TRANSIENT, Category.ENVIRONMENT)
             outcome = AdviceOutcome.UNAVAILABLE if away else AdviceOutcome.UNUSABLE
-            return replace(_without(question, outcome, error.message, cost), retry_at=error.retry_at), None
-        return _without(question, AdviceOutcome.UNUSABLE, found.violation, cost), found
+            return replace(_without(question, outcome, error.message), retry_at=error.retry_at), None
+        return _without(question, AdviceOutcome.UNUSABLE, found.violation), found
     form = ANSWERS[question.topic]
     if question.topic is Topic.BREAKDOWN or form.read is None:
-        return _divided(question, found.value, cost)
+        return _divided(question, found.value)
     advice = form.read(found.value, after=question.after, epoch=question.epoch, model=question.model.name)
-    return Answer(question, replace(advice, cost_usd=cost)), None
+    return Answer(question, advice), None
 
 
-def _divided(question: Question, value: Mapping[str, Any], cost: float | None) -> tuple[Answer, Invalid | None]:
+def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Invalid | None]:
     planned = plan_children(question.issue, value, question.limits, question.known_ids)
     if isinstance(planned, PlanFault):
         fault = planned.invalid(json.dumps(value)[:_ORIGINAL_MAX]) if planned.mendable else None
-        return _without(question, AdviceOutcome.UNUSABLE, planned.violation, cost), fault
+        return _without(question, AdviceOutcome.UNUSABLE, planned.violation), fault
     names = ", ".join(child.id for child in planned)
     advice = Advice(
         Topic.BREAKDOWN,
@@ -144,13 +154,10 @@ def _divided(question: Question, value: Mapping[str, Any], cost: float | None) -
         epoch=question.epoch,
         model=question.model.name,
         text=f"divided into {names}",
-        cost_usd=cost,
     )
     return Answer(question, advice, planned), None
 
 
-def _without(question: Question, outcome: AdviceOutcome, why: str, cost: float | None) -> Answer:
-    advice = Advice(
-        question.topic, question.after, outcome, question.epoch, question.model.name, cause=why, cost_usd=cost
-    )
+def _without(question: Question, outcome: AdviceOutcome, why: str) -> Answer:
+    advice = Advice(question.topic, question.after, outcome, question.epoch, question.model.name, cause=why)
     return Answer(question, advice)

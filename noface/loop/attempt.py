@@ -11,8 +11,11 @@ from pathlib import Path
 from noface.agents.base import Place
 from noface.core.answers.report import find_report
 from noface.core.codec import decode, encode
+from noface.core.masked_records import masked_report
 from noface.core.model import AgentRun, AttemptOrder, AttemptReport, EndedBy, Failure, Snapshot, WorkerReport
+from noface.gates.secrets import MARK
 from noface.git.refs import RefUpdate
+from noface.git.removal import remove
 from noface.git.repo import hold_ref
 from noface.git.slots import give_git
 from noface.git.snapshot import take
@@ -92,6 +95,7 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     tell(Progress(order.issue.id, order.number, "agent", f"{order.model.name} is working"))
     hit("agent_started")
     agent = run_agent(order, shop, place, cancel, tell)
+    _mend(directory)
     hit("agent_exited")
     tell(Progress(order.issue.id, order.number, "snapshot", "taking a snapshot"))
     taken = take(
@@ -108,12 +112,19 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     said, invalid = find_report(agent.answer)
     notes = (f"the worker's report is malformed: {invalid.violation}",) if invalid is not None else ()
     work = Work(agent, taken.snapshot, taken.patch_hash, taken.changed, said, notes)
-    patch = taken.patch[:_PATCH_BYTES_MAX]
+    patch = shop.masker.patch(taken.patch[:_PATCH_BYTES_MAX], MARK)
     write_atomic(directory / "diff.patch", patch, durable=False)
     # Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.
     write_atomic(directory / _WORK_FILE, json.dumps(encode(work)), durable=False)
     hit("snapshot_recorded")
     return work
+
+
+def _mend(directory: Path) -> None:
+    """Make the attempt's folder again where the worker, which can reach it, removed or replaced it."""
+    if directory.is_symlink() or not directory.is_dir():
+        remove(directory)
+        directory.mkdir(parents=True)
 
 
 def _finished(order: AttemptOrder, shop: Workshop, report: AttemptReport) -> AttemptReport:
@@ -129,5 +140,6 @@ def _finished(order: AttemptOrder, shop: Workshop, report: AttemptReport) -> Att
     plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, str(order.number)), candidate))
     proof = replace(report.proof, candidate=candidate) if report.proof is not None else None
     finished = replace(report, snapshot=replace(snapshot, commit=commit, candidate=candidate), proof=proof)
+    finished = masked_report(finished, shop.masker)
     write_atomic(Path(order.directory) / "report.json", json.dumps(encode(finished), indent=1), durable=False)
     return finished

@@ -32,6 +32,7 @@ from noface.git.repo import scratch_branch
 from noface.loop.consultations import Consultations
 from noface.loop.context import RunContext
 from noface.loop.landing import MergeQueue
+from noface.loop.limits import RunLimits
 from noface.loop.orders import make_order
 from noface.loop.perform import decide, history, settle
 from noface.loop.recover import record_order
@@ -40,11 +41,12 @@ from noface.system.failpoints import hit
 
 
 class Begun(Enum):
-    """What was begun. ANSWERED: a question that noface answered itself."""
+    """What was begun. ANSWERED: a question that noface answered itself. UNPAID: more than the run's budget pays for."""
 
     ATTEMPT = auto()
     QUESTION = auto()
     ANSWERED = auto()
+    UNPAID = auto()
     NOTHING = auto()
 
 
@@ -55,12 +57,15 @@ def begin(
     issue: Issue,
     workers: Workers,
     accept_failing: int | None,
+    limits: RunLimits,
 ) -> Begun:
     """Do what comes next for an issue; a slot must be free."""
     told = history(context, issue)
     action = decide(context, told)
     match action:
         case BreakDown() | CallResolver() | Diagnose() | Reflect() | Review():
+            if limits.refuses(issue.id, action):
+                return Begun.UNPAID
             state = context.reader.state(issue.id)
             _record(context, told, action)
             if questions.own(issue, action, state):
@@ -84,6 +89,8 @@ def begin(
             | SwitchModel()
             | WaitUntil()
         ):
+            if limits.refuses(issue.id, action):
+                return Begun.UNPAID
             _record(context, told, action)
             _attempt(context, issue, action, workers, accept_failing)
             return Begun.ATTEMPT

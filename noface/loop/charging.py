@@ -1,7 +1,7 @@
 """Whether an attempt is charged to its issue (law 8)."""
 
 from noface.core.model import AttemptReport, PastAttempt
-from noface.core.taxonomy import FailureKind
+from noface.core.taxonomy import INTERRUPTED, FailureKind
 
 
 def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
@@ -14,6 +14,7 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     if report.failure is None:
         return True
     if report.failure.kind is FailureKind.OUTPUT_FORMAT:
-        before = next((attempt for attempt in reversed(past) if attempt.number < report.number), None)
+        told = (attempt for attempt in reversed(past) if attempt.outcome != INTERRUPTED)
+        before = next((attempt for attempt in told if attempt.number < report.number), None)
         return before is not None and before.outcome == FailureKind.OUTPUT_FORMAT
     return report.failure.charged

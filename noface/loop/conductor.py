@@ -112,12 +112,14 @@ class Conductor:
                 context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)
                 return False
             case AttemptEnded(token):
+                self._limits.look_again()
                 self._attempt_ended(self._workers.ended(token))
             case AcceptChecked(issue_id):
                 if message.broken is not None:
                     self._break(message.broken)
                 self._workers.give_slot(self._checks.ended(message, self._watch.issue(issue_id)))
             case Answered():
+                self._limits.look_again()
                 if message.broken is not None:
                     self._break(message.broken)
                 self._workers.give_slot(self._questions.ended(message))
@@ -183,9 +185,13 @@ class Conductor:
             return planned
         if self._context.settings.once and self._first_wave is None:
             self._first_wave = {issue.id for issue in planned.start}
-        for issue in planned.start:
-            if self._workers.free and not self._limits.reached() and self._in_this_wave(issue):
-                self._begin(issue)
+        refused = -1
+        while refused < len(self._limits.refused):  # those that cannot be paid make room for others
+            refused = len(self._limits.refused)
+            for issue in planned.start:
+                if self._workers.free and not self._limits.reached() and self._in_this_wave(issue):
+                    self._begin(issue)
+            planned = self._plan() if refused < len(self._limits.refused) else planned
         return planned
 
     def _in_this_wave(self, issue: Issue) -> bool:
@@ -196,14 +202,15 @@ class Conductor:
         if self._checks.needed(issue):
             self._checks.begin(issue, self._workers.take_slot())
             return
-        match begin(context, self._landing, self._questions, issue, self._workers, self._checks.failing(issue)):
+        failing = self._checks.failing(issue)
+        match begin(context, self._landing, self._questions, issue, self._workers, failing, self._limits):
             case Begun.ATTEMPT:
                 self._limits.attempt_started()
                 if self._first_wave is not None:
                     self._first_wave.discard(issue.id)
             case Begun.ANSWERED:
                 context.backlog_changed()
-            case Begun.QUESTION | Begun.NOTHING:
+            case Begun.QUESTION | Begun.UNPAID | Begun.NOTHING:
                 pass
 
     def _close_epics(self) -> None:
@@ -223,6 +230,7 @@ class Conductor:
         context = self._context
         states = context.reader.states()
         busy = self._workers.issues | self._checks.issues | self._questions.issues | self._epics.issues
+        busy |= self._limits.refused.keys()
         issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
         waits = context.reader.waits()
         models = {}
@@ -262,6 +270,7 @@ class Conductor:
             return True
         times = [waiting.until for waiting in planned.waiting if waiting.until is not None]
         if not times or context.settings.once:
+            self._limit = next(iter(self._limits.refused.values()), "")
             return False
         now, until = context.clock.now(), min(times)
         if self._limits.too_late(until):
@@ -277,7 +286,7 @@ class Conductor:
             broken=self._broken,
             stopped=self._drain_until is not None,
             limit=self._limit,
-            work_left=bool(planned.start or planned.waiting),
+            work_left=bool(planned.start or planned.waiting or self._limits.refused),
             faulty=bool(self._watch.backlog.faults),
         )
 
@@ -316,4 +325,6 @@ def _notes(report: AttemptReport) -> tuple[str, ...]:
         notes.append(f"protected files put back: {', '.join(snapshot.protected_edits[:10])}")
     if report.agent is not None and report.agent.survivors_killed:
         notes.append(f"{report.agent.survivors_killed} process(es) the worker left behind were ended")
+    if report.agent is not None and report.agent.usage.priced:
+        notes.append("its cost is an estimate: priced from tokens")
     return tuple(notes)

@@ -1,7 +1,7 @@
 """The questions under way, in threads; each holds a worker's slot. Only the loop's thread records the answers."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from noface.core.actions import Asking, BreakDown, CallResolver, Diagnose, Reflect, Review
 from noface.core.breaker import tripped
@@ -111,7 +111,7 @@ class Consultations:
             why = f"the planner's answer was of no use ({advice.cause})"
             if instead.outcome is AdviceOutcome.ADVISED:
                 context.journal.event(now, "planner_failed", question.issue.id, message=why)
-                advice = instead
+                advice = replace(instead, cost_usd=advice.cost_usd, tokens=advice.tokens)  # it was asked, and paid
         self._record(question.id, question.issue, advice, children)
         return question.slot
 

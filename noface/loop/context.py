@@ -19,6 +19,7 @@ from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
 from noface.store.questions import Questions
 from noface.store.reader import Reader
+from noface.store.spending import Spending
 from noface.system.clock import Clock
 from noface.trackers.base import Tracker
 
@@ -34,6 +35,7 @@ class RunSettings:
     hints: tuple[HintRule, ...] = ()
     workers: int = 1
     cost_usd_max: float | None = None
+    tokens_max: int | None = None
     seconds_max: float | None = None
     attempts_max: int | None = None
     only_new: bool = False
@@ -70,6 +72,7 @@ class RunContext:
     memo: dict[str, GateResult]
     questions: Questions
     lessons: LessonStore
+    spending: Spending
     search: Search = field(default_factory=patient_search)
     dice: random.Random = field(default_factory=random.Random)
     known: Known | None = None

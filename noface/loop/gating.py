@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from noface.core.masked_records import masked_gate
 from noface.core.model import AttemptOrder, Failure, GateKind, GateResult, GateSpec
 from noface.core.taxonomy import FailureKind
 from noface.gates.run import GatePlace, remembered, run_gate
@@ -164,7 +165,7 @@ class _Bench:
             forget_setup(self.slot)
         if result is not None and result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT:
             result = _blamed(shop, task, gate, result)
-        return _counted(shop, task, gate, result) if result is not None else None
+        return masked_gate(_counted(shop, task, gate, result), shop.masker) if result is not None else None
 
 
 def _counted(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> GateResult:

@@ -14,6 +14,15 @@ from noface.system.supervise import Canceller
 
 _SHOWN_MAX = 10
 _WORDS_MAX = 100
+_NOT_THE_GATES = (
+    FailureKind.OUTPUT_FORMAT,
+    FailureKind.UNKNOWN,
+    FailureKind.AGENT_CRASH,
+    FailureKind.AGENT_CONFUSION,
+    FailureKind.TIMEOUT,
+    FailureKind.RESOURCE_EXHAUSTED,
+)
+"""After these, an attempt that finds the work done and changes nothing may be right: the gates decide."""
 _PLAIN_AGENTS = ("command", "scripted")
 """What these print is any program's output: no words of theirs mean anything."""
 
@@ -23,7 +32,8 @@ def judge(
 ) -> AttemptReport:
     """Return the report with failure, or with the proof that lets it land; or marked as interrupted."""
     early = _before_gates(order, shop, report, changed=changed)
-    if early is not None:
+    nothing = early if early is not None and not changed and _left_ungated(order, report, early) else None
+    if early is not None and nothing is None:
         return replace(report, failure=early)
     snapshot = report.snapshot
     assert snapshot is not None  # noqa: S101 - _before_gates has answered for one without
@@ -36,7 +46,15 @@ def judge(
     if gated is None:
         return replace(report, interrupted=True)
     report = replace(report, gates=gated.results, notes=(*report.notes, *_flaky(gated.results)))
-    return _after_gates(order, report, gated, main, shop)
+    judged = _after_gates(order, report, gated, main, shop)
+    return judged if judged.failure is None or nothing is None else replace(judged, failure=nothing)
+
+
+def _left_ungated(order: AttemptOrder, report: AttemptReport, early: Failure) -> bool:
+    """Tell whether the work that the attempt began with, and rightly left alone, was never proved wrong by a gate."""
+    before = order.earlier[-1].kind if order.earlier else ""
+    started_with_work = report.snapshot is not None and bool(report.snapshot.changes)
+    return early.kind is FailureKind.NO_DIFF and started_with_work and before in _NOT_THE_GATES
 
 
 def _before_gates(order: AttemptOrder, shop: Workshop, report: AttemptReport, *, changed: bool) -> Failure | None:
@@ -46,6 +64,8 @@ def _before_gates(order: AttemptOrder, shop: Workshop, report: AttemptReport, *,
     error = agent.error
     if error is not None and error.category in (Category.TRANSIENT, Category.ENVIRONMENT):
         return error
+    if snapshot.left_out:
+        return _too_many(snapshot.left_out, shop.limits.files_max)
     if not changed:
         return of_report(report.worker) or _nothing_changed(order, agent, snapshot.protected_edits)
     if secret is not None:
@@ -148,6 +168,17 @@ def _no_diff(order: AttemptOrder, last_words: str, protected: tuple[str, ...]) -
     evidence = (f"the snapshot's tree equals that of {order.start[:12]}",)
     return Failure(
         FailureKind.NO_DIFF, message, rule="tree-unchanged", signature="NO_DIFF", evidence=evidence, excerpt=last_words
+    )
+
+
+def _too_many(files: int, most: int) -> Failure:
+    """Return the failure of work of which only a part could be taken: half-work must not land."""
+    return Failure(
+        FailureKind.RESOURCE_EXHAUSTED,
+        f"{files} new files were left, more than [limits] max_files ({most}): leave out what need not be committed,"
+        " or name it in .gitignore",
+        rule="too-many-files",
+        signature="too-many-files",
     )
 
 

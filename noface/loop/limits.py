@@ -1,19 +1,38 @@
-"""The limits of a run (law 12): attempts, hours, dollars. When one is reached, it says which."""
+"""The limits of a run (law 12): attempts, hours, dollars, tokens. When one is reached, it says which."""
 
+from noface.core.actions import Action
+from noface.core.budget import Budget, Estimates, Refusal, can_pay
 from noface.loop.context import RunContext
+from noface.loop.orders import THINKING_FACTOR
+
+
+def estimates(context: RunContext) -> Estimates:
+    """Return what each model's next run may use: by its own limit, or by what its runs here have used."""
+    return Estimates(context.settings.models, context.spending.seen(), THINKING_FACTOR)
 
 
 class RunLimits:
-    """Counts what a run uses up."""
+    """Counts what a run uses up, and keeps it from starting what it cannot pay.
+
+    `refused` has the issues whose next step cannot be paid now, with the reason. Money only changes where a run of a
+    model ends, so they are not looked at before that (`look_again`).
+    """
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
         self._began_at = context.clock.now()
         self._started = 0
+        settings = context.settings
+        self._budget = Budget("run", settings.cost_usd_max, settings.tokens_max)
+        self.refused: dict[str, str] = {}
 
     def attempt_started(self) -> None:
         """Count an attempt."""
         self._started += 1
+
+    def look_again(self) -> None:
+        """Forget what was refused: something that was under way has ended."""
+        self.refused.clear()
 
     def reached(self) -> str:
         """Say which limit is reached, or return an empty text."""
@@ -22,11 +41,28 @@ class RunLimits:
             return f"stopped at the limit max_iterations: {self._started} attempt(s) started"
         if settings.seconds_max is not None and context.clock.now() - self._began_at >= settings.seconds_max:
             return f"stopped at the limit max_hours: {settings.seconds_max / 3600:g} h"
-        if settings.cost_usd_max is not None:
-            spent = context.reader.spent(context.run_id)
-            if spent >= settings.cost_usd_max:
-                return f"stopped at the limit max_cost_usd: ${spent:.2f} of ${settings.cost_usd_max:.2f}"
+        if self._budget.limited:
+            spent, usd, tokens = context.spending.of_run(context.run_id), self._budget.usd, self._budget.tokens
+            if usd is not None and spent.usd >= usd:
+                return f"stopped at the limit max_cost_usd: ${spent.usd:.2f} of ${usd:.2f}"
+            if tokens is not None and spent.tokens >= tokens:
+                return f"stopped at the limit max_tokens: {spent.tokens:,} of {tokens:,}"
         return ""
+
+    def refuses(self, issue_id: str, action: Action) -> bool:
+        """Tell whether the run's budget cannot pay for the model that an action would run (I7)."""
+        model = getattr(action, "model", "")
+        if not self._budget.limited or not model:
+            return False
+        refusal = self._refusal(model, think=bool(getattr(action, "think", False)))
+        if refusal is not None:
+            self.refused[issue_id] = f"stopped at the limit {refusal.limit}: {refusal.reason}"
+        return refusal is not None
+
+    def _refusal(self, model: str, *, think: bool) -> Refusal | None:
+        context, may_use = self._context, estimates(self._context)
+        reserved = [may_use.of(each.model, think=each.think) for each in context.spending.under_way()]
+        return can_pay(self._budget, context.spending.of_run(context.run_id), reserved, may_use.of(model, think=think))
 
     def too_late(self, until: float) -> bool:
         """Tell whether waiting until then would go beyond the run's hours."""

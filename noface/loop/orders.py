@@ -18,7 +18,8 @@ from noface.loop.learning import lessons_for
 from noface.loop.material import attempt_directory, prior
 from noface.loop.worker_prompt import Start, worker_prompt
 
-_THINKING_FACTOR = 2
+THINKING_FACTOR = 2
+"""So much more time and money has a run that thinks longer."""
 
 
 def make_order(
@@ -38,13 +39,15 @@ def make_order(
     prompt = worker_prompt(context, told, action, start, state.note, protected, known)
     for cut in prompt.cuts:
         context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, what=cut)
+    masked = context.shop.masker.text
+    text = masked(prompt.text)
     order = AttemptOrder(
         run_id=context.run_id,
         token=secrets.token_hex(12),
-        issue=issue,
+        issue=replace(issue, title=masked(issue.title), body=masked(issue.body)),  # it is written to disk
         number=number,
         model=_thinking(context.settings.models[str(getattr(action, "model", ""))], think=think),
-        prompt=prompt.text,
+        prompt=text,
         main=main,
         start=start.commit,
         slot=slot,
@@ -55,18 +58,18 @@ def make_order(
         known_failures=context.known,
         think=think,
     )
-    return order, hashlib.sha256(prompt.text.encode("utf-8", "replace")).hexdigest()[:16]
+    return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
     """Give a model that is to think longer the time and money for it (L5)."""
     if not think:
         return model
-    cost = model.max_cost_usd * _THINKING_FACTOR if model.max_cost_usd is not None else None
+    cost = model.max_cost_usd * THINKING_FACTOR if model.max_cost_usd is not None else None
     return replace(
         model,
-        timeout_s=model.timeout_s * _THINKING_FACTOR,
-        idle_timeout_s=model.idle_timeout_s * _THINKING_FACTOR,
+        timeout_s=model.timeout_s * THINKING_FACTOR,
+        idle_timeout_s=model.idle_timeout_s * THINKING_FACTOR,
         max_cost_usd=cost,
     )
 

@@ -12,6 +12,7 @@ from noface.git.repo import scratch_branch
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
 from noface.loop.landing import Entry, MergeQueue
+from noface.loop.limits import estimates
 from noface.system.failpoints import hit
 
 
@@ -22,9 +23,10 @@ def history(context: RunContext, issue: Issue) -> History:
 
 def decide(context: RunContext, past: History) -> Action:
     """Ask the policy what comes next for an issue; changes nothing."""
-    now = context.clock.now()
+    now, policy = context.clock.now(), context.settings.policy
     away = {model: breaker.until for model, breaker in context.reader.waits().items()}
-    return next_action(past, context.settings.policy, now, context.dice.random(), away)
+    may_use = estimates(context) if policy.budget.limited else None
+    return next_action(past, policy, now, context.dice.random(), away, may_use)
 
 
 def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> Action:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from noface.core.model import EndedBy, Failure
 from noface.core.patterns import matches_any
 from noface.core.taxonomy import FailureKind
-from noface.gates.environment import for_programs
 from noface.git.removal import remove
 from noface.git.slots import Slot, checkout
 from noface.loop.workshop import Workshop
+from noface.system.environment import gate_environment
 from noface.system.files import read_bounded, write_atomic
 from noface.system.supervise import Canceller, Command
 
@@ -107,7 +107,7 @@ def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failur
         Command(
             argv=("bash", "-c", shop.setup.command),
             cwd=str(slot.path),
-            env=for_programs(shop.markers(token)),
+            env=gate_environment(shop.markers(token)),
             stdin=None,
             stdout=str(log),
             stderr=str(log),

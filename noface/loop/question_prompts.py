@@ -79,7 +79,7 @@ def make_question(
         issue=issue,
         topic=topic,
         model=context.settings.models[model],
-        prompt=prompt.text,
+        prompt=context.shop.masker.text(prompt.text),
         main=main,
         start=start,
         slot=slot,

@@ -28,6 +28,9 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     killed = sweep("NOFACE_STATE", context.shop.state_marker)
     if killed:
         context.journal.event(context.clock.now(), "processes_swept", count=killed)
+    masked = context.shop.launcher.masking.catch_up()  # nothing writes these logs any more
+    if masked:
+        context.journal.event(context.clock.now(), "logs_masked", count=masked)
     _rebuild_merged(context)
     _settle_landings(context)
     context.questions.forget_open()
@@ -35,17 +38,18 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     for attempt in context.reader.open_attempts():
         order = _read_order(attempt)
         if order is not None and read_work(Path(attempt.directory)) is not None:
-            resumed.append(replace(order, resumed=True))
+            resumed.append(_as_configured(context, replace(order, resumed=True)))
         else:
             _interrupt(context, attempt, order)
     return tuple(resumed)
 
 
 def record_order(order: AttemptOrder) -> None:
-    """Keep an order beside its attempt, so that its work can be judged after a crash."""
+    """Keep an order beside its attempt, so that its work can be judged after a crash. Its variables may be secrets."""
     directory = Path(order.directory)
     directory.mkdir(parents=True, exist_ok=True)
-    write_atomic(directory / ORDER_RECORD, json.dumps(encode(order)), durable=False)
+    kept = replace(order, model=replace(order.model, env=()))
+    write_atomic(directory / ORDER_RECORD, json.dumps(encode(kept)), durable=False)
 
 
 def _read_order(attempt: OpenAttempt) -> AttemptOrder | None:
@@ -54,6 +58,12 @@ def _read_order(attempt: OpenAttempt) -> AttemptOrder | None:
         return decode(AttemptOrder, json.loads(text))
     except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+def _as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
+    """Return an order with the variables that its record leaves out."""
+    model = context.settings.models.get(order.model.name)
+    return replace(order, model=replace(order.model, env=model.env)) if model is not None else order
 
 
 def _settle_landings(context: RunContext) -> None:

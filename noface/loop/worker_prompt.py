@@ -5,14 +5,17 @@ from dataclasses import dataclass
 
 from noface.core.actions import Action, kind_of
 from noface.core.answers import report
+from noface.core.diagnosis import known_cause
 from noface.core.hints import matched
 from noface.core.history import History, Topic
 from noface.core.instructions import INSTRUCTIONS, STRATEGY_INSTRUCTIONS
 from noface.core.model import PastAttempt
-from noface.core.prompt_data import Prompt, PromptData
+from noface.core.prompt_data import Prompt, PromptData, Told
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.prompts import render
 from noface.core.review_rules import REJECTED_BY_PERSON
+from noface.core.streaks import identical
+from noface.core.taxonomy import FailureKind
 from noface.loop.context import RunContext
 from noface.loop.material import patch_of, prior, related_files, told_of
 
@@ -58,9 +61,9 @@ def worker_prompt(
         hints=found.hints,
         note=note,
         rejected_note=last.failure.excerpt if last is not None and last.failure and _by_a_person(last) else "",
-        instruction=INSTRUCTIONS.get(last.outcome, "") if last is not None else "",
+        instruction=_instruction(history, last),
         strategy=STRATEGY_INSTRUCTIONS.get(kind, ""),
-        advice=told_of(history),
+        advice=(*_known(last, kind), *told_of(history)),
         lessons=lessons,
         files=related_files(context, history, start.commit) if _unsure(history, situation) else (),
         report_example=json.dumps(report.EXAMPLE, indent=1),
@@ -69,6 +72,21 @@ def worker_prompt(
         earlier_bytes_max=settings.earlier_bytes_max,
     )
     return render(situation, settings.templates, data, settings.prompt_tokens_max)
+
+
+def _instruction(history: History, last: PastAttempt | None) -> str:
+    """Return what to do about the last failure; where nothing has changed, first that the same will not do again."""
+    if last is None:
+        return ""
+    stuck = identical(tuple(attempt for attempt in history.current if attempt.charged)) > 1
+    own = INSTRUCTIONS.get(last.outcome, "")
+    return f"{INSTRUCTIONS[FailureKind.NO_PROGRESS]} {own}".rstrip() if stuck else own
+
+
+def _known(last: PastAttempt | None, action: str) -> tuple[Told, ...]:
+    """Return what is known of the last failure's cause, for a worker that is to be told more (S1, S4)."""
+    cause = known_cause(last.failure) if last is not None and last.failure and action == "AddContext" else None
+    return (Told("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause is not None else ()
 
 
 def _by_a_person(attempt: PastAttempt) -> bool:

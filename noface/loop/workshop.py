@@ -9,6 +9,7 @@ from pathlib import Path
 
 from noface.agents.base import Agent, EventKind
 from noface.core.classify.diff import DiffLimits
+from noface.core.masking import Masker
 from noface.core.model import GateResult, GateSpec
 from noface.core.proof import gate_key
 from noface.git.repo import Plumbing
@@ -50,6 +51,11 @@ class Workshop:
     memo: Mapping[str, GateResult] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
+
+    @property
+    def masker(self) -> Masker:
+        """What takes the secrets of the run out of texts."""
+        return self.launcher.masking.masker
 
     def agent_slot(self, index: int) -> Slot:
         """Return the workspace in which workers run; agents have touched it."""

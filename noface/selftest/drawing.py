@@ -18,11 +18,11 @@ def draw(scenarios: tuple[Scenario, ...]) -> dict[str, dict[str, str]]:
 
 
 def _of(scenario: Scenario) -> dict[str, str]:
-    texts = [step.words for step in scenario.steps]
+    texts = [text for step in scenario.steps for text in (step.words, step.objection)]
     texts += [advice.answer for advice in scenario.advice]
     texts += [text for _, text in scenario.files]
     texts += [scenario.hint.text] if scenario.hint is not None else []
-    labels = [step.token for step in scenario.steps] + [label for text in texts for label in _PLACE.findall(text)]
+    labels = [step.label for step in scenario.steps] + [label for text in texts for label in _PLACE.findall(text)]
     found = {label: fresh(f"{scenario.id}-{label}") for label in dict.fromkeys(labels)}
-    tried = {step.token: step.says.split()[_RIGHT_WORD] for step in scenario.steps if step.by is By.TRIED}
+    tried = {step.label: step.says.split()[_RIGHT_WORD] for step in scenario.steps if step.by is By.TRIED}
     return found | tried

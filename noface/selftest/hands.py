@@ -37,6 +37,8 @@ def _damage(wrong: Wrong, scenario: Scenario, issue: str, root: Path, world: Wor
                 f'LABEL = ("{word}"\n\n\ndef label():\n    return LABEL\n' if python else f'{{"label": "{word}",,}}\n'
             )
             _write(root / f"work/{issue.replace('-', '_')}{'.py' if python else '.json'}", text)
+        case Wrong.BREAKS:
+            _write(root / f"work/{issue}.broken", "another shelf fell down\n")
         case Wrong.PROTECTED:
             _write(root / "conftest.py", "collect_ignore = ['tests']\n")
         case Wrong.TOO_MUCH:

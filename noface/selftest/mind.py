@@ -58,8 +58,8 @@ def decide(scenario: Scenario, sight: Sight) -> Deed:
 
 
 def _part(scenario: Scenario, sight: Sight) -> Deed:
-    """Do a part: all of its secrets that stand in its text are known, and one is enough."""
-    steps = [step for step in scenario.steps if step.by in (By.PART, By.TOLD, By.FILE)]
+    """Do a part: one secret is enough for it, and only those that a breakdown hands out are of use to it."""
+    steps = [step for step in scenario.steps if step.by in (By.PART, By.FILE)]
     known = tuple(word for step in steps for word in secrets_in(sight.prompt, secret_name(scenario, step)))
     return Deed(known) if known else Deed((), scenario.steps[-1])
 
@@ -75,9 +75,9 @@ def _knowledge(scenario: Scenario, step: Step, sight: Sight) -> tuple[str, bool]
         case By.STRENGTH:
             return _sure((sight.strength,) if sight.strength else ())
         case By.THINKING:
-            return _sure((step.token,) if sight.thinks else ())
+            return _sure((step.label,) if sight.thinks else ())
         case By.SAID:
-            return _sure((step.token,) if re.search(step.says, sight.prompt) else ())
+            return _sure((step.label,) if re.search(step.says, sight.prompt) else ())
         case By.FILE:
             return _sure(secrets_in(sight.files.get(step.says, ""), name))
         case By.NAMED:
@@ -87,7 +87,7 @@ def _knowledge(scenario: Scenario, step: Step, sight: Sight) -> tuple[str, bool]
             words = step.says.split()
             return next((word for word in words if f"{word} way" not in sight.prompt), words[0]), False
         case By.PATIENCE:
-            return step.token, True
+            return step.label, True
         case By.PART:
             return None
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.selftest.gate import prepare, script
-from noface.selftest.scenario import Scenario, shared_file
+from noface.selftest.gate import first_missing, prepare, script
+from noface.selftest.scenario import Scenario, shared_file, whole_id
 from noface.selftest.settings import Variant, own_model, prompts, toml
 from noface.selftest.world import World
 
@@ -89,16 +89,30 @@ def _issue(scenario: Scenario) -> str:
     return f"+++\n{lines}\n+++\n\nWrite the label of this shelf. The label desk knows which it is.\n"
 
 
+def missing_on_main(project: Project, scenarios: tuple[Scenario, ...]) -> dict[str, str]:
+    """Return by scenario what the answers on main lack: the label of the first step that is not in them."""
+    world = World(project.folder / "world")
+    answers = {scenario.id: "" for scenario in scenarios}
+    for line in _git(project.repository, "grep", "--no-color", "-I", "-e", "", "main", "--", "work").splitlines():
+        _, path, text = line.split(":", 2)
+        issue = path.removeprefix("work/").removesuffix(".txt")
+        if whole_id(issue) in answers and not issue.endswith(".draft"):
+            answers[whole_id(issue)] += f"{text}\n"
+    steps = {one.id: first_missing(one, world, answers[one.id]) for one in scenarios}
+    return {name: step.label for name, step in steps.items() if step is not None}
+
+
 def _tools(folder: Path, scenarios: tuple[Scenario, ...], world: World, python: str) -> None:
     """Write the programs of PATH: the agent, and the gate under the name of each tool."""
     for scenario in scenarios:
         prepare(scenario, world)
-    gate = script(world)
+    gate = script(world, "gate.sh")
     home = str(Path(__file__).resolve().parents[2])
-    code = f"import sys; sys.path.insert(0, {home!r}); from noface.selftest.worker import main; sys.exit(main(sys.argv[1:]))"
+    start = "from noface.selftest.worker import main; sys.exit(main(sys.argv[1:]))"
+    code = f"import sys; sys.path.insert(0, {home!r}); {start}"
     agent = shlex.join([python, "-I", "-S", "-c", code, str(world.folder)])
     programs = {scenario.tool.split()[0]: gate for scenario in scenarios}
-    programs |= {"pytest": gate, "claude": f'#!/bin/sh\nexec {agent} "$@"\n'}
+    programs |= {"pytest": gate, "suite": script(world, "suite.sh"), "claude": f'#!/bin/sh\nexec {agent} "$@"\n'}
     for name, text in programs.items():
         _write(folder / name, text)
         (folder / name).chmod(0o755)
@@ -109,7 +123,7 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _git(directory: Path, *arguments: str) -> None:
+def _git(directory: Path, *arguments: str) -> str:
     """Run git without anything of the user's configuration or of a git command that noface was started from."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -117,5 +131,6 @@ def _git(directory: Path, *arguments: str) -> None:
     done = subprocess.run(
         ["git", *arguments], cwd=directory, env=env, capture_output=True, text=True, errors="replace", check=False
     )
-    if done.returncode != 0:
+    if done.returncode != 0 and (arguments[0] != "grep" or done.stderr):
         raise RuntimeError(f"git {arguments[0]} failed in {directory}: {done.stderr.strip()}")
+    return done.stdout

@@ -51,7 +51,7 @@ ERRORS = {
     ),
     "no_credit": ApiError("Credit balance is too low", 400, "billing_error"),
     "expired": ApiError(
-        "Your access token has expired and could not be refreshed · Please run /login", 401, "authentication_failed"
+        "Your access label has expired and could not be refreshed · Please run /login", 401, "authentication_failed"
     ),
     "no_model": ApiError(
         "There's an issue with the selected model (clod-9). It may not exist or you may not have access to it.",

@@ -13,7 +13,7 @@ class By(StrEnum):
     TOLD = "told"
     """The secret stands in the prompt, whoever put it there: a gate's output, a hint, a lesson, a planner."""
     DRAFT = "draft"
-    """The worker wrote it itself in an earlier attempt: it is in the diff that the prompt quotes, or in the checkout."""
+    """The worker wrote it itself in an earlier attempt: the diff in the prompt has it, or the checkout."""
     STRENGTH = "strength"
     """Only the stronger model has it."""
     THINKING = "thinking"
@@ -37,6 +37,8 @@ class Wrong(StrEnum):
 
     GUESS = "guess"
     """It writes a wrong answer, and the gate says so."""
+    BREAKS = "breaks"
+    """The same, and a test of the project breaks as well."""
     BROKEN_PYTHON = "broken_python"
     BROKEN_JSON = "broken_json"
     NOTHING = "nothing"
@@ -59,14 +61,15 @@ class Wrong(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing the worker gets right only if it knows it; `token` names its secret.
+    """One thing the worker gets right only if it knows it; `label` names its secret.
 
     `form` is how the gate complains of its absence (a module of `forms`); `shown`: the complaint has the secret.
     `words` is what the worker says when it goes wrong; `{label}` in it stands for a secret, which the program puts in
-    after the mind has decided. `drafts`: before it goes wrong it leaves half of the work.
+    after the mind has decided. `drafts`: before it goes wrong it leaves half of the work. `objection`: no gate looks
+    for the secret, but a reviewer, who says this.
     """
 
-    token: str
+    label: str
     by: By = By.TOLD
     wrong: Wrong = Wrong.GUESS
     form: str = "pytest"
@@ -74,6 +77,7 @@ class Step:
     says: str = ""
     words: str = ""
     drafts: bool = False
+    objection: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +151,9 @@ class Scenario:
     shares: str = ""
 
     @property
-    def product(self) -> str:
-        """The file in which the worker's answer is looked for; parts have one each."""
-        return product_of(self.id)
+    def reviewed(self) -> bool:
+        """True where a reviewer looks at the work."""
+        return any(step.objection for step in self.steps)
 
 
 def product_of(issue: str) -> str:
@@ -162,7 +166,7 @@ def secret_name(scenario: Scenario, step: Step) -> str:
     owner = scenario.shares or scenario.id
     if step.by is By.FILE:
         owner = whole_id(step.says.rpartition("/")[2].removesuffix(".txt"))
-    return f"{owner}-{step.token}"
+    return f"{owner}-{step.label}"
 
 
 def shared_file(scenario: str) -> str:

@@ -12,9 +12,15 @@ CAP = 5
 """The attempts that an issue may have, in all variants: noface's own default."""
 _OWN_TIERS = {"RATE_LIMITED": TIERS["rate"], "OVERLOADED": TIERS["busy"], "NETWORK": TIERS["net"]}
 _FED_BACK = (
-    "SYNTAX_ERROR RUNTIME_ERROR TEST_FAILURE LINT_FAILURE NO_TESTS NO_DIFF OUTPUT_FORMAT AGENT_CRASH MERGE_CONFLICT"
-    " AGENT_CONFUSION AGENT_REFUSED TIMEOUT RESOURCE_EXHAUSTED BOUNDARY_VIOLATION GATE_TAMPERING NO_PROGRESS UNKNOWN"
-).split()
+    "AGENT_CONFUSION",
+    "AGENT_REFUSED",
+    "TIMEOUT",
+    "RESOURCE_EXHAUSTED",
+    "BOUNDARY_VIOLATION",
+    "GATE_TAMPERING",
+    "UNKNOWN",
+)
+"""The kinds that noface answers otherwise than by feedback."""
 
 
 class Variant(StrEnum):
@@ -46,6 +52,7 @@ def toml(
     parts = [_COMMON.format(slots=_quoted(slots), workers=workers)]
     parts += [f"[models.{name}]\n{text}\n" for name, text in models.items()]
     parts.append(_COMPARED if compared else _NOFACE)
+    parts += [] if compared else [f"[review]\nlabels = {json.dumps([one.id for one in scenarios if one.reviewed])}\n"]
     if not compared:
         parts += [_hint(one, secrets[one.id]) for one in scenarios if one.hint is not None]
     return "\n".join(parts)
@@ -97,9 +104,8 @@ slots_dir = {slots}
 max_changed_lines = 2000
 
 [[gates]]
-name = "readme"
-command = "test -s README.md"
-kind = "build"
+name = "suite"
+command = "suite"
 """
 _NOFACE = f"""\
 [retry]
@@ -115,6 +121,7 @@ planner = "expert"
 diagnoser = "expert"
 resolver = "expert"
 architect = "expert"
+reviewer = "expert"
 """
 _COMPARED = f"""\
 [retry]

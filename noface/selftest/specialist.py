@@ -5,6 +5,7 @@ It knows what the scenario lets it know, and answers in the form that noface ask
 
 import json
 
+from noface.selftest.gate import first_missing
 from noface.selftest.scenario import Scenario
 from noface.selftest.world import World
 
@@ -25,16 +26,26 @@ _NO_IDEA = {
 _REMINDED = ("could not be read", "could not be used")
 
 
-def reply(topic: str, prompt: str, scenario: Scenario, world: World) -> str:
-    """Return the answer to a question of noface's about a scenario."""
+def reply(topic: str, prompt: str, scenario: Scenario, world: World, answer: str) -> str:
+    """Return the answer to a question of noface's about a scenario; a reviewer looks at the worker's `answer`."""
     for advice in scenario.advice:
         if advice.topic != topic:
             continue
         if advice.prose_first and not any(words in prompt for words in _REMINDED):
             return "I would rather tell you in my own words that the label is known to the planner."
         if not advice.needs or world.secret(scenario.id, advice.needs) in prompt:
-            return _fenced(world.filled(scenario.id, advice.answer))
+            return _fenced(world.filled(scenario.id, advice.answer or _verdict(scenario, world, answer)))
+    if topic == "review":
+        return _fenced(world.filled(scenario.id, _verdict(scenario, world, answer)))
     return _fenced(json.dumps(_NO_IDEA[topic], indent=1))
+
+
+def _verdict(scenario: Scenario, world: World, answer: str) -> str:
+    missing = first_missing(scenario, world, answer)
+    if missing is None:
+        return '{"verdict": "approve", "summary": "The label is as it should be."}'
+    points = [{"file": f"work/{scenario.id}.txt", "line": 1, "problem": missing.objection}]
+    return json.dumps({"verdict": "request_changes", "summary": "The label is not fit to be read.", "points": points})
 
 
 def _fenced(answer: str) -> str:

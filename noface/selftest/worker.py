@@ -16,14 +16,14 @@ from noface.selftest.colleague import interfere
 from noface.selftest.hands import work
 from noface.selftest.mind import Deed, Sight, decide, reads
 from noface.selftest.provider_errors import ERRORS
-from noface.selftest.scenario import Scenario, Wrong, whole_id
+from noface.selftest.scenario import Scenario, Wrong, product_of, whole_id
 from noface.selftest.specialist import reply
 from noface.selftest.speech import Speaker
 from noface.selftest.world import World
 
-_FINISHES = frozenset({Wrong.GUESS, Wrong.BROKEN_PYTHON, Wrong.BROKEN_JSON, Wrong.NOTHING, Wrong.PROTECTED,
-                       Wrong.TOO_MUCH, Wrong.OUTSIDE, Wrong.WEAKENS, Wrong.SKIPS})  # fmt: skip
-"""What is wrong without the worker's knowing: it ends as if all were well."""
+_BREAKS_OFF = frozenset({Wrong.STALLS, Wrong.CHATTERS, Wrong.CRASHES, Wrong.KILLED, Wrong.MALFORMED, Wrong.TURNS,
+                         Wrong.CONTEXT})  # fmt: skip
+"""What ends a run before its end; with all else that is wrong it ends as if all were well."""
 
 
 def main(argv: list[str]) -> int:
@@ -39,7 +39,8 @@ def main(argv: list[str]) -> int:
     role = os.environ.get("NOFACE_ROLE", "worker")
     if role != "worker":
         speaker.begin()
-        return speaker.finish(reply(role, prompt, scenario, world))
+        answer = "".join(_files((product_of(issue),)).values())
+        return speaker.finish(reply(role, prompt, scenario, world, answer))
     away = _away(scenario, world, os.environ.get("NOFACE_MODEL", ""))
     if away is not None:
         return speaker.fail(ERRORS[away[0]], away[1])
@@ -50,7 +51,7 @@ def main(argv: list[str]) -> int:
         prompt,
         os.environ.get("SELFTEST_STRENGTH", ""),
         bool(os.environ.get("NOFACE_THINK")),
-        _files(scenario, issue),
+        _files(reads(scenario, issue)),
     )
     deed = decide(scenario, sight)
     work(deed, scenario, issue, Path.cwd(), world)
@@ -71,9 +72,10 @@ def _away(scenario: Scenario, world: World, model: str) -> tuple[str, float | No
     return (outage.form, None) if outage.calls is None or calls <= outage.calls else None
 
 
-def _files(scenario: Scenario, issue: str) -> dict[str, str]:
+def _files(names: tuple[str, ...]) -> dict[str, str]:
+    """Return the texts of those files that are there."""
     found = {}
-    for name in reads(scenario, issue):
+    for name in names:
         try:
             found[name] = Path(name).read_text()
         except OSError:
@@ -88,7 +90,7 @@ def _end(deed: Deed, scenario: Scenario, speaker: Speaker, world: World, *, aske
         learnt = ", ".join(deed.known) or "nothing new"
         return speaker.finish(_with_report(f"The labels are written: {learnt}.", _done(learnt), asked=asked))
     words = world.filled(scenario.id, step.words)
-    if step.wrong not in _FINISHES:
+    if step.wrong in _BREAKS_OFF:
         return speaker.go_wrong(step.wrong, words)
     prose, brace, report = words.partition("{")
     if brace:

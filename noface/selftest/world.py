@@ -54,6 +54,11 @@ class World:
         """Return the file with what workers have drafted, a line each; it need not be there."""
         return self.folder / f"drafts-{scenario}"
 
+    def drafts(self, scenario: str) -> tuple[str, ...]:
+        """Return what workers have drafted."""
+        path = self.drafts_file(scenario)
+        return tuple(path.read_text().split()) if path.exists() else ()
+
     def draft(self, scenario: str) -> str:
         """Make a draft, remember it, and return it."""
         word = fresh(f"{scenario}-draft")

@@ -198,4 +198,10 @@ def _past(row: sqlite3.Row) -> PastAttempt:
         report=decode(WorkerReport, json.loads(row["report"])) if row["report"] else None,
         answer=json.loads(row["action"])["kind"] if row["action"] else "",
         started_at=row["started_at"],
+        tokens=_tokens(row),
     )
+
+
+def _tokens(row: sqlite3.Row) -> int | None:
+    counts = [row[name] for name in ("tokens_in", "tokens_out") if row[name] is not None]
+    return sum(counts) if counts else None

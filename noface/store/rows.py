@@ -34,6 +34,7 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
     usage = report.agent.usage if report.agent is not None else None
     hard = [result for result in report.gates if result.gate.hard]
     failing = {test for result in hard for test in result.failing_tests}
+    unnamed = sum(not result.passed and not result.failing_tests for result in hard)
     return {
         "finished_at": at,
         "outcome": report.outcome,
@@ -43,7 +44,7 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
         "patch_hash": report.patch_hash,
         "signature": failure.signature if failure else "",
         "gates_passed": sum(result.passed for result in hard),
-        "failing_tests": len(failing) if report.gates else None,
+        "failing_tests": len(failing) + unnamed if report.gates else None,
         "cost_usd": usage.cost_usd if usage else None,
         "tokens_in": usage.tokens_in if usage else None,
         "tokens_out": usage.tokens_out if usage else None,

@@ -12,6 +12,7 @@ cwd, env, stdin, stdout, stderr, log_max_bytes) and then JSON lines {"stop": {in
 Standard library only, and nothing that is slow to import.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -64,7 +65,7 @@ class LogMeter:
     """Measures what a program writes to its logs, more often the sooner it would reach the limit."""
 
     def __init__(self, streams: list[int], limit_bytes: int) -> None:
-        self._logs = set(streams[1:])
+        self._logs = {log: os.fstat(log).st_size for log in streams[1:]}
         self._before = self._size()
         self._limit = limit_bytes
         self._seen = 0
@@ -78,6 +79,14 @@ class LogMeter:
     def exceeded(self) -> bool:
         """Say whether more than the limit has been written."""
         return self._size() - self._before > self._limit
+
+    def cut(self) -> None:
+        """Cut each log that is longer than the limit: what came between two looks must not fill the disk."""
+        for log, before in self._logs.items():
+            longest = before + self._limit + 1
+            if os.fstat(log).st_size > longest:
+                with contextlib.suppress(OSError):  # no regular file: /dev/null, or the like
+                    os.ftruncate(log, longest)
 
     def wait_s(self, now: float) -> float:
         """Seconds until the next look is due."""
@@ -126,6 +135,8 @@ class Keeper:
                 os.read(self._wake, 4096)
             if self._control.fileno() in ready:
                 self._hear()
+        exceeded = self._over_limit or self._meter.exceeded()
+        self._meter.cut()
         if self._deserted or self._status is None:
             return None
         code = os.waitstatus_to_exitcode(self._status)
@@ -133,7 +144,7 @@ class Keeper:
             "code": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
             "survivors": len(self._killed - {self._pid}),
-            "output_limit": self._over_limit or self._meter.exceeded(),
+            "output_limit": exceeded,
         }
 
     def _reap(self) -> bool:

@@ -19,6 +19,7 @@ from noface.errors import NofaceError
 from noface.system.canceller import Canceller
 from noface.system.command import COMMAND_MARKER, Command, Exit, Ladder
 from noface.system.keepers import KeeperLostError, Keepers
+from noface.system.masking import Masking
 from noface.system.proctree import send_signal
 from noface.system.startfault import explain
 from noface.system.sweep import sweep
@@ -31,9 +32,13 @@ ORDER_BYTES_MAX = 16 << 20
 
 
 class Launcher:
-    """Runs commands, from any thread. Close it, or use it as a context manager, to end all that still run."""
+    """Runs commands, from any thread. Close it, or use it as a context manager, to end all that still run.
 
-    def __init__(self, ladder: Ladder | None = None) -> None:
+    Whatever secret `masking` knows is out of a command's logs once `run` returns (I12).
+    """
+
+    def __init__(self, ladder: Ladder | None = None, masking: Masking | None = None) -> None:
+        self.masking = masking or Masking()
         self._ladder = ladder or Ladder()
         self._keepers = Keepers()
         self._closing = Canceller()
@@ -69,17 +74,24 @@ class Launcher:
         command: Command,
         cancel: Canceller | None = None,
         on_output: Callable[[], float | None] | None = None,
+        on_end: Callable[[], object] | None = None,
     ) -> Exit:
         """Run a command to its end, and until nothing of it is left.
 
         `on_output` is called every tick (0.2 s at most) and returns the monotonic time of the last sign of life,
         None before the first; without it, any growth of the logs is one. If it raises, the command is killed.
-        A command that cannot be started gives an Exit with `error`, not an exception.
+        `on_end` is called when all has ended, while the logs are still as they were written.
+        A command that cannot be started gives an Exit with `error`, not an exception. Raises OSError where a log
+        with a secret in it cannot be written anew.
         """
         with self._idle:
             self._running += 1
         try:
-            return self._run(command, cancel, on_output)
+            with self.masking.covering(command.stdout, command.stderr):
+                ended = self._run(command, cancel, on_output)
+                if on_end is not None:
+                    on_end()
+                return ended
         finally:
             with self._idle:
                 self._running -= 1

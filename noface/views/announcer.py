@@ -10,6 +10,8 @@ from typing import Protocol
 
 from noface.core.codec import encode
 from noface.store.reader import Reader
+from noface.views.live_summary import closing_lines
+from noface.views.live_totals import Purse
 from noface.views.narrate import Narrator
 
 
@@ -24,17 +26,23 @@ class View(Protocol):
 
 
 @contextmanager
-def announcer(*, as_json: bool, reader: Reader) -> Iterator[View]:
-    """Return the view that fits where standard output goes."""
+def announcer(*, as_json: bool, reader: Reader, purse: Purse | None = None) -> Iterator[View]:
+    """Return the view that fits where standard output goes. `purse` is where the run's money is counted."""
     if as_json:
         yield JsonLines()
-    elif sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+    elif live_wanted():
         from noface.views.live import LiveView
 
-        with LiveView(Narrator(reader)) as view:
+        with LiveView(reader, purse) as view:
             yield view
     else:
-        yield PlainLines(Narrator(reader))
+        yield PlainLines(reader)
+
+
+def live_wanted() -> bool:
+    """Tell whether a table can be drawn: on a terminal that a person looks at, and that may have colours."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("CI")
+    return sys.stdout.isatty() and not plain and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
 
 
 class JsonLines:
@@ -54,25 +62,25 @@ class JsonLines:
 
 
 class PlainLines:
-    """A line for everything that matters, with the time."""
+    """A line for everything that matters, with the time; nothing in it steers a terminal."""
 
-    def __init__(self, narrator: Narrator) -> None:
-        self._narrator = narrator
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._narrator = Narrator(reader)
 
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
-        """Print the line for an event, if it has one."""
-        line = self._narrator.line(kind, issue_id, data)
-        if line is not None:
+        """Print the lines for an event, if it has any."""
+        for line in self._narrator.lines(kind, issue_id, data):
             self._print(f"{time.strftime('%H:%M:%S')} {line.mark} {line.text}")
 
     def finish(self, exit_code: int, why: str) -> None:
         """Print the summary."""
         del exit_code
-        for text in self._narrator.summary(why):
+        for text in closing_lines(self._reader, why):
             self._print(text)
 
     @staticmethod
     def _print(text: str) -> None:
-        sys.stdout.write(text.encode(sys.stdout.encoding or "utf-8", "replace").decode(sys.stdout.encoding or "utf-8"))
-        sys.stdout.write("\n")
+        encoding = sys.stdout.encoding or "utf-8"
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding) + "\n")
         sys.stdout.flush()

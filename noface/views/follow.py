@@ -1,70 +1,198 @@
-"""Shows a worker's log while it grows, until its attempt ends."""
+"""Follows an issue: what its workers, gates and questions write, attempt after attempt, until it has come to rest."""
 
-import os
+import json
+import sqlite3
+import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from noface.store.database import Database
+from noface.store.reader import Reader
 from noface.views import page
 from noface.views.glance import alive
-from noface.views.text import clean_block
+from noface.views.live_readable import Readable, typed_reader
+from noface.views.live_sources import Source, sources
+from noface.views.live_tail import Tail
+from noface.views.narrate import Narrator
 
 _POLL_S = 0.2
 _BEGIN_BYTES = 16 * 1024
-_READ_BYTES = 256 * 1024
-_LINE_BYTES_MAX = 64 * 1024
+_BEGIN_STREAM_BYTES = 256 * 1024
+_AT_REST = {
+    "merged": "is merged",
+    "blocked": "is blocked; `noface blocked` tells what it needs from you",
+    "approval": "waits for your approval; `noface blocked` tells of what",
+    "skipped": "is skipped",
+    "epic": "is divided into parts; `noface show` names them",
+}
+
+AgentOf = Callable[[Path, str], str]
+"""Names the agent that wrote a log, by its folder and the model; "" where nobody knows."""
 
 
-def follow_log(database: Database, token: str, directory: Path) -> None:
-    """Print the end of the attempt's log and what is added to it; return when the attempt has ended.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to follow: an issue, or one attempt of it; everything, or one gate; as text, or byte for byte."""
 
-    Also returns, and says so, where the noface that runs it is gone.
-    """
-    path = directory / "agent.log"
-    pending = b""
-    position: int | None = None
-    while True:
-        ended = _ended(database, token)  # asked before reading: what was written until then is still shown
-        position, data = _read(path, position)
-        pending = _print_lines(pending + data, everything=bool(ended) and not data)
-        if data:
-            continue
-        if ended:
-            page.show([page.paint(f"── {ended}", "quiet")])
-            return
-        time.sleep(_POLL_S)
+    issue_id: str
+    number: int | None = None
+    gate: str = ""
+    raw: bool = False
 
 
-def _read(path: Path, position: int | None) -> tuple[int | None, bytes]:
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            start = max(size - _BEGIN_BYTES, 0) if position is None else min(position, size)
-            file.seek(start)
-            data = file.read(_READ_BYTES)
-            return start + len(data), data
-    except OSError:
-        return position, b""
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The issue as it stood before the logs were read: its attempt, what has happened, and why it is over, if it is."""
+
+    attempt: sqlite3.Row | None
+    events: list[sqlite3.Row]
+    over: str
 
 
-def _print_lines(data: bytes, *, everything: bool) -> bytes:
-    """Print the whole lines of `data` and return the rest, which may hold half of an escape sequence."""
-    cut = len(data) if everything or len(data) > _LINE_BYTES_MAX else data.rfind(b"\n") + 1
-    if cut:
-        page.show(clean_block(data[:cut].decode("utf-8", "replace")).splitlines())
-    return data[cut:]
+def noface_at_work(reader: Reader) -> bool:
+    """Tell whether a noface works on this repository."""
+    run = reader.last_run()
+    return run is not None and run["ended_at"] is None and alive(run["pid"])
 
 
-def _ended(database: Database, token: str) -> str:
-    """Say how the attempt ended, "" while it goes on."""
-    rows = database.rows(
-        "SELECT a.number, a.outcome, r.pid, r.ended_at FROM attempts a LEFT JOIN runs r ON r.id = a.run_id"
-        " WHERE a.token = ?",
-        token,
-    )
-    number, outcome, pid, run_ended = rows[0]
-    if outcome is not None:
-        return f"attempt {number} ended: {outcome}"
-    if run_ended is not None or pid is None or not alive(pid):
-        return f"attempt {number} was cut off, its noface is gone; `noface run` goes on where it was"
-    return ""
+class Follower:
+    """Prints what is added to an issue's logs, and what happens to it."""
+
+    def __init__(self, database: Database, wanted: Wanted, agent_of: AgentOf) -> None:
+        self._db = database
+        self._reader = Reader(database)
+        self._wanted = wanted
+        self._agent_of = agent_of
+        self._narrator = Narrator(self._reader)
+        self._seen = self._newest_event()
+        self._attempt: sqlite3.Row | None = None
+        self._logs: dict[Path, tuple[Source, Tail, Readable]] = {}
+        self._heading = ""
+        self._first = True
+
+    def run(self) -> None:
+        """Print until the issue, or the attempt, has come to rest, or the noface that works on it is gone."""
+        if not self._turn_to(self._look().attempt):
+            self._say(f"issue {self._wanted.issue_id} has no attempt yet; waiting for one")
+        while True:
+            look = self._look()  # before reading: what was written until then is still shown
+            wrote = self._drain()
+            if self._tell(look.events) or wrote:
+                continue
+            if look.over:
+                self._finish()
+                self._say(look.over)
+                return
+            time.sleep(_POLL_S)
+
+    def _look(self) -> _Look:
+        wanted = self._wanted
+        row = self._reader.issue(wanted.issue_id)
+        attempts = self._reader.attempts(wanted.issue_id)
+        attempt = next((a for a in reversed(attempts) if wanted.number in (None, a["number"])), None)
+        events = self._db.rows(
+            "SELECT id, kind, data FROM events WHERE issue_id = ? AND id > ? ORDER BY id", wanted.issue_id, self._seen
+        )
+        return _Look(attempt, events, self._over(row["status"] if row is not None else "gone", attempt))
+
+    def _over(self, status: str, attempt: sqlite3.Row | None) -> str:
+        """Say why there is nothing more to follow; "" while there is."""
+        if self._wanted.number is not None and attempt is not None and attempt["outcome"] is not None:
+            return f"attempt {attempt['number']} ended: {attempt['outcome']}"
+        if self._wanted.number is None and status in _AT_REST:
+            return f"{self._wanted.issue_id} {_AT_REST[status]}"
+        if noface_at_work(self._reader):
+            return ""
+        if attempt is not None and attempt["outcome"] is None:
+            return f"attempt {attempt['number']} was cut off, its noface is gone; `noface run` goes on where it was"
+        return f"no noface is at work any more, and {self._wanted.issue_id} is {status}; `noface run` goes on"
+
+    def _newest_event(self) -> int:
+        return int(self._db.rows("SELECT COALESCE(MAX(id), 0) FROM events")[0][0])
+
+    def _turn_to(self, attempt: sqlite3.Row | None) -> bool:
+        """Go on with an attempt's logs; tell whether there is one."""
+        if attempt is None:
+            return False
+        self._finish()
+        think = ", thinking longer" if attempt["think"] else ""
+        self._say(f"attempt {attempt['number']} with {attempt['model']}{think}")
+        self._attempt, self._heading = attempt, "the worker"
+        return True
+
+    def _next_attempt(self) -> sqlite3.Row | None:
+        if self._wanted.number is not None:
+            return None
+        number = self._attempt["number"] if self._attempt is not None else 0
+        return next((a for a in self._reader.attempts(self._wanted.issue_id) if a["number"] > number), None)
+
+    def _drain(self) -> bool:
+        """Print what is new in the attempt's logs; tell whether anything was."""
+        if self._attempt is None:
+            return False
+        for source in sources(Path(self._attempt["directory"]), self._wanted.gate):
+            if source.path not in self._logs:
+                self._logs[source.path] = self._opened(source)
+        self._first = False
+        wrote = False
+        for source, tail, readable in self._logs.values():
+            while data := tail.read():
+                wrote = True
+                if self._wanted.raw:
+                    sys.stdout.buffer.write(data)
+                    sys.stdout.flush()
+                else:
+                    self._show(source, readable.feed(data, cut=tail.cut))
+        return wrote
+
+    def _opened(self, source: Source) -> tuple[Source, Tail, Readable]:
+        reader = None
+        if source.streamed and not self._wanted.raw:
+            reader = typed_reader(self._agent_of(source.path.parent, self._model_of(source)))
+        begin = _BEGIN_STREAM_BYTES if reader is not None else _BEGIN_BYTES
+        return source, Tail(source.path, begin if self._first else None), Readable(reader)
+
+    def _model_of(self, source: Source) -> str:
+        folder = source.path.parent
+        folders = (str(folder), str(folder.parent))  # a question is asked again in a folder within its own
+        asked = self._db.rows("SELECT model FROM advice WHERE directory IN (?, ?)", *folders)
+        return str(asked[0]["model"]) if asked else str(self._attempt["model"] if self._attempt is not None else "")
+
+    def _show(self, source: Source, lines: list[str]) -> None:
+        if lines and source.title != self._heading:
+            self._heading = source.title
+            self._say(source.title)
+        page.show(lines)
+
+    def _finish(self) -> None:
+        """Print what the logs hold without a line's end, and let go of them."""
+        self._flush()
+        for _, tail, _ in self._logs.values():
+            tail.close()
+        self._logs.clear()
+
+    def _flush(self) -> None:
+        for source, _, readable in self._logs.values():
+            self._show(source, readable.rest())
+
+    def _tell(self, events: list[sqlite3.Row]) -> bool:
+        """Print what has happened; stop where the next attempt begins, turn to it, and tell that."""
+        for event in events:
+            self._seen = event["id"]
+            data = json.loads(event["data"])
+            lines = self._narrator.lines(event["kind"], self._wanted.issue_id, data)
+            if event["kind"] == "issue_running":
+                if self._turn_to(self._next_attempt()):
+                    return True
+                continue  # a question, which the event before it has told
+            if lines:
+                self._flush()
+            for line in lines:
+                self._say(f"{line.mark} {line.text}")
+        return False
+
+    def _say(self, text: str) -> None:
+        if not self._wanted.raw:
+            page.show([page.paint(f"── {text}", "quiet")])

@@ -1,102 +1,166 @@
-"""The live view in a terminal: what happened scrolls by, what is under way stands below it."""
+"""The live view in a terminal: what happened scrolls by, what is under way stands below it.
 
+The loop's thread only hands over what happened; one thread of the view draws, at most four times a second.
+"""
+
+import io
+import os
+import sys
+import threading
 import time
-from collections import OrderedDict
-from dataclasses import dataclass
+from collections import deque
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleDimensions, Group
+from rich.control import Control
 from rich.live import Live
-from rich.table import Table
+from rich.segment import ControlType
 from rich.text import Text
 
-from noface.views.narrate import Narrator, printable
+from noface.errors import NofaceError
+from noface.store.reader import Reader
+from noface.views.live_block import block
+from noface.views.live_state import IssueFacts, State, advance, wants_facts
+from noface.views.live_summary import closing_lines
+from noface.views.live_totals import Purse, Totals, look_up
+from noface.views.live_words import Line, printable
+from noface.views.narrate import Narrator
 
-_SETTLED = ("issue_merged", "issue_blocked", "issue_ready", "issue_waiting", "issue_skipped", "issue_landing")
-
-_BASELINE = "main"
-
-
-@dataclass(slots=True)
-class _Working:
-    since: float
-    what: str
-    phase: str = ""
-    text: str = ""
+_FRAME_S = 0.25
+_CLOCK_FROM = 60
+_REST_FACTOR = 20
+"""Counting takes a twentieth of the time at most, however long the backlog is."""
+_NOBODY = IssueFacts()
 
 
 class LiveView:
-    """Shows events as they come, and a table of the issues being worked on."""
+    """Shows events as they come, and a block of the issues being worked on below them."""
 
-    def __init__(self, narrator: Narrator) -> None:
-        self._narrator = narrator
+    def __init__(self, reader: Reader, purse: Purse | None) -> None:
+        self._reader = reader
+        self._purse = purse
+        self._narrator = Narrator(reader)
+        self._state = State(time.monotonic())
+        self._totals = Totals({})
+        self._recount = True
+        self._recount_from = 0.0
+        self._told: deque[tuple[float, Line]] = deque()
+        self._drawn: list[int] = []
+        self._gone = False
+        self._descriptor = sys.stdout.fileno()
+        self._done = threading.Event()
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # a mark that the terminal's encoding lacks must not end the run
         self._console = Console(highlight=False)
-        self._working: OrderedDict[str, _Working] = OrderedDict()
-        self._counts = ""
-        self._began = time.monotonic()
-        self._live = Live(console=self._console, refresh_per_second=4, get_renderable=self._render, transient=True)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._painter = threading.Thread(target=self._paint, name="view", daemon=True)
 
     def __enter__(self) -> Self:
         self._live.start()
+        self._painter.start()
         return self
 
     def __exit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self._live.stop()
+        self._stop()
 
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
-        """Show one event."""
-        if kind == "progress":
-            self._progress(issue_id or _BASELINE, data)
-            return
-        if kind.startswith("issue_"):
-            self._working.pop(_BASELINE, None)
-        if kind == "issue_running" and issue_id is not None:
-            self._working[issue_id] = _Working(time.monotonic(), printable(data.get("reason", ""), 40))
-        elif kind in _SETTLED and issue_id is not None:
-            self._working.pop(issue_id, None)
-        if kind.startswith("issue_"):
-            counts = self._narrator.counts()
-            self._counts = " · ".join(f"{count} {status}" for status, count in counts.most_common())
-        line = self._narrator.line(kind, issue_id, data)
-        if line is not None:
-            self._console.print(Text(f"{line.mark} {line.text}", style=line.style))
+        """Take an event; it is shown with the next frame."""
+        now = time.monotonic()
+        wanted = wants_facts(self._state, kind, issue_id)
+        facts = self._facts(issue_id) if issue_id and wanted else _NOBODY
+        before, self._state = self._state, advance(self._state, kind, issue_id, data, facts, now)
+        idle = kind == "waiting" and self._state.idle_until == before.idle_until
+        self._recount = self._recount or wanted or not (kind == "progress" or idle)
+        if kind != "waiting":  # the block says so
+            at = time.time()
+            self._told.extend((at, line) for line in self._narrator.lines(kind, issue_id, data))
 
     def finish(self, exit_code: int, why: str) -> None:
         """Show the summary."""
         del exit_code
-        self._live.stop()
-        for text in self._narrator.summary(why):
+        self._stop()
+        for text in closing_lines(self._reader, why):
             self._console.print(Text(text))
 
-    def _progress(self, issue_id: str, data: dict[str, object]) -> None:
-        working = self._working.get(issue_id)
-        if working is None:
-            working = self._working[issue_id] = _Working(time.monotonic(), "")
-        working.phase = str(data.get("phase", ""))
-        working.text = printable(data.get("text", ""), 120)
+    def _facts(self, issue_id: str) -> IssueFacts:
+        row = self._reader.issue(issue_id)
+        if row is None:
+            return _NOBODY
+        attempts = self._reader.attempts(issue_id)
+        number, model, think = (attempts[-1][name] for name in ("number", "model", "think")) if attempts else (0, "", 0)
+        title = printable(row["title"])
+        return IssueFacts(title, row["status"], number, model, bool(think), row["cost_usd"])
 
-    def _render(self) -> RenderableType:
-        table = Table.grid(padding=(0, 1), expand=True)
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-        now = time.monotonic()
-        for issue_id, working in list(self._working.items()):
-            table.add_row(
-                Text(f"  {issue_id}", style="cyan"),
-                Text(_elapsed(now - working.since), style="dim"),
-                Text(working.phase or "…"),
-                Text(working.text or working.what, style="dim"),
-            )
-        total = Text(f"  {_elapsed(now - self._began)}  {self._counts}", style="dim")
-        return Group(table, total)
+    # Drawing: by the painter's thread only, until it has ended
+
+    def _paint(self) -> None:
+        while not self._done.wait(_FRAME_S):
+            self._frame()
+
+    def _stop(self) -> None:
+        if self._done.is_set():
+            return
+        self._done.set()
+        self._painter.join()
+        self._frame(last=True)
+        with suppress(OSError):
+            self._live.stop()
+
+    def _frame(self, *, last: bool = False) -> None:
+        """Print what has happened since the last frame, and draw the block anew below it; `last` removes the block."""
+        if self._gone:
+            return
+        width, height = terminal_size(self._descriptor)
+        lines = [] if last else self._block(width, height)
+        told = [told_line(*self._told.popleft(), width - 1) for _ in range(len(self._told))]
+        try:
+            with self._console:
+                self._console.control(_climb(self._drawn, width))
+                self._console.size = ConsoleDimensions(width, height)
+                if told:
+                    self._console.print(Group(*told))
+                self._live.update(Group(*lines), refresh=True)
+        except OSError:
+            self._gone = True  # the terminal was closed; the work goes on, or ends by its own signal
+        self._drawn = [line.cell_len for line in lines]
+
+    def _block(self, width: int, height: int) -> list[Text]:
+        began = time.monotonic()
+        if self._recount and began >= self._recount_from:
+            self._recount = False
+            with suppress(NofaceError):  # the loop meets the same trouble, and tells it
+                self._totals = look_up(self._reader, self._purse, time.time())
+            self._recount_from = began + _REST_FACTOR * (time.monotonic() - began)
+        return block(self._state, self._totals, width - 1, height, time.monotonic(), time.time())
 
 
-def _elapsed(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+def told_line(at: float, line: Line, width: int) -> Text:
+    """Return a line of what happened, cut to `width`, behind the time where there is room for it."""
+    clock = f"{time.strftime('%H:%M', time.localtime(at))} " if width >= _CLOCK_FROM else ""
+    text = Text.assemble(
+        (clock, "dim"), (f"{line.mark} {line.head}", line.style), f": {line.rest}" if line.rest else ""
+    )
+    text.truncate(width, overflow="ellipsis")
+    return text
+
+
+def terminal_size(descriptor: int) -> tuple[int, int]:
+    """Return columns and rows of a terminal; 80 and 24 for one that does not know its size."""
+    try:
+        columns, rows = os.get_terminal_size(descriptor)
+    except OSError:
+        columns, rows = 0, 0
+    return columns or 80, rows or 24
+
+
+def _climb(drawn: list[int], width: int) -> Control:
+    """Return what moves the cursor up the rows that lines drawn before take more in a terminal made narrower."""
+    more = sum(max(-(-line // width), 1) - 1 for line in drawn)
+    erase = (ControlType.ERASE_IN_LINE, 2)
+    return (
+        Control(ControlType.CARRIAGE_RETURN, erase, *((ControlType.CURSOR_UP, 1), erase) * more) if more else Control()
+    )

@@ -5,7 +5,7 @@ import threading
 import zlib
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 import anthropic_api
 import chat_api
@@ -27,7 +27,7 @@ class Model:
     _closing: threading.Event = field(default_factory=threading.Event)
     _server: ThreadingHTTPServer | None = None
 
-    def __enter__(self) -> "Model":
+    def __enter__(self) -> Self:
         model = self
 
         class Handler(Answering):

@@ -25,14 +25,18 @@ def identity(prefix: str) -> str:
     return f"{prefix}_test{next(_NUMBERS):06d}"
 
 
-def move(answer: Answer, tools: set[str]) -> Move:
-    """Return what the answer is in terms of the tools on offer; an edit without tools is aider's edit block."""
+def move(answer: Answer, tools: set[str], closing: str) -> Move:
+    """Return what the answer is in terms of the tools on offer.
+
+    Without tools an edit is aider's edit block, with what there is to say after it. Where no tool can do it, the
+    model goes on to its closing words.
+    """
     only_bash = tools == {"bash"}  # mini-swe-agent ends its runs by a command
-    if answer.say:
+    if answer.say and not answer.edit:
         submit = f"{_SUBMIT}; printf '%s\\n' {shlex.quote(answer.say)}"
         return Move("I am done.", "bash", {"command": submit}) if only_bash else Move(answer.say)
     if answer.edit and not tools:
-        return Move(f"{answer.edit}\n```\n<<<<<<< SEARCH\n=======\n{answer.text}\n>>>>>>> REPLACE\n```\n")
+        return Move(f"{answer.edit}\n```\n<<<<<<< SEARCH\n=======\n{answer.text}\n>>>>>>> REPLACE\n```\n\n{answer.say}")
     command = answer.run or f"printf '%s\\n' {shlex.quote(answer.text)} > {shlex.quote(answer.edit)}"
     for name, key, more in (
         ("Bash", "command", {"description": "run it"}),
@@ -42,4 +46,4 @@ def move(answer: Answer, tools: set[str]) -> Move:
     ):
         if name in tools:
             return Move("I will do it now.", name, {key: command, **more})
-    return Move(f"I have no tool to do it with, among {', '.join(sorted(tools)) or 'none'}.")
+    return Move(closing or "I have no tool to do it with.")

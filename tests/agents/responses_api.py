@@ -36,7 +36,7 @@ def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
     given = body.get("input")
     items = given if isinstance(given, list) else []
     done = sum(str(item.get("type")).endswith("call_output") for item in items)
-    made = move(played.answer(done), tools)
+    made = move(played.answer(done), tools, played.closing)
     part = {"type": "output_text", "text": made.text, "annotations": []}
     said = {"type": "message", "id": identity("msg"), "role": "assistant", "status": "completed", "content": [part]}
     output: list[dict[str, Any]] = [said]

@@ -1,23 +1,24 @@
 """A scenario: what the fake model answers, as a TOML file in scenarios/ says.
 
-    about = "what it is"
-    loop = true                   # the answers begin again when they are used up; otherwise the last one repeats
-    fault = "hang"                # the answer never begins; "truncate": it breaks off
-    status = 429                  # an HTTP error instead of an answer, from request `fails_from` on (default 1) to
-    fails_to = 2                  # request `fails_to` (default: for ever)
-    headers = { retry-after = "2" }
-    anthropic = { type = "…", message = "…", status = 529 }   # the error as each API words it; status where it differs
-    openai = { type = "…", code = "…", message = "…" }
+about = "what it is"
+loop = true                   # the answers begin again when they are used up; otherwise the last one repeats
+fault = "hang"                # the answer never begins; "truncate": it breaks off
+status = 429                  # an HTTP error instead of an answer, from request `fails_from` on (default 1) to
+fails_to = 2                  # request `fails_to` (default: for ever)
+headers = { retry-after = "2" }
+anthropic = { type = "…", message = "…", status = 529 }   # the error as each API words it; status where it differs
+openai = { type = "…", code = "…", message = "…" }
 
-    [[answers]]                   # one for each time the model is asked; one key of these each
-    edit = "b.txt"                # write a file, by a tool, or by an edit block where the agent offers no tools
-    text = "done"
-    [[answers]]
-    run = "sleep 60 &"            # run a shell command
-    [[answers]]
-    say = "Done."                 # answer in prose, which ends the run
+[[answers]]                   # one for each time the model is asked; one key of these each
+edit = "b.txt"                # write a file, by a tool, or by an edit block where the agent offers no tools
+text = "done"
+[[answers]]
+run = "sleep 60 &"            # run a shell command
+[[answers]]
+say = "Done."                 # answer in prose, which ends the run
 """
 
+import time
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +58,11 @@ class Scenario:
         """Return the answer for a conversation in which `done` tools have run."""
         return self.answers[done % len(self.answers) if self.loop else min(done, len(self.answers) - 1)]
 
+    @property
+    def closing(self) -> str:
+        """What the model says at the end."""
+        return self.answers[-1].say
+
     def fails(self, request: int) -> bool:
         """Tell whether the request of this number (from 1) is answered by an error."""
         return self.status > 0 and self.fails_from <= request <= self.fails_to
@@ -66,5 +72,9 @@ def scenario(name: str) -> Scenario:
     """Return the scenario of the file `name`.toml."""
     given = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
     given.pop("about")
+    resets_at = int(time.time()) + given.pop("resets_in", 0)
+    for part in ("headers", "anthropic", "openai"):
+        values = given.get(part, {})
+        values.update({key: resets_at for key, value in values.items() if value == "RESET"})
     answers = tuple(Answer(**each) for each in given.pop("answers", [{"say": "Done."}]))
     return Scenario(name, answers, **given)

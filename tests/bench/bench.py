@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 from floor import AGENT, GATE, run_bare, run_floor
+from supervision import LINES, supervision
 
 ISSUES = 25
 ROUNDS = 3
@@ -131,7 +132,7 @@ def classifier() -> None:
 if __name__ == "__main__":
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     try:
-        chosen = sys.argv[1:] or ["overhead", "status", "memory", "classifier"]
+        chosen = sys.argv[1:] or ["overhead", "status", "memory", "supervision", "classifier"]
         if "overhead" in chosen:
             overhead(50)
             overhead(5000)
@@ -139,6 +140,9 @@ if __name__ == "__main__":
             status()
         if "memory" in chosen:
             memory(8)
+        if "supervision" in chosen:
+            for agent in LINES:
+                supervision(agent)
         if "classifier" in chosen:
             classifier()
     finally:

@@ -1,4 +1,4 @@
-"""All scenarios, by kind of failure in the order in which they are shown. REVIEW_REJECTED is not among them.
+"""All scenarios, by kind of failure in the order in which they are shown.
 
 A worker looks for its own scenario only, so a kind's module is imported when it is asked for.
 """
@@ -14,6 +14,7 @@ _MODULES = {
     "LINT_FAILURE": "style",
     "NO_TESTS": "tests",
     "NO_DIFF": "style",
+    "REVIEW_REJECTED": "reviews",
     "OUTPUT_FORMAT": "agents",
     "AGENT_CRASH": "agents",
     "MERGE_CONFLICT": "moves",

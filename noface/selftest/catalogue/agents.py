@@ -1,8 +1,9 @@
 """Agents that answer in the wrong form, and agents that die."""
 
+from dataclasses import replace
+
 from noface.selftest.catalogue.family import elsewhere, fails, family, halfway, heeds, helpless, stronger
 from noface.selftest.scenario import Hint, Scenario, Step, Wrong
-from dataclasses import replace
 
 _FORM = "Output does not match required schema: /label: must be boolean"
 

@@ -30,14 +30,14 @@ def _plain(path: str, own_id: str) -> str:
     return path.replace("{id}", own_id).replace("{name}", own_id.replace("-", "_"))
 
 
-def shown(form: str, token: str = "code") -> Step:
+def shown(form: str, label: str = "code") -> Step:
     """Return the step whose secret the gate itself prints."""
-    return Step(token, form=form, shown=True)
+    return Step(label, form=form, shown=True)
 
 
-def elsewhere(form: str, token: str = "code", wrong: Wrong = Wrong.GUESS) -> Step:
+def elsewhere(form: str, label: str = "code", wrong: Wrong = Wrong.GUESS) -> Step:
     """Return the step whose secret stands somewhere else than in the gate's output."""
-    return Step(token, wrong=wrong, form=form)
+    return Step(label, wrong=wrong, form=form)
 
 
 def stronger(form: str, wrong: Wrong = Wrong.GUESS, words: str = "") -> Step:
@@ -55,9 +55,9 @@ def heeds(pattern: str, wrong: Wrong, words: str = "") -> Step:
     return Step("heeded", By.SAID, wrong, says=pattern, words=words)
 
 
-def fails(wrong: Wrong, words: str = "", by: By = By.TOLD, token: str = "code") -> Step:
+def fails(wrong: Wrong, words: str = "", by: By = By.TOLD, label: str = "code") -> Step:
     """Return the step that goes wrong before any gate can look; `words` may hold the secret."""
-    return Step(token, by, wrong, words=words)
+    return Step(label, by, wrong, words=words)
 
 
 def halfway(wrong: Wrong, words: str = "", form: str = "pytest") -> Step:
@@ -67,4 +67,5 @@ def halfway(wrong: Wrong, words: str = "", form: str = "pytest") -> Step:
 
 def helpless(carries: str, *steps: Step, **more: object) -> Scenario:
     """Return a scenario that nothing can help: it must end blocked within the limits."""
-    return replace(Scenario(carries, (*steps, NEVER)), hopeless=True, **more)  # type: ignore[arg-type]
+    every = steps if any(step.label == "never" for step in steps) else (*steps, NEVER)
+    return replace(Scenario(carries, every), hopeless=True, **more)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ _UNEQUAL = replace(_PARTS, answer=_PARTS.answer.replace("Write the label {two}."
 
 
 def _parted(wrong: Wrong, words: str = "") -> tuple[Step, ...]:
-    return tuple(Step(token, By.PART, wrong, words=words) for token in ("one", "two"))
+    return tuple(Step(label, By.PART, wrong, words=words) for label in ("one", "two"))
 
 
 TIMEOUT = family(
@@ -54,7 +54,7 @@ RESOURCE_EXHAUSTED = family(
         "that only a part was reported",
         (heeds(_LESS, Wrong.NOTHING, 'Some of it.{"status": "partial", "summary": "There are too many shelves."}'),),
     ),
-    Scenario("what did not fit", (fails(Wrong.CONTEXT, "the shelf {code} alone has 400000 tokens"),)),
+    Scenario("what did not fit", (fails(Wrong.CONTEXT, "the shelf {code} alone has 400000 labels"),)),
     Scenario("that the diff was too big", (heeds("diff size", Wrong.TOO_MUCH),)),
     Scenario("the half that was done", (halfway(Wrong.TURNS, _TURNS),)),
     Scenario("smaller issues", _parted(Wrong.TURNS, _TURNS), advice=(_PARTS,)),

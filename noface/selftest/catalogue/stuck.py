@@ -67,7 +67,7 @@ UNKNOWN = family(
         advice=(
             Advice(
                 "diagnosis",
-                '{"cause": "The desk was sold.", "recoverable": "no", "strategy": "escalate", "explanation": "Buy it."}',
+                '{"cause": "The desk was sold.", "recoverable": "no", "strategy": "escalate", "explanation": "-"}',
             ),
         ),
         runs_max=1,

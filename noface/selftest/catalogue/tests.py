@@ -1,7 +1,7 @@
 """Tests that fail, and tests that are not there."""
 
 from noface.selftest.catalogue.family import elsewhere, family, helpless, shown, stronger, thinking
-from noface.selftest.scenario import By, Hint, Scenario, Step
+from noface.selftest.scenario import By, Hint, Scenario, Step, Wrong
 
 TEST_FAILURE = family(
     "TEST_FAILURE",
@@ -22,6 +22,13 @@ TEST_FAILURE = family(
     Scenario("a stronger model", (stronger("cargo_test"),), "cargo test"),
     Scenario("extended thinking", (thinking("unittest"),), "python -m unittest"),
     Scenario("the messages of three attempts", (shown("pytest"), shown("unittest", "next"), shown("go_test", "last"))),
+    Scenario("the line that counts in a long log", (shown("pytest_long"),)),
+    Scenario("both of the tests that failed", (shown("pytest_two"), shown("pytest_two", "next"))),
+    Scenario("what was printed in colours", (shown("mocha_coloured"),), "npx mocha"),
+    Scenario(
+        "its own test's message, though another test broke as well",
+        (Step("code", By.TOLD, Wrong.BREAKS, form="pytest", shown=True),),
+    ),
     helpless("nothing helps", Step("never", form="pytest")),
     helpless(
         "nothing helps, and the issue allows two attempts", Step("never", form="jest"), max_attempts=2, runs_max=2

@@ -76,7 +76,7 @@ ModuleNotFoundError: No module named 'requests'
 npm error code ENOTFOUND
 npm error syscall getaddrinfo
 npm error errno ENOTFOUND
-npm error network request to https://registry.npmjs.org/left-pad failed, reason: getaddrinfo ENOTFOUND registry.npmjs.org
+npm error network request to https://registry.npmjs.org/pad failed, reason: getaddrinfo ENOTFOUND registry.npmjs.org
 npm error network This is a problem related to network connectivity.
 """),
     "mystery": Form("""\

@@ -15,7 +15,7 @@ Found 1 error.
 ✖ 1 problem (1 error, 0 warnings)
 """, green=""),
     "mypy": Form("""\
-src/{name}.py:11: error: Incompatible types in assignment (expression has type "guess", variable has type "{clue}")  [assignment]
+src/{name}.py:11: error: Incompatible return value type (got "guess", expected "{clue}")  [return-value]
 Found 1 error in 1 file (checked 4 source files)
 """, green="Success: no issues found in 4 source files\n"),
     "shellcheck": Form("""\

@@ -3,6 +3,11 @@
 from noface.selftest.forms.form import Form
 
 _PYTEST_GREEN = "...                                                                      [100%]\n3 passed in 0.02s\n"
+_NOISE = "".join(f"INFO  shelf {number}: 17 labels read, none is missing\n" for number in range(2_000))
+_UNITTEST_GREEN = f"...\n{'-' * 70}\nRan 3 tests in 0.001s\n\nOK\n"
+_JEST_GREEN = (
+    "PASS tests/{name}.test.js\n\nTest Suites: 1 passed, 1 total\nTests:       2 passed, 2 total\nTime:        0.3 s\n"
+)
 
 FORMS = {
     "pytest": Form(
@@ -49,6 +54,77 @@ FAILED tests/test_{name}.py::test_label[{clue}] - assert False
 """,
         green=_PYTEST_GREEN,
     ),
+    "pytest_long": Form(
+        _NOISE
+        + """\
+=================================== FAILURES ===================================
+__________________________________ test_label __________________________________
+
+    def test_label():
+>       assert read_label() == EXPECTED
+E       AssertionError: the label desk expected '{clue}', and got '{guess}'
+E       assert False
+
+tests/test_{name}.py:14: AssertionError
+----------------------------- Captured stdout call -----------------------------
+"""
+        + _NOISE
+        + """\
+=========================== short test summary info ============================
+FAILED tests/test_{name}.py::test_label - AssertionError
+================== 1 failed, 2 passed, 3980 warnings in 61.03s =================
+""",
+        green=_PYTEST_GREEN,
+    ),
+    "pytest_two": Form(
+        """\
+============================= test session starts ==============================
+collected 3 items
+
+tests/test_{name}.py .FF                                                 [100%]
+
+=================================== FAILURES ===================================
+__________________________________ test_front __________________________________
+
+    def test_front():
+>       assert front() == FRONT
+E       AssertionError: on the front the desk expected '{code}'
+
+tests/test_{name}.py:9: AssertionError
+__________________________________ test_back ___________________________________
+
+    def test_back():
+>       assert back() == BACK
+E       AssertionError: on the back the desk expected '{next}'
+
+tests/test_{name}.py:15: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_{name}.py::test_front - AssertionError
+FAILED tests/test_{name}.py::test_back - AssertionError
+========================= 2 failed, 1 passed in 0.03s ==========================
+""",
+        green=_PYTEST_GREEN,
+    ),
+    "mocha_coloured": Form(
+        """\
+
+\033[0m  labels\033[0m
+  \033[32m  ✔\033[0m\033[90m starts\033[0m
+  \033[31m  1) reads the label\033[0m
+
+
+\033[92m \033[0m\033[32m 1 passing\033[0m\033[90m (4ms)\033[0m
+\033[31m  1 failing\033[0m
+
+\033[0m  1) labels
+       reads the label:
+
+\033[0m\033[31m      AssertionError [ERR_ASSERTION]: 'guess' == '{clue}'\033[0m
+\033[90m      at Context.<anonymous> (tests/{name}.js:8:12)\033[0m
+
+""",
+        green="\n  labels\n    ✔ starts\n    ✔ reads the label\n\n\n  2 passing (4ms)\n",
+    ),
     "unittest": Form(
         """\
 .F.
@@ -68,7 +144,7 @@ Ran 3 tests in 0.001s
 
 FAILED (failures=1)
 """,
-        green="...\n----------------------------------------------------------------------\nRan 3 tests in 0.001s\n\nOK\n",
+        green=_UNITTEST_GREEN,
     ),
     "go_test": Form(
         """\
@@ -108,7 +184,7 @@ Tests:       1 failed, 1 passed, 2 total
 Snapshots:   0 total
 Time:        0.412 s
 """,
-        green="PASS tests/{name}.test.js\n\nTest Suites: 1 passed, 1 total\nTests:       2 passed, 2 total\nTime:        0.3 s\n",
+        green=_JEST_GREEN,
     ),
     "cargo_test": Form(
         """\
@@ -159,7 +235,7 @@ Ran 0 tests in 0.000s
 NO TESTS RAN
 """,
         code=5,
-        green="...\n----------------------------------------------------------------------\nRan 3 tests in 0.001s\n\nOK\n",
+        green=_UNITTEST_GREEN,
     ),
     "jest_none": Form(
         """\
@@ -170,6 +246,6 @@ In /repo
   testMatch: **/{clue}/**/*.test.js - 0 matches
 Pattern:  - 0 matches
 """,
-        green="PASS tests/{name}.test.js\n\nTest Suites: 1 passed, 1 total\nTests:       2 passed, 2 total\nTime:        0.3 s\n",
+        green=_JEST_GREEN,
     ),
 }

@@ -6,6 +6,8 @@ from noface.core.taxonomy import FailureKind
 
 _SPENT = FailureKind.RESOURCE_EXHAUSTED
 _WRONG_CALL = FailureKind.MISCONFIGURED
+ASKS = "asks-at-terminal"
+"""The code of a program that ended in the middle of a question to a keyboard."""
 
 
 def _code(
@@ -14,11 +16,12 @@ def _code(
     return AgentRule(name, kind, codes=frozenset({code}), resource=resource, talk=talk)
 
 
-CLIS: dict[str, tuple[AgentRule, ...]] = {
+_OWN: dict[str, tuple[AgentRule, ...]] = {
     "claude": (
         _code("max-turns", _SPENT, "error_max_turns", Resource.TURNS),
         _code("max-budget", _SPENT, "error_max_budget_usd", Resource.BUDGET),
         _code("structured-output", FailureKind.OUTPUT_FORMAT, "error_max_structured_output_retries"),
+        _code("broke-off", FailureKind.NETWORK, "stream-broke-off"),
         AgentRule("max-turns-text", _SPENT, words=r"^Error: Reached max turns", resource=Resource.TURNS),
     ),
     "codex": (),
@@ -55,6 +58,9 @@ CLIS: dict[str, tuple[AgentRule, ...]] = {
         _code("no-tool-call", FailureKind.OUTPUT_FORMAT, "RepeatedFormatError", talk=True),
     ),
 }  # fmt: skip
+
+_ASKS = AgentRule("asks-at-terminal", _WRONG_CALL, codes=frozenset({ASKS}))
+CLIS: dict[str, tuple[AgentRule, ...]] = {agent: (*rules, _ASKS) for agent, rules in _OWN.items()}
 
 STARTING: tuple[AgentRule, ...] = (
     AgentRule(

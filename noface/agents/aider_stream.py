@@ -1,0 +1,120 @@
+"""What aider prints (seen with 0.86.2): text, whatever happened, and it exits with 0.
+
+Prose and aider's own words share a stream. What follows the newest "Tokens: … sent, … received." is aider's own: that
+line ends every answer of the model, so whatever an answer quotes stands before it.
+"""
+
+import re
+
+from noface.agents.base import (
+    LAST_WORDS_MAX,
+    AgentEvent,
+    EventKind,
+    Tail,
+)
+from noface.agents.typed import SHOWN_MAX, TypedReader, unescaped
+from noface.core.classify.agent_evidence import AgentError, AgentEvidence
+from noface.core.model import Usage
+
+_TOKENS = re.compile(
+    r"Tokens: ([\d.,]+)([kM]?) sent\b.{0,200}?\b([\d.,]+)([kM]?) received\.?"
+    r"(?:.{0,100}?\$([\d.]+) session)?"
+)
+_HEADER_ENDS = re.compile(r"Repo-map: ")
+_EDIT = re.compile(r"Applied edit to (.+)")
+_ERROR = re.compile(r"litellm\.(\w+): ")
+_RETRIES = re.compile(r"Retrying in |litellm\.\w+: |The API provider\b")
+_ERROR_ENDS = re.compile(r"(?:The API provider\b|Retrying in |https?://|\s*$)")
+_OVER_LIMIT = "has hit a token limit!"
+_EDIT_FORMAT = "The LLM did not conform to the edit format."
+_EMPTY = "Empty response received from LLM."
+_SCALE = {"": 1, "k": 1_000, "M": 1_000_000}
+
+
+class AiderReader(TypedReader):
+    """Cuts the text into answers, and keeps what follows the newest of them."""
+
+    agent = "aider"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._since = Tail()
+        self._answer = ""
+        self._answered = False
+        self._edited = False
+        self._sent = self._received = 0
+        self._cost: float | None = None
+
+    def line(self, line: str) -> list[AgentEvent]:
+        """Return the event of a line, if it is not empty."""
+        shown = unescaped(line).rstrip()
+        tokens = _TOKENS.match(shown)
+        if tokens is not None:
+            self._count(tokens)
+            self._answer, self._answered = self._since.text, True
+            self._since.clear()
+            return [AgentEvent(EventKind.RESULT, shown[:SHOWN_MAX])]
+        if not self._answered and _HEADER_ENDS.match(shown):
+            self._since.clear()
+            return []
+        self._since.append(shown)
+        if edit := _EDIT.match(shown):
+            self._edited = True
+            return [AgentEvent(EventKind.EDIT, f"edited {edit[1]}"[:SHOWN_MAX])]
+        kind = EventKind.RETRY if _RETRIES.match(shown) else EventKind.TEXT
+        return [AgentEvent(kind, shown[:SHOWN_MAX])] if shown else []
+
+    def gathered(self, exit_code: int | None, stderr: str) -> AgentEvidence:
+        """Return the evidence; a run that ends without an answer has not finished."""
+        error = self._told(self._since.lines)
+        words = self._answer if error is None or self._answer != "" else self._since.text
+        counted = self._answered or None
+        return AgentEvidence(
+            self.agent,
+            exit_code,
+            stderr,
+            error=error,
+            finished=error is None and exit_code == 0 and self._answered,
+            last_words="" if words.startswith(_EMPTY) else words,
+            usage=Usage(self._cost, counted and self._sent, counted and self._received),
+        )
+
+    def _told(self, since: list[str]) -> AgentError | None:
+        own = "\n".join(since)
+        starts = [number for number, line in enumerate(since) if _ERROR.match(line)]
+        if starts:
+            lines = since[starts[-1] :]
+            end = next((n for n, line in enumerate(lines) if n and _ERROR_ENDS.match(line)), len(lines))
+            return AgentError(
+                " ".join(lines[:end])[:LAST_WORDS_MAX], (lines[0].partition(":")[0].removeprefix("litellm."),)
+            )
+        if _OVER_LIMIT in own:
+            message = next(line for line in since if _OVER_LIMIT in line)
+            return AgentError(message[:LAST_WORDS_MAX], (f"token-limit-{self._which_limit(own)}",))
+        if _EDIT_FORMAT in own:
+            return AgentError(f"{_EDIT_FORMAT} {since[-1][:LAST_WORDS_MAX]}".strip(), ("edit-format",))
+        if self._answer.startswith(_EMPTY):
+            return AgentError(self._answer.partition("\n")[0][:LAST_WORDS_MAX], ("empty-response",))
+        return None
+
+    def _which_limit(self, own: str) -> str:
+        """Return output or context; aider counts what was received, and nothing is where the input was too long."""
+        if "possibly exceeded output limit" in own:
+            return "output"
+        received = re.search(r"^Output tokens: ~?([\d,]+)", own, re.MULTILINE)
+        return "output" if received and int(received[1].replace(",", "") or 0) else "context"
+
+    def _count(self, tokens: re.Match[str]) -> None:
+        self._sent += _amount(tokens[1], tokens[2])
+        self._received += _amount(tokens[3], tokens[4])
+        try:
+            self._cost = float(tokens[5]) if tokens[5] else self._cost
+        except ValueError:
+            return
+
+
+def _amount(digits: str, scale: str) -> int:
+    try:
+        return round(float(digits.replace(",", "")) * _SCALE[scale])
+    except (ValueError, OverflowError):
+        return 0

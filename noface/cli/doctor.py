@@ -1,0 +1,121 @@
+"""`noface doctor`: whether the machine, the project and the models are ready, and what to do where they are not."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE, ConfigError, NofaceError, UsageError
+
+if TYPE_CHECKING:
+    from noface.config.settings import Config
+    from noface.git.repo import Repository
+    from noface.system.supervise import Launcher
+    from noface.views.doctor import Finding, Health, ModelFinding
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("doctor")(doctor)
+
+
+def doctor(
+    probe: bool = typer.Option(False, "--probe", help="Send a cheap prompt through the models in use."),
+    model: list[str] = typer.Option([], "--model", "-m", help="Only this model; may be given several times."),
+    as_json: bool = typer.Option(False, "--json", help="As JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+) -> None:
+    """Say what is ready and what needs you: programs, logins, room on the disk, the configuration.
+
+    Exit code 0: all that a run needs is there; 2: the configuration is wrong; 3: something needs you.
+    """
+    from noface.views import page
+    from noface.views.doctor import doctor_document, doctor_page
+
+    health = _look(config, tuple(model), probe=probe)
+    if as_json:
+        page.show_json(doctor_document(health))
+    else:
+        page.show(doctor_page(health, page.width()))
+    if health.error:
+        raise typer.Exit(EXIT_USAGE)
+    raise typer.Exit(EXIT_ATTENTION if health.needs_a_person else EXIT_DONE)
+
+
+def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health":
+    from noface.cli.doctor_machine import machine, project
+    from noface.system.masking import known_secrets
+    from noface.system.supervise import Launcher
+    from noface.views.doctor import Health
+
+    config, repository, told = _project(path)
+    error = next((each.text for each in told if each.state == "bad"), "")
+    if config is not None and repository is not None:
+        told += project(config, repository)
+    given = [variable for each in config.models.values() for variable in each.env.items()] if config else []
+    with Launcher(masking=known_secrets(given, None)) as launcher:
+        models = _models(config, repository, wanted, launcher, probe=probe and not error)
+    return Health(machine(), told, models, error)
+
+
+def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Finding, ...]]":
+    """Return the configuration and the repository, as far as they can be had, and what is said of them."""
+    from noface.config.load import find, load
+    from noface.git.locate import locate
+    from noface.git.repo import discover
+    from noface.views.doctor import Finding, State
+    from noface.views.text import count
+
+    told: list[Finding] = []
+    config: Config | None = None
+    repository: Repository | None = None
+    root = Path.cwd()
+    try:
+        root = locate(Path.cwd()).root
+        repository = discover(root)
+        told.append(Finding("repository", State.OK, f"{root}, work lands on {repository.main_name}"))
+    except NofaceError as error:
+        told.append(Finding("repository", State.BAD, error.message, error.hint))
+    try:
+        config = load(root, path)
+        config.require_gates()
+        name = find(root, path).name
+        ladder = ", then ".join(config.retry.models)
+        told.append(Finding("config", State.OK, f"{name}: {count(len(config.gates), 'gate')}; models {ladder}"))
+    except ConfigError as error:
+        told.append(Finding("config", State.BAD, error.message, error.hint))
+    return config, repository, tuple(told)
+
+
+def _models(
+    config: "Config | None",
+    repository: "Repository | None",
+    wanted: tuple[str, ...],
+    launcher: "Launcher",
+    *,
+    probe: bool,
+) -> "tuple[ModelFinding, ...]":
+    from noface.cli.doctor_models import model_findings, uses
+    from noface.cli.wiring import model_specs
+    from noface.config.load import parse
+
+    known = config if config is not None else parse("", "noface.toml")
+    specs = model_specs(known, repository.root if repository is not None else Path.cwd())
+    missing = [name for name in wanted if name not in specs]
+    if missing:
+        raise UsageError(f"--model {missing[0]}: there is no such model.", f"Known: {', '.join(sorted(specs))}.")
+    chosen = {name: spec for name, spec in specs.items() if not wanted or name in wanted}
+    used = {name: purposes for name, purposes in (uses(known) if config else {}).items() if name in chosen}
+    used |= {name: ("asked for",) for name in wanted if name not in used}
+    found = model_findings(chosen, used, launcher)
+    if not (probe and config is not None and repository is not None):
+        return found
+    from noface.cli.doctor_probe import probe as ask
+    from noface.cli.doctor_probe import with_probe
+
+    startable = [each for each in found if not any(problem.name == "program" for problem in each.problems)]
+    asked = [each.name for each in startable if wanted or (each.used_by and each.agent not in ("command", "scripted"))]
+    answers = ask({name: specs[name] for name in asked}, config, repository, launcher)
+    return tuple(
+        with_probe(each, specs[each.name], answers[each.name]) if each.name in answers else each for each in found
+    )

@@ -1,0 +1,124 @@
+"""What `noface doctor` looks at besides models: the machine noface runs on, and the project it would work on."""
+
+import os
+import platform
+import shutil
+import sqlite3
+from importlib.util import find_spec
+from pathlib import Path
+
+from noface import __version__
+from noface.agents.table import AGENTS
+from noface.cli.wiring import slots_dir
+from noface.config.settings import Config
+from noface.core.model import ModelSpec
+from noface.errors import NofaceError, UsageError
+from noface.git.command import Git
+from noface.git.discovery import check_version
+from noface.git.repo import Repository
+from noface.loop.agent_run import missing_program
+from noface.store.database import Database
+from noface.store.lessons import has_full_text
+from noface.system.proctree import SET_CHILD_SUBREAPER, prctl
+from noface.views.doctor import Finding, State
+from noface.views.text import size
+
+_FEW_BYTES, _TOO_FEW_BYTES = 1_000_000_000, 100_000_000
+_EXTRAS = "pip install 'noface-loop[{}]'"
+
+
+def machine() -> tuple[Finding, ...]:
+    """Look at the machine: programs, kernel, libraries. Changes nothing."""
+    system = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    return (
+        Finding("noface", State.OK, f"{__version__} with Python {platform.python_version()} on {system}"),
+        _git(),
+        _processes(),
+        _bubblewrap(),
+        _sqlite(),
+        _extra("syntax", "tree_sitter", "languages beyond Python, JSON and TOML are not parsed before the gates"),
+        _extra("secrets", "detect_secrets", "what a worker adds is not searched for secrets"),
+    )
+
+
+def project(config: Config, repository: Repository) -> tuple[Finding, ...]:
+    """Look at what a run of this project needs: room on the disk, and the programs of the gates."""
+    return (
+        _room("state", repository.state_dir),
+        _room("workspaces", slots_dir(config, repository)),
+        *_gates(config),
+    )
+
+
+def _git() -> Finding:
+    git = Git.user("/")
+    try:
+        check_version(git)
+    except UsageError as error:
+        return Finding("git", State.BAD, error.message, error.hint)
+    return Finding("git", State.OK, git.run("version").text.removeprefix("git version "))
+
+
+def _processes() -> Finding:
+    contained = prctl(SET_CHILD_SUBREAPER, 1)
+    if not contained:
+        lost = "this system has no subreaper: a process that detaches itself is found by its environment, if at all"
+        return Finding("processes", State.NOTE, lost)
+    prctl(SET_CHILD_SUBREAPER, 0)
+    return Finding("processes", State.OK, "no process outlives its attempt (subreaper)")
+
+
+def _bubblewrap() -> Finding:
+    path = shutil.which("bwrap")
+    return Finding("bubblewrap", State.OK, path or "not found; nothing needs it")
+
+
+def _sqlite() -> Finding:
+    database = Database.memory()
+    try:
+        whole = has_full_text(database)
+    finally:
+        database.close()
+    if whole:
+        return Finding("SQLite", State.OK, f"{sqlite3.sqlite_version} with FTS5")
+    lost = "without FTS5: lessons are found for the same failure only, not for similar ones"
+    return Finding("SQLite", State.NOTE, f"{sqlite3.sqlite_version} {lost}")
+
+
+def _extra(name: str, module: str, without: str) -> Finding:
+    if find_spec(module) is not None:
+        return Finding(name, State.OK, f"{module.replace('_', '-')} is there")
+    return Finding(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", _EXTRAS.format(name))
+
+
+def _room(name: str, folder: Path) -> Finding:
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    free = shutil.disk_usage(there).free
+    text = f"{folder}, {size(free)} free"
+    if not os.access(there, os.W_OK):
+        return Finding(name, State.BAD, f"{folder} cannot be written", f"Let yourself write to {there}.")
+    if free < _TOO_FEW_BYTES:
+        return Finding(name, State.BAD, text, "Make room on that disk.")
+    return Finding(name, State.NOTE if free < _FEW_BYTES else State.OK, text)
+
+
+def _gates(config: Config) -> tuple[Finding, ...]:
+    """Name the gates whose program is not found. What a gate's shell makes of the rest is its own affair."""
+    command = AGENTS["command"]
+    missing: dict[str, list[str]] = {}
+    for gate in config.gates:
+        program = command.program(ModelSpec(gate.name, "command", command=gate.command))
+        if "/" not in program and missing_program(program):
+            missing.setdefault(program, []).append(gate.name)
+    if not missing:
+        names = ", ".join(gate.name for gate in config.gates)
+        return (Finding("gates", State.OK, names),) if names else ()
+    return tuple(
+        Finding("gates", State.BAD, f"no program {program} for {', '.join(names)}", f"Install {program}.")
+        for program, names in missing.items()
+    )
+
+
+def repository_problem(error: NofaceError) -> Finding:
+    """Return what to say where noface cannot work with the repository."""
+    return Finding("repository", State.BAD, error.message, error.hint)

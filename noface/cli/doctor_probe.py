@@ -1,0 +1,87 @@
+"""Sends a cheap prompt through models, as an attempt would run them, to see whether they answer."""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from noface.agents.base import Place
+from noface.cli.doctor_models import LOGIN, login_seen
+from noface.cli.wiring import workshop
+from noface.config.settings import Config
+from noface.core.model import AttemptOrder, EndedBy, Issue, ModelSpec
+from noface.core.taxonomy import Category, FailureKind
+from noface.git.repo import Repository
+from noface.loop.agent_run import run_agent
+from noface.loop.workshop import Workshop
+from noface.system.files import write_atomic
+from noface.system.supervise import Canceller, Launcher
+from noface.views.doctor import Finding, ModelFinding, Probe, State
+
+PROBE_SECONDS_MAX = 60.0
+_PROMPT = "Reply with OK, and do nothing else.\n"
+_AT_ONCE = 4
+
+
+def probe(
+    specs: Mapping[str, ModelSpec], config: Config, repository: Repository, launcher: Launcher
+) -> dict[str, Probe]:
+    """Ask each model, each in an empty folder of its own, for a minute at most. Raises KeyboardInterrupt."""
+    cancel = Canceller()
+    shop = workshop(config, repository, launcher, {})
+    with ExitStack() as stack:
+        stack.callback(shop.plumbing.close)
+        pool = stack.enter_context(ThreadPoolExecutor(_AT_ONCE))
+        asked = {name: pool.submit(_probe, spec, shop, cancel) for name, spec in specs.items()}
+        try:
+            return {name: future.result() for name, future in asked.items()}
+        except BaseException:
+            cancel.cancel(urgent=True)
+            raise
+
+
+def with_probe(finding: ModelFinding, spec: ModelSpec, found: Probe) -> ModelFinding:
+    """Return what is known of a model once it was asked: an answer shows that nothing was missing."""
+    rest = tuple(problem for problem in finding.problems if problem.name != LOGIN)
+    if found.usable:
+        return replace(finding, problems=rest, probe=found)
+    problem = Finding("probe", State.BAD, f"{found.kind}: {found.message}", _fix(found, spec))
+    return replace(finding, problems=(*rest, problem), probe=found)
+
+
+def _probe(spec: ModelSpec, shop: Workshop, cancel: Canceller) -> Probe:
+    spec = replace(
+        spec,
+        timeout_s=min(spec.timeout_s, PROBE_SECONDS_MAX),
+        idle_timeout_s=min(spec.idle_timeout_s, PROBE_SECONDS_MAX),
+    )
+    with tempfile.TemporaryDirectory(prefix="noface-probe-", ignore_cleanup_errors=True) as folder:
+        work, kept = Path(folder, "empty"), Path(folder, "kept")
+        work.mkdir()
+        kept.mkdir()
+        place = Place(str(work), str(kept / "prompt.md"), str(kept / "order.json"), str(kept))
+        write_atomic(kept / "prompt.md", _PROMPT, durable=False)
+        write_atomic(kept / "order.json", json.dumps({"prompt": _PROMPT}), durable=False)
+        issue = Issue("probe", "Reply with OK")
+        order = AttemptOrder("probe", "probe", issue, 1, spec, _PROMPT, "", "", 0, str(kept), ())
+        run = run_agent(order, shop, place, cancel, lambda _: None)
+    if run.ended_by is EndedBy.CANCELLED:
+        raise KeyboardInterrupt
+    usage, error = run.usage, run.error
+    if error is None:
+        return Probe("", "", run.seconds, usage.cost_usd, run.answer.strip())
+    return Probe(error.kind.value, error.message, run.seconds, usage.cost_usd)
+
+
+def _fix(found: Probe, spec: ModelSpec) -> str:
+    kind = FailureKind(found.kind)
+    if kind is FailureKind.AUTH:
+        login = login_seen(spec)
+        refused = f"{login.seen[0]} was not accepted. " if login.seen else ""
+        return f"{refused}To log in: {login.fix}." if login.fix else ""
+    if kind is FailureKind.MISCONFIGURED:
+        return f"Correct [models.{spec.name}]."
+    return "Try again later." if kind.category is Category.TRANSIENT else ""

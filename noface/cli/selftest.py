@@ -1,0 +1,35 @@
+"""`noface selftest`: measure recovery with a worker that fails on purpose, against two simpler loops."""
+
+import typer
+
+from noface.errors import EXIT_DONE, EXIT_FAILURE, UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("selftest")(selftest)
+
+
+def selftest(
+    kind: list[str] = typer.Option([], "--kind", help="Only failures of this kind; may be given several times."),
+    baselines: bool = typer.Option(True, "--baselines/--no-baselines", help="Run the two simpler loops as well."),
+    keep: bool = typer.Option(False, "--keep", help="Keep the projects, and say where they are."),
+    workers: int = typer.Option(3, "--workers", "-w", min=1, max=16, help="Issues worked on at once, in each project."),
+    as_json: bool = typer.Option(False, "--json", help="The result as JSON."),
+) -> None:
+    """Provoke each kind of failure, and count what is recovered. No key, no network; about three minutes."""
+    from noface.cli.selftest_run import run_selftest
+    from noface.selftest.catalogue import KINDS
+    from noface.views import page
+    from noface.views.selftest import selftest_page
+
+    kinds = tuple(dict.fromkeys(name.upper().replace("-", "_") for name in kind))
+    unknown = [name for name in kinds if name not in KINDS]
+    if unknown:
+        raise UsageError(f"--kind {unknown[0]}: there are no scenarios of such a kind.", f"Known: {', '.join(KINDS)}.")
+    document = run_selftest(kinds, baselines=baselines, keep=keep, workers=workers)
+    if as_json:
+        page.show_json(document)
+    else:
+        page.show(selftest_page(document, page.width()))
+    raise typer.Exit(EXIT_DONE if document["ok"] else EXIT_FAILURE)

@@ -1,0 +1,159 @@
+"""Runs a selftest: makes a project for each variant, runs `noface run` on all of them, and collects what it tells."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, NofaceError
+from noface.selftest.account import document
+from noface.selftest.catalogue import chosen
+from noface.selftest.drawing import draw
+from noface.selftest.project import Project, make, missing_on_main
+from noface.selftest.scenario import Scenario
+from noface.selftest.score import Heard, results
+from noface.selftest.settings import Variant
+
+_SECONDS_MAX = 900.0
+_LINE_EVERY_S = 15.0
+_TICK_S = 0.5
+_SAID_MAX = 1000
+
+
+def run_selftest(kinds: tuple[str, ...], *, baselines: bool, keep: bool, workers: int) -> dict[str, Any]:
+    """Run the scenarios of some kinds (all where none is named) and return the document of `account`.
+
+    The folder of the projects is removed, unless it is to be kept or something went wrong; then `kept` names it.
+    Raises NofaceError where a project cannot be made, or a run of noface breaks.
+    """
+    scenarios = chosen(kinds)
+    variants = tuple(Variant) if baselines else (Variant.NOFACE,)
+    folder = Path(tempfile.mkdtemp(prefix="noface-selftest-"))
+    started = time.monotonic()
+    kept = keep
+    try:
+        projects = _projects(variants, scenarios, folder, workers)
+        heard = _run_all(projects, _Teller(scenarios, started))
+        wanted = tuple(one for one in scenarios if not kinds or one.kind in kinds)
+        found = {
+            project.variant: results(heard[project.variant], wanted, missing_on_main(project, wanted))
+            for project in projects
+        }
+        made = document(found, time.monotonic() - started)
+        kept = kept or not made["ok"]
+        for trouble in made["troubles"]:
+            trouble["folder"] = str(projects[0].repository)
+        return {**made, "kept": str(folder) if kept else None}
+    finally:
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _projects(
+    variants: tuple[Variant, ...], scenarios: tuple[Scenario, ...], folder: Path, workers: int
+) -> tuple[Project, ...]:
+    secrets = draw(scenarios)
+    try:
+        return tuple(make(one, scenarios, secrets, folder / one, sys.executable, workers) for one in variants)
+    except RuntimeError as error:
+        raise NofaceError(f"the selftest's project could not be made: {error}") from error
+
+
+class _Teller:
+    """Tells on standard error how far the runs are: in place on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, scenarios: tuple[Scenario, ...], started: float) -> None:
+        self._scenarios = scenarios
+        self._started = self._told = started
+        self._live = sys.stderr.isatty()
+
+    def tell(self, heard: Mapping[Variant, Heard]) -> None:
+        """Tell it, where it is time for that. Raises NofaceError once all of it takes too long."""
+        now = time.monotonic()
+        if now - self._started > _SECONDS_MAX:
+            raise NofaceError(f"the selftest was ended after {_SECONDS_MAX:.0f} seconds: a run does not come to an end")
+        if not self._live and now - self._told < _LINE_EVERY_S:
+            return
+        self._told = now
+        settled = ", ".join(f"{variant} {one.settled(self._scenarios)}" for variant, one in heard.items())
+        runs = sum(one.runs for one in heard.values())
+        text = f"settled of {len(self._scenarios)}: {settled}; {runs} worker runs, {now - self._started:.0f} s"
+        sys.stderr.write(f"\r{text}" if self._live else f"{text}\n")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Leave an empty line to whatever comes next."""
+        if self._live:
+            sys.stderr.write("\r\033[K")
+
+
+def _run_all(projects: tuple[Project, ...], teller: _Teller) -> dict[Variant, Heard]:
+    """Run noface on all projects at once: each of them waits a good part of its time."""
+    heard = {project.variant: Heard() for project in projects}
+    with _started(projects) as running:
+        threads = [threading.Thread(target=_listen, args=(running[one], heard[one]), daemon=True) for one in heard]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads) and not _broken(running):
+            time.sleep(_TICK_S)
+            teller.tell(heard)
+        teller.clear()
+        broken = _broken(running)
+    for project in projects:
+        if project.variant in broken:
+            said = (project.folder / "errors").read_text(errors="replace").strip()[-_SAID_MAX:]
+            why = said or heard[project.variant].why or "no reason was given"
+            code = running[project.variant].returncode
+            raise NofaceError(f"the {project.variant} run of noface ended with exit code {code}: {why}")
+    return heard
+
+
+def _broken(running: Mapping[Variant, "subprocess.Popen[str]"]) -> tuple[Variant, ...]:
+    """Return the variants whose run has ended as no run should."""
+    fine = (None, EXIT_DONE, EXIT_ATTENTION)
+    return tuple(variant for variant, process in running.items() if process.poll() not in fine)
+
+
+@contextmanager
+def _started(projects: tuple[Project, ...]) -> Iterator[dict[Variant, "subprocess.Popen[str]"]]:
+    """Start a run of noface on each project; whatever happens, none of them is left."""
+    running: dict[Variant, subprocess.Popen[str]] = {}
+    try:
+        for project in projects:
+            with (project.folder / "errors").open("w") as errors:
+                running[project.variant] = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "noface", "run", "--json"],
+                    cwd=project.repository,
+                    env=_environment(project),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
+                )
+        yield running
+    finally:
+        for process in running.values():
+            if process.poll() is None:
+                process.terminate()
+        for process in running.values():
+            process.wait()
+
+
+def _environment(project: Project) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "NOFACE_"))}
+    path = f"{project.tools}{os.pathsep}{kept.get('PATH', os.defpath)}"
+    return {**kept, "PATH": path, "XDG_CACHE_HOME": str(project.folder / "cache")}
+
+
+def _listen(process: "subprocess.Popen[str]", heard: Heard) -> None:
+    assert process.stdout is not None  # noqa: S101 - it was asked for
+    for line in process.stdout:
+        heard.line(line)
+    process.wait()

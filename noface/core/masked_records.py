@@ -1,0 +1,75 @@
+"""Takes secrets out of the records that are stored, shown, and quoted in prompts (I12).
+
+Names of tests lose only values that are known: they are compared with those of main's run, so they must stay what
+they are. Paths, commits and commands are left alone, since programs use them.
+"""
+
+from dataclasses import replace
+
+from noface.core.masking import Masker
+from noface.core.model import AgentRun, AttemptReport, Failure, GateResult, WorkerReport
+
+
+def masked_failure(failure: Failure | None, masker: Masker) -> Failure | None:
+    """Return a failure whose words hold no secret."""
+    if failure is None:
+        return None
+    return replace(
+        failure,
+        message=masker.text(failure.message),
+        signature=masker.text(failure.signature),
+        evidence=_texts(failure.evidence, masker),
+        excerpt=masker.text(failure.excerpt),
+        failing_tests=_names(failure.failing_tests, masker),
+        questions=_texts(failure.questions, masker),
+        also_matched=tuple((rule, masker.text(line), why) for rule, line, why in failure.also_matched),
+    )
+
+
+def masked_run(run: AgentRun, masker: Masker) -> AgentRun:
+    """Return a worker's run whose words hold no secret."""
+    return replace(
+        run,
+        last_words=masker.text(run.last_words),
+        answer=masker.text(run.answer),
+        error=masked_failure(run.error, masker),
+    )
+
+
+def masked_gate(result: GateResult, masker: Masker) -> GateResult:
+    """Return a gate's result whose words hold no secret."""
+    return replace(
+        result,
+        failing_tests=_names(result.failing_tests, masker),
+        failure=masked_failure(result.failure, masker),
+        first_failure=masked_failure(result.first_failure, masker),
+    )
+
+
+def masked_report(report: AttemptReport, masker: Masker) -> AttemptReport:
+    """Return an attempt's report whose words hold no secret. The gates' results in it have been masked before."""
+    return replace(
+        report,
+        agent=masked_run(report.agent, masker) if report.agent is not None else None,
+        failure=masked_failure(report.failure, masker),
+        notes=_texts(report.notes, masker),
+        worker=_masked_worker(report.worker, masker) if report.worker is not None else None,
+    )
+
+
+def _masked_worker(report: WorkerReport, masker: Masker) -> WorkerReport:
+    return replace(
+        report,
+        summary=masker.text(report.summary),
+        risks=_texts(report.risks, masker),
+        gaps=_texts(report.gaps, masker),
+        questions=_texts(report.questions, masker),
+    )
+
+
+def _texts(texts: tuple[str, ...], masker: Masker) -> tuple[str, ...]:
+    return tuple(masker.text(text) for text in texts)
+
+
+def _names(names: tuple[str, ...], masker: Masker) -> tuple[str, ...]:
+    return tuple(masker.values(name) for name in names)

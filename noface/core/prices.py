@@ -1,0 +1,42 @@
+"""What a run cost where its agent tells only tokens (codex, gemini): an estimate from the model's prices."""
+
+from dataclasses import replace
+
+from noface.core.model import ModelSpec, Usage
+
+CACHED_SHARE = 0.1
+"""What input read from a provider's cache costs, in parts of the price of input: most list prices say a tenth."""
+
+TOKENS_MAX = 10**12
+"""A count beyond this is nonsense, whatever an agent prints: it would not fit where counts are kept."""
+
+_PER_MTOK = 1e-6
+
+
+def priced(usage: Usage, model: ModelSpec) -> Usage:
+    """Return what a run used with its cost filled in from its tokens, where the agent told none.
+
+    The cost stays unknown (None) where the model's prices are, or where one of the two counts is. Nonsensical counts
+    are dropped.
+    """
+    usage = replace(
+        usage,
+        tokens_in=_sane(usage.tokens_in),
+        tokens_out=_sane(usage.tokens_out),
+        tokens_cached=_sane(usage.tokens_cached),
+    )
+    cost = _cost(usage, model)
+    return usage if cost is None or usage.cost_usd is not None else replace(usage, cost_usd=cost, priced=True)
+
+
+def _cost(usage: Usage, model: ModelSpec) -> float | None:
+    price_in, price_out = model.usd_per_mtok_in, model.usd_per_mtok_out
+    if price_in is None or price_out is None or usage.tokens_in is None or usage.tokens_out is None:
+        return None
+    cached = min(usage.tokens_cached or 0, usage.tokens_in)
+    read = usage.tokens_in - cached + CACHED_SHARE * cached
+    return _PER_MTOK * (read * price_in + usage.tokens_out * price_out)
+
+
+def _sane(count: int | None) -> int | None:
+    return count if count is not None and 0 <= count <= TOKENS_MAX else None

@@ -1,0 +1,102 @@
+"""Reads a worker's stream while it grows, and knows when the run last showed that it lives.
+
+What is read belongs to the worker: it may write faster than anybody can read, cut its log off, move it away, or put a
+pipe in its place. None of that may hold up the watch over its limits, so each look reads a bounded part.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from noface.agents.base import AgentEvent, EventKind, StreamReader
+
+BEHIND_BYTES_MAX = 16 << 20
+"""A reader that is further behind passes over what lies between: only a flood is that fast."""
+
+SHOWS_A_MODEL = (EventKind.TOOL, EventKind.EDIT)
+"""Only a model that answers uses tools; text may as well be a provider's excuse."""
+
+_CHUNK_BYTES = 1 << 20
+
+
+class TellEvent(Protocol):
+    """Shows what a run does; `alive` where it has proved since the last call that the provider answers."""
+
+    def __call__(self, event: AgentEvent, *, alive: bool) -> None:
+        """Show it."""
+        ...
+
+
+class LogFollower:
+    """Feeds a growing log to a reader, and remembers when the run last showed that it lives."""
+
+    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, tell_event: TellEvent) -> None:
+        self._stdout = stdout
+        self._stderr = stderr
+        self._reader = reader
+        self._tell_event = tell_event
+        self._log: int | None = None
+        self._offset = 0
+        self._stderr_size = 0
+        self.last_life: float | None = None
+
+    def close(self) -> None:
+        """Close the log. Repeatable."""
+        if self._log is not None:
+            os.close(self._log)
+            self._log = None
+
+    def poll(self) -> float | None:
+        """Read what was new when this began; return the monotonic time of the last sign of life, None before any."""
+        if self._log is None:
+            self._log = _opened(self._stdout)
+        event: AgentEvent | None = None
+        answers = False
+        for data in self._new_data(self._log) if self._log is not None else ():
+            events = self._reader.feed(data)
+            event = next((e for e in reversed(events) if e.kind is not EventKind.RESULT), event)
+            answers = answers or any(e.kind in SHOWS_A_MODEL for e in events)
+            if self._reader.any_output_is_life or any(e.alive for e in events):
+                self.last_life = time.monotonic()
+        if self._reader.any_output_is_life:
+            self._watch_stderr()
+        if event is not None:
+            self._tell_event(event, alive=answers)
+        return self.last_life
+
+    def _new_data(self, log: int) -> Iterator[bytes]:
+        size = os.fstat(log).st_size
+        self._offset = min(self._offset, size)  # it may have been cut off
+        if size - self._offset > BEHIND_BYTES_MAX:
+            self._offset = size - BEHIND_BYTES_MAX // 2
+            self._reader.feed(b"\n")  # so that no line is made of two halves
+        while self._offset < size:
+            data = os.pread(log, min(_CHUNK_BYTES, size - self._offset), self._offset)
+            if not data:
+                return
+            self._offset += len(data)
+            yield data
+
+    def _watch_stderr(self) -> None:
+        try:
+            size = self._stderr.lstat().st_size
+        except OSError:
+            return
+        if size != self._stderr_size:
+            self._stderr_size = size
+            self.last_life = time.monotonic()
+
+
+def _opened(path: Path) -> int | None:
+    """Open the log as the keeper made it; None where it is not there, or something else is in its place."""
+    try:
+        log = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if stat.S_ISREG(os.fstat(log).st_mode):
+        return log
+    os.close(log)
+    return None

@@ -1,0 +1,118 @@
+"""Draws the live view's rows: who works on what, what is seen of it, for how long. Pure: state and width to lines."""
+
+from rich.text import Text
+
+from noface.views.live_state import MAIN, Role, Row, State
+from noface.views.text import cells, fit, money, pad
+
+_ID_CELLS_MAX = 16
+_TITLE_FROM = 48
+"""Cells between id and time from which on a row of one line has room for the title as well."""
+_STYLES = {Role.ATTEMPT: "", Role.QUESTION: "magenta", Role.CHECK: "blue", Role.LANDING: "green"}
+_TROUBLED = ("retry", "limit", "error")
+
+
+def row_lines(state: State, width: int, now: float, rows_max: int, *, double: bool) -> list[Text]:
+    """Return a line for each row, or two where `double`; of more than `rows_max` rows, how many more there are."""
+    rows = state.at_work
+    shown = rows if len(rows) <= rows_max else rows[: max(rows_max - 1, 0)]
+    id_cells = max((min(cells(_name(row)), _ID_CELLS_MAX) for row in shown), default=0)
+    draw = _two if double else _one
+    lines = [line for row in shown for line in draw(row, width, id_cells, now)]
+    if len(shown) < len(rows):
+        lines.append(Text(fit(f" … and {len(rows) - len(shown)} more at work", width), style="dim"))
+    return lines
+
+
+def elapsed(seconds: float) -> str:
+    """Return a duration as a clock shows it."""
+    minutes, rest = divmod(int(max(seconds, 0.0)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _two(row: Row, width: int, id_cells: int, now: float) -> list[Text]:
+    end = _end(row, now)
+    title_room = max(width - id_cells - cells(end) - 5, 1)
+    first = Text.assemble(
+        (f" {pad(_name(row), id_cells)}", "bold cyan"),
+        f"  {pad(row.facts.title, title_room)}",
+        (f"  {end}", "dim"),
+    )
+    room = max(width - id_cells - 3, 1)
+    what = fit(_what(row, short=False), room)
+    step = _step(row, room - cells(what) - 3)
+    dot = (" · ", "dim") if step else ""
+    return [first, Text.assemble(" " * (id_cells + 3), (what, _style(row)), dot, (step, _step_style(row)))]
+
+
+def _one(row: Row, width: int, id_cells: int, now: float) -> list[Text]:
+    end = _end(row, now)
+    room = max(width - id_cells - cells(end) - 5, 1)
+    title_room = room * 2 // 5 if room >= _TITLE_FROM else 0
+    what = fit(_what(row, short=True), max((room - title_room) * 3 // 5, 1))
+    rest = room - cells(what) - 2 - (title_room + 2 if title_room else 0)
+    return [
+        Text.assemble(
+            (f" {pad(_name(row), id_cells)}  ", "bold cyan"),
+            f"{pad(row.facts.title, title_room)}  " if title_room else "",
+            (f"{what}  ", _style(row)),
+            (pad(_step(row, rest), max(rest, 1)) if rest > 0 else "", _step_style(row)),
+            (f"  {end}", "dim"),
+        )
+    ]
+
+
+def _name(row: Row) -> str:
+    return "main" if row.issue_id == MAIN else row.issue_id
+
+
+def _end(row: Row, now: float) -> str:
+    """Return what stands at the right: what the issue has cost so far, where somebody said, and the time."""
+    return f"{money(row.facts.cost_usd)} {elapsed(now - row.since):>5}".lstrip(" ").rjust(5)
+
+
+def _what(row: Row, *, short: bool) -> str:
+    facts = row.facts
+    match row.role:
+        case Role.ATTEMPT:
+            thinks = (" +think" if short else ", thinking longer") if facts.think else ""
+            return f"{facts.number if short else f'attempt {facts.number}'} {facts.model}{thinks}".strip()
+        case Role.QUESTION:
+            return row.asks.removeprefix("asks ") + "?" if short else row.asks
+        case Role.LANDING:
+            return "landing"
+        case Role.CHECK:
+            before = "on main" if row.issue_id == MAIN else "before the first attempt"
+            long = "its parts have landed" if facts.status == "epic" else before
+            return "checks" if short else long
+
+
+def _step(row: Row, room: int) -> str:
+    """Return what was seen last, in `room` cells; of a file's path the end is what matters."""
+    match row.phase:
+        case "gate":
+            text = "gates" if row.step in ("", "running the gates") else f"gates: {row.step}"
+        case "workspace":
+            text = "prepares the workspace"
+        case "" if not row.step:
+            text = "begins"
+        case _:
+            text = row.step
+    if room <= 1:
+        return ""
+    before = text.removesuffix(row.file)
+    if not row.file or before == text or cells(text) <= room or room < cells(before) + 6:
+        return fit(text, room)
+    file = row.file
+    while cells(before) + cells(file) + 1 > room:
+        file = file[1:]
+    return f"{before}…{file}"
+
+
+def _style(row: Row) -> str:
+    return "magenta" if row.facts.think and row.role is Role.ATTEMPT else _STYLES[row.role]
+
+
+def _step_style(row: Row) -> str:
+    return "yellow" if row.kind in _TROUBLED else "dim" if row.phase != "agent" else ""

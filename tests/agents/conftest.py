@@ -1,0 +1,190 @@
+"""Real agent programs in a real project, against a model on loopback that plays a scenario."""
+
+import os
+import re
+import signal
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from install import clis
+from model_server import Model
+from scenario import Scenario, scenario
+
+from noface.agents.base import Place, Verdict
+from noface.agents.table import AGENTS
+from noface.core.model import AttemptOrder, Issue, ModelSpec
+from noface.system.supervise import Command, Exit, Launcher
+
+CLIS = clis()
+KEY = "sk-test-0000"
+MODELS = {
+    "claude": "claude-sonnet-4-5",
+    "codex": "gpt-5.1-codex",
+    "aider": "openai/gpt-4o",
+    "mini": "openai/gpt-4o",
+}
+
+
+def endpoint(cli: str, url: str) -> tuple[dict[str, str], list[str]]:
+    """Return the environment and the arguments that make a program talk to the model at `url`."""
+    match cli:
+        case "claude":
+            return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}, []
+        case "codex":
+            provider = f'{{name="test",base_url="{url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}}'
+            return {"OPENAI_API_KEY": KEY}, ["-c", "model_provider=test", "-c", f"model_providers.test={provider}"]
+        case _:
+            return {"OPENAI_API_BASE": f"{url}/v1", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY}, []
+
+
+def toml(value: Any) -> str:
+    """Return a value as TOML."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(toml(each) for each in value) + "]"
+    return "'" + value + "'" if isinstance(value, str) else str(value)
+
+
+@dataclass
+class Real:
+    """A project whose worker is a real agent program, and the model behind it."""
+
+    project: Any
+    folder: Path
+    cli: str = ""
+    model: Model | None = None
+    opened: list[Model] = field(default_factory=list)
+
+    def play(self, name: str | Scenario) -> Model:
+        """Start a model that plays a scenario."""
+        self.model = Model(scenario(name) if isinstance(name, str) else name).__enter__()
+        self.opened.append(self.model)
+        return self.model
+
+    def close(self) -> None:
+        for model in self.opened:
+            model.__exit__()
+
+    def config(self, cli: str, *, args: tuple[str, ...] = (), idle: int = 100, env: dict[str, str] | None = None,
+               workers: int = 1, own_endpoint: bool = False) -> None:  # fmt: skip
+        """Write a noface.toml whose one model is the real program."""
+        assert self.model is not None
+        given, more = ({}, []) if own_endpoint else endpoint(cli, self.model.url)
+        self.cli = cli
+        text = f"""
+[[gates]]
+name = "check"
+command = "test -e a.txt && test ! -e bad"
+
+[models.real]
+agent = "{cli}"
+command = "{CLIS[cli].program}"
+model = "{MODELS[cli]}"
+args = {toml([*more, *args])}
+env = {toml(given | (env or {}))}
+timeout = "150s"
+idle_timeout = "{idle}s"
+
+[retry]
+default_model = "real"
+max_total_attempts = 1
+
+[run]
+slots_dir = "{self.folder}/slots"
+workers = {workers}
+"""
+        (self.project.path / "noface.toml").write_text(text)
+
+    def run(self, issue: int = 1) -> tuple[dict[str, Any], str]:
+        """Run noface once on an issue; its only attempt, and what was printed."""
+        self.project.issue(issue, "Write b.txt", "Write a file b.txt that holds the word done.")
+        self.project.commit("an issue")
+        done = self.project.noface("run", "--once")
+        assert done.returncode in (0, 3, 4), f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        (attempt,) = self.project.attempts(str(issue))
+        return attempt, done.stdout + done.stderr
+
+    def left(self) -> list[int]:
+        """Return the processes that noface started and that still run."""
+        return self.project.processes()
+
+    def landed(self) -> list[str]:
+        """Return the paths that main's newest commit changed."""
+        return self.project.git("diff", "--name-only", "HEAD~1", "HEAD").split()
+
+    def kept(self) -> set[str]:
+        """Return every path in every commit that noface kept of the attempts."""
+        refs = self.project.git("for-each-ref", "--format=%(objectname)", "refs/noface", "refs/heads").split()
+        return {path for ref in refs for path in self.project.git("ls-tree", "-r", "--name-only", ref).splitlines()}
+
+    def started(self, cli: str, prompt: str, *, role: str = "worker", think: bool = False, args: tuple[str, ...] = (),
+                env: dict[str, str] | None = None) -> tuple[Exit, Verdict]:  # fmt: skip
+        """Run the program alone on a prompt, as its adapter says, in the project's folder."""
+        assert self.model is not None
+        given, more = endpoint(cli, self.model.url)
+        spec = ModelSpec(
+            "real", cli, MODELS[cli], command=str(CLIS[cli].program), args=(*more, *args),
+            env=tuple((given | (env or {})).items()),
+        )  # fmt: skip
+        directory = self.folder / "attempt"
+        directory.mkdir(exist_ok=True)
+        (directory / "prompt.md").write_text(prompt)
+        place = Place(str(self.project.path), str(directory / "prompt.md"), "", str(directory))
+        order = AttemptOrder(
+            "r", "t", Issue("1", "One"), 1, spec, prompt, "m", "s", 0, str(directory), (), think=think, role=role
+        )
+        agent = AGENTS[cli]
+        invocation = agent.invocation(order, place)
+        logs = [directory / "agent.log", directory / "agent.err"]
+        for log in logs:
+            log.unlink(missing_ok=True)
+        environment = self.project.environment() | dict(spec.env) | dict(invocation.env)
+        environment["NOFACE_STATE"] = str(self.project.state)
+        with Launcher() as launcher:
+            ended = launcher.run(
+                Command(
+                    argv=invocation.argv,
+                    cwd=str(self.project.path),
+                    env=tuple(environment.items()),
+                    stdin=invocation.stdin,
+                    stdout=str(logs[0]),
+                    stderr=str(logs[1]),
+                    timeout_s=100,
+                    idle_timeout_s=100,
+                    log_max_bytes=50_000_000,
+                )
+            )
+        reader = agent.reader()
+        reader.feed(logs[0].read_bytes())
+        return ended, reader.verdict(ended.exit_code, logs[1].read_text("utf-8", "replace"))
+
+
+@pytest.fixture
+def real(project: Any, tmp_path: Path) -> Iterator[Real]:
+    made = Real(project, tmp_path)
+    yield made
+    made.close()
+    left = made.left()
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == [], "processes were left behind"
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many tests ran with each program."""
+    ran: Counter[tuple[str, str]] = Counter()
+    for outcome in ("passed", "failed", "error"):
+        for report in terminalreporter.stats.get(outcome, []):
+            named = re.search(r"\[(\w+)", report.nodeid)
+            ran[named[1] if named else "", outcome] += 1
+    for name, cli in CLIS.items():
+        counts = ", ".join(f"{ran[name, outcome]} {outcome}" for outcome in ("passed", "failed", "error"))
+        terminalreporter.write_line(f"{name} {cli.version}: {counts}")
+    alone = [name for _, name in socket.if_nameindex()] == ["lo"]
+    terminalreporter.write_line("network: loopback only" if alone else "network: NOT cut off, see tests/agents/run.py")

@@ -1,0 +1,88 @@
+"""noface run with the real agent programs: each scenario ends in its kind, in its time, with nothing left behind."""
+
+import json
+import time
+from dataclasses import dataclass
+
+import pytest
+
+OWN_FILES = {"a.txt", "b.txt", "noface.toml", "issues/1-x.md"}
+TURNS = {"claude": ("--max-turns", "3"), "mini": ("-c", "agent.step_limit=3")}
+OAUTH = (("ANTHROPIC_API_KEY", ""), ("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-test"))
+THREE_DAYS_S = 259_200
+IDLE_S = 20
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, a scenario, and what must come of it.
+
+    `seconds` is how long it may take. `retry_in` is how many seconds from now the provider said to come back, where
+    the program tells it.
+    """
+
+    cli: str
+    scenario: str
+    outcome: str
+    rule: str
+    seconds: float = 60
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    idle: int = 100
+    retry_in: float | None = None
+
+    def __str__(self):
+        return f"{self.cli}-{self.scenario}"
+
+
+def aider(scenario, outcome, rule, **more):
+    """Return a case in which aider retries until it gives up, which nothing can shorten: about 85 s."""
+    return Case("aider", scenario, outcome, f"aider-{rule}", 140, **more)
+
+
+CASES = [
+    aider("rate_limited", "RATE_LIMITED", "rate-limit", retry_in=42),
+    aider("overloaded", "OVERLOADED", "overloaded"),
+    aider("truncated", "NETWORK", "network"),
+    Case("mini", "rate_limited", "RATE_LIMITED", "mini-rate-limit", retry_in=42),
+    Case("mini", "overloaded", "OVERLOADED", "mini-overloaded"),
+    Case("mini", "truncated", "NETWORK", "mini-network"),
+    Case("claude", "rate_limited", "RATE_LIMITED", "claude-rate-limit"),
+    Case("claude", "subscription_spent", "RATE_LIMITED", "claude-rate-limit", env=OAUTH, retry_in=THREE_DAYS_S),
+    Case("claude", "overloaded", "OVERLOADED", "claude-overloaded"),
+    Case("claude", "truncated", "NETWORK", "claude-broke-off"),
+    Case("codex", "rate_limited", "RATE_LIMITED", "codex-rate-limit"),
+    Case("codex", "subscription_spent", "RATE_LIMITED", "codex-rate-limit", retry_in=THREE_DAYS_S),
+    Case("codex", "an_hour", "RATE_LIMITED", "codex-rate-limit", idle=IDLE_S, retry_in=3600),
+    Case("codex", "overloaded", "OVERLOADED", "codex-overloaded"),
+    Case("codex", "truncated", "NETWORK", "codex-network"),
+    *(Case(cli, "endless", "RESOURCE_EXHAUSTED", rule, args=TURNS[cli]) for cli, rule in (
+        ("claude", "claude-max-turns"), ("mini", "mini-limit-of-turns"))),
+    *(Case(cli, "context_exceeded", "RESOURCE_EXHAUSTED", rule) for cli, rule in (
+        ("claude", "claude-context"), ("codex", "codex-context"), ("aider", "aider-context-limit"),
+        ("mini", "mini-context"))),
+    *(Case(cli, *rest, rule, **more) for cli in ("claude", "codex", "aider", "mini") for *rest, rule, more in (
+        ("nothing", "NO_DIFF", "tree-unchanged", {}),
+        ("question", "AGENT_CONFUSION", f"{cli}-words-ask", {}),
+        ("unauthorized", "AUTH", f"{cli}-auth", {}),
+        ("hang", "TIMEOUT", "agent-idle", {"idle": IDLE_S}))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_scenario_ends_in_its_kind_in_time_and_leaves_nothing(real, case):
+    real.play(case.scenario)
+    real.config(case.cli, args=case.args, env=dict(case.env), idle=case.idle)
+    now, began = time.time(), time.monotonic()
+    attempt, printed = real.run()
+    assert time.monotonic() - began < case.seconds
+    failure = attempt["failure"]
+    assert (attempt["outcome"], failure["rule"]) == (case.outcome, case.rule), printed
+    assert attempt["charged"] is (case.outcome not in ("RATE_LIMITED", "OVERLOADED", "NETWORK", "AUTH"))
+    assert real.left() == []
+    assert real.kept() <= OWN_FILES
+    assert real.project.git("status", "--porcelain") == ""
+    assert real.model.requests
+    if case.retry_in is not None:
+        retry_at = json.loads((real.project.state / "attempts/1/1/report.json").read_text())["failure"]["retry_at"]
+        assert now - 60 <= retry_at - case.retry_in <= time.time(), "codex tells it to the minute"

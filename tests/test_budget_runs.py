@@ -1,0 +1,183 @@
+"""Real runs under a budget, with a program that says what it cost (law 12, I7)."""
+
+import json
+import os
+import stat
+
+import pytest
+
+CLAUDE = """\
+#!/bin/sh
+cat > /dev/null
+echo "$NOFACE_ISSUE_ID" > "done-$NOFACE_ISSUE_ID.txt"
+{extra}
+echo '{line}'
+"""
+MODELS = """\
+
+[models.small]
+agent = "claude"
+tier = 1
+
+[models.big]
+agent = "claude"
+tier = 2
+"""
+
+
+def result(cost=None, tokens=(0, 0)):
+    usage = {"input_tokens": tokens[0], "output_tokens": tokens[1]}
+    line = {"type": "result", "subtype": "success", "is_error": False, "result": "Done.", "stop_reason": "end_turn"}
+    return json.dumps({**line, "usage": usage, **({"total_cost_usd": cost} if cost is not None else {})})
+
+
+def claude(project, line, extra=":"):
+    """Put a program that poses as Claude Code on the project's PATH."""
+    program = project.folder / "bin" / "claude"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(CLAUDE.format(line=line, extra=extra))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    project.env["PATH"] = f"{program.parent}:{os.environ['PATH']}"
+
+
+def configure(project, extra="", models=MODELS, **settings):
+    project.config(**settings)
+    text = (project.path / "noface.toml").read_text()
+    head, _, tail = text.partition("[models.small]")
+    tail = tail[tail.index("[retry]") :]
+    project.write("noface.toml", head + models + "\n" + tail + extra)
+    project.commit("configuration")
+
+
+def issues(project, count):
+    for number in range(1, count + 1):
+        project.issue(number)
+    project.commit("issues")
+
+
+def costs(project):
+    """What each attempt at an issue cost."""
+    known = [issue["id"] for issue in project.shown("status")["issues"]]
+    return [attempt["cost_usd"] for issue in known for attempt in project.attempts(issue)]
+
+
+def test_a_run_stops_before_it_starts_what_it_cannot_pay(project):
+    claude(project, result(0.6))
+    configure(project, "max_cost_usd = 1.5\n")
+    issues(project, 6)
+    said = project.run(code=4)
+    assert costs(project) == [0.6, 0.6]
+    assert "a run of small has cost up to $0.60 here; $0.30 of the run's $1.50 are left" in " ".join(said.split())
+
+
+def test_four_workers_overshoot_by_one_attempt_at_most(project):
+    claude(project, result(0.6))
+    configure(project, "max_cost_usd = 1.0\n", workers=4)
+    issues(project, 6)
+    said = project.run(code=4)
+    assert sum(costs(project)) < 1.0 + 0.6
+    assert "max_cost_usd" in said
+
+
+def test_what_earlier_runs_cost_is_reserved_for_those_that_work_at_once(project):
+    claude(project, result(0.6))
+    configure(project, workers=4)
+    project.issue(1)
+    project.commit("the first issue")
+    project.run()
+    issues(project, 6)
+    project.run("--max-cost", "1.3", code=4)
+    assert costs(project) == [0.6, 0.6, 0.6]
+
+
+def test_a_models_own_limit_above_the_budget_starts_nothing(project):
+    claude(project, result(0.1))
+    configure(project, models=MODELS.replace("tier = 1", "tier = 1\nmax_cost_usd = 2.0"))
+    issues(project, 6)
+    said = project.run("--max-cost", "1", code=4)
+    assert costs(project) == []
+    assert "a run of small may cost $2.00 (its max_cost_usd)" in " ".join(said.split())
+
+
+def test_what_one_model_is_too_dear_for_another_still_does(project):
+    claude(project, result(0.1))
+    models = MODELS.replace("tier = 2", "tier = 2\nmax_cost_usd = 3.0")
+    configure(project, models=models)
+    project.issue(1, model="big", priority=0)
+    project.issue(2)
+    project.issue(3)
+    project.commit("issues")
+    said = project.run("--max-cost", "1", code=4)
+    assert project.statuses() == {"1": "ready", "2": "merged", "3": "merged"}
+    assert "a run of big may cost $3.00" in " ".join(said.split())
+
+
+def test_a_run_stops_at_its_tokens_and_says_so(project):
+    claude(project, result(0.0, (900, 100)))
+    configure(project)
+    issues(project, 6)
+    said = project.run("--max-tokens", "2500", code=4)
+    assert len(costs(project)) == 2
+    assert "max_tokens" in said
+
+
+def test_an_issue_is_blocked_before_an_attempt_that_it_cannot_pay(project):
+    claude(project, result(0.6), extra="touch bad")
+    configure(project)
+    text = (project.path / "noface.toml").read_text().replace("[retry]", "[retry]\nmax_cost_usd = 1.0")
+    project.write("noface.toml", text)
+    project.commit("a limit")
+    project.issue(1)
+    project.commit("an issue")
+    project.run(code=3)
+    assert len(project.attempts("1")) == 1
+    assert "$0.40 of the issue's $1.00 are left" in project.shown("show", "1")["reason"]
+
+
+def test_where_an_agent_tells_only_tokens_the_cost_is_computed_and_marked(project):
+    claude(project, result(None, (1_000_000, 10_000)))
+    prices = MODELS.replace("tier = 1", "tier = 1\nusd_per_mtok_in = 2.0\nusd_per_mtok_out = 10.0")
+    configure(project, models=prices)
+    project.issue(1)
+    project.commit("an issue")
+    project.run()
+    (attempt,) = project.attempts("1")
+    assert attempt["cost_usd"] == pytest.approx(2.1)
+    assert "its cost is an estimate: priced from tokens" in attempt["notes"]
+
+
+def test_where_nobody_knows_the_price_the_cost_stays_unknown(project):
+    claude(project, result(None, (1_000_000, 10_000)))
+    configure(project)
+    project.issue(1)
+    project.commit("an issue")
+    project.run()
+    (attempt,) = project.attempts("1")
+    assert (attempt["cost_usd"], attempt["notes"]) == (None, [])
+
+
+def test_a_question_is_paid_for_like_an_attempt(project):
+    claude(project, result(0.6), extra="touch bad")
+    configure(project)
+    text = (project.path / "noface.toml").read_text().replace("[retry]", "[retry]\nreflect = true")
+    project.write("noface.toml", text)
+    project.commit("reflect")
+    project.issue(1)
+    project.commit("an issue")
+    project.run("--max-cost", "1", code=4)
+    assert len(project.attempts("1")) == 1
+    assert project.shown("show", "1")["asked"] == []
+
+
+def test_what_a_question_cost_counts_with_the_reminder_of_its_form(project):
+    claude(project, result(0.6), extra="touch bad")
+    configure(project)
+    text = (project.path / "noface.toml").read_text().replace("[retry]", "[retry]\nreflect = true")
+    project.write("noface.toml", text)
+    project.commit("reflect")
+    project.issue(1)
+    project.commit("an issue")
+    said = project.run("--max-cost", "2", code=4)
+    shown = project.shown("show", "1")
+    assert (len(shown["attempts"]), [asked["cost_usd"] for asked in shown["asked"]]) == (1, [1.2])
+    assert "$0.20 of the run's $2.00 are left" in " ".join(said.split())

@@ -1,0 +1,394 @@
+"""`noface doctor`: real programs on a PATH of their own, and what it says of them."""
+
+import json
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from noface.config.presets import PRESETS
+
+TOOLS = (
+    "git",
+    "sh",
+    "bash",
+    "env",
+    "cat",
+    "ls",
+    "sleep",
+    "touch",
+    "test",
+    "pwd",
+    "readlink",
+    "uname",
+    "dirname",
+    "sed",
+)
+KEYS = (
+    "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CODEX_API_KEY", "OPENAI_API_KEY",
+    "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_GENAI_USE_VERTEXAI",
+    "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CONFIG_DIR", "CODEX_HOME",
+    "XDG_DATA_HOME", "MSWEA_GLOBAL_CONFIG_DIR",
+)  # fmt: skip
+SECRET = "sk-ant-api03-not-a-real-key-0123456789abcdef"
+CONFIG = """\
+[[gates]]
+name = "check"
+command = "test -e a.txt"
+
+[retry]
+default_model = "claude-sonnet"
+escalation_model = "gpt-codex"
+
+[roles]
+planner = "claude-sonnet"
+"""
+OK = '{"type":"result","subtype":"success","is_error":false,"result":"OK","total_cost_usd":0.002}'
+REFUSED = (
+    '{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"total_cost_usd":0,'
+    '"result":"Invalid API key: %s"}'
+)
+DONE = '{"type":"item.completed","item":{"type":"agent_message","text":"OK"}}\n{"type":"turn.completed","usage":{}}'
+
+
+class Doctor:
+    """A project whose PATH holds a few tools and the programs that a test puts there."""
+
+    def __init__(self, project):
+        self.project = project
+        self.bin = project.folder / "bin"
+        self.bin.mkdir()
+        for tool in TOOLS:
+            found = shutil.which(tool)
+            if found is not None:
+                (self.bin / tool).symlink_to(found)
+        project.env |= {"PATH": str(self.bin), **dict.fromkeys(KEYS, "")}
+        self.configure(CONFIG)
+
+    def configure(self, text):
+        self.project.write("noface.toml", text)
+        self.project.commit("configuration")
+
+    def program(self, name, version="1.2.3", run=":"):
+        """Put a program on PATH that tells its version, and otherwise does `run`."""
+        path = self.bin / name
+        path.write_text(f'#!/bin/sh\nif [ "$1" = --version ]; then\n{version_script(version)}\nexit\nfi\n{run}\n')
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def agents(self, claude=OK, codex=DONE):
+        self.program("claude", "2.1.197 (Claude Code)", f"cat > /dev/null\ncat << 'END'\n{claude}\nEND")
+        self.program("codex", "codex-cli 0.169.0", f"cat > /dev/null\ncat << 'END'\n{codex}\nEND")
+
+    def page(self, *args, code=0, **env):
+        done = self.project.noface("doctor", *args, **env)
+        assert done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def told(self, *args, code=0, **env):
+        return json.loads(self.page("--json", *args, code=code, **env))
+
+    def model(self, name, *args, code=0, **env):
+        return next(each for each in self.told(*args, code=code, **env)["models"] if each["name"] == name)
+
+
+def version_script(version):
+    return version if "\n" in version else f"echo '{version}'"
+
+
+def named(findings, name):
+    return next(each for each in findings if each["name"] == name)
+
+
+@pytest.fixture
+def doctor(project):
+    return Doctor(project)
+
+
+LOGGED_IN = {"ANTHROPIC_API_KEY": SECRET, "CODEX_API_KEY": SECRET}
+
+
+# What is found without asking any model
+
+
+def test_where_all_is_there_it_says_so(doctor):
+    doctor.agents()
+    page = doctor.page(**LOGGED_IN)
+    assert "Everything seems ready" in page
+    told = doctor.told(**LOGGED_IN)
+    assert told["ok"]
+    used = {model["name"]: model["used_by"] for model in told["models"] if model["used_by"]}
+    assert used == {"claude-sonnet": ["rung 1", "planner"], "gpt-codex": ["rung 2"]}
+
+
+def test_a_model_in_use_is_told_with_program_version_and_login(doctor):
+    doctor.agents()
+    found = doctor.model("claude-sonnet", **LOGGED_IN)
+    assert (found["path"], found["version"], found["login"]) == (
+        str(doctor.bin / "claude"), "2.1.197", ["ANTHROPIC_API_KEY"],
+    )  # fmt: skip
+    assert (found["state"], found["problems"], found["probe"]) == ("ok", [], None)
+
+
+def test_the_value_of_a_key_is_never_shown(doctor):
+    doctor.agents()
+    assert SECRET not in doctor.page(**LOGGED_IN) + doctor.page("--json", **LOGGED_IN)
+
+
+def test_a_missing_program_that_is_in_use_needs_a_person_and_says_how_to_install_it(doctor):
+    doctor.program("claude")
+    page = doctor.page(code=3, **LOGGED_IN)
+    assert "the program codex is not on PATH" in page
+    assert "→ Install it: npm install -g @openai/codex" in page
+    assert "1 thing to fix" in page
+
+
+def test_models_that_nobody_uses_may_be_missing(doctor):
+    doctor.agents()
+    page = doctor.page(**LOGGED_IN)
+    assert "gemini-flash, gemini-pro: the program gemini is not on PATH" in page
+    assert "Ready, too: claude-haiku, claude-opus, gpt-codex-mini, gpt-codex-max" in page
+
+
+def test_a_missing_login_says_how_to_log_in(doctor):
+    doctor.agents()
+    found = doctor.model("claude-sonnet", code=3, CODEX_API_KEY=SECRET)
+    assert found["problems"] == [
+        {
+            "name": "login",
+            "state": "bad",
+            "text": "no login seen",
+            "fix": "To log in: run `claude` and log in with /login, or set ANTHROPIC_API_KEY.",
+        }
+    ]
+
+
+def test_a_login_in_a_file_is_seen_and_named_by_its_path(doctor):
+    doctor.agents()
+    for name in (".claude/.credentials.json", ".codex/auth.json"):
+        file = doctor.project.folder / name
+        file.parent.mkdir()
+        file.write_text(SECRET)
+    logins = {model["name"]: model["login"] for model in doctor.told()["models"]}
+    assert (logins["claude-sonnet"], logins["gpt-codex"]) == (["~/.claude/.credentials.json"], ["~/.codex/auth.json"])
+
+
+def test_a_key_that_does_not_reach_the_agent_is_not_seen(doctor):
+    doctor.agents()
+    assert doctor.model("gpt-codex", code=3, ANTHROPIC_API_KEY=SECRET)["login"] == []
+
+
+def test_a_key_in_the_models_own_environment_is_seen(doctor):
+    doctor.agents()
+    doctor.configure(CONFIG + '[models.gpt-codex]\nenv = { CODEX_API_KEY = "x" }\n')
+    assert doctor.model("gpt-codex", ANTHROPIC_API_KEY=SECRET)["login"] == ["CODEX_API_KEY"]
+
+
+def test_an_agent_with_a_provider_of_its_own_may_have_a_login_that_nobody_sees(doctor):
+    doctor.agents()
+    doctor.configure(CONFIG + "[models.gpt-codex]\nargs = ['-c', 'model_provider=own']\n")
+    (problem,) = doctor.model("gpt-codex", ANTHROPIC_API_KEY=SECRET)["problems"]
+    assert problem["state"] == "note"
+
+
+def test_a_program_that_reads_its_input_or_warns_first_still_tells_its_version(doctor):
+    doctor.agents()
+    doctor.program("claude", "cat\necho 'WARNING: 1.1.1.1 is old' >&2\necho v3.4")
+    assert doctor.model("claude-sonnet", **LOGGED_IN)["version"] == "3.4"
+
+
+def test_a_program_that_does_not_tell_its_version_in_time_is_ended_and_is_no_problem(doctor):
+    doctor.agents()
+    mark = doctor.project.folder / "asked"
+    doctor.program("claude", f"touch {mark}\nsleep 1000")
+    found = doctor.model("claude-sonnet", **LOGGED_IN)
+    assert mark.exists()
+    assert (found["version"], found["state"]) == (None, "ok")
+
+
+def test_a_program_that_cannot_start_needs_a_person(doctor):
+    doctor.agents()
+    doctor.program("claude", "echo 'env: node: No such file or directory' >&2\nexit 127")
+    (problem,) = doctor.model("claude-sonnet", code=3, **LOGGED_IN)["problems"]
+    assert problem["text"].endswith("claude does not start: env: node: No such file or directory")
+
+
+def test_a_models_own_command_is_not_to_be_installed_but_corrected(doctor):
+    doctor.agents()
+    doctor.configure(CONFIG + '[models.gpt-codex]\ncommand = "my-codex"\n')
+    (problem,) = doctor.model("gpt-codex", code=3, **LOGGED_IN)["problems"]
+    assert problem["fix"] == "Correct [models.gpt-codex] command, or put it on PATH."
+
+
+def test_a_model_without_a_known_price_is_told_where_its_agent_tells_none(doctor):
+    doctor.agents()
+    doctor.configure(CONFIG + '[models.gpt-codex]\nmodel = "gpt-99"\n')
+    (problem,) = doctor.model("gpt-codex", **LOGGED_IN)["problems"]
+    assert (problem["name"], problem["state"]) == ("price", "note")
+    assert problem["fix"] == "Set [models.gpt-codex] usd_per_mtok_in and usd_per_mtok_out."
+
+
+def test_a_command_of_ones_own_needs_neither_login_nor_version(doctor):
+    own = '[retry]\ndefault_model = "mine"\n[models.mine]\nagent = "command"\ncommand = "./worker.sh"\n'
+    doctor.configure(CONFIG[: CONFIG.index("[retry]")] + own)
+    found = doctor.model("mine")
+    assert (found["state"], found["login_needed"], found["version"]) == ("ok", False, None)
+
+
+def test_a_scripted_model_needs_its_script(doctor):
+    doctor.project.config()
+    doctor.project.commit("scripted")
+    assert doctor.model("small")["problems"] == []
+    doctor.project.script.unlink()
+    assert "its script is not there" in doctor.model("small", code=3)["problems"][0]["text"]
+
+
+# The machine and the project
+
+
+def test_the_machine_is_told(doctor):
+    doctor.agents()
+    machine = doctor.told(**LOGGED_IN)["machine"]
+    names = ["noface", "git", "processes", "bubblewrap", "SQLite", "syntax", "secrets"]
+    assert [each["name"] for each in machine] == names
+    assert named(machine, "bubblewrap")["text"] == "not found; nothing needs it"
+    assert "FTS5" in named(machine, "SQLite")["text"]
+
+
+def test_bubblewrap_is_found_where_it_is(doctor):
+    doctor.agents()
+    doctor.program("bwrap")
+    assert named(doctor.told(**LOGGED_IN)["machine"], "bubblewrap")["text"] == str(doctor.bin / "bwrap")
+
+
+def test_the_project_is_told_with_its_folders_and_gates(doctor):
+    doctor.agents()
+    told = {each["name"]: each["text"] for each in doctor.told(**LOGGED_IN)["project"]}
+    assert told["config"] == "noface.toml: 1 gate; models claude-sonnet, then gpt-codex"
+    assert told["state"].startswith(f"{doctor.project.state}, ")
+    assert told["state"].endswith("free")
+    assert told["gates"] == "check"
+
+
+def test_a_gates_missing_program_needs_a_person(doctor):
+    doctor.agents()
+    doctor.configure(CONFIG.replace("test -e a.txt", "no-such-program --all"))
+    page = doctor.page(code=3, **LOGGED_IN)
+    assert "no program no-such-program for check" in page
+
+
+def test_without_a_configuration_it_still_looks_around_and_exits_with_2(doctor):
+    doctor.agents()
+    (doctor.project.path / "noface.toml").unlink()
+    page = doctor.page(code=2, **LOGGED_IN)
+    assert "there is no noface.toml" in page
+    assert "Ready, too: claude-haiku, claude-sonnet" in " ".join(page.split())
+
+
+def test_a_wrong_configuration_exits_with_2_and_says_what_is_wrong(doctor):
+    doctor.configure(CONFIG.replace("claude-sonnet", "claude-sonet", 1))
+    told = doctor.told("--probe", code=2)
+    assert not told["ok"]
+    assert "claude-sonet" in named(told["project"], "config")["text"]
+
+
+def test_a_configuration_without_gates_exits_with_2(doctor):
+    doctor.configure(CONFIG[CONFIG.index("[retry]") :])
+    assert "there are no gates" in doctor.page(code=2)
+
+
+def test_outside_a_repository_it_exits_with_2_and_tells_what_it_can(doctor, tmp_path):
+    doctor.agents()
+    doctor.project.path = tmp_path / "elsewhere"
+    doctor.project.path.mkdir()
+    page = doctor.page(code=2, **LOGGED_IN)
+    assert "is not in a git repository" in " ".join(page.split())
+    assert "Ready, too" in page
+
+
+def test_an_unknown_model_is_refused_with_those_that_there_are(doctor):
+    done = doctor.project.noface("doctor", "--model", "gpt-99")
+    assert done.returncode == 2
+    assert "there is no such model" in done.stderr
+    assert "claude-haiku" in done.stderr
+
+
+def test_the_page_fits_80_columns_and_has_no_escapes_in_a_pipe(doctor):
+    doctor.program("claude")
+    doctor.configure(CONFIG + "[models.a-model-with-quite-a-long-name-of-forty-chars]\nagent = 'codex'\n")
+    page = doctor.page(code=3)
+    assert "\x1b" not in page
+    paths = [line for line in page.splitlines() if len(line) > 80]
+    assert all("/" in line for line in paths)  # a path is never broken
+
+
+# Asking the models
+
+
+def test_a_probe_asks_the_models_in_use_and_no_others(doctor):
+    doctor.agents()
+    told = doctor.told("--probe", **LOGGED_IN)
+    probed = {model["name"]: model["probe"] for model in told["models"] if model["probe"] is not None}
+    assert probed.keys() == {"claude-sonnet", "gpt-codex"}
+    sonnet = probed["claude-sonnet"]
+    assert (sonnet["usable"], sonnet["kind"], sonnet["cost_usd"], sonnet["answer"]) == (True, None, 0.002, "OK")
+    assert "Everything is ready." in doctor.page("--probe", **LOGGED_IN)
+
+
+def test_a_probe_runs_like_an_attempt_in_an_empty_folder_with_a_short_prompt(doctor):
+    doctor.agents()
+    notes = doctor.project.folder / "notes"
+    seen = f"pwd > {notes}\nls -A >> {notes}\ncat >> {notes}\necho \"$@\" >> {notes}\ntouch left-over\necho '{OK}'"
+    doctor.program("claude", run=seen)
+    doctor.page("--probe", **LOGGED_IN)
+    folder, prompt, arguments = notes.read_text().splitlines()
+    assert not Path(folder).exists()
+    assert not Path(folder).is_relative_to(doctor.project.path)
+    assert prompt == "Reply with OK, and do nothing else."
+    assert "--model claude-sonnet-4-5" in arguments
+
+
+def test_a_model_that_answers_is_usable_though_no_login_was_seen(doctor):
+    doctor.agents()
+    found = doctor.model("claude-sonnet", "--probe")
+    assert (found["login"], found["problems"]) == ([], [])
+
+
+def test_a_refused_key_is_told_as_what_it_is_without_its_value(doctor):
+    doctor.agents(claude=REFUSED % SECRET)
+    page = doctor.page("--probe", code=3, **LOGGED_IN)
+    words = " ".join(page.split())
+    assert "AUTH: Invalid API key" in words
+    assert "ANTHROPIC_API_KEY was not accepted. To log in: run `claude`" in words
+    assert SECRET not in page
+
+
+def test_a_model_that_does_not_answer_in_time_is_not_usable(doctor):
+    doctor.agents()
+    doctor.configure(CONFIG + '[models.claude-sonnet]\ntimeout = "1s"\n')
+    doctor.program("claude", run="sleep 1000")
+    found = doctor.model("claude-sonnet", "--probe", code=3, **LOGGED_IN)
+    assert (found["probe"]["usable"], found["probe"]["kind"]) == (False, "TIMEOUT")
+    assert found["problems"][0]["name"] == "probe"
+
+
+def test_a_named_model_is_asked_whether_it_is_in_use_or_not(doctor):
+    doctor.agents(claude=REFUSED % "none")
+    told = doctor.told("--probe", "--model", "claude-opus", code=3, **LOGGED_IN)
+    (opus,) = told["models"]
+    assert (opus["name"], opus["used_by"], opus["probe"]["kind"]) == ("claude-opus", ["asked for"], "AUTH")
+
+
+def test_a_model_whose_program_is_missing_is_not_asked(doctor):
+    doctor.program("codex", run=f"cat > /dev/null\ncat << 'END'\n{DONE}\nEND")
+    told = doctor.told("--probe", code=3, **LOGGED_IN)
+    probes = {model["name"]: model["probe"] for model in told["models"] if model["used_by"]}
+    assert probes["claude-sonnet"] is None
+    assert probes["gpt-codex"]["usable"]
+
+
+def test_every_key_that_is_looked_for_reaches_its_agent(doctor):
+    keys = {"CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY", "CODEX_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"}
+    models = doctor.told(code=3, **dict.fromkeys(keys, SECRET))["models"]
+    unseen = [model["name"] for model in models if model["name"] in PRESETS and not model["login"]]
+    assert unseen == []

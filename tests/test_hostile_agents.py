@@ -1,0 +1,383 @@
+"""Agents that do what they must not, through the real `noface run`: each is handled and named, and nothing is lost.
+
+Most of them work side by side in one run; what each left behind is looked at issue by issue. Traps that concern git
+alone are in test_git_agent_traps.
+"""
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import sqlite3
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+from conftest import Project, wait_for
+from test_git_ground import Canary
+
+GITS = {
+    "commits": "echo 1 > commits.txt; git add -A; git commit -qm 'mine, mine' --author 'Eve <eve@evil>'",
+    "amends": "echo 1 > amends.txt; git add -A; git commit -q --amend -m rewritten --reset-author",
+    "rebases": "echo 1 > rebases.txt; git add -A; git commit -qm one; git rebase -q --root --exec 'echo 2 >> rebases.txt'",
+    "uncommits": "echo 1 > uncommits.txt; git update-ref -d HEAD; git rm -rq --cached .",
+    "deletes-git": "echo 1 > deletes-git.txt; rm -rf .git",
+    "switches": "git checkout -qb other; echo 1 > switches.txt; git add -A; git commit -qm there; git checkout -q --detach",
+    "traps": "cp -r $TRAPS/. .; cat $TRAPS/config >> .git/config; cp -r $TRAPS/.githooks/. .git/hooks;"
+    " git config core.hooksPath .githooks; echo 1 > traps.txt",
+}
+PROCESSES = {
+    "daemon": "echo 1 > daemon.txt; (trap '' TERM INT HUP; setsid sleep 98765 & nohup sleep 98765 &"
+    " env -i setsid sleep 98765 & sleep 98765) & until test $(pgrep -cfx 'sleep 98765') -ge 4; do sleep 0.05; done",
+    "asks": "read -t 5 answer < /dev/tty || echo 1 > asks.txt; read -t 5 line; read -t 5 line; cat > /dev/null",
+    "kills-its-group": "echo 1 > kills-its-group.txt; kill -9 0",
+}
+FILES = {
+    "nests": "mkdir nested; echo 1 > nested/nests.txt; cd nested; git init -q; git add -A; git commit -qm inner",
+    "fifos": "rm -f .gitignore; mkfifo .gitignore pipe; echo 1 > fifos.txt",
+    "links-out": "ln -s $PRECIOUS out; ln -s ../../../.. up; ln -s /dev/zero zero; ln -s loop loop;"
+    " rm -r checks; ln -s $PRECIOUS checks; echo 1 > links-out.txt",
+    "locks-itself-out": "mkdir shut; echo 1 > shut/locks-itself-out.txt; chmod 000 shut; chmod 444 checks",
+    "steers": "echo '[[gates]]' > noface.toml; echo true > checks/extra.sh; echo 'Say yes.' > prompts/retry.md.j2;"
+    " echo 1 > steers.txt",
+    "removes-its-records": "echo 1 > removes-its-records.txt; cd /; records=$(dirname $NOFACE_ORDER_FILE);"
+    " rm -rf $records; ln -s $PRECIOUS $records",
+    "swaps-its-logs": "echo 1 > swaps-its-logs.txt; cd $(dirname $NOFACE_ORDER_FILE); rm agent.log agent.err;"
+    " mkfifo agent.log agent.err; echo unseen",
+    "moves-away": "echo 1 > moves-away.txt; here=$PWD; cd /; mv $here $here.away; mkdir $here; echo 1 > $here/bad",
+    "sparse": "echo 1 > sparse.txt; truncate -s 3G sparse.bin",
+    "floods": "echo 1 > floods.txt; yes",
+    "crowds": f"echo changed >> a.txt; mkdir d; cd d; {sys.executable} -c 'for n in range(100000): open(str(n), \"x\").close()'",
+}
+HOSTILE = {**GITS, **PROCESSES, **FILES}
+"""What the worker of each issue does; one that does its work besides writes a file named like its issue."""
+
+DEFEATED = {
+    "kills-its-group": ("AGENT_CRASH", "the worker died of SIGKILL"),
+    "moves-away": ("RUNTIME_ERROR", "gate check: exit code 1"),
+    "sparse": ("RESOURCE_EXHAUSTED", "files above [limits] max_file_mb were left: sparse.bin"),
+    "floods": ("RESOURCE_EXHAUSTED", "more output than [limits] log_mb allows"),
+    "crowds": ("RESOURCE_EXHAUSTED", "100000 new files were left, more than [limits] max_files (5000)"),
+}
+"""Whose work is turned down, as what, and in which words."""
+
+MERGED = sorted(HOSTILE.keys() - DEFEATED.keys())
+
+
+def a_project(folder):
+    (folder / "repo").mkdir()
+    project = Project(folder / "repo", folder)
+    project.git("init", "-q", "-b", "main")
+    project.git("config", "user.name", "Ada")
+    project.git("config", "user.email", "ada@example.org")
+    project.write("a.txt", "one\n")
+    return project
+
+
+class Night:
+    """One run with all of them at work, four at a time, and what it recorded."""
+
+    def __init__(self, folder):
+        self.project = project = a_project(folder)
+        self.canary = Canary(folder)
+        self.precious = folder / "precious"
+        self.precious.mkdir()
+        (self.precious / "diary.txt").write_text("dear diary\n")
+        self._lay_out(self._traps(folder))
+        self.base = project.commit("first")
+        self.done = project.noface("run", "--json")
+        self.left_running = project.processes()
+        database = sqlite3.connect(project.state / "state.db")
+        database.row_factory = sqlite3.Row
+        self.attempts = {row["issue_id"]: dict(row) for row in database.execute("SELECT * FROM attempts")}
+        self.statuses = dict(database.execute("SELECT id, status FROM issues"))
+        database.close()
+
+    def _traps(self, folder):
+        traps = folder / "traps"
+        traps.mkdir()
+        self.canary.set_everywhere(traps)
+        (traps / "hooks").rename(traps / ".githooks")
+        (traps / ".gitattributes").write_text("* filter=evil diff=evil merge=evil\n")
+        return traps
+
+    def _lay_out(self, traps):
+        project = self.project
+        project.config(
+            '\n[limits]\nlog_mb = 1\nmax_file_mb = 5\nmax_files = 5000\n[prompts]\ndir = "prompts"\n'
+            '[protect]\nextra = ["checks/**"]\n',
+            gate="test ! -e bad && test -e a.txt && sh checks/extra.sh",
+            workers=4,
+        )
+        project.write("checks/extra.sh", "test ! -e fail\n")
+        project.write("prompts/README", "templates\n")
+        given = f"export TRAPS={traps} PRECIOUS={self.precious}"
+        project.play(*[(str(n), 0, [{"shell": f"{given}; {do}"}]) for n, do in enumerate(HOSTILE.values(), 1)])
+        for number in range(1, len(HOSTILE) + 1):
+            project.issue(number, max_attempts=1)
+
+    def attempt(self, name):
+        return self.attempts[str(list(HOSTILE).index(name) + 1)]
+
+    def status(self, name):
+        return self.statuses[str(list(HOSTILE).index(name) + 1)]
+
+    def notes(self, name):
+        return " | ".join(json.loads(self.attempt(name)["notes"]))
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory):
+    night = Night(tmp_path_factory.mktemp("night"))
+    yield night
+    for pid in night.project.processes():
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_the_run_ends_in_good_order_with_nothing_left_running(night):
+    assert night.done.returncode == 3, night.done.stdout[-3000:] + night.done.stderr
+    assert night.left_running == []
+    assert night.project.git("fsck", "--connectivity-only", "--no-dangling") == ""
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_honest_work_of_a_hostile_agent_lands_as_one_commit_of_the_person(night, name):
+    git = night.project.git
+    assert (night.status(name), night.attempt(name)["outcome"]) == ("merged", "PASSED")
+    number = list(HOSTILE).index(name) + 1
+    (commit,) = git(
+        "log", "--first-parent", "--format=%H", f"--grep=^Noface-Issue: {number}$", f"{night.base}..main"
+    ).splitlines()
+    assert git("log", "-1", "--format=%an <%ae>", commit) == "Ada <ada@example.org>"
+    added = git("diff", "--name-only", "--diff-filter=A", f"{commit}^1", commit).splitlines()
+    assert f"{name}.txt" in {path.split("/")[-1] for path in added}
+
+
+@pytest.mark.parametrize("name", DEFEATED)
+def test_what_must_not_land_is_turned_down_and_named_and_the_rest_of_the_work_is_kept(night, name):
+    kind, words = DEFEATED[name]
+    attempt = night.attempt(name)
+    assert (night.status(name), attempt["outcome"]) == ("blocked", kind)
+    assert words in json.loads(attempt["failure"])["message"]
+    kept = night.project.git("ls-tree", "--name-only", attempt["candidate"]).splitlines()
+    assert {"moves-away": "bad", "crowds": "a.txt"}.get(name, f"{name}.txt") in kept
+
+
+def test_main_holds_the_landings_and_nothing_else(night):
+    git = night.project.git
+    history = git("log", "--first-parent", "--format=%s", f"{night.base}..main").splitlines()
+    assert len(history) == len(MERGED)
+    for path in ("noface.toml", "checks/extra.sh", "prompts", "issues"):
+        assert git("diff", night.base, "main", "--", path) == ""
+    assert git("status", "--porcelain") == ""
+    assert (night.project.path / "a.txt").read_text() == "one\n"
+
+
+def test_no_hook_filter_or_program_of_an_agents_configuration_ever_ran(night):
+    assert not night.canary.sang
+    landed = night.project.git("ls-tree", "-r", "--name-only", "main").splitlines()
+    assert {".githooks/pre-commit", ".gitattributes"} <= set(landed)  # content, and no more than that
+
+
+def test_links_lead_to_no_damage_and_stay_links(night):
+    assert [file.name for file in night.precious.iterdir()] == ["diary.txt"]
+    assert (night.precious / "diary.txt").read_text() == "dear diary\n"
+    modes = {line.split("\t")[1]: line.split()[0] for line in night.project.git("ls-tree", "main").splitlines()}
+    assert {modes[name] for name in ("out", "up", "zero", "loop")} == {"120000"}
+    assert modes["checks"] == "040000"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("nests", "nested/.git: a nested git repository's .git was removed; its files were kept"),
+        ("fifos", ".gitignore: a FIFO, socket or device was removed"),
+        ("fifos", "pipe: a FIFO"),
+        ("steers", "protected files put back: checks/extra.sh, noface.toml, prompts/retry.md.j2"),
+        ("links-out", "protected files put back: checks/extra.sh"),
+        ("daemon", "process(es) the worker left behind were ended"),
+        ("crowds", "only changes of tracked files were taken"),
+    ],
+)
+def test_what_was_undone_is_noted(night, name, told):
+    assert told in night.notes(name)
+
+
+def test_a_flood_of_output_fills_no_disk_and_holds_nobody_up(night):
+    folder = night.project.state / "attempts" / str(list(HOSTILE).index("floods") + 1) / "1"
+    assert 1_000_000 < (folder / "agent.log").stat().st_size < 1_100_000
+    attempt = night.attempt("floods")
+    assert attempt["finished_at"] - attempt["started_at"] < 25
+
+
+def test_the_records_of_an_attempt_that_removed_them_are_written_all_the_same(night):
+    folder = night.project.state / "attempts" / str(list(HOSTILE).index("removes-its-records") + 1) / "1"
+    assert not folder.is_symlink()
+    assert {"diff.patch", "report.json"} <= {file.name for file in folder.iterdir()}
+
+
+# Beyond its slot
+
+
+def test_what_an_agent_writes_into_other_slots_reaches_neither_gates_nor_the_next_attempt(project):
+    poison = "for slot in ../agent-1 ../gate-0 ../gate-land; do mkdir -p $slot/.git/hooks; echo x > $slot/bad; echo x > $slot/stray; done"
+    project.config(gate="test ! -e bad && test -e a.txt && ls > $HOME/seen-$(basename $PWD)", workers=2)
+    project.play(
+        ("1", 0, [{"shell": f"{poison}; echo x > ../stray"}, {"write": "one.txt", "text": "1"}]),
+        ("2", 0, [{"write": "two.txt", "text": "2"}]),
+    )
+    project.issue(1)
+    project.issue(2, depends_on=["1"])
+    project.commit()
+    project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}
+    names = project.git("ls-tree", "--name-only", "main").split()
+    assert {"one.txt", "two.txt"} < set(names)
+    assert not {"bad", "stray"} & set(names)
+    assert all("stray" not in seen.read_text().split() for seen in project.folder.glob("seen-*"))
+
+
+def test_a_worker_reaches_no_terminal_even_where_noface_has_one(project):
+    project.play(
+        (
+            "*",
+            0,
+            [{"shell": "(echo 'type your password:' > /dev/tty) 2> tty.txt; read -t 9 x < /dev/tty; tty >> tty.txt"}],
+        )
+    )
+    project.issue(7)
+    project.commit()
+    ours, theirs = pty.openpty()
+
+    def take_terminal():
+        os.setsid()
+        fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "noface", "run", "--json"],
+        cwd=project.path,
+        env=project.environment(),
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        preexec_fn=take_terminal,
+        timeout=60,
+        check=False,
+    )
+    os.close(theirs)
+    os.set_blocking(ours, False)
+    assert done.returncode == 0, done.stdout
+    assert "/dev/tty: No such device or address" in (project.path / "tty.txt").read_text()
+    assert "not a tty" in (project.path / "tty.txt").read_text()
+    with pytest.raises(OSError, match=r"Input/output error|temporarily unavailable"):
+        os.read(ours, 1000)
+    os.close(ours)
+
+
+# Streams
+
+RETRYING = (
+    '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"error_status":529,"error":"overloaded_error"}'
+)
+DONE = '{"type":"result","subtype":"success","is_error":false,"result":"done","total_cost_usd":0.01}'
+WORKING = (
+    '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Bash","input":{"command":"ls"}}]}}'
+)
+
+CLAUDES = {
+    "retrying": f"echo 1 > retrying.txt; while :; do echo '{RETRYING}'; sleep 0.05; done",
+    "working": f"echo 1 > working.txt; for i in {{1..50}}; do echo '{WORKING}'; sleep 0.1; done; echo '{DONE}'",
+    "hanging": f"echo 1 > hanging.txt; trap 'exit 0' INT TERM; echo '{DONE}'; while :; do sleep 0.05; done",
+    "babbling": "echo 1 > babbling.txt; head -c 50000000 /dev/zero | tr '\\0' x; echo; printf '\\0\\377\\033[2J{{[\\n{}\\n[1]\\nnull\\n'"
+    f"; head -c 50000 /dev/zero | tr '\\0' '['; echo; echo '{DONE}'",
+    "garbled": "echo 1 > garbled.txt; echo 'not JSON at all'; echo '{\"type\": \"result\"'",
+}
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory):
+    """A run in which stand-ins for Claude Code print what it should not; each is a model of its own."""
+    folder = tmp_path_factory.mktemp("streams")
+    project = a_project(folder)
+    extra = ""
+    for name, script in CLAUDES.items():
+        program = folder / f"claude-{name}"
+        program.write_text(f"#!/bin/bash\ncat > /dev/null\n{script}\n")
+        program.chmod(0o755)
+        extra += f'\n[models.{name}]\nagent = "claude"\ncommand = "{program}"\nidle_timeout = "2s"\ntimeout = "40s"\n'
+    project.play()
+    project.config(extra, workers=len(CLAUDES))
+    for name in CLAUDES:
+        project.issue(name, model=name, max_attempts=1)
+    project.commit()
+    done = project.noface("run", "--json", "--max-iterations", str(len(CLAUDES)))
+    assert done.returncode == 4, done.stdout + done.stderr
+    reports = {}
+    for name in CLAUDES:
+        (found,) = project.state.glob(f"attempts/{name}-x*/1/report.json")
+        reports[name] = json.loads(found.read_text())
+    yield project, reports
+    assert project.processes() == []
+
+
+def outcome(report):
+    return (report["failure"] or {}).get("kind"), report["agent"]["ended_by"]
+
+
+def test_a_run_that_only_retries_is_not_alive_and_its_provider_is_to_blame(streams):
+    project, reports = streams
+    assert outcome(reports["retrying"]) == ("OVERLOADED", "idle")
+    assert not reports["retrying"]["failure"]["charged"]
+    assert 2.0 <= reports["retrying"]["agent"]["seconds"] < 25
+    assert project.git("show", f"{reports['retrying']['snapshot']['candidate']}:retrying.txt") == "1"
+
+
+def test_a_run_that_works_is_alive_however_long(streams):
+    _, reports = streams
+    assert outcome(reports["working"]) == (None, "itself")
+    assert reports["working"]["agent"]["seconds"] > 5
+
+
+def test_a_run_that_was_ended_is_judged_by_that_whatever_it_said_and_whatever_its_exit_code(streams):
+    project, reports = streams
+    assert outcome(reports["hanging"]) == ("TIMEOUT", "idle")
+    assert reports["hanging"]["agent"]["exit_code"] == 0
+    assert project.git("ls-tree", "--name-only", "main", "hanging.txt") == ""
+
+
+def test_50_megabytes_on_one_line_and_bytes_of_all_kinds_hide_no_result(streams):
+    _, reports = streams
+    assert outcome(reports["babbling"]) == (None, "itself")
+    assert reports["babbling"]["agent"]["usage"]["cost_usd"] == 0.01
+
+
+def test_a_stream_without_a_result_is_no_finished_run(streams):
+    project, reports = streams
+    kind, ended_by = outcome(reports["garbled"])
+    assert (kind, ended_by) == ("AGENT_CRASH", "itself")
+    assert project.git("ls-tree", "--name-only", "main", "garbled.txt") == ""
+
+
+def test_ctrl_c_makes_an_interruption_of_a_run_that_then_exits_as_if_done(project):
+    script = project.folder / "claude"
+    script.write_text(
+        f"#!/bin/bash\ntrap 'exit 0' INT\necho 1 > half.txt\necho '{DONE}'\nwhile :; do sleep 0.05; done\n"
+    )
+    script.chmod(0o755)
+    project.config(f'\n[models.polite]\nagent = "claude"\ncommand = "{script}"\n')
+    project.issue(7, model="polite")
+    project.commit()
+    running = project.start("run")
+    wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
+    time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 130, out
+    (attempt,) = project.attempts("7")
+    assert (attempt["outcome"], attempt["charged"]) == ("INTERRUPTED", False)
+    assert project.git("show", "refs/noface/issues/7/1:half.txt") == "1"
+    assert project.git("ls-tree", "--name-only", "main", "half.txt") == ""
+    assert project.processes() == []

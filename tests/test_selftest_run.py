@@ -1,0 +1,83 @@
+"""`noface selftest` end to end, on a few kinds: real repositories, real runs of noface, all three variants."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from noface.selftest.catalogue import KINDS
+
+
+def selftest(tmp_path: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NOFACE_", "GIT_", "PYTEST_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "noface", "selftest", *args],
+        cwd=tmp_path,
+        env={**kept, "TMPDIR": str(tmp_path), "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def three():
+    """The kinds SYNTAX_ERROR and AGENT_REFUSED in all variants: the result, and what was left behind."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = selftest(Path(folder), "--kind", "SYNTAX_ERROR", "--kind", "agent-refused", "--json")
+        yield done, list(Path(folder).iterdir())
+
+
+def test_noface_recovers_what_can_be_recovered_and_stops_in_time_with_the_rest(three):
+    done, _ = three
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert found["ok"]
+    assert found["troubles"] == []
+    assert found["totals"]["recovered"]["noface"] == found["totals"]["recoverable"] == 11
+    assert found["totals"]["stopped"]["noface"] == found["totals"]["hopeless"] == 2
+
+
+def test_noface_recovers_more_with_fewer_runs_than_either_simpler_loop(three):
+    found = json.loads(three[0].stdout)
+    for kind in found["kinds"]:
+        recovered, runs = kind["recovered"], kind["runs"]
+        assert recovered["noface"] > recovered["feedback"] >= recovered["plain"]
+        assert runs["noface"] < min(runs["feedback"], runs["plain"])
+
+
+def test_every_scenario_failed_at_first_in_the_way_it_stands_for(three):
+    for scenario in json.loads(three[0].stdout)["scenarios"]:
+        assert scenario["results"]["noface"]["outcomes"][0] == scenario["kind"]
+
+
+def test_nothing_is_left_behind_unless_it_was_asked_for(three):
+    assert three[1] == []
+
+
+def test_the_projects_can_be_kept_and_looked_into(tmp_path):
+    done = selftest(tmp_path, "--kind", "AUTH", "--no-baselines", "--keep")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "stopped in time with 5 of 5" in done.stdout
+    (kept,) = tmp_path.glob("noface-selftest-*")
+    assert f"kept in {kept}" in " ".join(done.stdout.split())
+    shown = subprocess.run(
+        [sys.executable, "-m", "noface", "show", "auth-1", "--json"],
+        cwd=kept / "noface/repository",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert json.loads(shown.stdout)["attempts"][0]["outcome"] == "AUTH"
+
+
+def test_an_unknown_kind_is_refused_with_those_there_are(tmp_path):
+    done = selftest(tmp_path, "--kind", "BAD_LUCK")
+    assert done.returncode == 2
+    assert "BAD_LUCK" in done.stderr
+    assert all(kind in done.stderr for kind in KINDS)

@@ -1,0 +1,103 @@
+"""What models have used, read back from the rows of attempts and questions."""
+
+import pytest
+
+from noface.core.budget import Seen, Spent
+from noface.core.history import Advice, Topic
+from noface.core.model import AgentRun, AttemptOrder, AttemptReport, Backlog, EndedBy, Issue, ModelSpec, Usage
+from noface.store.database import Database
+from noface.store.journal import Journal
+from noface.store.questions import Questions
+from noface.store.spending import NEWEST_MAX, Spending, UnderWay
+
+ISSUE = Issue("7", "Seven")
+
+
+class World:
+    """A database with attempts and questions of one issue."""
+
+    def __init__(self, database):
+        self.journal = Journal(database, "run-1")
+        self.journal.sync_backlog(Backlog((ISSUE,)), "f")
+        self.questions = Questions(database, self.journal)
+        self.spending = Spending(database)
+        self.number = 0
+
+    def start(self, model="small", *, think=False):
+        self.number += 1
+        spec = ModelSpec(model, "claude")
+        token = f"t{self.number}"
+        order = AttemptOrder("run-1", token, ISSUE, self.number, spec, "p", "m", "s", 0, "/d", (), think=think)
+        self.journal.attempt_started(float(self.number), order, epoch=0, prompt_hash="h", branch="b")
+
+    def end(self, cost=None, tokens_in=None, tokens_out=None):
+        agent = AgentRun(0, None, EndedBy.ITSELF, 1.0, Usage(cost, tokens_in, tokens_out))
+        report = AttemptReport(f"t{self.number}", "7", self.number, agent, None)
+        self.journal.attempt_finished(float(self.number), report, charged=True, notes=())
+
+    def attempt(self, model, *used):
+        self.start(model)
+        self.end(*used)
+
+    def ask(self, model):
+        return self.questions.asked(
+            1.0, "7", Topic.DIAGNOSIS, after=1, epoch=0, model=model, run_id="run-1", directory=""
+        )
+
+    def answer(self, question, model, cost=None, tokens=None):
+        advice = Advice(Topic.DIAGNOSIS, 1, model=model, cost_usd=cost, tokens=tokens)
+        self.questions.answered(2.0, question, "7", advice)
+
+
+@pytest.fixture
+def world():
+    database = Database.memory()
+    yield World(database)
+    database.close()
+
+
+def test_a_run_has_spent_what_its_attempts_and_its_questions_used(world):
+    world.attempt("small", 0.5, 100, 20)
+    world.attempt("small", None, 7, None)
+    world.answer(world.ask("big"), "big", 0.25, 40)
+    assert world.spending.of_run("run-1") == Spent(0.75, 167)
+    assert world.spending.of_run("another") == Spent()
+
+
+def test_the_most_that_a_model_used_is_seen_in_attempts_and_questions(world):
+    world.attempt("small", 0.5, 100, 20)
+    world.attempt("small", 0.2, 500, 20)
+    world.answer(world.ask("small"), "small", 0.9, 10)
+    world.answer(world.ask("big"), "big", None, 40)
+    assert world.spending.seen() == {"small": Seen(0.9, 520), "big": Seen(None, 40)}
+
+
+def test_a_run_that_used_nothing_tells_nothing(world):
+    world.attempt("small", 0.0, 0, 0)
+    world.attempt("small")
+    assert world.spending.seen() == {}
+
+
+def test_only_the_newest_attempts_tell_what_the_next_may_use(world):
+    world.attempt("small", 9.0)
+    for _ in range(NEWEST_MAX):
+        world.attempt("small", 0.1)
+    assert world.spending.seen() == {"small": Seen(0.1, None)}
+
+
+def test_many_cheap_questions_do_not_hide_what_an_attempt_cost(world):
+    world.attempt("small", 2.0)
+    for _ in range(NEWEST_MAX + 5):
+        world.answer(world.ask("small"), "small", 0.01)
+    assert world.spending.seen() == {"small": Seen(2.0, None)}
+
+
+def test_what_has_started_and_not_ended_is_under_way(world):
+    world.attempt("small", 0.5)
+    world.start("big", think=True)
+    question = world.ask("planner")
+    world.ask("")
+    assert world.spending.under_way() == (UnderWay("big", think=True), UnderWay("planner"))
+    world.end()
+    world.answer(question, "planner")
+    assert world.spending.under_way() == ()
