@@ -5,12 +5,12 @@ from noface.selftest.scenario import By, Hint, Scenario, Step, Wrong
 
 TEST_FAILURE = family(
     "TEST_FAILURE",
-    Scenario("the failing test's message", (shown("pytest"),), priority=1),
+    Scenario("the failing test's message", (shown("pytest_scales"),), priority=1),
     Scenario("the failing test's name", (shown("pytest_name"),)),
     Scenario("what the test printed", (shown("jest"),), "npx jest"),
     Scenario(
         "the lesson of an earlier issue",
-        (Step("code", By.TOLD, form="pytest"),),
+        (Step("code", By.TOLD, form="pytest_scales"),),
         depends_on=("test-failure-1",),
         shares="test-failure-1",
     ),

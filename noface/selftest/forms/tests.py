@@ -32,6 +32,28 @@ FAILED tests/test_{name}.py::test_label - AssertionError: the label desk expecte
 """,
         green=_PYTEST_GREEN,
     ),
+    "pytest_scales": Form(
+        """\
+============================= test session starts ==============================
+collected 3 items
+
+tests/test_{name}.py ..F                                                 [100%]
+
+=================================== FAILURES ===================================
+__________________________________ test_label __________________________________
+
+    def test_label():
+>       assert read_label() == EXPECTED
+E       AssertionError: these scales want a weight of '{clue}', not of '{guess}'
+E       assert False
+
+tests/test_{name}.py:14: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_{name}.py::test_label - AssertionError: these scales want a weight of '{clue}', not of '{guess}'
+========================= 1 failed, 2 passed in 0.03s ==========================
+""",
+        green=_PYTEST_GREEN,
+    ),
     "pytest_name": Form(
         """\
 ============================= test session starts ==============================
