@@ -4,13 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-agents lint bench clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
 
 test: lint
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+# Installs the real agent programs (npm and pip) into .agents/ and runs noface with them against a model on loopback.
+test-agents: $(STAMP)
+	$(BIN)/python tests/agents/run.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -27,4 +31,4 @@ $(STAMP): pyproject.toml
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .agents .mypy_cache .ruff_cache .pytest_cache

@@ -18,7 +18,10 @@ RECORDED_AT = 1_795_188_600.0  # 2026-11-20 15:30 UTC
 CLOCK = WallClock(RECORDED_AT, UTC, named_zone)
 
 MISLABELLED = {("codex", "no_websocket_builtin_retries0"): "MISCONFIGURED"}
-"""The label tells the scenario that was meant; codex refused its configuration and never asked the model anything."""
+"""The label tells the scenario that was meant; codex refused its configuration and never asked the model anything.
+
+To take that for an overload would be to try it again for ever. tests/agents does the same with the real program.
+"""
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,23 @@ def test_mini_s_exit_code_and_signal_are_passed_on(tmp_path):
         assert mini(tmp_path, "p", f"kill -{number.value} $$").returncode == -number
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_an_interrupted_run_of_mini_s_had_cost_is_still_told(tmp_path, number):
+    (tmp_path / "prompt.md").write_text("p")
+    (tmp_path / "new.json").write_text(json.dumps(TRAJECTORY))
+    program = (
+        f"import shutil, time, signal; signal.signal(signal.SIGINT, signal.SIG_DFL);"
+        f"shutil.copy('{tmp_path}/new.json', '{tmp_path}/m.traj.json'); print('ready', flush=True); time.sleep(60)"
+    )
+    start = [sys.executable, "-P", "-m", "noface.agents.mini_task", str(tmp_path / "prompt.md"), str(tmp_path / "m")]
+    running = subprocess.Popen([*start, sys.executable, "-c", program], stdout=subprocess.PIPE, start_new_session=True)
+    assert running.stdout.readline() == b"ready\n"
+    os.killpg(running.pid, number)
+    rest, _ = running.communicate(timeout=30)
+    assert running.returncode == -number
+    assert told(rest.decode(), None).usage.cost_usd == 0.0068
+
+
 TRAJECTORY = {
     "info": {
         "exit_status": "Submitted",

@@ -28,7 +28,9 @@ def test_all_labels_are_here_and_one_is_known_to_be_wrong():
     assert len(MISLABELLED) == 1
     wrong = run("codex", "no_websocket_builtin_retries0")
     assert "Error loading config.toml" in wrong.stderr
-    assert verdict(wrong).kind == "MISCONFIGURED"
+    assert wrong.stdout == b""
+    assert "reserved built-in provider IDs" in wrong.stderr
+    assert (verdict(wrong).kind, verdict(wrong).rule) == ("MISCONFIGURED", "codex-bad-settings")
 
 
 @pytest.mark.parametrize("each", EVERY, ids=name)

@@ -7,16 +7,19 @@ import re
 import time
 
 import pytest
+from cli_story import Story, red_test, write_issue
 from live_screen import Terminal
 from rich.cells import cell_len
 from rich.console import Console, Group
 
 from noface.agents.base import EventKind
+from noface.core.breaker import Breaker
 from noface.core.budget import Budget, Spent
 from noface.loop.agent_run import file_in
+from noface.store.spending import Spending
 from noface.views.live_block import block
 from noface.views.live_state import IssueFacts, Role, State, advance, wants_facts
-from noface.views.live_totals import Totals
+from noface.views.live_totals import Purse, Totals, look_up
 
 NOON = 1_790_000_000.0
 LOGIN = IssueFacts("Fix the login of visitors whose name holds a comma", "running", 2, "claude-sonnet", False, 0.42)
@@ -33,7 +36,7 @@ def running(issue="7", reason="attempt 2 with claude-sonnet"):
 
 
 def progress(text, issue="7", **more):
-    return ("progress", issue, {"number": 2, "phase": "agent", "text": text, "kind": None, "file": "", **more})
+    return ("progress", issue, {"number": 2, "phase": "agent", "text": text, "kind": "text", "file": "", **more})
 
 
 def drawn(state, totals=None, width=80, height=24, now=142.0):
@@ -56,6 +59,11 @@ def test_a_row_names_issue_attempt_model_step_cost_and_time():
         " 7  Fix the login of visitors whose name holds a comma               $0.42  0:42",
         "    attempt 2 claude-sonnet · Edit src/login.py",
     ]
+
+
+def test_until_the_agent_is_seen_to_work_it_begins():
+    state = told(State(0.0), running(), progress("claude-sonnet is working", kind=None))
+    assert rows(state)[1] == "    attempt 2 claude-sonnet · begins"
 
 
 def test_extended_thinking_is_marked():
@@ -171,6 +179,23 @@ def test_a_provider_that_is_away_is_named_while_others_work():
     assert " claude-sonnet: rate limited until 16:28" in drawn(
         state, Totals({}, away=("claude-sonnet: rate limited until 16:28",))
     )
+
+
+def test_the_totals_are_looked_up_as_status_and_budget_count_them(project):
+    write_issue(project.path, "7-a", "One")
+    write_issue(project.path, "8-b", "Two", 'depends_on = ["7"]\n')
+    story = Story(project.path).sync().run()
+    until = story.now + 600
+    story.attempt("7", 1, red_test(), cost=0.25)
+    story.journal.wait(Breaker("claude-sonnet", until, 1, story.now, "RATE_LIMITED", "why"))
+    story.status("7", "waiting", "RATE_LIMITED: retry 1 of 3", until)
+    budget = Budget("run", 10.0)
+    totals = look_up(story.reader, Purse(Spending(story.database), budget), story.now)
+    story.close()
+    assert dict(totals.counts) == {"waiting": 2}
+    assert (totals.spent, totals.budget) == (Spent(0.25), budget)
+    assert totals.away == (f"claude-sonnet: rate limited until {time.strftime('%H:%M', time.localtime(until))}",)
+    assert totals.waits == ((until, "7: RATE_LIMITED: retry 1 of 3"),)
 
 
 # Sizes

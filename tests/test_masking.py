@@ -211,6 +211,9 @@ def test_a_value_that_a_patch_adds_is_marked_and_one_that_was_there_is_only_take
     moved = TOKEN.patch(f"{head}-key = {VALUE}\n+key = {VALUE} # moved\n".encode(), MARK).decode()
     assert scan(moved).secrets == ()
     assert VALUE not in added + moved
+    plain = Masker([Secret("DB_PASSWORD", "app_test")]).patch(f"{head}+database = app_test\n".encode(), MARK).decode()
+    assert "+database = ***DB_PASSWORD***" in plain
+    assert scan(plain).secrets == ()
 
 
 # Files

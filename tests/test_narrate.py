@@ -12,8 +12,9 @@ from noface.core.breaker import Breaker
 from noface.core.history import Topic
 from noface.core.taxonomy import IssueStatus
 from noface.store.journal import Journal
+from noface.views.live_line import Told
 from noface.views.live_summary import closing_lines
-from noface.views.live_words import UNTOLD, Told, words
+from noface.views.live_words import UNTOLD, words
 from noface.views.narrate import Narrator
 
 TITLE = "Fix the login of visitors whose name holds a comma"

@@ -42,6 +42,7 @@ def test_an_issue_without_attempts_starts_on_the_first_rung():
 
 def test_a_first_rung_that_thinks_lets_the_first_attempt_think():
     assert decide(policy=policy(ladder=(Rung("small", 1, 2, think=True),))).think
+    assert not decide(policy=policy(ladder=(Rung("small", 1, 2), Rung("small", 1, 2, think=True)))).think
 
 
 def test_attempts_of_an_earlier_epoch_count_no_more():

@@ -49,6 +49,18 @@ def test_a_resolver_s_redesign_goes_to_the_worker():
     assert told == RetryWithFeedback("small", "BOUNDARY_VIOLATION: once more, with feedback")
 
 
+@pytest.mark.parametrize("kind", [K.BOUNDARY_VIOLATION, K.TEST_FAILURE])
+def test_a_resolver_s_word_counts_whatever_he_was_asked_about(kind):
+    asking = policy(roles=ROLES, strategies=((kind, Strategy.RESOLVER),))
+    person = said(Topic.BOUNDARY, strategy="person", text="not yours")
+    assert decide(failed(kind), person, policy=asking) == Block(kind, "the resolver asks for a person: not yours")
+    wider = decide(failed(kind), EXPAND, policy=asking)
+    assert isinstance(wider, RequestApproval)
+    assert wider.paths == EXPAND.paths
+    for verdict in Verdict:
+        assert isinstance(decide(failed(kind), EXPAND, verdict, policy=asking), (AddContext, RetryWithFeedback))
+
+
 @pytest.mark.parametrize("outcome", NO_HELP)
 def test_a_resolver_without_an_answer_is_not_asked_again_about_the_same_attempt(outcome):
     answer = said(Topic.BOUNDARY, outcome=outcome, strategy="person")

@@ -1,5 +1,7 @@
 """Failures that nobody can explain, or that come again and again: known causes, then a diagnosis (rule 13, S1 to S5)."""
 
+from dataclasses import replace
+
 import pytest
 from policy_story import NOW, ROLES, K, conflict, decide, failed, fails, policy, rungs, said
 
@@ -197,6 +199,16 @@ def test_a_proposal_that_was_tried_before_is_not_followed_again():
 def test_a_strategy_that_nobody_knows_is_no_strategy():
     told = decide(failed(K.UNKNOWN), diagnosis("pray"), policy=ASKING)
     assert type(told) in (RetryWithFeedback, AddContext)
+
+
+def test_failures_without_a_signature_are_not_taken_for_one_another():
+    rules = replace(ASKING, ladder=(Rung("small", 1, 9),))
+    nameless = [failed(K.RUNTIME_ERROR, said="", message=message) for message in "xxyy"]
+    row = [*nameless[:2], diagnosis(), *nameless[2:]]
+    assert isinstance(decide(*row, policy=rules), Diagnose)
+    followed = failed(K.UNKNOWN, said="", message=NO_PROGRAM, answer="AddContext")
+    other = failed(K.UNKNOWN, said="", message="npm ERR! code ERESOLVE")
+    assert isinstance(decide(followed, other, policy=rules), AddContext)
 
 
 def test_each_attempt_is_diagnosed_at_most_once():

@@ -183,6 +183,13 @@ def test_an_attempt_that_thinks_is_not_the_same_as_one_that_does_not():
     assert decide(*attempts, *same(2, think=True), policy=thinking).kind is K.NO_PROGRESS
 
 
+def test_three_identical_attempts_end_it_though_rungs_for_other_kinds_are_left():
+    specialists = [(model, 2, K.TIMEOUT) for model in ("twin", "big", "huge")]
+    blocked = decide(*same(3), policy=rungs(("small", 9), *specialists))
+    assert isinstance(blocked, Block), blocked.reason
+    assert blocked.kind is K.NO_PROGRESS
+
+
 def test_no_progress_can_be_told_to_a_person_at_once():
     strict = policy(ladder=PATIENT.ladder, attempts_max=9, strategies=((K.NO_PROGRESS, Strategy.BLOCK),))
     assert isinstance(decide(*same(1), policy=strict), RetryWithFeedback)

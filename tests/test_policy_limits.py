@@ -128,7 +128,7 @@ def decides(rules, *events):
 def test_a_model_that_the_rest_of_the_money_does_not_pay_for_is_not_started():
     rules = limited(5.0, small=1.0, big=3.0)
     assert isinstance(decides(rules, *fails(2, cost_usd=1.0)), Escalate)
-    blocked = decides(rules, *fails(2, cost_usd=1.1))
+    blocked = decides(rules, failed(K.TIMEOUT, cost_usd=1.1), *fails(1, cost_usd=1.1))
     assert isinstance(blocked, Block)
     assert blocked.kind is K.TEST_FAILURE
     assert blocked.reason == ("a run of big may cost $3.00 (its max_cost_usd); $2.80 of the issue's $5.00 are left")
@@ -157,7 +157,7 @@ def test_an_issue_whose_money_pays_for_no_first_attempt_is_blocked_before_it():
 def test_the_review_of_work_that_passed_is_due_whatever_it_costs():
     chosen, estimates = limited(5.0, critic=9.0)
     reviewing = replace(chosen, roles=Roles(reviewer="critic"), review=ReviewRules(When.ALWAYS))
-    assert isinstance(decides((reviewing, estimates), passed(cost_usd=4.9)), Review)
+    assert isinstance(decides((reviewing, estimates), *fails(1), passed(cost_usd=4.9)), Review)
 
 
 def test_without_a_limit_nothing_is_too_dear():

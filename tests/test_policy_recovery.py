@@ -155,6 +155,12 @@ def test_a_strategy_that_has_not_been_tried_yet_has_not_failed():
     assert isinstance(decide(*asked, policy=replace(LONG, roles=ROLES)), RetryWithFeedback)
 
 
+def test_what_was_only_just_answered_has_not_failed_yet():
+    told = decide(*CONFUSED, *TIMED_OUT, *fails(1), said(Topic.ARCHITECT), policy=LONG)
+    assert isinstance(told, RetryWithFeedback)
+    assert isinstance(decide(*CONFUSED, *TIMED_OUT, *fails(1), said(Topic.ARCHITECT), *fails(1), policy=LONG), Block)
+
+
 def test_reflecting_and_asking_in_vain_are_no_strategies():
     vain = [
         said(Topic.DIAGNOSIS, outcome=AdviceOutcome.UNAVAILABLE),

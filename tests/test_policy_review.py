@@ -120,6 +120,13 @@ def test_a_reviewer_who_stays_away_is_asked_a_limited_number_of_times():
     assert asked == RequestApproval(None, "passed; the reviewer was not there 4 times: no answer")
 
 
+def test_the_last_word_of_a_reviewer_counts():
+    unusable = said(Topic.REVIEW, outcome=AdviceOutcome.UNUSABLE, cause="no JSON")
+    assert isinstance(decide(passed(), AWAY, APPROVES, policy=ALWAYS), Land)
+    assert isinstance(decide(passed(), AWAY, unusable, policy=ALWAYS), RequestApproval)
+    assert isinstance(decide(passed(), APPROVES, AWAY, policy=ALWAYS), Review)
+
+
 # Rounds
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from policy_story import ISSUE, NOW, TIER_OF, K, conflict, decide, failed, fails, interrupted, policy
+from policy_story import ISSUE, NOW, TIER_OF, TIERS, K, conflict, decide, failed, fails, interrupted, policy
 
 from noface.core.actions import (
     AddContext,
@@ -41,6 +41,14 @@ def test_without_a_reset_time_the_model_left_behind_rests_for_its_backoff():
 def test_models_of_other_tiers_do_not_stand_in():
     assert isinstance(decide(LIMITED, policy=policy(alternatives=("small", "big", "huge"))), WaitUntil)
     assert isinstance(decide(failed(K.NETWORK, "huge"), policy=TWINS), WaitUntil)
+
+
+def test_of_several_stand_ins_the_first_that_is_free_works():
+    three = replace(TWINS, tiers=(*TIERS, ("third", 1)), alternatives=("twin", "third"))
+    assert decide(LIMITED, policy=three).model == "twin"
+    assert decide(LIMITED, policy=three, away={"twin": LATER}).model == "third"
+    assert decide(policy=three, away={"small": LATER}).model == "twin"
+    assert decide(policy=three, away={"small": LATER, "twin": LATER}).model == "third"
 
 
 def test_a_stand_in_whose_own_provider_is_away_is_not_switched_to():
@@ -153,6 +161,13 @@ def test_the_next_rung_is_an_escalation_though_its_model_could_stand_in_for_the_
 def test_a_stand_in_holds_the_tier_that_had_been_reached():
     patient = replace(TWINS, ladder=(Rung("small", 1, 9), Rung("big", 2, 9)))
     assert decide(*fails(1), *fails(1, "bigtwin"), policy=patient).model == "big"
+
+
+def test_escalating_from_a_stand_in_goes_above_the_rung_that_it_stood_in_for():
+    ladder = (Rung("small", 1, 9), Rung("big", 2, 9), Rung("huge", 3, 9))
+    eager = replace(TWINS, ladder=ladder, strategies=((K.TEST_FAILURE, Strategy.ESCALATE),))
+    assert decide(*fails(1), *fails(1, "big"), policy=eager).model == "huge"
+    assert decide(*fails(1), *fails(1, "bigtwin"), policy=eager).model == "huge"
 
 
 def test_an_interrupted_stand_in_gives_way_to_its_rung_s_own_model():

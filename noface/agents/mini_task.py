@@ -56,6 +56,8 @@ def main() -> None:
     Path(f"{files}.task.yaml").write_text(task(Path(prompt).read_text("utf-8", "replace")), "utf-8")
     trajectory = Path(f"{files}.traj.json")
     trajectory.unlink(missing_ok=True)
+    for ending in (signal.SIGINT, signal.SIGTERM):  # they reach the command as well, and what it cost is still to tell
+        signal.signal(ending, lambda *_: None)
     code = subprocess.run(command, check=False).returncode
     try:
         if trajectory.stat().st_size <= _TRAJECTORY_BYTES_MAX:
@@ -65,7 +67,8 @@ def main() -> None:
     except (OSError, ValueError, RecursionError):
         pass  # it ended before it left one
     if code < 0:
-        signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
+        if -code != signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     sys.exit(code)
 

@@ -11,6 +11,7 @@ from types import FrameType
 from noface.cli.wiring import RunOptions, settings, workshop
 from noface.config.load import load
 from noface.config.settings import Config
+from noface.core.budget import Budget
 from noface.core.model import GateResult
 from noface.errors import UsageError
 from noface.executors.local import LocalExecutor
@@ -18,7 +19,7 @@ from noface.git.locate import locate
 from noface.git.repo import Repository, discover
 from noface.loop.attempt import run_attempt
 from noface.loop.conductor import Stop
-from noface.loop.context import RunContext
+from noface.loop.context import RunContext, RunSettings
 from noface.loop.night import work
 from noface.store.database import Database
 from noface.store.journal import Announce, Journal
@@ -33,6 +34,7 @@ from noface.system.supervise import Canceller, Launcher
 from noface.trackers.base import Tracker
 from noface.trackers.table import TRACKERS
 from noface.views.announcer import announcer
+from noface.views.live_totals import Purse
 
 
 def run_night(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:
@@ -48,8 +50,10 @@ def run_night(start: Path, config_path: Path | None, options: RunOptions, *, as_
         stack.callback(database.close)
         database.check()
         hit("database_ready")
-        view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database)))
-        context = make_context(repository, config, tracker, options, database, view.announce, stack)
+        chosen = settings(config, repository, options)
+        purse = Purse(Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max))
+        view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
+        context = make_context(repository, config, tracker, chosen, database, view.announce, stack)
         cancel = Canceller()
         with _signals(context, cancel):
             ended = work(context, cancel)
@@ -82,7 +86,7 @@ def make_context(
     repository: Repository,
     config: Config,
     tracker: Tracker,
-    options: RunOptions,
+    chosen: RunSettings,
     database: Database,
     announce: Announce,
     stack: ExitStack,
@@ -95,7 +99,6 @@ def make_context(
     launcher.warm_up()
     shop = workshop(config, repository, launcher, memo)
     stack.callback(shop.plumbing.close)
-    chosen = settings(config, repository, options)
     inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
     executor = LocalExecutor(lambda order, cancel: run_attempt(order, shop, cancel, inbox.put), chosen.workers)
     reader = Reader(database)

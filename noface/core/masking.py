@@ -14,6 +14,7 @@ from noface.core.secret_names import VALUE_CHARS_MIN, Secret
 
 _LINE_CHARS_MIN = 24
 _MARKED_CHARS_MAX = 60
+_TELLING_CHARS_MIN = 12
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -23,6 +24,7 @@ class Masker:
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
         kept = tuple(secrets)
         self.names = frozenset(secret.name for secret in kept)
+        self._telling = frozenset(secret.name for secret in kept if _is_telling(secret.value))
         forms = _forms(kept)
         self._marks = {form: f"***{name}***" for form, name in forms.items()}
         self._pattern = _any_of(list(forms))
@@ -58,13 +60,15 @@ class Masker:
     def patch(self, patch: bytes, mark: str) -> bytes:
         """Return a patch without the known values. Of those that it adds `mark` says so, with the variable as {type}.
 
-        A value that it also removes has been in the project before; there it is only taken out.
+        Some are only taken out: a value that the patch also removes has been in the project before, and a short or
+        plain one (`app_test`) may stand there for something else.
         """
         if not self.holds(patch):
             return patch
         lines = patch.split(b"\n")
         names = {sign: self._names_in(b"\n".join(line for line in lines if line[:1] == sign)) for sign in (b"+", b"-")}
-        new = {name: mark.format(type=name[:_MARKED_CHARS_MAX]) for name in names[b"+"] - names[b"-"]}
+        telling = (names[b"+"] - names[b"-"]) & self._telling
+        new = {name: mark.format(type=name[:_MARKED_CHARS_MAX]) for name in telling}
         known = {name: f"***{name}***" for name in self.names}
 
         def masked(match: "re.Match[bytes]") -> bytes:
@@ -92,6 +96,11 @@ def _forms(secrets: tuple[Secret, ...]) -> dict[str, str]:
                 if len(form) >= VALUE_CHARS_MIN:
                     found.setdefault(form, secret.name)
     return dict(sorted(found.items(), key=lambda item: (-len(item[0]), item[0])))
+
+
+def _is_telling(value: str) -> bool:
+    """Tell whether a value is none that a text may hold by chance."""
+    return len(value) >= _TELLING_CHARS_MIN and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
 
 
 def _written(value: str) -> tuple[str, ...]:

@@ -36,6 +36,14 @@ class Taken:
     changed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """What git said of the files it could not add, and how many new ones were too many to be added."""
+
+    notes: list[str]
+    left_out: int
+
+
 def take(
     plumbing: Plumbing,
     slot: Slot,
@@ -55,7 +63,8 @@ def take(
         notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
         findings = look_over(slot.path, slot.keep, file_bytes_max=limits.file_bytes_max, files_max=limits.files_max)
         notes += findings.notes
-        notes += _add_safely(slot, git, findings, limits, start)
+        added = _add_safely(slot, git, findings, limits, start)
+        notes += added.notes
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
         tree, diff_stale = _without_new_gitlinks(git, tree, diff.changes, notes)
@@ -74,12 +83,13 @@ def take(
         protected_edits=tuple(c.path for c in guarded),
         oversized=findings.oversized,
         notes=tuple(notes[:_NOTES_MAX]),
+        left_out=added.left_out,
     )
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)
     return Taken(snapshot, diff.patch, diff.hash, changed=changed)
 
 
-def _add_safely(slot: Slot, git: Git, findings: Findings, limits: Limits, start: str) -> list[str]:
+def _add_safely(slot: Slot, git: Git, findings: Findings, limits: Limits, start: str) -> _Added:
     """Add the files, on a new index where the present one is missing or damaged: the work must not be lost."""
     if (slot.hub / "index").exists():
         try:
@@ -90,26 +100,26 @@ def _add_safely(slot: Slot, git: Git, findings: Findings, limits: Limits, start:
     return _add(git, slot, findings, limits)
 
 
-def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> list[str]:
-    """Bring the index up to the files; return what git could not add.
+def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
+    """Bring the index up to the files.
 
     What must stay out is named here once more: an agent's own .gitignore overrides the ignore rules of the hub.
     """
     left_out = [f":(exclude,top,literal){path.strip('/')}" for path in (*findings.oversized, *slot.keep)]
     feed = "\0".join((":/", *_DEBRIS, *left_out)).encode("utf-8", "surrogateescape")
     notes = []
-    everything = "-A"
+    everything, too_many = "-A", 0
     if findings.too_many:
         new = git.run("ls-files", "--others", "--exclude-standard", "-z").stdout.count(b"\0")
         if new > limits.files_max:
-            everything = "-u"
+            everything, too_many = "-u", new
             notes = [f"{new} new files, more than {limits.files_max}: only changes of tracked files were taken"]
     output = git.run("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed)
     if output.code not in (0, 1):
         raise failed(("add", everything), output)
     if output.code == 1:
         notes += [shown(line) for line in output.stderr.splitlines() if line][:_NOTES_MAX]
-    return notes
+    return _Added(notes, too_many)
 
 
 def _without_new_gitlinks(git: Git, tree: str, changes: tuple[FileChange, ...], notes: list[str]) -> tuple[str, bool]:

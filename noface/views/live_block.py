@@ -2,10 +2,10 @@
 
 from rich.text import Text
 
+from noface.views.live_line import when
 from noface.views.live_rows import elapsed, row_lines
 from noface.views.live_state import State
 from noface.views.live_totals import Totals
-from noface.views.live_words import when
 from noface.views.text import cells, count, duration, fit, money
 
 _TOLD_ABOVE = 4

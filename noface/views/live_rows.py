@@ -8,7 +8,7 @@ from noface.views.text import cells, fit, money, pad
 _ID_CELLS_MAX = 16
 _TITLE_FROM = 48
 """Cells between id and time from which on a row of one line has room for the title as well."""
-_STYLES = {Role.ATTEMPT: "", Role.QUESTION: "magenta", Role.CHECK: "blue", Role.LANDING: "green"}
+_STYLES = {Role.ATTEMPT: "", Role.QUESTION: "magenta", Role.CHECK: "cyan", Role.LANDING: "green"}
 _TROUBLED = ("retry", "limit", "error")
 
 
@@ -95,8 +95,10 @@ def _step(row: Row, room: int) -> str:
             text = "gates" if row.step in ("", "running the gates") else f"gates: {row.step}"
         case "workspace":
             text = "prepares the workspace"
-        case "" if not row.step:
-            text = "begins"
+        case "agent" if not row.kind:
+            text = "begins"  # noface's own step: nothing has been seen of the agent yet
+        case "":
+            text = row.step or "begins"
         case _:
             text = row.step
     if room <= 1:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from noface.store.reader import Reader
-from noface.views.live_words import printable, short_title
+from noface.views.live_line import printable, short_title
 from noface.views.standing import Row, effective_status, standings
 from noface.views.text import count, money
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from noface.core.budget import Budget, Spent
 from noface.store.reader import Reader
 from noface.store.spending import Spending
+from noface.views.live_line import printable
 from noface.views.live_summary import effective_counts
-from noface.views.live_words import printable
 from noface.views.narrate import away
 
 

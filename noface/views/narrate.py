@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from noface.core.breaker import Breaker
 from noface.store.reader import Reader
-from noface.views.live_words import Line, Told, printable, short_title, when, words
+from noface.views.live_line import Line, Told, printable, short_title, when
+from noface.views.live_words import words
 
 __all__ = ["Line", "Narrator", "printable"]
 

@@ -25,7 +25,7 @@ class Case:
     scenario: str
     outcome: str
     rule: str
-    seconds: float = 60
+    seconds: float = 100
     args: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
     idle: int = 100

@@ -97,22 +97,15 @@ def test_whoever_is_only_asked_reads_answers_and_cannot_edit(real, cli):
         ("mini", "openai/gpt-4o", lambda request: "reasoning_effort" not in request),
     ],
 )
-def test_extended_thinking_reaches_the_provider(real, cli, model, thinks):
+def test_extended_thinking_and_a_prompt_of_300_kb_reach_the_provider(real, cli, model, thinks):
     real.play("success")
+    prompt = "Write b.txt.\n" + "one more word " * 23_000 + "and the last."
     flag = {"codex": (), "mini": ("-m", model)}.get(cli, ("--model", model))
-    _, verdict = real.started(cli, "Write b.txt.", think=True, args=flag)
+    _, verdict = real.started(cli, prompt, think=True, args=flag)
     assert verdict.error is None
+    assert prompt.partition("\n")[2] in asked(real)[-1]
     assert thinks(real.model.requests[-1])
     assert (real.project.path / "b.txt").read_text() == "done\n"
-
-
-@pytest.mark.parametrize("cli", CLIS)
-def test_a_prompt_of_300_kb_arrives_whole(real, cli):
-    real.play("nothing")
-    prompt = "Read this.\n" + "one more word " * 23_000 + "and the last."
-    _, verdict = real.started(cli, prompt)
-    assert verdict.error is None
-    assert any(prompt.partition("\n")[2] in request for request in asked(real))
 
 
 @pytest.mark.parametrize("cli", ["claude", "mini"])
