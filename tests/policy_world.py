@@ -7,6 +7,7 @@ anybody answers, each list over and over again, so that nothing ends by itself.
 from dataclasses import dataclass, field, replace
 
 from policy_story import NOW, TIER_OF, K
+from policy_turns import Turn, Word, report_of
 
 from noface.core.actions import (
     Action,
@@ -28,56 +29,19 @@ from noface.core.actions import (
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
 from noface.core.model import (
     AttemptReport,
-    BlockedReason,
     Failure,
     Issue,
     PastAttempt,
-    ReportStatus,
-    WorkerReport,
 )
 from noface.core.policy import next_action
 from noface.core.reported import of_report
 from noface.core.retry_policy import Policy
 from noface.core.review_rules import rejection
-from noface.core.taxonomy import Category, FailureKind
+from noface.core.taxonomy import Category
 from noface.loop.charging import charged
 
 CUTS_MAX = 2
 """How often noface itself is interrupted in a story; every interruption is a person's doing."""
-OTHER_ISSUES = ("5", "6")
-
-
-@dataclass(frozen=True)
-class Turn:
-    """What a worker run comes to. `kind` None: it passes; `reset` in seconds from now; `lands`: main takes it."""
-
-    kind: FailureKind | None
-    said: str = "a"
-    diff: str = "x"
-    message: str = "it is odd"
-    theirs: bool = False
-    cut: bool = False
-    reset: float | None = None
-    cost: float | None = None
-    changed: tuple[str, ...] = ()
-    lines: int = 0
-    reason: BlockedReason | None = None
-    lands: bool = True
-
-
-@dataclass(frozen=True)
-class Word:
-    """What anybody answers, whatever is asked."""
-
-    outcome: AdviceOutcome = AdviceOutcome.ADVISED
-    strategy: str = "retry_modified"
-    verdict: str = "approve"
-    resolution: str = "redesign"
-    recoverable: str = "yes"
-    text: str = "try b.py"
-    delay: float | None = None
-    cost: float | None = None
-    approved: bool = True
 
 
 @dataclass(frozen=True)
@@ -188,7 +152,7 @@ class Story:
         self.history = replace(self.history, attempts=(*self.history.attempts, attempt))
 
     def _attempt(self, action: Action, turn: Turn) -> PastAttempt:
-        number, worker = len(self.history.attempts) + 1, _report(turn)
+        number, worker = len(self.history.attempts) + 1, report_of(turn)
         cut = turn.cut and self.cuts < CUTS_MAX
         self.cuts += cut
         failure = None if cut or turn.kind is None else of_report(worker) or self._failure(turn)
@@ -284,9 +248,3 @@ class Story:
         return Advice(
             topic, number, outcome, cause="odd", strategy=strategy, text=text, paths=paths, cost_usd=word.cost
         )
-
-
-def _report(turn: Turn) -> WorkerReport | None:
-    if turn.reason is None or turn.kind is None:
-        return None
-    return WorkerReport(ReportStatus.BLOCKED, "said", blocked_reason=turn.reason, needs=OTHER_ISSUES[: turn.lines % 3])

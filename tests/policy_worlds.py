@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 from policy_story import ISSUE, TIERS, K
-from policy_world import Story, Turn, Word
+from policy_turns import Turn, Word
+from policy_world import Story
 
 from noface.core.history import AdviceOutcome
 from noface.core.ladder import Rung

@@ -20,6 +20,9 @@ def test_the_json_of_an_issue_holds_every_attempt(project, night):
     assert (document["schema"], document["id"], document["status"]) == (1, "002", "blocked")
     assert (document["branch"], document["merged_commit"]) == ("noface/002", None)
     first, second, third = document["attempts"]
+    whole = first.pop("task_failure")
+    assert (whole["type"], whole["message"]) == ("TASK_FAILURE", "assert 401 == 200")
+    assert whole["details"]["metrics"] == {"cost_usd": 0.21, "seconds": 192.0}
     assert first == {
         "number": 1,
         "model": "claude-sonnet",

@@ -4,13 +4,12 @@ from collections import Counter
 from typing import get_args
 
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from policy_story import TIER_OF, TIERS, K, failed
+from policy_story import K
 from policy_world import Decision
-from policy_worlds import ISSUES, POLICIES, STORIES
+from policy_worlds import STORIES
 
 from noface.core.actions import Action, Asking, Attempting, Block, Land, RequestApproval, Review, WaitUntil, kind_of
-from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
+from noface.core.history import AdviceOutcome, History, Topic, Verdict
 from noface.core.model import PastAttempt
 from noface.core.policy import next_action
 from noface.core.review_rules import review_due
@@ -215,60 +214,3 @@ def test_nothing_lands_that_did_not_pass_or_was_not_approved_where_it_had_to_be(
 def test_work_that_passed_is_not_worked_on_again_unless_somebody_found_fault_with_it(story):
     for run in story.play().runs:
         assert not run.history.attempts or run.last.outcome != PASSED
-
-
-# Histories of any origin
-
-ANY_ATTEMPT = st.builds(
-    lambda kind, model, outcome, number, has_failure, **more: PastAttempt(
-        number,
-        model,
-        TIER_OF[model],
-        outcome or kind.value,
-        failure=failed(kind, said="a").failure if has_failure else None,
-        **more,
-    ),
-    st.sampled_from(K),
-    st.sampled_from([name for name, _ in TIERS]),
-    st.none() | st.sampled_from([PASSED, INTERRUPTED, "NEWER"]),
-    st.integers(1, 4),
-    st.booleans(),
-    charged=st.booleans(),
-    epoch=st.integers(0, 1),
-    signature=st.sampled_from(["", "a"]),
-    patch_hash=st.sampled_from(["", "x"]),
-    think=st.booleans(),
-    answer=st.sampled_from(["", "AddContext", "ReduceScope", "Nonsense"]),
-    cost_usd=st.none() | st.floats(0, 2),
-)
-ANY_ADVICE = st.builds(
-    Advice,
-    st.sampled_from(Topic),
-    st.integers(0, 4),
-    st.sampled_from(AdviceOutcome),
-    st.integers(0, 1),
-    strategy=st.sampled_from(["", "escalate", "retry_same", "skip_and_continue", "expand", "person", "needs_human"]),
-    delay_s=st.none() | st.floats(0, 1e9),
-    needs=st.sampled_from([(), ("5",)]),
-)
-ANY_HISTORY = st.builds(
-    History,
-    ISSUES,
-    st.lists(ANY_ATTEMPT, max_size=8).map(tuple),
-    st.integers(0, 1),
-    st.lists(ANY_ADVICE, max_size=5).map(tuple),
-    st.lists(st.builds(Approval, st.integers(0, 4), st.sampled_from(Verdict)), max_size=3).map(tuple),
-    st.none() | st.sampled_from([name for name, _ in TIERS]),
-    st.none() | st.integers(1, 6),
-)
-
-
-@settings(CALM, max_examples=300)
-@given(POLICIES, ANY_HISTORY, st.dictionaries(st.sampled_from([name for name, _ in TIERS]), st.floats(-10, 10)))
-def test_every_history_whatever_its_origin_gets_one_action_within_its_limits(policy, history, away):
-    action = next_action(history, policy, 0.0, 0.5, away)
-    assert isinstance(action, get_args(Action))
-    assert action.reason
-    charged = sum(attempt.charged for attempt in history.current)
-    if charged >= policy.cap(history.issue, history.attempts_max):
-        assert isinstance(action, (Block, Land, RequestApproval, Review, WaitUntil))

@@ -335,6 +335,9 @@ def test_what_each_step_left_is_kept_in_the_form_asked_for(project):
     failed = partial["partial_results"][partial["failed_step"]]
     assert failed["name"].endswith("check")
     assert "content" in failed
+    told = project.attempts("7")[0]["task_failure"]
+    assert (told["type"], told["details"]["failed_step"]) == ("TASK_FAILURE", partial["failed_step"])
+    assert told["details"]["metrics"]["seconds"] > 0
 
 
 def test_an_attempt_that_rightly_leaves_earlier_work_alone_is_gated(project):

@@ -11,7 +11,7 @@ from pathlib import Path
 from noface.agents.base import Place
 from noface.core.answers.report import find_report
 from noface.core.codec import decode, encode
-from noface.core.masked_records import masked_report
+from noface.core.masked_records import masked_failure, masked_report
 from noface.core.model import AgentRun, AttemptOrder, AttemptReport, EndedBy, Failure, Snapshot, WorkerReport
 from noface.gates.secrets import MARK
 from noface.git.refs import RefUpdate
@@ -51,7 +51,8 @@ def run_attempt(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Te
     if work is None:
         done = _do_work(order, shop, cancel, tell)
         if isinstance(done, Failure):
-            return AttemptReport(order.token, order.issue.id, order.number, agent=None, snapshot=None, failure=done)
+            told = masked_failure(done, shop.masker)
+            return AttemptReport(order.token, order.issue.id, order.number, agent=None, snapshot=None, failure=told)
         work = done
     report = AttemptReport(
         token=order.token,

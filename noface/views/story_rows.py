@@ -87,7 +87,21 @@ def attempt_record(row: Row) -> Record:
         "lines": row["lines"],
         "report": _report(json.loads(row["report"])) if row["report"] else None,
         "partial": json.loads(row["partial"]) if row["partial"] else None,
+        "task_failure": _task_failure(row) if row["failure"] else None,
     }
+
+
+def _task_failure(row: Row) -> Record:
+    """Return the failure with all that is known of it: reason, details, what the steps left, metrics (P2, P10)."""
+    from noface.core.codec import decode
+    from noface.core.model import Failure
+    from noface.core.task_failure import task_failure
+
+    metrics = {name: row[name] for name in ("cost_usd", "tokens_in", "tokens_out") if row[name] is not None}
+    if row["finished_at"] is not None:
+        metrics["seconds"] = round(row["finished_at"] - row["started_at"], 3)
+    partial = json.loads(row["partial"]) if row["partial"] else None
+    return task_failure(decode(Failure, json.loads(row["failure"])), partial=partial, metrics=metrics)
 
 
 def _part(row: Row, status: str, reason: str) -> Record:
