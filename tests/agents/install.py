@@ -1,6 +1,7 @@
 """Installs the agent programs that clis.toml names, each into a folder of its own below .agents/."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -63,7 +64,10 @@ def install(cli: Cli) -> None:
         subprocess.run([sys.executable, "-m", "venv", cli.folder], check=True)
         pip = (cli.folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check")
         subprocess.run([*pip, f"{cli.package}=={cli.version}", *cli.also], check=True)
-    subprocess.run([cli.program, "--help"], check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    elsewhere = {**os.environ, "HOME": str(cli.folder)}  # some write settings when they are first started
+    subprocess.run(
+        [cli.program, "--help"], check=True, env=elsewhere, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+    )
     stamp.write_text(cli.stamp, "utf-8")
 
 
