@@ -83,7 +83,9 @@ def test_where_the_model_does_not_tell_its_provider_any_model_key_may_be_needed_
     found = agent("opencode", "")
     assert {"ANTHROPIC_API_KEY", "GROQ_API_KEY"} <= set(found)
     assert of(found, ("GITHUB_TOKEN", "GH_TOKEN", "DATABASE_PASSWORD")) == set()
-    assert "GITHUB_TOKEN" in agent("opencode", "github-copilot/gpt-5")
+    at_github = ModelSpec("m", "opencode", "github-copilot/gpt-5")
+    assert "GITHUB_TOKEN" in for_agents(EVERYTHING, ("*_TOKEN",), at_github)
+    assert "GITHUB_TOKEN" not in for_agents(EVERYTHING, ("*_TOKEN",), ModelSpec("m", "opencode"))
 
 
 def test_claude_gets_a_clouds_account_only_where_it_reaches_its_models_there():

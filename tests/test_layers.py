@@ -15,7 +15,12 @@ errors
 """
 LEVEL = {name.strip(): row for row, line in enumerate(ROWS.splitlines()) for name in line.split("|")}
 IMPURE = {"os", "time", "random", "sqlite3", "asyncio", "subprocess", "threading", "socket", "pathlib", "shutil"}
-APART = {"demo", "selftest", "__init__", "__main__"}  # the demo's worker is an ordinary command: it knows nothing of noface
+APART = {
+    "demo",
+    "selftest",
+    "__init__",
+    "__main__",
+}  # the demo's worker is an ordinary command: it knows nothing of noface
 
 
 def imports(path: Path) -> set[str]:

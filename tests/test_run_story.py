@@ -221,7 +221,7 @@ def test_a_worker_that_goes_quiet_is_ended_and_leaves_no_process(project):
 
 
 def test_an_agent_that_asks_to_come_back_later_spends_nothing(project):
-    config = "\n[models.busy]\nagent = \"command\"\ncommand = \"exit 75\"\ntier = 3\n"
+    config = '\n[models.busy]\nagent = "command"\ncommand = "exit 75"\ntier = 3\n'
     project.config(extra=config)
     text = (project.path / "noface.toml").read_text()
     project.write("noface.toml", text.replace("[retry]\n", "[retry]\nbackoff_base = 0.01\nbackoff_max = 0.02\n"))
