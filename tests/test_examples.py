@@ -246,8 +246,8 @@ def test_three_tiers_are_climbed_as_the_table_in_the_example_says(project):
     project.run("--config", config, "--workers", "1")
     models = {issue: [a["model"].removeprefix("claude-") for a in project.attempts(issue)] for issue in "1234"}
     assert models == {
-        "1": ["haiku", "haiku", "opus"],
-        "2": ["sonnet", "sonnet", "opus"],
+        "1": ["haiku", "haiku", "sonnet"],
+        "2": ["sonnet", "opus", "opus"],
         "3": ["opus"] * 3,
         "4": ["haiku"] * 3,
     }
