@@ -26,8 +26,8 @@ def climb_higher(standing: Standing, why: str) -> Action | None:
 
 
 def on_last_rung(standing: Standing) -> bool:
-    """Tell whether nothing of the ladder is left but its last rung."""
-    return rung_index(standing.told, standing.ladder) == len(standing.ladder) - 1
+    """Tell whether nothing of the ladder is left that answers such a failure, but the rung it stands on."""
+    return next_higher(standing.ladder, rung_index(standing.told, standing.ladder), standing.failure.kind) is None
 
 
 def same_model(attempts: Attempts, ladder: tuple[Rung, ...]) -> str:

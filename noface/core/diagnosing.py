@@ -6,7 +6,7 @@ from noface.core.diagnosis import KnownCause, known_cause
 from noface.core.history import Advice, AdviceOutcome, Topic
 from noface.core.standing import Standing
 from noface.core.strategies import Strategy
-from noface.core.streaks import same_failure
+from noface.core.streaks import same_failure, sign
 
 _BRIEF_MAX = 200
 
@@ -47,17 +47,14 @@ def _follow_known(standing: Standing, known: KnownCause, now: float) -> Action:
 def _known_followed(standing: Standing) -> bool:
     """Tell whether a worker has been told already what is known of this very failure."""
     return any(
-        attempt.answer == "AddContext" and attempt.signature == standing.last.signature
-        for attempt in standing.charged[:-1]
+        attempt.answer == "AddContext" and sign(attempt) == sign(standing.last) for attempt in standing.charged[:-1]
     )
 
 
 def _diagnosed_before(standing: Standing) -> bool:
     """Tell whether somebody has looked at this very failure: what they said has not helped, and would be said again."""
     numbers = {advice.after for advice in standing.history.asked if advice.topic is Topic.DIAGNOSIS}
-    return any(
-        attempt.number in numbers and attempt.signature == standing.last.signature for attempt in standing.charged
-    )
+    return any(attempt.number in numbers and sign(attempt) == sign(standing.last) for attempt in standing.charged)
 
 
 def _follow(standing: Standing, advice: Advice, now: float) -> Action | None:

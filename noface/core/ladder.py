@@ -81,7 +81,7 @@ def rung_index(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
 def rung_used(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
     """Return the rung on which the last attempt ran."""
     last, before = attempts[-1], rung_index(attempts[:-1], ladder)
-    return _rung_of(last.model, ladder, before, think=last.think)
+    return max(_rung_of(last.model, ladder, before, think=last.think), _floor(last.tier, ladder, before))
 
 
 def suitable(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None, least_tier: int = 0) -> int | None:

@@ -101,18 +101,25 @@ def _boundary(standing: Standing) -> Action | None:
     strategy = standing.policy.strategy(failure.kind)
     if strategy is not Strategy.RESOLVER:
         return None
-    advice = standing.advised(Topic.BOUNDARY)
-    if advice is not None and advice.strategy == "person":
-        return Block(failure.kind, f"the resolver asks for a person: {brief(advice)}")
-    if advice is not None and advice.strategy == "expand" and advice.paths:
-        reason = f"the resolver would allow {', '.join(advice.paths[:5])} as well"
-        return RequestApproval(failure.kind, reason, advice.paths)
+    resolved = _resolved(standing)
+    if resolved is not None:
+        return resolved
     if _same_kind_twice(standing):
         return Block(failure.kind, "the worker was told and did it again")
     resolver = standing.policy.roles.resolver
     if resolver is not None and standing.answer(Topic.BOUNDARY) is None:
         return CallResolver(Topic.BOUNDARY, resolver, f"{failure.kind}: how can it be done inside the boundary?")
     return climb(standing, why=str(failure.kind))
+
+
+def _resolved(standing: Standing) -> Action | None:
+    """Return what only a person can do of what the resolver said; guidance is for the worker."""
+    advice, kind = standing.advised(Topic.BOUNDARY), standing.failure.kind
+    if advice is not None and advice.strategy == "person":
+        return Block(kind, f"the resolver asks for a person: {brief(advice)}")
+    if advice is not None and advice.strategy == "expand" and advice.paths:
+        return RequestApproval(kind, f"the resolver would allow {', '.join(advice.paths[:5])} as well", advice.paths)
+    return None
 
 
 def _context_gap(standing: Standing) -> Action | None:
@@ -170,8 +177,10 @@ def _resolve(standing: Standing) -> Action | None:
     """Ask the resolver about a failure that is no matter of boundaries, as the configuration wants."""
     resolver = standing.policy.roles.resolver
     topic = Topic.MERGE_CONFLICT if standing.failure.kind is FailureKind.MERGE_CONFLICT else Topic.BOUNDARY
+    if standing.history.verdict(standing.last.number) is not None:
+        return climb(standing, why="a person decided")
     if resolver is None or standing.answer(topic) is not None:
-        return None
+        return _resolved(standing)
     return CallResolver(topic, resolver, f"[retry.strategies] {standing.failure.kind} = resolver")
 
 

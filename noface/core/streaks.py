@@ -25,15 +25,15 @@ def identical(attempts: Attempts) -> int:
 
 
 def _deed(attempt: PastAttempt) -> tuple[str, bool, str, tuple[str, str]]:
-    return attempt.model, attempt.think, attempt.patch_hash, _sign(attempt)
+    return attempt.model, attempt.think, attempt.patch_hash, sign(attempt)
 
 
 def same_failure(attempts: Attempts) -> int:
     """Count how many attempts at the end failed in the same way."""
-    return trailing(attempts, lambda a: _sign(a) == _sign(attempts[-1]))
+    return trailing(attempts, lambda a: sign(a) == sign(attempts[-1]))
 
 
-def _sign(attempt: PastAttempt) -> tuple[str, str]:
+def sign(attempt: PastAttempt) -> tuple[str, str]:
     """Return what two attempts share that failed the same way; without a signature the message has to do."""
     return attempt.outcome, attempt.signature or failure_of(attempt).message
 

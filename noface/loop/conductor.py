@@ -145,7 +145,8 @@ class Conductor:
             report = running.future.result()
             notes = _notes(report)
         now = context.clock.now()
-        costs = charged(report, context.reader.past(order.issue.id))
+        epoch = context.reader.state(order.issue.id).epoch
+        costs = charged(report, tuple(a for a in context.reader.past(order.issue.id) if a.epoch == epoch))
         partial = accumulate(steps_of(report), context.settings.partial_form, context.settings.earlier_bytes_max)
         if not context.journal.attempt_finished(now, report, charged=costs, notes=notes, partial=partial):
             return  # fenced: somebody has settled this attempt already
