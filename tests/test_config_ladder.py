@@ -80,7 +80,7 @@ def test_the_models_of_the_ladder_are_named_once_each_in_order():
 def test_without_a_ladder_there_is_none_and_the_other_keys_have_their_defaults():
     read = retry(DEFAULT)
     assert (read.ladder, dict(read.strategies)) == ((), {})
-    assert (read.reflect, read.think, read.breaker_after, read.breaker_wait) == (False, True, 3, 600.0)
+    assert (read.reflect, read.think, read.breaker_after, read.breaker_wait) == (False, True, 5, 600.0)
 
 
 def test_strategies_are_read_by_kind():

@@ -47,6 +47,7 @@ hint = "Look at the migrations first."
 def test_an_empty_file_gives_the_documented_defaults():
     empty = config("")
     assert empty.recovery.model_dump() == {
+        "enabled": True,
         "max_strategies": 3,
         "diagnose_after": 2,
         "learn": True,
