@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_policy_table import LADDER, POLICY, TIERS, policies
 
-from noface.core.actions import Asking, Attempting, kind_of
+from noface.core.actions import Asking, Attempting, kind_of, topic_of
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
 from noface.core.ladder import Rung
 from noface.core.model import BlockedReason, Failure, Issue, PastAttempt, ReportStatus, WorkerReport
@@ -15,7 +15,7 @@ from noface.core.policy_table import course
 from noface.core.replay import Recorded, replay
 from noface.core.retry_policy import Roles
 from noface.core.review_rules import ReviewRules, When, rejection
-from noface.core.simulated_failure import model_of, topic_of
+from noface.core.simulated_failure import model_of
 from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind
 
 K = FailureKind

@@ -195,3 +195,18 @@ Action = Attempting | Asking | WaitUntil | AwaitIssues | Skip | RequestApproval 
 def kind_of(action: Action) -> str:
     """Return the action's name as it is shown and stored."""
     return type(action).__name__
+
+
+def topic_of(action: Asking) -> Topic:
+    """Return what an asking action is about."""
+    match action:
+        case CallResolver(topic=topic):
+            return topic
+        case Diagnose():
+            return Topic.DIAGNOSIS
+        case Reflect():
+            return Topic.REFLECTION
+        case BreakDown():
+            return Topic.BREAKDOWN
+        case Review():
+            return Topic.REVIEW

@@ -25,13 +25,14 @@ from noface.core.actions import (
     SwitchModel,
     WaitUntil,
     kind_of,
+    topic_of,
 )
 from noface.core.history import Advice, History, Topic
 from noface.core.model import PastAttempt
 from noface.core.policy import next_action
 from noface.core.retry_policy import Policy
 from noface.core.review_rules import REJECTED_BY_REVIEWER
-from noface.core.simulated_failure import model_of, topic_of
+from noface.core.simulated_failure import model_of
 from noface.core.taxonomy import PASSED
 
 _STOOD_IN = " waits for its provider"

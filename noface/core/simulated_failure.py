@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from noface.core.actions import Action, Asking, BreakDown, CallResolver, Diagnose, Reflect, Review
+from noface.core.actions import Action, Asking, topic_of
 from noface.core.history import Advice, AdviceOutcome, Topic
 from noface.core.model import Failure, PastAttempt
 from noface.core.review_rules import rejection
@@ -95,21 +95,6 @@ def answer(action: Asking, after: int) -> Advice:
             return replace(advice, strategy="approve")
         case _:
             return advice
-
-
-def topic_of(action: Asking) -> Topic:
-    """Return what an asking action is about."""
-    match action:
-        case CallResolver(topic=topic):
-            return topic
-        case Diagnose():
-            return Topic.DIAGNOSIS
-        case Reflect():
-            return Topic.REFLECTION
-        case BreakDown():
-            return Topic.BREAKDOWN
-        case Review():
-            return Topic.REVIEW
 
 
 def model_of(action: Action) -> str:

@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from noface.core.actions import Asking, BreakDown, CallResolver, Diagnose, Reflect, Review
+from noface.core.actions import Asking, topic_of
 from noface.core.breaker import tripped
 from noface.core.history import Advice, AdviceOutcome, Topic
 from noface.core.model import Issue, IssueState
@@ -24,21 +24,6 @@ class Answered:
     question: Question
     answer: Answer | None
     broken: BaseException | None = None
-
-
-def topic_of(action: Asking) -> Topic:
-    """Return what an asking action is about."""
-    match action:
-        case CallResolver(topic=topic):
-            return topic
-        case Diagnose():
-            return Topic.DIAGNOSIS
-        case Reflect():
-            return Topic.REFLECTION
-        case BreakDown():
-            return Topic.BREAKDOWN
-        case Review():
-            return Topic.REVIEW
 
 
 class Consultations:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from noface.core.actions import Asking, Block, RequestApproval, Skip, WaitUntil, kind_of
+from noface.core.actions import Asking, Block, RequestApproval, Skip, WaitUntil, kind_of, topic_of
 from noface.core.blocking import approval_document, block_document
 from noface.core.history import Topic
 from noface.core.instructions import INSTRUCTIONS, NEVER_TOLD, STRATEGY_INSTRUCTIONS
 from noface.core.policy_table import Course, Step, terminal
 from noface.core.prompt_situation import Situation, situation_for
-from noface.core.simulated_failure import Repeats, model_of, topic_of
+from noface.core.simulated_failure import Repeats, model_of
 from noface.core.taxonomy import FailureKind
 from noface.views.page import paint
 from noface.views.policy import head
