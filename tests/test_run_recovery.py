@@ -359,3 +359,15 @@ def test_a_worker_that_repeats_itself_is_told_that_the_same_will_not_do(project)
     project.run(code=3)
     assert "made the same change and failed in the same way" not in project.prompt("7", 2)
     assert "made the same change and failed in the same way" in project.prompt("7", 3)
+
+
+def test_earlier_work_that_is_left_alone_is_examined_before_the_gates_decide(project):
+    project.play(
+        ("7", 1, [{"write": "elsewhere.txt", "text": "x"}, {"exit": 3}]),
+        ("7", 0, [{"say": "it is all there"}]),
+    )
+    project.issue(7, paths=["b.txt"])
+    project.commit()
+    project.run(code=3)
+    assert [attempt["outcome"] for attempt in project.attempts("7")][:2] == ["AGENT_CRASH", "BOUNDARY_VIOLATION"]
+    assert not (project.path / "elsewhere.txt").exists()

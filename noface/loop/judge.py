@@ -31,9 +31,10 @@ def judge(
     order: AttemptOrder, shop: Workshop, report: AttemptReport, cancel: Canceller, tell: Tell, *, changed: bool
 ) -> AttemptReport:
     """Return the report with failure, or with the proof that lets it land; or marked as interrupted."""
-    early = _before_gates(order, shop, report, changed=changed)
-    nothing = early if early is not None and not changed and _left_ungated(order, report, early) else None
-    if early is not None and nothing is None:
+    nothing = None if changed else _unchanged(order, report)
+    left = nothing is not None and _left_ungated(order, report, nothing)
+    early = _before_gates(order, shop, report, None if left else nothing)
+    if early is not None:
         return replace(report, failure=early)
     snapshot = report.snapshot
     assert snapshot is not None  # noqa: S101 - _before_gates has answered for one without
@@ -47,27 +48,41 @@ def judge(
         return replace(report, interrupted=True)
     report = replace(report, gates=gated.results, notes=(*report.notes, *_flaky(gated.results)))
     judged = _after_gates(order, report, gated, main, shop)
-    return judged if judged.failure is None or nothing is None else replace(judged, failure=nothing)
+    red = judged.failure is not None and judged.failure.charged
+    return replace(judged, failure=nothing) if red and nothing is not None else judged
 
 
-def _left_ungated(order: AttemptOrder, report: AttemptReport, early: Failure) -> bool:
-    """Tell whether the work that the attempt began with, and rightly left alone, was never proved wrong by a gate."""
-    before = order.earlier[-1].kind if order.earlier else ""
-    started_with_work = report.snapshot is not None and bool(report.snapshot.changes)
-    return early.kind is FailureKind.NO_DIFF and started_with_work and before in _NOT_THE_GATES
-
-
-def _before_gates(order: AttemptOrder, shop: Workshop, report: AttemptReport, *, changed: bool) -> Failure | None:
+def _unchanged(order: AttemptOrder, report: AttemptReport) -> Failure:
     agent, snapshot = report.agent, report.snapshot
     assert agent is not None and snapshot is not None  # noqa: S101, PT018 - judged attempts did work
-    secret = mask_secrets(order) if changed else None  # before all else: whatever comes of it, the patch is shown
+    return of_report(report.worker) or _nothing_changed(order, agent, snapshot.protected_edits)
+
+
+def _left_ungated(order: AttemptOrder, report: AttemptReport, nothing: Failure) -> bool:
+    """Tell whether the work that the attempt began with, and rightly left alone, was never proved wrong by a gate.
+
+    It is then examined and gated like any other: nobody has examined it before.
+    """
+    before = order.earlier[-1].kind if order.earlier else ""
+    started_with_work = report.snapshot is not None and bool(report.snapshot.changes)
+    return nothing.kind is FailureKind.NO_DIFF and started_with_work and before in _NOT_THE_GATES
+
+
+def _before_gates(
+    order: AttemptOrder, shop: Workshop, report: AttemptReport, nothing: Failure | None
+) -> Failure | None:
+    """Return what speaks against the work before any gate; `nothing` is the failure where there is none to judge."""
+    agent, snapshot = report.agent, report.snapshot
+    assert agent is not None and snapshot is not None  # noqa: S101, PT018 - judged attempts did work
+    # Before all else: whatever comes of it, the patch is shown.
+    secret = mask_secrets(order) if nothing is None else None
     error = agent.error
     if error is not None and error.category in (Category.TRANSIENT, Category.ENVIRONMENT):
         return error
     if snapshot.left_out:
         return _too_many(snapshot.left_out, shop.limits.files_max)
-    if not changed:
-        return of_report(report.worker) or _nothing_changed(order, agent, snapshot.protected_edits)
+    if nothing is not None:
+        return nothing
     if secret is not None:
         return secret
     unfinished = error or of_report(report.worker)
