@@ -165,3 +165,8 @@ def test_a_rejection_is_not_counted_among_the_failures_without_fault():
     assert isinstance(
         decide(rejected(), interrupted(), conflict(), conflict(), rejected(), policy=ALWAYS), RetryWithFeedback
     )
+
+
+def test_a_request_for_changes_never_lets_work_land_that_still_counts_as_passed():
+    asked = said(Topic.REVIEW, strategy="request_changes", cause="not yet")
+    assert not isinstance(decide(passed(changed=("a.py",)), asked, policy=ALWAYS), Land)

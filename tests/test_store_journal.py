@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from noface.core.actions import Land, RetryWithFeedback
 from noface.core.breaker import Breaker
+from noface.core.history import Advice, Topic
 from noface.core.model import (
     AgentRun,
     AttemptOrder,
@@ -30,6 +31,7 @@ from noface.core.model import (
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.store.database import Database
 from noface.store.journal import Journal
+from noface.store.questions import Questions
 from noface.store.reader import Reader
 
 RED = Failure(FailureKind.TEST_FAILURE, "one red", rule="r", signature="s")
@@ -390,3 +392,25 @@ class Life(RuleBasedStateMachine):
 
 LifeTest = Life.TestCase
 LifeTest.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+
+
+def test_an_answer_and_what_follows_from_it_are_written_whole_or_not_at_all(database, journal, reader):
+    questions = Questions(database, journal)
+    asked = questions.asked(1.0, "7", Topic.BREAKDOWN, after=1, epoch=0, model="wise", run_id="run-1", directory="")
+    advice = Advice(Topic.BREAKDOWN, 1)
+
+    def cut_short():
+        with questions.together():
+            questions.answered(2.0, asked, "7", advice)
+            questions.add_children(2.0, "7", (Issue("7.1", "Part", parent="7"),))
+            raise RuntimeError("the power went")
+
+    with pytest.raises(RuntimeError):
+        cut_short()
+    assert (questions.advice("7"), questions.children()) == ((), ())
+    with questions.together():
+        questions.answered(2.0, asked, "7", advice)
+        questions.add_children(2.0, "7", (Issue("7.1", "Part", parent="7"),))
+        journal.status(2.0, "7", IssueStatus.EPIC, "divided")
+    assert (questions.advice("7"), [part.id for part in questions.children()]) == ((advice,), ["7.1"])
+    assert reader.state("7").status is IssueStatus.EPIC

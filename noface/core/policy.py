@@ -178,8 +178,8 @@ def _review(
         return None
     told = [a for a in history.asked if a.topic is Topic.REVIEW and a.after == last.number]
     if told and told[-1].outcome is AdviceOutcome.ADVISED:
-        needed = told[-1].strategy == "needs_human"
-        return RequestApproval(None, f"passed; the reviewer asks for a person: {told[-1].cause}") if needed else None
+        approved = told[-1].strategy == "approve"  # nothing else lets it land, whatever it says
+        return None if approved else RequestApproval(None, f"passed; the reviewer asks for a person: {told[-1].cause}")
     if told and told[-1].outcome is AdviceOutcome.UNUSABLE:
         return RequestApproval(None, f"passed; the reviewer's verdict could not be read: {told[-1].cause}")
     if len(told) > policy.transient_retries:

@@ -46,6 +46,7 @@ class Question:
     after: int
     epoch: int
     limits: BreakdownLimits
+    asked_at: float = 0.0
     known_ids: frozenset[str] = frozenset()
 
 
@@ -53,12 +54,13 @@ class Question:
 class Answer:
     """What came of a question; `advice` None where it was cut short. `children` are a breakdown's.
 
-    `retry_at` is the provider's reset time where it was not available.
+    `away`: the model's provider was; `retry_at` is its reset time where it gave one.
     """
 
     question: Question
     advice: Advice | None
     children: tuple[Issue, ...] = ()
+    away: bool = False
     retry_at: float | None = None
 
 
@@ -133,7 +135,8 @@ def _read(question: Question, run: AgentRun) -> tuple[Answer, Invalid | None]:
         if error is not None:
             away = error.category in (Category.TRANSIENT, Category.ENVIRONMENT)
             outcome = AdviceOutcome.UNAVAILABLE if away else AdviceOutcome.UNUSABLE
-            return replace(_without(question, outcome, error.message), retry_at=error.retry_at), None
+            waits = error.category is Category.TRANSIENT
+            return replace(_without(question, outcome, error.message), away=waits, retry_at=error.retry_at), None
         return _without(question, AdviceOutcome.UNUSABLE, found.violation), found
     form = ANSWERS[question.topic]
     if question.topic is Topic.BREAKDOWN or form.read is None:

@@ -89,7 +89,7 @@ class Consultations:
             context.journal.status(now, question.issue.id, IssueStatus.READY, "interrupted; asks again")
             return question.slot
         advice, children = answer.advice, answer.children
-        if advice.outcome is AdviceOutcome.UNAVAILABLE:
+        if answer.away:
             self._rest(question, answer, now)
         if question.topic is Topic.BREAKDOWN and advice.outcome is not AdviceOutcome.ADVISED:
             instead, children = split(context, question.issue, context.reader.past(question.issue.id), question.epoch)
@@ -101,19 +101,20 @@ class Consultations:
         return question.slot
 
     def _record(self, question: int, issue: Issue, advice: Advice, children: tuple[Issue, ...]) -> None:
+        """Record an answer with all that follows from it for the issue: a crash leaves all of it, or the question."""
         context, now = self._context, self._context.clock.now()
-        if children:
-            context.questions.add_children(now, issue.id, children)
-        context.questions.answered(now, question, issue.id, advice)
-        if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
-            context.journal.attempt_overruled(now, issue.id, advice.after, rejection(advice))
+        with context.questions.together():
+            context.questions.answered(now, question, issue.id, advice)
+            if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
+                context.journal.attempt_overruled(now, issue.id, advice.after, rejection(advice))
+            if children:
+                context.questions.add_children(now, issue.id, children)
+                names = ", ".join(child.id for child in children)
+                context.journal.status(now, issue.id, IssueStatus.EPIC, f"divided into {names}")
+            else:
+                shown = f"{advice.topic.value.replace('_', ' ')}: {advice.strategy or advice.outcome.lower()}"
+                context.journal.status(now, issue.id, IssueStatus.READY, shown)
         hit("answer_recorded")
-        if children:
-            names = ", ".join(child.id for child in children)
-            context.journal.status(now, issue.id, IssueStatus.EPIC, f"divided into {names}")
-        else:
-            shown = f"{advice.topic.value.replace('_', ' ')}: {advice.strategy or advice.outcome.lower()}"
-            context.journal.status(now, issue.id, IssueStatus.READY, shown)
 
     def _rest(self, question: Question, answer: Answer, now: float) -> None:
         """Let everybody know that the model's provider is away; the issue goes on without the answer."""
@@ -124,7 +125,9 @@ class Consultations:
         kind, reason = FailureKind.OVERLOADED, f"{model}: {answer.advice.cause if answer.advice else ''}"
         rules = context.settings.breaker
         context.journal.wait(
-            tripped(before, model, started_at=now, now=now, until=until, kind=kind, reason=reason, rules=rules)
+            tripped(
+                before, model, started_at=question.asked_at, now=now, until=until, kind=kind, reason=reason, rules=rules
+            )
         )
 
     def stop(self, *, urgent: bool) -> None:

@@ -109,12 +109,13 @@ class Epics:
                 json.dumps(failures, indent=1)[:_TEXT_MAX],
             )
         )
-        for part in parts:
-            if not states[part.id].done:
-                reason = f"taken back: issue {issue.id} goes on without it"
-                context.journal.status(now, part.id, IssueStatus.SKIPPED, reason)
-        context.questions.parts_failed(now, issue.id, text)
-        context.journal.status(now, issue.id, IssueStatus.READY, "not all of its parts could be done")
+        with context.questions.together():
+            for part in parts:
+                if not states[part.id].done:
+                    reason = f"taken back: issue {issue.id} goes on without it"
+                    context.journal.status(now, part.id, IssueStatus.SKIPPED, reason)
+            context.questions.parts_failed(now, issue.id, text)
+            context.journal.status(now, issue.id, IssueStatus.READY, "not all of its parts could be done")
 
     def _failure(self, part: Issue, state: IssueState) -> dict[str, object]:
         past = self._context.reader.past(part.id)

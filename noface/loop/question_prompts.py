@@ -87,6 +87,7 @@ def make_question(
         after=last.number,
         epoch=state.epoch,
         limits=_bounds(context),
+        asked_at=context.clock.now(),
         known_ids=known_ids(context),
     )
 

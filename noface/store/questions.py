@@ -1,6 +1,7 @@
 """What was asked about issues and what people decided on them: the rows of `advice`, `approvals` and `children`."""
 
 import json
+from contextlib import AbstractContextManager
 
 from noface.core.codec import decode
 from noface.core.history import Advice, AdviceOutcome, Approval, Topic, Verdict
@@ -18,6 +19,10 @@ class Questions:
     def __init__(self, database: Database, journal: Journal) -> None:
         self._db = database
         self._journal = journal
+
+    def together(self) -> AbstractContextManager[object]:
+        """Return a transaction: what is written in it, here or in the journal, is written whole or not at all."""
+        return self._db.transaction()
 
     def asked(
         self, at: float, issue_id: str, topic: Topic, *, after: int, epoch: int, model: str, run_id: str, directory: str

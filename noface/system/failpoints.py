@@ -37,7 +37,7 @@ FAILPOINTS = (
     "action_recorded",  # what to do next is committed to the database
     "question_asked",  # a question's row is committed, the model is about to be asked
     "question_answered",  # the model has answered, still in memory
-    "answer_recorded",  # the answer is committed, the issue's status is not moved on yet
+    "answer_recorded",  # the answer is committed, with all that follows from it for the issue
     "merge_built",  # the merge commit is in the object store
     "landing_intent",  # the intent to land is committed to the database
     "landing_ref_locked",  # main's ref is locked, its files are not touched yet
