@@ -327,3 +327,37 @@ def test_what_a_gate_leaves_in_kept_paths_is_gone_before_the_next_issue(project)
     project.commit()
     project.run(code=3)
     assert project.statuses() == {"1": "blocked", "2": "merged"}
+
+
+def test_what_a_worker_changes_in_the_kept_paths_of_a_gate_slot_lets_nothing_pass(project):
+    extra = '\n[project]\nsetup = "mkdir -p env; echo right > env/want"\nkeep = ["env"]\n'
+    project.config(gate="cmp a.txt env/want", extra=extra)
+    project.write("a.txt", "right\n")
+    project.write(".gitignore", "env/\n")
+    forge = "for want in ../gate-*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done"
+    project.play(
+        ("1", 0, [{"write": "b.txt", "text": "b"}]),  # after this one the gates' slot stays set up
+        ("2", 0, [{"shell": f"{forge}; rm stamp"}, {"write": "a.txt", "text": "wrong\n"}]),
+    )
+    project.issue(1)
+    project.issue(2, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "merged", "2": "blocked"}
+
+
+def test_kept_paths_without_a_setup_hold_nothing_when_gates_run(project):
+    project.config(
+        gate="test ! -e env/pass && ! grep -q bad a.txt || test -e env/pass", extra='\n[project]\nkeep = ["env"]\n'
+    )
+    project.write(".gitignore", "env/\n")
+    project.play(
+        ("1", 0, [{"write": "b.txt", "text": "b"}]),
+        ("2", 0, [{"shell": "for slot in ../gate-*; do mkdir -p $slot/env; touch $slot/env/pass; done"},
+                  {"write": "a.txt", "text": "bad\n"}]),
+    )  # fmt: skip
+    project.issue(1)
+    project.issue(2, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "merged", "2": "blocked"}

@@ -49,6 +49,11 @@ class Slot:
         """The file that remembers for which inputs `[project] setup` ran here."""
         return self.hub / "setup-stamp"
 
+    @property
+    def kept_stamp(self) -> Path:
+        """The file that remembers what `[project] setup` left in the kept paths of a gate slot."""
+        return self.hub / "kept-stamp"
+
 
 def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, ...]) -> Slot:
     """Make the slot's hub where it is missing; hub and folder survive between attempts."""
@@ -145,7 +150,7 @@ def _empty_submodules(slot: Slot, git: Git) -> None:
 def _empty(slot: Slot) -> None:
     remove(slot.path)
     slot.path.mkdir(parents=True)
-    for name in ("index", "index.lock", "setup-stamp"):
+    for name in ("index", "index.lock", "setup-stamp", "kept-stamp"):
         remove(slot.hub / name)
 
 

@@ -1,14 +1,14 @@
 """Makes a slot ready: checkout, and `[project] setup` where the slot is new or its inputs changed."""
 
 import hashlib
-import os
-from collections.abc import Iterator
+from pathlib import Path
 
 from noface.core.model import EndedBy, Failure
 from noface.core.patterns import matches_any
 from noface.core.taxonomy import FailureKind
 from noface.git.removal import remove
 from noface.git.slots import Slot, checkout
+from noface.loop.kept_paths import kept_digest
 from noface.loop.workshop import Workshop
 from noface.system.environment import gate_environment
 from noface.system.files import read_bounded, write_atomic
@@ -21,7 +21,9 @@ def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Cancell
     """Check `commit` out in the slot and set it up; return why that failed, if it did."""
     checkout(slot, commit)
     stamp = _stamp(shop, commit)
-    if not shop.setup.command or _read(slot) == stamp:  # asked after the checkout, which may have had to empty all
+    if (
+        not shop.setup.command or _read(slot.setup_stamp) == stamp
+    ):  # asked after the checkout, which may have had to empty all
         return None
     failure = _set_up(shop, slot, token, cancel)
     if failure is None:
@@ -32,53 +34,60 @@ def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Cancell
 def prepare_gate_slot(
     shop: Workshop, slot: Slot, commit: str, main: str, token: str, cancel: Canceller
 ) -> Failure | None:
-    """Check `commit` out for gates. What is kept comes from setup on main's tree, which no worker wrote.
+    """Check `commit` out for gates. What is kept comes from setup on main's tree, which no worker wrote (law 11).
 
-    What a gate changed there has been removed by `forget_setup`: it could let the next change pass.
+    What a gate changed there has been removed by `forget_setup`: it could let the next change pass. What anybody
+    else changed since, a worker in the slot beside it, is found here, and removed as well.
 
     Where the change itself alters a setup input (a new dependency), setup runs on the change, once, and the slot is
     set up from main again before the next use.
     """
+    if not kept_untouched(slot):
+        forget_setup(slot)
     if shop.setup.command and _stamp(shop, commit) != _stamp(shop, main):
         forget_setup(slot)
         failure = prepare(shop, slot, commit, token, cancel)
         slot.setup_stamp.unlink(missing_ok=True)  # the next one sets it up from main again
+        _note_kept(slot)
         return failure
-    if shop.setup.command and _read(slot) != _stamp(shop, main):
+    if shop.setup.command and _read(slot.setup_stamp) != _stamp(shop, main):
         forget_setup(slot)
-        failure = prepare(shop, slot, main, token, cancel)
+        failure = _prepare_kept(shop, slot, main, token, cancel)
         if failure is not None:
             return failure
     checkout(slot, commit)
-    if shop.setup.command and _read(slot) is None:  # the checkout had to empty the folder: once more from the start
-        failure = prepare(shop, slot, main, token, cancel)
+    if shop.setup.command and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder: once more
+        failure = _prepare_kept(shop, slot, main, token, cancel)
         if failure is None:
             checkout(slot, commit)
         return failure
     return None
 
 
+def _prepare_kept(shop: Workshop, slot: Slot, main: str, token: str, cancel: Canceller) -> Failure | None:
+    failure = prepare(shop, slot, main, token, cancel)
+    _note_kept(slot)
+    return failure
+
+
 def forget_setup(slot: Slot) -> None:
     """Remove what is kept and have setup run again before the slot is used next."""
     slot.setup_stamp.unlink(missing_ok=True)
+    slot.kept_stamp.unlink(missing_ok=True)
     for path in slot.keep:
         remove(slot.path / path)
 
 
-def kept_listing(slot: Slot) -> frozenset[tuple[str, int, int]]:
-    """Return name, size and mtime of every kept file: a gate that changes one has spoilt the slot."""
-    return frozenset(entry for path in slot.keep for entry in _listing(str(slot.path / path)))
+def kept_untouched(slot: Slot) -> bool:
+    """Tell whether the kept paths are as setup left them; without a setup nothing may be there."""
+    if not slot.keep:
+        return True
+    return (_read(slot.kept_stamp) or kept_digest(())) == kept_digest(slot.path / path for path in slot.keep)
 
 
-def _listing(path: str) -> Iterator[tuple[str, int, int]]:
-    for folder, _, names in os.walk(path):
-        for name in names:
-            file = f"{folder}/{name}"
-            try:
-                status = os.lstat(file)
-            except OSError:
-                continue
-            yield file, status.st_size, status.st_mtime_ns
+def _note_kept(slot: Slot) -> None:
+    if slot.keep:
+        write_atomic(slot.kept_stamp, kept_digest(slot.path / path for path in slot.keep), durable=False)
 
 
 def _stamp(shop: Workshop, commit: str) -> str:
@@ -93,9 +102,9 @@ def _stamp(shop: Workshop, commit: str) -> str:
     return hashlib.sha256(repr((shop.setup.command, found)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _read(slot: Slot) -> str | None:
+def _read(stamp: Path) -> str | None:
     try:
-        return slot.setup_stamp.read_text()
+        return stamp.read_text()
     except OSError:
         return None
 
