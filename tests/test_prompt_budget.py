@@ -236,7 +236,7 @@ def test_small_needs_are_met_before_large_ones_are_levelled(needs, room):
     short = [have for have, need in zip(got, needs, strict=True) if have < need]
     assert not short or max(short) - min(short) <= 1
     assert not short or sum(got) > room - len(needs)
-    assert not short or all(need <= max(short) for have, need in zip(got, needs, strict=True) if have == need)
+    assert not short or all(need <= max(short) + 1 for have, need in zip(got, needs, strict=True) if have == need)
 
 
 def test_drawing_happens_a_bounded_number_of_times():
