@@ -10,6 +10,7 @@ demo: $(STAMP)
 	$(BIN)/noface demo
 
 test: lint
+	$(BIN)/python -m compileall -q noface # the tests start noface many hundred times
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # Installs the real agent programs (npm and pip) into .agents/ and runs noface with them against a model on loopback.

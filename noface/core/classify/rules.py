@@ -5,8 +5,9 @@ one of them, so hundreds of rules cost little more than one.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 
 from noface.core.taxonomy import FailureKind
 
@@ -20,6 +21,12 @@ class Level(IntEnum):
     DIAGNOSTIC = 4
     SUMMARY = 5
     REPORT = 6
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile on first use: of hundreds of rules most see no line of theirs in a run."""
+    return re.compile(pattern)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +57,11 @@ class Rule:
     quotes: bool = False
     only_in_tests: bool = False
     below: bool = False
-    regex: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "regex", re.compile(self.pattern))
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The compiled pattern."""
+        return _compiled(self.pattern)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +74,11 @@ class NameRule:
     example: str
     join: str = "{test}"
     below: bool = False
-    regex: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "regex", re.compile(self.pattern))
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The compiled pattern."""
+        return _compiled(self.pattern)
 
 
 @dataclass(frozen=True, slots=True)
