@@ -118,11 +118,12 @@ class Story:
         think=False,
         worker=None,
         changed=(),
+        usage=None,
     ):
         order = self.start(issue, number, model, think=think)
         changes = tuple(FileChange(path, "M", "100644", "100644", "0" * 40, "1" * 40, 3, 1) for path in changed)
         snapshot = Snapshot(self.commit, "t" * 40, self.commit, "t" * 40, changes)
-        usage = Usage(cost_usd=cost)
+        usage = usage or Usage(cost_usd=cost)
         if gates is None:
             lint = GateResult(LINT, "t" * 40, 0, 1.5)
             gates = (lint, GateResult(GATE, "t" * 40, 1 if failure else 0, 11.0, failure=failure))

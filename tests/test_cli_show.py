@@ -1,10 +1,12 @@
 """`noface show` and `noface blocked`: the story of an issue, and what a person is told to do."""
 
+import json
+
 import pytest
 from cli_story import Story, red_test, usual_night, write_issue
 
 from noface.core.history import AdviceOutcome, Topic, Verdict
-from noface.core.model import BlockedReason, Failure, ReportStatus, WorkerReport
+from noface.core.model import BlockedReason, Failure, ReportStatus, Usage, WorkerReport
 from noface.core.taxonomy import FailureKind
 
 
@@ -43,6 +45,9 @@ def test_the_json_of_an_issue_holds_every_attempt(project, night):
         "started_at": first["started_at"],
         "seconds": 192.0,
         "cost_usd": 0.21,
+        "tokens_in": None,
+        "tokens_out": None,
+        "session_id": None,
         "action": {
             "kind": "RetryWithFeedback",
             "reason": "attempt 1 of 2 with claude-sonnet failed; it is told why",
@@ -384,3 +389,32 @@ def test_a_workers_words_cannot_drive_the_terminal_nor_pose_as_lines_of_noface(p
         assert "owned" not in page
         assert page.count("\n  The question\n") == 1
         assert "\nAttempt 9" not in page
+
+
+def test_tokens_and_session_of_an_attempt_are_shown(project):
+    write_issue(project.path, "1-x", "One")
+    story = (
+        Story(project.path).sync().run().attempt("1", 1, usage=Usage(0.1, 12_345, 678, "5e55-10n\x1b[2J" + "x" * 999))
+    )
+    story.close()
+    attempt = project.shown("show", "1")["attempts"][0]
+    assert (attempt["tokens_in"], attempt["tokens_out"], len(attempt["session_id"])) == (12_345, 678, 200)
+    page = project.noface("show", "1").stdout
+    assert "  tokens: 12,345 read, 678 written · session 5e55-10nx" in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_the_last_lines_of_a_stream_of_json_are_told_as_words(project):
+    write_issue(project.path, "1-x", "One")
+    story = Story(project.path).sync().run().attempt("1", 1)
+    entries = [
+        {"type": "text", "text": "I look around."},
+        {"type": "tool_use", "name": "Read", "input": {"file_path": "a.py"}},
+    ]
+    line = json.dumps({"type": "assistant", "message": {"content": entries}})
+    folder = story.directory("1", 1)
+    (folder / "order.record.json").write_text(json.dumps({"model": {"agent": "claude"}}))
+    (folder / "agent.log").write_text(f"{'x' * 70_000}{line}\n{line}\n")
+    story.close()
+    page = project.noface("show", "1").stdout
+    assert page.endswith("noface logs 1\n  │ I look around.\n  │   · Read a.py\n")

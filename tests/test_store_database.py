@@ -57,7 +57,8 @@ def test_a_database_of_an_older_noface_is_brought_up_to_date_with_its_rows(path,
     path.parent.mkdir()
     old = sqlite3.connect(path)
     old.executescript((SCHEMAS / f"{version}.sql").read_text())
-    old.execute("INSERT INTO issues (id, title, status) VALUES ('7', 'Seven', 'skipped')")
+    done = "skipped" if version == 1 else "merged"  # noface skipped only what was done already, then
+    old.execute("INSERT INTO issues (id, title, status) VALUES ('7', 'Seven', ?)", (done,))
     old.execute(f"PRAGMA user_version = {version}")
     old.commit()
     old.close()

@@ -141,16 +141,11 @@ def _show(attempt: sqlite3.Row, files: list[Path], models: Mapping[str, object],
 
 def _lines(name: str, text: str, attempt: sqlite3.Row, models: Mapping[str, object]) -> list[str]:
     """Return a log's lines; where an agent wrote a stream of JSON, what that says."""
-    if name != "agent.log" or "{" not in text:
+    if name != "agent.log":
         return text.splitlines()
-    from noface.views.live_agents import agent_of
-    from noface.views.live_readable import Readable, typed_reader
+    from noface.views.agent_log import log_lines
 
-    reader = typed_reader(agent_of(Path(attempt["directory"]), attempt["model"], models))
-    if reader is None:
-        return text.splitlines()
-    readable = Readable(reader)
-    return [*readable.feed(text.encode()), *readable.rest()]
+    return log_lines(text, Path(attempt["directory"]), attempt["model"], models)
 
 
 def _copy(files: list[Path]) -> None:

@@ -28,7 +28,7 @@ def show(
 
     from noface.cli.look import look
     from noface.views import page
-    from noface.views.attempt_files import tail
+    from noface.views.agent_log import last_lines
     from noface.views.find import find_issue
     from noface.views.story import story_page
     from noface.views.story_rows import asked_rows, decided_rows, show_document
@@ -45,7 +45,8 @@ def show(
     if as_json:
         page.show_json(document)
         return
-    last = tail(Path(attempts[-1]["directory"]), _LAST_LINES) if attempts else ()
+    newest = attempts[-1] if attempts else None
+    last = last_lines(Path(newest["directory"]), newest["model"], _LAST_LINES) if newest is not None else ()
     page.show(story_page(document, last, time.time(), page.width()))
 
 

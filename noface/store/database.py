@@ -9,8 +9,8 @@ from typing import Self
 
 from noface.errors import StoreError
 
-SCHEMA_VERSION = 2
-_SCRIPTS = {0: "schema.sql", 1: "migration_2.sql"}
+SCHEMA_VERSION = 3
+_SCRIPTS = {0: ("schema.sql",), 1: ("migration_2.sql", "migration_3.sql"), 2: ("migration_3.sql",)}
 """What brings a database of a version to the present one; 0 is an empty one."""
 _BUSY_SECONDS = 10.0
 _HEADER = b"SQLite format 3\0"
@@ -68,9 +68,9 @@ class Database:
             if version < SCHEMA_VERSION:
                 from importlib.resources import files
 
-                script = files("noface.store").joinpath(_SCRIPTS[version]).read_text("utf-8")
-                for statement in _statements(script):
-                    self._connection.execute(statement)
+                for script in _SCRIPTS[version]:
+                    for statement in _statements(files("noface.store").joinpath(script).read_text("utf-8")):
+                        self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     @contextmanager

@@ -7,6 +7,7 @@ from noface.core.codec import encode
 from noface.core.model import AttemptReport, GateResult, Issue
 
 _CHANGED_MAX = 2000
+_SESSION_CHARS_MAX = 200
 
 
 def dumps(value: object) -> str:
@@ -48,6 +49,7 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
         "cost_usd": usage.cost_usd if usage else None,
         "tokens_in": usage.tokens_in if usage else None,
         "tokens_out": usage.tokens_out if usage else None,
+        "session_id": (usage.session_id or "")[:_SESSION_CHARS_MAX] or None if usage else None,
         "failure": dumps(failure) if failure else None,
         "gates": dumps([_gate_row(result) for result in report.gates]),
         "notes": dumps(notes),

@@ -79,6 +79,7 @@ CREATE TABLE attempts (
     lines          INTEGER NOT NULL DEFAULT 0,  -- how many lines it added and deleted
     report         TEXT,                        -- JSON of core.model.WorkerReport
     partial        TEXT,                        -- JSON: what each step left (P4)
+    session_id     TEXT,                        -- what the agent calls its session: to go on with it by hand
     UNIQUE (issue_id, number)
 ) WITHOUT ROWID;
 

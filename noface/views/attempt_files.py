@@ -10,7 +10,6 @@ from noface.views.text import clean_block
 
 _HEAD_BYTES = 64 * 1024
 _TAIL_BYTES = 448 * 1024
-_LAST_BYTES = 16 * 1024
 _LOG_FOLDERS = ("gates", "landing")
 
 
@@ -47,19 +46,6 @@ def excerpt(path: Path, directory: Path) -> Excerpt:
     text = read_bounded(path, _HEAD_BYTES, _TAIL_BYTES)
     left_out = max(size - _HEAD_BYTES - _TAIL_BYTES, 0)
     return Excerpt(str(path.relative_to(directory)), clean_block(text), size, left_out)
-
-
-def tail(directory: Path, lines_max: int) -> tuple[str, ...]:
-    """Return the last lines an agent wrote, () where there are none."""
-    for path in existing(directory / "agent.log", directory / "agent.err"):
-        try:
-            text = read_bounded(path, 0, _LAST_BYTES)
-        except OSError:
-            continue
-        lines = [line for line in clean_block(text).splitlines() if line.strip()]
-        if lines:
-            return tuple(lines[-lines_max:])
-    return ()
 
 
 def chunks(path: Path, size_bytes: int = 1 << 20) -> Iterator[bytes]:

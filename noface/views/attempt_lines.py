@@ -36,6 +36,9 @@ def attempt_lines(attempt: Record, now: float, width: int) -> Iterator[str]:
     for note in attempt["notes"]:
         yield from hanging(note, width, "  note: ", "    ")
     yield from _report(attempt, width)
+    used = _used(attempt)
+    if used:
+        yield paint(fit(f"  {used}", width), "quiet")
     if attempt["commit"]:
         yield f"  commit {attempt['commit'][:12]}"
 
@@ -44,6 +47,16 @@ def action_lines(attempt: Record, width: int) -> Iterator[str]:
     """Return what noface decided after an attempt."""
     if attempt["action"] is not None:
         yield from hanging(f"{attempt['action']['kind']}: {attempt['action']['reason']}", width, "  → ")
+
+
+def _used(attempt: Record) -> str:
+    """Return what the agent told of its tokens, and what it calls its session."""
+    counts = [(attempt["tokens_in"], "read"), (attempt["tokens_out"], "written")]
+    told = ", ".join(f"{number:,} {what}" for number, what in counts if number is not None)
+    session = clean(attempt["session_id"] or "")
+    return " · ".join(
+        part for part in (f"tokens: {told}" if told else "", f"session {session}" if session else "") if part
+    )
 
 
 def _report(attempt: Record, width: int) -> Iterator[str]:
