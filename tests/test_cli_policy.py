@@ -371,3 +371,18 @@ def test_what_an_agent_wrote_cannot_drive_the_terminal(night):
         assert changed.rowcount == 3
     done = night.noface("policy", "replay")
     assert (done.returncode, "red" in done.stdout, "\x1b" in done.stdout) == (0, True, False)
+
+
+def test_what_may_be_spent_is_told_of_run_issue_and_attempt(project):
+    project.write(
+        "noface.toml",
+        PRESETS.replace("[retry]\n", "[retry]\nmax_cost_usd = 6\nmax_tokens = 1_000_000\n")
+        + "\n[run]\nmax_cost_usd = 20\nmax_tokens = 5_000_000\n[models.claude-opus]\nmax_cost_usd = 2.5\n",
+    )
+    shown = " ".join(project.noface("policy").stdout.split())
+    assert "attempts 5 charged ones and $6.00 and 1,000,000 tokens an issue, then it is blocked" in shown
+    assert "budget $20.00 or 5,000,000 tokens a run, then it stops; $2.50 an attempt of claude-opus roles" in shown
+    document = project.shown("policy")
+    assert (document["max_cost_usd"], document["max_tokens"]) == (6.0, 1_000_000)
+    assert document["run"] == {"max_cost_usd": 20.0, "max_tokens": 5_000_000}
+    assert document["attempt"] == {"claude-opus": {"max_cost_usd": 2.5}}

@@ -114,15 +114,24 @@ def _told(config: Path | None, issue_id: str | None) -> "Told":
     from noface.cli.policies import breaker_rules
     from noface.cli.policies import policy as policy_of
     from noface.config.load import load
+    from noface.core.budget import Budget
+    from noface.core.history import History
+    from noface.core.policy_table import ANY_ISSUE
     from noface.git.locate import locate
     from noface.views.policy_records import Told
 
     root = Path.cwd() if config is not None and issue_id is None else locate(Path.cwd()).root
     loaded = load(root, config)
-    told = Told(_name(root, config), policy_of(loaded), breaker_rules(loaded))
-    if issue_id is None:
-        return told
-    return Told(told.name, told.policy, told.breaker, _of_issue(loaded, config, issue_id))
+    asked = policy_of(loaded)
+    used = list(dict.fromkeys(rung.model for rung in asked.ladder))
+    return Told(
+        _name(root, config),
+        asked,
+        breaker_rules(loaded),
+        _of_issue(loaded, config, issue_id) if issue_id is not None else History(ANY_ISSUE),
+        Budget("run", loaded.run.max_cost_usd, loaded.run.max_tokens),
+        tuple((name, usd) for name in used if (usd := loaded.models[name].max_cost_usd) is not None),
+    )
 
 
 def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from noface.core.budget import Budget
 from noface.core.codec import encode
 from noface.core.retry_policy import Policy
 from noface.core.review_rules import When
@@ -74,7 +75,8 @@ def ladder_lines(told: Told, width: int) -> Iterator[str]:
 def _limits(told: Told, width: int) -> Iterator[str]:
     policy, breaker = told.policy, told.breaker
     same = f"; the same failure {policy.block_after} times in a row blocks at once" if policy.block_after else ""
-    cost = f" and {money(policy.issue_cost_usd_max)}" if policy.issue_cost_usd_max is not None else ""
+    issue = spoken(Budget("issue", policy.issue_cost_usd_max, policy.issue_tokens_max), " and ")
+    cost = f" and {issue}" if issue else ""
     waits = [duration(wait) for wait in told.waits(min(policy.transient_retries, _WAITS_SHOWN))]
     more = ", …" if policy.transient_retries > _WAITS_SHOWN else ""
     tries = f"{count(policy.transient_retries, 'retry', 'retries')} at most, after up to {', '.join(waits)}{more}"
@@ -87,10 +89,24 @@ def _limits(told: Told, width: int) -> Iterator[str]:
         ),
         ("strategies", f"when {policy.strategies_max} different ones beside the ladder have failed, it is blocked"),
         ("breakdown", _breakdown(policy)),
+        *([("budget", _budget(told))] if told.run.limited or told.attempt_usd else []),
         ("roles", _roles(policy)),
     ]
     for name, text in facts:
         yield from hanging(text, width, _LABEL.format(name))
+
+
+def spoken(budget: Budget, joint: str) -> str:
+    """Return a budget as people say it; "" where there is no limit."""
+    tokens = count(budget.tokens, "token") if budget.tokens is not None else ""
+    return joint.join(part for part in (money(budget.usd), tokens) if part)
+
+
+def _budget(told: Told) -> str:
+    """Return what may be spent on a run, and on one attempt; what an issue may cost stands with its attempts."""
+    run = spoken(told.run, " or ")
+    each = [f"{money(usd)} an attempt of {clean(model)}" for model, usd in told.attempt_usd]
+    return "; ".join([*([f"{run} a run, then it stops"] if run else []), *each])
 
 
 def _breakdown(policy: Policy) -> str:

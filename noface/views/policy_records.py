@@ -8,6 +8,7 @@ from typing import Any
 
 from noface.core.actions import kind_of
 from noface.core.breaker import BreakerRules
+from noface.core.budget import Budget
 from noface.core.codec import encode
 from noface.core.history import History
 from noface.core.ladder import Rung
@@ -26,12 +27,15 @@ class Told:
     """What the page is about: the policy of the file `name`, for one issue or for any.
 
     `history` holds the issue and what a person said when they unblocked it; its attempts are not looked at.
+    `run` is what a run may spend, `attempt_usd` what an attempt of a model may, for the models that have a limit.
     """
 
     name: str
     policy: Policy
     breaker: BreakerRules
     history: History = field(default_factory=lambda: History(ANY_ISSUE))
+    run: Budget = field(default_factory=lambda: Budget("run"))
+    attempt_usd: tuple[tuple[str, float], ...] = ()
 
     @property
     def any_issue(self) -> bool:
@@ -77,6 +81,9 @@ def policy_document(told: Told) -> Record:
         "max_total_attempts": told.cap,
         "block_after": policy.block_after,
         "max_cost_usd": policy.issue_cost_usd_max,
+        "max_tokens": policy.issue_tokens_max,
+        "run": {"max_cost_usd": told.run.usd, "max_tokens": told.run.tokens},
+        "attempt": {model: {"max_cost_usd": usd} for model, usd in told.attempt_usd},
         "transient": {
             "retries": policy.transient_retries,
             "waits_s": list(told.waits(min(policy.transient_retries, _WAITS_MAX))),
