@@ -129,6 +129,19 @@ def test_gemini_s_exit_code_tells_the_status_where_nothing_else_does():
     assert judged("gemini", b"", 1).kind == "AGENT_CRASH"
 
 
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [  # what 0.61.0 prints where a proxy answers with its own page, and where a model answers with nothing
+        ("[API Error: Incomplete JSON segment at the end]", "NETWORK"),
+        ("The model returned an empty response with no text or thoughts. This may be a transient API issue;"
+         " please try again.", "OUTPUT_FORMAT"),
+    ],
+)  # fmt: skip
+def test_an_answer_to_gemini_that_is_none_is_no_crash_of_gemini(message, kind):
+    told = [{"type": "error", "severity": "error", "message": message}, {"type": "result", "status": "error"}]
+    assert judged("gemini", lines(*told), 0).kind == kind
+
+
 def test_what_gemini_says_of_a_long_wait_outweighs_its_talk_of_billing():
     told = "[API Error: You exceeded your current quota, please check your plan and billing. Please retry in 32s.]"
     judgement = judged("gemini", lines({"type": "result", "status": "error", "error": {"message": told}}), 173)

@@ -33,7 +33,8 @@ _OWN: dict[str, tuple[AgentRule, ...]] = {
             "exit-setup", _WRONG_CALL, codes=frozenset({"exit-42", "exit-44", "exit-52", "exit-55"})
         ),
         _code("answer-cut", _SPENT, "answer-cut", Resource.OUTPUT),
-        AgentRule("empty-answer", FailureKind.OUTPUT_FORMAT, words=r"empty response text", talk=True),
+        AgentRule("empty-answer", FailureKind.OUTPUT_FORMAT, words=r"empty response (?:text|with no text)", talk=True),
+        AgentRule("answer-broke-off", FailureKind.NETWORK, words=r"incomplete json segment"),
         AgentRule(
             "quota",
             FailureKind.RATE_LIMITED,
