@@ -1,46 +1,15 @@
 """The repair worker on small projects: what it changes, and what it says where it changes nothing."""
 
 import sys
+from functools import partial
 
 import pytest
-
-from noface.demo.order import Order
-from noface.demo.repair import Repair
-
-PYTEST = f"{sys.executable} -B -m pytest -q"
-CONFIG = '[tool.pytest.ini_options]\npythonpath = [".", "src"]\n'
+from repair_ground import BROKEN, DOUBLE_TEST, PYTEST, contents, order_of, repair, small_project
 
 
 @pytest.fixture
 def project(tmp_path):
-    def make(**files):
-        root = tmp_path / "work"
-        for name, text in {"pyproject.toml": CONFIG, **files.pop("files", {}), **files}.items():
-            path = root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        return root
-
-    return make
-
-
-def contents(root):
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
-def order_of(accept, gates=(), paths=(), earlier=(), model="tier1", main=""):
-    accept = (accept,) if isinstance(accept, str) else accept
-    return Order("7", len(earlier) + 1, model, tuple(paths), accept, tuple(gates), tuple(earlier), main)
-
-
-def repair(root, order, tier=1):
-    lines = []
-    summary = Repair(order, tier, root, lines.append).run()
-    return summary, lines
-
-
-BROKEN = "def double(n):\n    return n + n + 1\n\n\ndef half(n):\n    return n // 2\n"
-DOUBLE_TEST = "from lib import double\n\n\ndef test_double():\n    assert double(2) == 4\n    assert double(0) == 0\n"
+    return partial(small_project, tmp_path)
 
 
 def test_a_patch_changes_one_place_of_one_file(project):

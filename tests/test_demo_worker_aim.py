@@ -1,34 +1,19 @@
 """What the repair worker reads from an order: commands, tests, earlier failures."""
 
 import json
-import sys
+from functools import partial
 
 import pytest
+from repair_ground import PYTEST, order_of, small_project
 
 from noface.demo.aim import aims
 from noface.demo.command import PytestCommand, find_node, parse_pytest
-from noface.demo.order import Earlier, Order, read_order
-
-PYTEST = f"{sys.executable} -B -m pytest -q"
-CONFIG = '[tool.pytest.ini_options]\npythonpath = [".", "src"]\n'
+from noface.demo.order import Earlier, read_order
 
 
 @pytest.fixture
 def project(tmp_path):
-    def make(**files):
-        root = tmp_path / "work"
-        for name, text in {"pyproject.toml": CONFIG, **files.pop("files", {}), **files}.items():
-            path = root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        return root
-
-    return make
-
-
-def order_of(accept, gates=(), paths=(), earlier=(), model="tier1", main=""):
-    accept = (accept,) if isinstance(accept, str) else accept
-    return Order("7", len(earlier) + 1, model, tuple(paths), accept, tuple(gates), tuple(earlier), main)
+    return partial(small_project, tmp_path)
 
 
 def test_a_pytest_command_is_understood_with_its_environment_flags_and_options(project):

@@ -5,42 +5,17 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
+from repair_ground import BROKEN, DOUBLE_TEST, PYTEST, order_of, repair, small_project
 
-from noface.demo.order import Earlier, Order
-from noface.demo.repair import Repair
-
-PYTEST = f"{sys.executable} -B -m pytest -q"
-CONFIG = '[tool.pytest.ini_options]\npythonpath = [".", "src"]\n'
+from noface.demo.order import Earlier
 
 
 @pytest.fixture
 def project(tmp_path):
-    def make(**files):
-        root = tmp_path / "work"
-        for name, text in {"pyproject.toml": CONFIG, **files.pop("files", {}), **files}.items():
-            path = root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        return root
-
-    return make
-
-
-def order_of(accept, gates=(), paths=(), earlier=(), model="tier1", main=""):
-    accept = (accept,) if isinstance(accept, str) else accept
-    return Order("7", len(earlier) + 1, model, tuple(paths), accept, tuple(gates), tuple(earlier), main)
-
-
-def repair(root, order, tier=1):
-    lines = []
-    summary = Repair(order, tier, root, lines.append).run()
-    return summary, lines
-
-
-BROKEN = "def double(n):\n    return n + n + 1\n\n\ndef half(n):\n    return n // 2\n"
-DOUBLE_TEST = "from lib import double\n\n\ndef test_double():\n    assert double(2) == 4\n    assert double(0) == 0\n"
+    return partial(small_project, tmp_path)
 
 
 def test_a_retry_that_learnt_nothing_goes_on_where_the_last_one_stopped(project):

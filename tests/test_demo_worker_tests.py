@@ -3,55 +3,25 @@
 import ast
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
+from repair_ground import BROKEN, DOUBLE_TEST, PYTEST, contents, order_of, repair, small_project
 
 from noface.demo import forkserver
 from noface.demo.command import parse_pytest
 from noface.demo.edits import Source
 from noface.demo.localise import Suspicion, ochiai, repairable, with_imported
 from noface.demo.oracle import PytestOracle
-from noface.demo.order import Order
 from noface.demo.outcome import Outcome, Verdict
-from noface.demo.repair import Repair
 from noface.demo.scratch import Scratch
-
-PYTEST = f"{sys.executable} -B -m pytest -q"
-CONFIG = '[tool.pytest.ini_options]\npythonpath = [".", "src"]\n'
 
 
 @pytest.fixture
 def project(tmp_path):
-    def make(**files):
-        root = tmp_path / "work"
-        for name, text in {"pyproject.toml": CONFIG, **files.pop("files", {}), **files}.items():
-            path = root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        return root
-
-    return make
-
-
-def contents(root):
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
-def order_of(accept, gates=(), paths=(), earlier=(), model="tier1", main=""):
-    accept = (accept,) if isinstance(accept, str) else accept
-    return Order("7", len(earlier) + 1, model, tuple(paths), accept, tuple(gates), tuple(earlier), main)
-
-
-def repair(root, order, tier=1):
-    lines = []
-    summary = Repair(order, tier, root, lines.append).run()
-    return summary, lines
-
-
-BROKEN = "def double(n):\n    return n + n + 1\n\n\ndef half(n):\n    return n // 2\n"
-DOUBLE_TEST = "from lib import double\n\n\ndef test_double():\n    assert double(2) == 4\n    assert double(0) == 0\n"
+    return partial(small_project, tmp_path)
 
 
 def test_ochiai_ranks_what_only_failing_tests_run_above_what_all_run():

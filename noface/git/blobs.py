@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from noface.errors import GitError
 from noface.git.command import Git
+from noface.git.process import end
 
 _ANSWER_FIELDS = 3
 
@@ -42,15 +43,7 @@ class BlobReader:
     def close(self) -> None:
         """End the process; a later question starts another."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        try:
-            process.stdin.close()
-        except OSError:
-            pass  # already gone
-        process.proc.wait()
-        process.stdout.close()
-        process.stderr.close()
+        end(process)
 
     def _ask(self, line: str) -> list[str]:
         """Return the fields of git's answer: id, type, size; or the id and "missing"."""

@@ -17,6 +17,7 @@ from noface.git.guard import alone
 from noface.git.mend import PATHS_SHOWN_MAX, make_move, mend
 from noface.git.outcome import Held, Landed, Moved, Result
 from noface.git.plumbing import Plumbing
+from noface.git.process import end
 from noface.git.worktrees import Worktree, checked_out, holding
 from noface.system.failpoints import hit
 
@@ -153,13 +154,7 @@ def _prepared(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int
         _say(process, "prepare")
         yield process
     finally:
-        try:
-            process.stdin.close()
-        except OSError:
-            pass  # it died, and what was written last cannot be flushed
-        process.proc.wait()
-        process.stdout.close()
-        process.stderr.close()
+        end(process)
 
 
 def _say(process: Any, word: str) -> None:

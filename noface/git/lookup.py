@@ -5,6 +5,7 @@ from typing import Any
 
 from noface.errors import GitError
 from noface.git.command import Git
+from noface.git.process import end
 
 _FIELDS = 3  # id, type, size; anything else is "<name> missing" or "ambiguous"
 
@@ -53,12 +54,4 @@ class Lookup:
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        try:
-            process.stdin.close()
-        except OSError:
-            pass  # already gone
-        process.proc.wait()
-        process.stdout.close()
-        process.stderr.close()
+        end(process)

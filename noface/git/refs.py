@@ -6,6 +6,7 @@ from typing import Any
 
 from noface.errors import GitError
 from noface.git.command import Git
+from noface.git.process import end
 
 ZERO = "0" * 40
 
@@ -74,12 +75,4 @@ class RefWriter:
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        try:
-            process.stdin.close()
-        except OSError:
-            pass  # already gone
-        process.proc.wait()
-        process.stdout.close()
-        process.stderr.close()
+        end(process)
