@@ -11,7 +11,6 @@ from noface.core.hints import (
     explain,
     holds,
     matched,
-    matching,
     searched_text,
 )
 from noface.core.model import Failure, Issue
@@ -29,7 +28,7 @@ def failed(message="", **more):
 def hints(*rules, labels=(), paths=(), message="", excerpt="", evidence=(), location=None, touched=(), failure=True):
     issue = Issue("1", "One", labels=labels, paths=paths)
     found = failed(message, excerpt=excerpt, evidence=evidence, location=location)
-    return matching(rules, issue, found if failure else None, touched, search)
+    return matched(rules, issue, found if failure else None, touched, search).hints
 
 
 def test_a_label_is_matched_whole():

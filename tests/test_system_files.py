@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noface.system.files import append_line, read_bounded, write_atomic
+from noface.system.files import read_bounded, write_atomic
 
 
 def test_text_is_written_as_utf8_and_bytes_as_they_are(tmp_path):
@@ -73,19 +73,6 @@ def test_reader_never_sees_a_part(tmp_path):
         while not writing.done():
             assert path.read_text() in contents
         writing.result()
-
-
-def test_lines_of_many_writers_do_not_mix(tmp_path):
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda i: append_line(tmp_path / "log", str(i % 10) * 5000), range(80)))
-    lines = (tmp_path / "log").read_text().splitlines()
-    assert sorted(lines) == sorted(str(i % 10) * 5000 for i in range(80))
-
-
-def test_line_with_a_line_break_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="line breaks"):
-        append_line(tmp_path / "log", "a\nb")
-    assert not (tmp_path / "log").exists()
 
 
 def test_small_file_is_read_whole(tmp_path):

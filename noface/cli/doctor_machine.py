@@ -12,7 +12,7 @@ from noface.agents.table import AGENTS
 from noface.cli.wiring import slots_dir
 from noface.config.settings import Config
 from noface.core.model import ModelSpec
-from noface.errors import NofaceError, UsageError
+from noface.errors import UsageError
 from noface.git.command import Git
 from noface.git.discovery import check_version
 from noface.git.repo import Repository
@@ -117,8 +117,3 @@ def _gates(config: Config) -> tuple[Finding, ...]:
         Finding("gates", State.BAD, f"no program {program} for {', '.join(names)}", f"Install {program}.")
         for program, names in missing.items()
     )
-
-
-def repository_problem(error: NofaceError) -> Finding:
-    """Return what to say where noface cannot work with the repository."""
-    return Finding("repository", State.BAD, error.message, error.hint)

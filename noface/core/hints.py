@@ -124,13 +124,6 @@ def matched(
     return HintsMatched(tuple(dict.fromkeys(hints)), tuple(warnings))
 
 
-def matching(
-    rules: tuple[HintRule, ...], issue: Issue, failure: Failure | None, touched: tuple[str, ...], search: Search
-) -> tuple[str, ...]:
-    """Return the hints for an issue's next prompt, without repeats."""
-    return matched(rules, issue, failure, touched, search).hints
-
-
 def slow_warning(number: int) -> str:
     """Return what a person is told of a rule (by its number in noface.toml, from 1) that ran into the time limit."""
     return f"hint {number}: its expression took too long on this failure; simplify it"

@@ -6,7 +6,6 @@ import os
 import stat
 from pathlib import Path
 
-PRIVATE_MODE = 0o600
 PUBLIC_MODE = 0o666
 NAME_PART_MAX = 60
 UTF8_CONTINUATION = bytes(range(0x80, 0xC0))
@@ -36,20 +35,6 @@ def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None
         raise
     if durable:
         _sync_directory(path.parent)
-
-
-def append_line(path: Path, line: str) -> None:
-    """Add a line to a log, made where it is missing. Lines of several writers at once don't mix.
-
-    Raises ValueError for a text of several lines, OSError where it cannot be written.
-    """
-    if "\n" in line:
-        raise ValueError(f"a line cannot contain line breaks: {line[:80]!r}")
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_MODE)
-    with os.fdopen(descriptor, "ab", buffering=0) as file:
-        rest = memoryview(line.encode(errors="surrogateescape") + b"\n")
-        while rest:
-            rest = rest[file.write(rest) :]
 
 
 def read_bounded(path: Path, head_bytes: int, tail_bytes: int) -> str:

@@ -31,11 +31,6 @@ def place_below(log: Log, number: int, repo: Repo, limit: int = DOWN_MAX, blanks
     return None
 
 
-def place_near_above(log: Log, number: int, repo: Repo) -> str | None:
-    """Return the `file:line` that a runtime prints right above the code it could not parse."""
-    return place_above(log, number, repo, limit=6)
-
-
 def place_on(log: Log, number: int, repo: Repo) -> str | None:
     """Return the first own `file:line` that a line itself names."""
     found = places(log.get(number), repo)
