@@ -40,6 +40,7 @@ def judged(error=None, agent="codex", exit_code=1, **more):
         (AgentError("Missing environment variable: `OPENAI_API_KEY`."), "AUTH"),
         (AgentError("Missing environment variable: `BASE_URL`."), "MISCONFIGURED"),
         (AgentError("getaddrinfo EAI_AGAIN api.example.com"), "NETWORK"),
+        (AgentError("OpenAIException - You are not allowed to access this model", ("BadRequestError",)), "AUTH"),
         (AgentError("something nobody has seen"), "AGENT_CRASH"),
         (AgentError(""), "AGENT_CRASH"),
         (AgentError("line 429, port 500, 403 files"), "AGENT_CRASH"),

@@ -77,7 +77,8 @@ PROVIDER: tuple[AgentRule, ...] = (
         statuses=frozenset({401, 403}),
         words=r"not logged in|please run /login|(?:invalid|incorrect|missing) (?:api key|x-api-key|auth\w*)"
         r"|api key (?:not valid|is (?:not set|missing|invalid))|unauthori[sz]ed|failed to authenticate"
-        r"|missing environment variable: \W?\w*(?:KEY|TOKEN)|(?:access|refresh) token .{0,60}(?:expired|refreshed)",
+        r"|missing environment variable: \W?\w*(?:KEY|TOKEN)|(?:access|refresh) token .{0,60}(?:expired|refreshed)"
+        r"|not (?:allowed|permitted) to (?:access|use) (?:this|the) (?:model|resource|api)",
     ),
     AgentRule(
         "not-found",
