@@ -1,5 +1,6 @@
 """The examples do what they say: all load, and those whose tools are here are worked from issue to main."""
 
+import ast
 import json
 import os
 import shutil
@@ -209,6 +210,39 @@ def test_the_shell_worker_says_what_it_cannot_do(project):
     outcomes = [(a["outcome"], a["failure"]["message"]) for a in project.attempts("2")]
     assert [outcome for outcome, _ in outcomes] == ["AGENT_CRASH"] * 2
     assert "I only know: Rename OLD to NEW" in outcomes[0][1]
+
+
+def test_an_agent_of_ones_own_reads_what_failed_before_and_its_report_is_understood(project):
+    copied(project, "own-agent")
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    first, second = project.attempts("1")
+    assert (first["outcome"], second["outcome"]) == ("TEST_FAILURE", "PASSED")
+    assert "in words.txt twice: apple" in first["failure"]["message"]
+    assert [each["report"]["status"] for each in (first, second)] == ["done", "done"]
+    assert (second["report"]["summary"], second["report"]["confidence"]) == ("Sorted words.txt.", 0.9)
+    assert (project.path / "words.txt").read_text().split() == ["apple", "pear", "plum", "quince"]
+    assert project.git("diff", "--name-only", "main^", "main") == "words.txt"
+
+
+def test_what_an_agent_of_ones_own_asks_reaches_a_person(project):
+    copied(project, "own-agent")
+    project.issue(2, "Sort it")
+    project.run("--issue", "2", code=3)
+    (attempt, *_) = project.attempts("2")
+    assert (attempt["outcome"], attempt["report"]["blocked_reason"]) == ("AGENT_CONFUSION", "unclear")
+    (blocked,) = project.shown("blocked")["blocked"]
+    assert blocked["questions"] == ["Which files are to be sorted? Name them under `paths`."]
+
+
+def test_an_agent_of_ones_own_fits_on_a_page_and_needs_nothing_but_python():
+    source = (EXAMPLES / "own-agent" / "agent.py").read_text()
+    assert len(source.splitlines()) < 60
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = {
+        name for node in nodes for name in ([node.module] if hasattr(node, "module") else [a.name for a in node.names])
+    }
+    assert modules <= sys.stdlib_module_names
 
 
 def policy_project(project, name, *issues):

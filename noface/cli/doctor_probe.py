@@ -16,6 +16,7 @@ from noface.core.model import AttemptOrder, EndedBy, Issue, ModelSpec
 from noface.core.taxonomy import Category, FailureKind
 from noface.git.repo import Repository
 from noface.loop.agent_run import run_agent
+from noface.loop.order_file import order_document
 from noface.loop.workshop import Workshop
 from noface.system.files import write_atomic
 from noface.system.supervise import Canceller, Launcher
@@ -64,9 +65,9 @@ def _probe(spec: ModelSpec, shop: Workshop, cancel: Canceller) -> Probe:
         kept.mkdir()
         place = Place(str(work), str(kept / "prompt.md"), str(kept / "order.json"), str(kept))
         write_atomic(kept / "prompt.md", _PROMPT, durable=False)
-        write_atomic(kept / "order.json", json.dumps({"prompt": _PROMPT}), durable=False)
         issue = Issue("probe", "Reply with OK")
         order = AttemptOrder("probe", "probe", issue, 1, spec, _PROMPT, "", "", 0, str(kept), ())
+        write_atomic(kept / "order.json", json.dumps(order_document(order)), durable=False)
         run = run_agent(order, shop, place, cancel, lambda _: None)
     if run.ended_by is EndedBy.CANCELLED:
         raise KeyboardInterrupt

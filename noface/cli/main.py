@@ -27,6 +27,7 @@ VERBS: dict[str, str] = {
     "policy": "policy",
     "selftest": "selftest",
     "config": "config",
+    "schema": "schema",
     "doctor": "doctor",
     "clean": "clean",
     "demo": "demo",

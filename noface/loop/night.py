@@ -3,6 +3,7 @@
 import os
 
 from noface.core.blocking import CLEARS_ITSELF
+from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED
 from noface.loop.conductor import Conductor
 from noface.loop.context import RunContext
 from noface.loop.ending import Ended
@@ -35,7 +36,7 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
         ended = Conductor(context).run(resumed)
         release_merged(context)
     except BaseException as error:
-        code = getattr(error, "exit_code", 1)
+        code = EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(error, "exit_code", EXIT_FAILURE)
         context.journal.run_ended(
             context.clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted"
         )

@@ -13,6 +13,8 @@ def order_document(order: AttemptOrder) -> dict[str, Any]:
         "schema": 1,
         "run_id": order.run_id,
         "attempt": order.number,
+        "role": order.role,
+        "think": order.think,
         "issue": {
             "id": issue.id,
             "title": issue.title,

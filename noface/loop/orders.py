@@ -38,7 +38,7 @@ def make_order(
     known = lessons_for(context, told, number)
     prompt = worker_prompt(context, told, action, start, state.note, protected, known)
     for cut in prompt.cuts:
-        context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, what=cut)
+        context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, topic=None, what=cut)
     masked = context.shop.masker.text
     text = masked(prompt.text)
     order = AttemptOrder(

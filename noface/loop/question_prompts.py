@@ -60,7 +60,7 @@ def make_question(
     )
     prompt = render(_SITUATIONS[topic], context.settings.templates, data, context.settings.prompt_tokens_max)
     for cut in prompt.cuts:
-        context.journal.event(context.clock.now(), "prompt_cut", issue.id, topic=topic, what=cut)
+        context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=None, topic=topic, what=cut)
     asked = len(told.advice) + 1
     directory = f"{attempt_directory(context.settings.attempts_dir, issue.id, last.number)}/ask-{asked}-{topic}"
     row = context.questions.asked(
