@@ -24,6 +24,8 @@ from noface.system.supervise import Canceller, Command, Launcher
 
 VALUE = "hunter2-hunter2!"
 TOKEN = Masker([Secret("MY_TOKEN", VALUE)])
+IN_PLACE = "***MY_TOKEN--***"
+"""What stands in files for the value: as long as that."""
 BORDER = 1 << 20
 
 
@@ -94,7 +96,7 @@ def test_a_value_is_replaced_by_the_name_of_its_variable():
     )
 
 
-def test_a_value_is_found_as_json_and_urls_write_it():
+def test_a_value_is_found_as_json_xml_and_urls_write_it():
     value = 'pa"ss\\wo/rd\tü&'
     masker = Masker([Secret("P", value)])
     once = json.dumps({"p": value})
@@ -104,6 +106,8 @@ def test_a_value_is_found_as_json_and_urls_write_it():
         json.dumps({"p": value}, ensure_ascii=False),
         json.dumps(once),
         "pa%22ss%5Cwo%2Frd%09%C3%BC%26",
+        'pa"ss\\wo/rd\tü&amp;',
+        "pa&quot;ss\\wo/rd\tü&amp;",
     ):
         assert "***P***" in masker.text(text), text
         assert "wo/rd" not in masker.text(text)
@@ -120,7 +124,25 @@ def test_each_long_line_of_a_value_of_many_is_found_by_itself():
 def test_the_longer_of_two_values_wins_where_both_fit():
     masker = Masker([Secret("A_KEY", "abcdefgh"), Secret("B_KEY", "abcdefghijkl")])
     assert masker.text("abcdefghijkl abcdefghij") == "***B_KEY*** ***A_KEY***ij"
-    assert masker.log(b"abcdefghijkl") == b"***B_KEY***"
+    assert masker.in_place(b"abcdefghijkl abcdefghij") == [(0, b"***B_KEY-***"), (13, b"***A_***")]
+
+
+def test_what_stands_in_a_file_for_a_value_is_as_long_and_becomes_the_same_mark_in_texts():
+    values = {"A": "abcdefghijklmnop", "LONG_NAME_KEY": "12345678", "odd-name": "qrstuvwxyz", "ACCENT_KEY": "üüüüüüüü"}
+    masker = Masker([Secret(name, value) for name, value in values.items()])
+    for name, value in values.items():
+        ((start, mark),) = masker.in_place(f"<{value}>".encode())
+        assert (start, len(mark)) == (1, len(value.encode()))
+        assert masker.text(f"<{mark.decode()}>") == masker.text(f"<{value}>") == f"<***{name}***>"
+
+
+def test_a_mark_that_could_stand_for_two_variables_is_left_as_it_is():
+    masker = Masker([Secret("DB_KEY_ONE", "12345678"), Secret("DB_KEY_TWO", "abcdefgh"), Secret("DB_K", "q" * 9 + "x")])
+    assert [mark for _, mark in masker.in_place(b"12345678 abcdefgh")] == [b"***DB***"] * 2
+    assert masker.text("***DB*** ***DB_K***") == "***DB*** ***DB_K***"
+    cut = Masker([Secret("DB_KEY_ONE", "123456789.12"), Secret("DB_KEY", "abcdefgh")])
+    assert cut.in_place(b"123456789.12") == [(0, b"***DB_KEY***")]
+    assert cut.text("***DB_KEY***") == "***DB_KEY***"
 
 
 def test_without_a_known_value_text_stays_as_it_is():
@@ -233,7 +255,8 @@ def test_values_across_the_borders_of_what_is_read_at_once_are_found(tmp_path, o
     log.write_bytes(b"x" * (BORDER + offset) + VALUE.encode() + b"y" * BORDER + VALUE.encode())
     log.chmod(0o640)
     assert mask_file(log, TOKEN)
-    assert log.read_bytes() == b"x" * (BORDER + offset) + b"***MY_TOKEN***" + b"y" * BORDER + b"***MY_TOKEN***"
+    marked = IN_PLACE.encode()
+    assert log.read_bytes() == b"x" * (BORDER + offset) + marked + b"y" * BORDER + marked
     assert log.stat().st_mode & 0o777 == 0o640
     assert list(tmp_path.iterdir()) == [log]
 
@@ -243,7 +266,7 @@ def test_the_longest_value_an_environment_can_hold_is_found_across_a_border(tmp_
     log = tmp_path / "agent.log"
     log.write_text("a" * (BORDER - 77) + value + "b" * BORDER)
     assert mask_file(log, Masker([Secret("LONG", value)]))
-    assert log.read_text() == "a" * (BORDER - 77) + "***LONG***" + "b" * BORDER
+    assert log.read_text() == "a" * (BORDER - 77) + "***LONG" + "-" * (len(value) - 10) + "***" + "b" * BORDER
 
 
 def test_200_megabytes_are_masked_in_bounded_memory(tmp_path):
@@ -257,7 +280,7 @@ def test_200_megabytes_are_masked_in_bounded_memory(tmp_path):
         check=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (150_000_000, 150_000_000)),
     )
-    assert log.stat().st_size == 200 * (1_000_000 - len(VALUE) + len("***MY_TOKEN***"))
+    assert log.stat().st_size == 200_000_000
     assert VALUE.encode() not in log.read_bytes()
 
 
@@ -270,24 +293,42 @@ def test_holes_of_a_file_that_seems_endless_are_passed_over(tmp_path):
         file.truncate(4 << 40)
     assert mask_file(log, TOKEN)
     with log.open("rb") as file:
-        assert file.read(20).rstrip(b"\0") == b"***MY_TOKEN***"
-        file.seek((3 << 40) - len(VALUE) + len("***MY_TOKEN***") - 10)
-        assert VALUE.encode() not in file.read(100_000)
+        assert file.read(20).rstrip(b"\0") == IN_PLACE.encode()
+        file.seek(3 << 40)
+        assert file.read(20).rstrip(b"\0") == IN_PLACE.encode()
     assert log.stat().st_blocks < 1000
 
 
-def test_where_there_is_no_room_for_another_file_values_are_overwritten_in_place(tmp_path):
+def test_values_are_overwritten_where_they_stand_so_no_room_is_needed(tmp_path):
     log = tmp_path / "agent.log"
     log.write_bytes(b"x" * (BORDER - 5) + VALUE.encode() + b"y" * BORDER)
-    size = log.stat().st_size
+    before = log.stat()
     script = "import sys, pathlib; from noface.core.masking import *; from noface.core.secret_names import Secret; from noface.system.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker([Secret('LONGER_THAN_ITS_VALUE', sys.argv[2])]))"
     subprocess.run(
         [sys.executable, "-B", "-c", script, log, VALUE],
         check=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (before.st_size, before.st_size)),
     )
-    assert log.read_bytes() == b"x" * (BORDER - 5) + b"*" * len(VALUE) + b"y" * BORDER
+    assert log.read_bytes() == b"x" * (BORDER - 5) + b"***LONGER_THA***" + b"y" * BORDER
+    assert log.stat().st_ino == before.st_ino
     assert list(tmp_path.iterdir()) == [log]
+
+
+def test_a_file_that_has_another_name_elsewhere_stays_there_as_it_is(tmp_path):
+    precious, log = tmp_path / "precious", tmp_path / "folder" / "agent.log"
+    log.parent.mkdir()
+    with precious.open("wb") as file:
+        file.write(VALUE.encode())
+        file.truncate(1 << 40)
+    precious.chmod(0o640)
+    log.hardlink_to(precious)
+    assert mask_file(log, TOKEN)
+    for path, first in ((precious, VALUE), (log, IN_PLACE)):
+        with path.open("rb") as file:
+            assert file.read(len(VALUE)).decode() == first
+        assert (path.stat().st_size, path.stat().st_mode & 0o777) == (1 << 40, 0o640)
+        assert path.stat().st_blocks < 5000
+    assert list(log.parent.iterdir()) == [log]
 
 
 def test_links_pipes_and_folders_in_a_logs_place_are_left_alone(tmp_path):
@@ -309,7 +350,7 @@ def command(folder, script, **changes):
     return Command(("bash", "-c", script), str(folder), env, None, idle_timeout_s=None, log_max_bytes=1 << 30, **fields)
 
 
-def test_logs_are_masked_once_the_program_has_ended_and_readers_saw_them_as_they_were(tmp_path):
+def test_logs_are_masked_before_the_last_reader_sees_them(tmp_path):
     seen = []
     with Launcher(masking=Masking(TOKEN, tmp_path)) as launcher:
         launcher.run(
@@ -319,9 +360,9 @@ def test_logs_are_masked_once_the_program_has_ended_and_readers_saw_them_as_they
             ),
             on_end=lambda: seen.append((tmp_path / "out").read_text()),
         )
-    assert seen == [f"out {VALUE}\nlate {VALUE}\n"]
-    assert (tmp_path / "out").read_text() == "out ***MY_TOKEN***\nlate ***MY_TOKEN***\n"
-    assert (tmp_path / "err").read_text() == "err ***MY_TOKEN***\n"
+    assert seen == [f"out {IN_PLACE}\nlate {IN_PLACE}\n"]
+    assert (tmp_path / "out").read_text() == seen[0]
+    assert (tmp_path / "err").read_text() == f"err {IN_PLACE}\n"
     assert list((tmp_path / "unmasked").iterdir()) == []
 
 
@@ -332,14 +373,14 @@ def test_logs_of_a_program_that_was_ended_are_masked_too(tmp_path, how):
     script = "echo $SECRET_VALUE; " + ("yes" if how == "limit" else "sleep 100")
 
     def look():
-        if how == "cancelled" and VALUE in (tmp_path / "out").read_text():
+        if how == "cancelled" and (tmp_path / "out").read_text():
             stop.cancel()
 
     with Launcher(masking=Masking(TOKEN, tmp_path)) as launcher:
         asked = command(tmp_path, script, **changes)
         ended = launcher.run(asked if how != "limit" else _limited(asked), stop, on_output=look)
     assert ended.ended_by is not EndedBy.ITSELF or ended.output_limit
-    assert (tmp_path / "out").read_text().startswith("***MY_TOKEN***\n")
+    assert (tmp_path / "out").read_text().startswith(f"{IN_PLACE}\n")
 
 
 def _limited(asked):
@@ -351,16 +392,22 @@ def _limited(asked):
 def test_an_unreadable_log_is_masked_all_the_same(tmp_path):
     with Launcher(masking=Masking(TOKEN, tmp_path)) as launcher:
         launcher.run(command(tmp_path, "echo $SECRET_VALUE; chmod 000 out"))
-    (tmp_path / "out").chmod(0o600)
-    assert (tmp_path / "out").read_text() == "***MY_TOKEN***\n"
+    assert (tmp_path / "out").read_text() == f"{IN_PLACE}\n"
 
 
 def test_new_files_of_a_covered_folder_are_masked_and_old_ones_are_not(tmp_path):
     (tmp_path / "order.json").write_text(VALUE)
+    (tmp_path / "before").mkdir()
+    (tmp_path / "before" / "chat.md").write_text(VALUE)
     with Masking(TOKEN, tmp_path / "state").covering(tmp_path):
         (tmp_path / "chat.md").write_text(VALUE)
-    assert (tmp_path / "chat.md").read_text() == "***MY_TOKEN***"
+        (tmp_path / "of/its/own").mkdir(parents=True)
+        (tmp_path / "of/its/own/chat.md").write_text(VALUE)
+        (tmp_path / "of/link").symlink_to(tmp_path / "before")
+    assert (tmp_path / "chat.md").read_text() == IN_PLACE
+    assert (tmp_path / "of/its/own/chat.md").read_text() == IN_PLACE
     assert (tmp_path / "order.json").read_text() == VALUE
+    assert (tmp_path / "before" / "chat.md").read_text() == VALUE
 
 
 def interrupted(state, *paths, masker=TOKEN):
@@ -376,7 +423,7 @@ def interrupted(state, *paths, masker=TOKEN):
 def test_what_a_killed_noface_left_is_masked_by_the_next(tmp_path):
     left = interrupted(tmp_path, tmp_path / "attempts/7/1/agent.log", tmp_path / "baseline/check.out")
     assert Masking(TOKEN, tmp_path).catch_up() == 2
-    assert (tmp_path / "attempts/7/1/agent.log").read_text() == "***MY_TOKEN***"
+    assert (tmp_path / "attempts/7/1/agent.log").read_text() == IN_PLACE
     assert Masking(TOKEN, tmp_path).catch_up() == 0
     assert list((tmp_path / "unmasked").iterdir()) == []
     del left
@@ -441,10 +488,10 @@ def test_secrets_that_worker_and_gate_print_are_nowhere_in_what_noface_keeps_sen
     assert "FAILED: ***MY_TOKEN***, ***GitHub token***" in second
     assert "Use the key ***GitHub token*** and ***MY_TOKEN***." in second
     log = project.state / "attempts" / "7" / "1" / "agent.log"
-    assert log.read_text() == f"worker got ***MY_TOKEN*** and {SHAPED}\n***OPENROUTER***\n"
-    assert (log.parent / "agent.err").read_text() == "***MY_TOKEN***\n"
-    assert (log.parent / "chat.md").read_text() == "***MY_TOKEN***\n"
-    assert (log.parent / "gates" / "check.out").read_text() == f"FAILED: ***MY_TOKEN***, {SHAPED}\n"
+    assert log.read_text() == f"worker got {IN_PLACE} and {SHAPED}\n***OPENROUTER***\n"
+    assert (log.parent / "agent.err").read_text() == f"{IN_PLACE}\n"
+    assert (log.parent / "chat.md").read_text() == f"{IN_PLACE}\n"
+    assert (log.parent / "gates" / "check.out").read_text() == f"FAILED: {IN_PLACE}, {SHAPED}\n"
 
 
 def test_a_known_secret_that_a_worker_writes_into_a_file_never_lands(project):
@@ -461,20 +508,22 @@ def test_a_known_secret_that_a_worker_writes_into_a_file_never_lands(project):
     assert project.git("ls-tree", "--name-only", "main", "b.txt") == ""
 
 
-def test_logs_of_a_run_that_was_killed_are_masked_by_the_next(project):
+def test_what_a_worker_wrote_beside_its_logs_when_noface_was_killed_is_masked_by_the_next_run(project):
+    beside = "$(dirname $NOFACE_ORDER_FILE)"
     project.config(
         '\n[models.shell]\nagent = "command"\nenv_pass = ["MY_TOKEN"]\n'
-        'command = "echo got $MY_TOKEN; test $NOFACE_ATTEMPT != 1 || sleep 100; echo > b.txt"\n'
+        f'command = "mkdir -p {beside}/db; echo $MY_TOKEN | tee {beside}/db/chat.md > {beside}/chat.md; '
+        'test $NOFACE_ATTEMPT != 1 || sleep 100; echo > b.txt"\n'
     )
     project.issue(7, model="shell")
     project.commit()
     running = project.start("run", MY_TOKEN=VALUE)
-    log = project.state / "attempts" / "7" / "1" / "agent.log"
-    wait_for(lambda: log.exists() and VALUE in log.read_text())
+    chat = project.state / "attempts" / "7" / "1" / "chat.md"
+    wait_for(lambda: chat.exists() and VALUE in chat.read_text())
     running.kill()
     running.communicate()
     wait_for(lambda: not project.processes())
-    assert VALUE in log.read_text()
+    assert VALUE in chat.read_text()
     project.run(MY_TOKEN=VALUE)
-    assert log.read_text() == "got ***MY_TOKEN***\n"
+    assert chat.read_text() == f"{IN_PLACE}\n"
     assert where_it_stands(project, VALUE) == []

@@ -44,8 +44,16 @@ def look(config: Path | None = None) -> Look:
     fingerprint = tracker.fingerprint()
     if reader.fact("fingerprint") != fingerprint:
         backlog = with_own_parts(tracker.backlog(merged_ids(reader)), database)
-        Journal(database).sync_backlog(backlog, fingerprint)
+        Journal(database).sync_backlog(_masked(backlog) if exists else backlog, fingerprint)
     return Look(location, database, reader, tracker, exists)
+
+
+def _masked(backlog: Backlog) -> Backlog:
+    """Return the backlog without the secrets of the environment: what follows is written to disk."""
+    from noface.core.masked_records import masked_backlog
+    from noface.system.masking import known_secrets
+
+    return masked_backlog(backlog, known_secrets((), None).masker)
 
 
 def with_own_parts(backlog: Backlog, database: Database) -> Backlog:

@@ -1,13 +1,14 @@
 """Takes secrets out of the records that are stored, shown, and quoted in prompts (I12).
 
 Names of tests lose only values that are known: they are compared with those of main's run, so they must stay what
-they are. Paths, commits and commands are left alone, since programs use them.
+they are. Of the paths that a worker changed only values that a project cannot bear by chance are taken out. Commits,
+commands and all other paths are left alone, since programs use them.
 """
 
 from dataclasses import replace
 
 from noface.core.masking import Masker
-from noface.core.model import AgentRun, AttemptReport, Failure, GateResult, WorkerReport
+from noface.core.model import AgentRun, AttemptReport, Backlog, Failure, GateResult, Issue, Snapshot, WorkerReport
 
 
 def masked_failure(failure: Failure | None, masker: Masker) -> Failure | None:
@@ -55,6 +56,32 @@ def masked_report(report: AttemptReport, masker: Masker) -> AttemptReport:
         notes=_texts(report.notes, masker),
         worker=_masked_worker(report.worker, masker) if report.worker is not None else None,
     )
+
+
+def masked_snapshot(snapshot: Snapshot, masker: Masker) -> Snapshot:
+    """Return a snapshot whose notes and names of files hold no secret."""
+    return replace(
+        snapshot,
+        changes=tuple(replace(change, path=masker.path(change.path)) for change in snapshot.changes),
+        protected_edits=tuple(map(masker.path, snapshot.protected_edits)),
+        oversized=tuple(map(masker.path, snapshot.oversized)),
+        notes=_texts(snapshot.notes, masker),
+    )
+
+
+def masked_issue(issue: Issue, masker: Masker) -> Issue:
+    """Return an issue whose words hold no secret."""
+    return replace(issue, title=masker.text(issue.title), body=masker.text(issue.body))
+
+
+def masked_backlog(backlog: Backlog, masker: Masker) -> Backlog:
+    """Return a backlog whose titles, faults and warnings hold no secret: that is what is stored of it."""
+    faults, warnings = (
+        tuple(replace(fault, problem=masker.text(fault.problem), hint=masker.text(fault.hint)) for fault in faults)
+        for faults in (backlog.faults, backlog.warnings)
+    )
+    issues = tuple(replace(issue, title=masker.text(issue.title)) for issue in backlog.issues)
+    return Backlog(issues, faults, warnings)
 
 
 def _masked_worker(report: WorkerReport, masker: Masker) -> WorkerReport:

@@ -1,13 +1,18 @@
 """Takes secrets out of text and bytes: `***NAME***` stands for the value of the variable NAME (I12).
 
-A value is found as it is and as JSON, or a URL, would write it; of a value of several lines each long line counts by
-itself, since logs cut texts into lines. Values are searched for before shapes, so that a key whose variable is known
-is called by its name.
+A value is found as it is and as JSON, XML or a URL would write it; of a value of several lines each long line counts
+by itself, since logs cut texts into lines. Values are searched for before shapes, so that a key whose variable is
+known is called by its name.
+
+In files values are overwritten where they stand, so what stands for one there has its length: `***NAME---***`, or
+`***NA***` for a short one. In texts that becomes `***NAME***` again: who reads a log late must not see another text.
 """
 
+import html
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 from noface.core.key_shapes import without_keys
 from noface.core.secret_names import VALUE_CHARS_MIN, Secret
@@ -15,7 +20,11 @@ from noface.core.secret_names import VALUE_CHARS_MIN, Secret
 _LINE_CHARS_MIN = 24
 _MARKED_CHARS_MAX = 60
 _TELLING_CHARS_MIN = 12
+_CORE_CHARS_MIN = 6
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_AS_IT_IS = re.compile(r"[A-Za-z0-9._~-]+")
+_NAME = re.compile(r"[A-Za-z0-9_]+")
+_MARK_CHARS = len("******")
 
 
 class Masker:
@@ -26,11 +35,14 @@ class Masker:
         self.names = frozenset(secret.name for secret in kept)
         self._telling = frozenset(secret.name for secret in kept if _is_telling(secret.value))
         forms = _forms(kept)
-        self._marks = {form: f"***{name}***" for form, name in forms.items()}
-        self._pattern = _any_of(list(forms))
         encoded = {form.encode("utf-8", "surrogateescape"): name for form, name in forms.items()}
         self._byte_names = encoded
+        self._telling_pattern = _any_of([form for form, name in forms.items() if name in self._telling])
         self._byte_pattern = _any_of_bytes(list(encoded))
+        self._in_place = {form: _of_length(name, len(form)).encode() for form, name in encoded.items()}
+        self._cores = _cores(forms)
+        self._marks = {form: f"***{name}***" for form, name in forms.items()} | _restored(encoded)
+        self._pattern = _any_of(sorted(self._marks, key=len, reverse=True))
         self.longest_bytes = max(map(len, encoded), default=0)
 
     def __bool__(self) -> bool:
@@ -47,15 +59,27 @@ class Masker:
             return text
         return self._pattern.sub(lambda match: self._marks[match[0]], text)
 
+    def path(self, path: str) -> str:
+        """Return a file's path without the known values, but for short and plain ones, which a project may bear."""
+        return self._telling_pattern.sub(lambda match: self._marks[match[0]], path)
+
     def holds(self, data: bytes) -> bool:
         """Tell whether a known value stands in `data`."""
-        return any(form in data for form in self._byte_names)
+        return any(core in data for core in self._cores) and any(form in data for form in self._byte_names)
 
-    def log(self, data: bytes) -> bytes:
-        """Return bytes of a log without the known values."""
+    def in_place(self, data: bytes) -> list[tuple[int, bytes]]:
+        """Return what to write over `data` to take the known values out: offsets, and texts as long as the values."""
         if not self.holds(data):
-            return data
-        return self._byte_pattern.sub(lambda match: f"***{self._byte_names[match[0]]}***".encode(), data)
+            return []
+        found = []
+        left = bytearray(data)
+        for form, mark in self._in_place.items():  # the longest first: another value may be a part of it
+            start = left.find(form)
+            while start >= 0:
+                left[start : start + len(form)] = mark
+                found.append((start, mark))
+                start = left.find(form, start + len(form))
+        return found
 
     def patch(self, patch: bytes, mark: str) -> bytes:
         """Return a patch without the known values. Of those that it adds `mark` says so, with the variable as {type}.
@@ -66,8 +90,10 @@ class Masker:
         if not self.holds(patch):
             return patch
         lines = patch.split(b"\n")
-        names = {sign: self._names_in(b"\n".join(line for line in lines if line[:1] == sign)) for sign in (b"+", b"-")}
-        telling = (names[b"+"] - names[b"-"]) & self._telling
+        made = [line for line, after in pairwise(lines) if after.startswith(b"new file ") and line[:5] == b"diff "]
+        added = self._names_in(b"\n".join([*made, *(line for line in lines if line[:1] == b"+")]))
+        removed = self._names_in(b"\n".join(line for line in lines if line[:1] == b"-"))
+        telling = (added - removed) & self._telling
         new = {name: mark.format(type=name[:_MARKED_CHARS_MAX]) for name in telling}
         known = {name: f"***{name}***" for name in self.names}
 
@@ -79,10 +105,6 @@ class Masker:
 
     def _names_in(self, data: bytes) -> frozenset[str]:
         return frozenset(name for form, name in self._byte_names.items() if form in data)
-
-    def spans(self, data: bytes) -> list[tuple[int, int]]:
-        """Return where known values stand in `data`: start and end."""
-        return [match.span() for match in self._byte_pattern.finditer(data)] if self.holds(data) else []
 
 
 def _forms(secrets: tuple[Secret, ...]) -> dict[str, str]:
@@ -106,7 +128,9 @@ def _is_telling(value: str) -> bool:
 def _written(value: str) -> tuple[str, ...]:
     once = json.dumps(value)[1:-1]
     plain = json.dumps(value, ensure_ascii=False)[1:-1]
-    return (value, once, plain, json.dumps(once)[1:-1], json.dumps(plain, ensure_ascii=False)[1:-1], _percent(value))
+    twice = json.dumps(once)[1:-1], json.dumps(plain, ensure_ascii=False)[1:-1]
+    element = html.escape(value, quote=False)
+    return (value, once, plain, *twice, element, element.replace('"', "&quot;"), html.escape(value), _percent(value))
 
 
 def _percent(value: str) -> str:
@@ -120,3 +144,30 @@ def _any_of(forms: list[str]) -> "re.Pattern[str]":
 
 def _any_of_bytes(forms: list[bytes]) -> "re.Pattern[bytes]":
     return re.compile(b"|".join(map(re.escape, forms)) if forms else rb"(?!)")
+
+
+def _cores(forms: Iterable[str]) -> tuple[bytes, ...]:
+    """Return texts of which one stands wherever a form does: looking for those few first is faster.
+
+    Whatever is written otherwise in JSON, XML or URLs, letters and digits are not, so most forms of a value share one.
+    """
+    found = set()
+    for form in forms:
+        longest = max(_AS_IT_IS.findall(form), key=len, default="")
+        found.add((longest if len(longest) >= _CORE_CHARS_MIN else form).encode("utf-8", "surrogateescape"))
+    return tuple(core for core in found if not any(other in core for other in found if other != core))
+
+
+def _of_length(name: str, length: int) -> str:
+    """Return what stands for a value of `length` bytes in its place, without what JSON or a shell would take amiss."""
+    room = length - _MARK_CHARS
+    return f"***{(name if _NAME.fullmatch(name) else '')[:room].ljust(room, '-')}***"
+
+
+def _restored(encoded: Mapping[bytes, str]) -> dict[str, str]:
+    """Return the whole marks for those that stand in files, where these tell the variable."""
+    told: dict[str, set[str]] = {}
+    for form, name in encoded.items():
+        told.setdefault(_of_length(name, len(form)), set()).add(f"***{name}***")
+    whole = {f"***{name}***" for name in encoded.values()}
+    return {mark: next(iter(marks)) for mark, marks in told.items() if len(marks) == 1 and mark not in whole}

@@ -62,6 +62,7 @@ def run_gate(
             log_max_bytes=place.log_bytes_max,
         ),
         cancel,
+        rewritten=(str(place.folder / gate.report),) if gate.report else (),
     )
     if ended.ended_by in (EndedBy.CANCELLED, EndedBy.LOST) and not ended.output_limit:
         return None

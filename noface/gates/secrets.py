@@ -66,8 +66,13 @@ def scan(patch: str) -> Scan:
     detectors = _detectors()
     if not detectors and "[masked by noface: " not in patch:
         return Scan((), patch)
+    secrets = [
+        Secret(row.rpartition(" b/")[2].rstrip('"'), match["type"], row)
+        for row in patch.split("\n")
+        if row.startswith("diff --git ")
+        for match in list(_MASKED.finditer(row))[:1]
+    ]  # in the name of a file
     known = {found for line in changed_lines(patch) if line.removed for found in _spans(line.text, detectors)}
-    secrets: list[Secret] = []
     masked: dict[str, str] = {}
     in_key = ""
     for line in changed_lines(patch):

@@ -11,7 +11,7 @@ from pathlib import Path
 from noface.agents.base import Place
 from noface.core.answers.report import find_report
 from noface.core.codec import decode, encode
-from noface.core.masked_records import masked_failure, masked_report
+from noface.core.masked_records import masked_failure, masked_report, masked_snapshot
 from noface.core.model import AgentRun, AttemptOrder, AttemptReport, EndedBy, Failure, Snapshot, WorkerReport
 from noface.gates.secrets import MARK
 from noface.git.refs import RefUpdate
@@ -112,7 +112,8 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     shop.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, str(order.number)), taken.snapshot.candidate))
     said, invalid = find_report(agent.answer)
     notes = (f"the worker's report is malformed: {invalid.violation}",) if invalid is not None else ()
-    work = Work(agent, taken.snapshot, taken.patch_hash, taken.changed, said, notes)
+    snapshot = masked_snapshot(taken.snapshot, shop.masker)
+    work = Work(agent, snapshot, taken.patch_hash, taken.changed, said, notes)
     patch = shop.masker.patch(taken.patch[:_PATCH_BYTES_MAX], MARK)
     write_atomic(directory / "diff.patch", patch, durable=False)
     # Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from noface.core.backlog import without_unknown_models
+from noface.core.masked_records import masked_backlog
 from noface.core.model import Backlog, Issue, IssueState
 from noface.core.parts import with_parts
 from noface.core.taxonomy import IssueStatus
@@ -34,7 +35,7 @@ class BacklogWatch:
         listed = without_unknown_models(context.tracker.backlog(merged), context.settings.models)
         self.backlog = replace(listed, issues=with_parts(listed.issues, context.questions.children()))
         self._seen = seen
-        context.journal.sync_backlog(self.backlog, fingerprint)
+        context.journal.sync_backlog(masked_backlog(self.backlog, context.shop.masker), fingerprint)
         states = context.reader.states()
         agreed = tuple(as_agreed(issue, states[issue.id]) for issue in self.backlog.issues)
         agreed = with_rechecks(agreed, states, context.questions)

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.core.masked_records import masked_issue
 from noface.core.model import Failure, Issue, Proof
 from noface.core.taxonomy import IssueStatus
 from noface.git.land import Held, Landed, Moved, advance
@@ -151,7 +152,8 @@ class MergeQueue:
         context = self._context
         plumbing, journal, clock = context.shop.plumbing, context.journal, context.clock
         parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
-        commit = plumbing.commit_tree(proof.tree, parents, landing_message(entry.issue, entry.number))
+        named = masked_issue(entry.issue, self._context.shop.masker)
+        commit = plumbing.commit_tree(proof.tree, parents, landing_message(named, entry.number))
         plumbing.refs.apply(RefUpdate(hold_ref(entry.issue.id, "landing"), commit))
         landing = journal.landing_intent(
             clock.now(),

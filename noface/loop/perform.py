@@ -4,6 +4,7 @@ from noface.core.actions import Action, AwaitIssues, Block, Land, RequestApprova
 from noface.core.blocking import approval_document, block_document
 from noface.core.breaker import tripped
 from noface.core.history import History
+from noface.core.masked_records import masked_issue
 from noface.core.model import Issue, PastAttempt, Proof
 from noface.core.policy import next_action
 from noface.core.taxonomy import IssueStatus
@@ -39,14 +40,15 @@ def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | 
     _move_branch(context, issue, past)
     context.journal.action(now, issue.id, last.number if last else None, action)
     hit("action_recorded")
+    stored = masked_issue(issue, context.shop.masker)
     match action:
         case Land():
             enqueue(context, queue, issue, past, proof)
         case Block():
-            document = block_document(issue, action, told, _branch(issue, past))
+            document = block_document(stored, action, told, _branch(issue, past))
             context.journal.blocked(now, issue.id, action.reason, document)
         case RequestApproval():
-            document = approval_document(issue, action, told, _branch(issue, past))
+            document = approval_document(stored, action, told, _branch(issue, past))
             context.journal.approval_requested(now, issue.id, action.reason, document)
         case Skip():
             context.journal.status(now, issue.id, IssueStatus.SKIPPED, action.reason)

@@ -1,8 +1,8 @@
-"""Takes secrets out of the logs of programs once these have ended, also where noface was killed meanwhile (I12).
+"""Takes secrets out of the files of programs once these have ended, also where noface was killed meanwhile (I12).
 
-Programs write their logs themselves, so a value is on the disk while they run. Before one is started a note says which
-files are to be looked through; it goes away once they have been. What a killed noface left is looked through by the
-next one.
+A `LogGuard` has done so in their logs while they ran, but for the last moment before noface is killed, and for what a
+program hides from it. Before one is started a note says which files are to be looked through; it goes away once they
+have been. What a killed noface left is looked through by the next one.
 """
 
 import contextlib
@@ -32,9 +32,10 @@ class Masking:
 
     @contextmanager
     def covering(self, *paths: str | Path) -> Iterator[None]:
-        """Take the secrets out of these files once what writes them has ended; of a folder, out of its new files.
+        """Take the secrets out of these files once what writes them has ended.
 
-        Raises OSError where a file that holds a secret can be neither replaced nor overwritten.
+        Of a folder, out of its new files, and of those in its new folders. Raises OSError where a file cannot be
+        looked through, or holds a secret and cannot be overwritten.
         """
         if not self.masker:
             yield
@@ -66,9 +67,7 @@ class Masking:
         return masked
 
     def _mask(self, path: Path, there_before: frozenset[str]) -> int:
-        if not _is_folder(path):
-            return int(mask_file(path, self.masker))
-        return sum(mask_file(path / name, self.masker) for name in sorted(_names_in(path) - there_before))
+        return sum(mask_file(file, self.masker) for file in _files_below(path, there_before))
 
     def _note(self, wanted: Mapping[Path, frozenset[str]]) -> Path | None:
         if self._notes is None or self._state_dir is None:
@@ -118,6 +117,22 @@ def _is_path(value: str) -> bool:
         return os.path.lexists(os.path.expanduser(value))  # noqa: PTH111 - Path raises where there is no such user
     except (OSError, ValueError):
         return False
+
+
+def _files_below(path: Path, there_before: frozenset[str]) -> Iterator[Path]:
+    """Yield the path itself where it is no folder, else what is new in it, at any depth; no link is followed."""
+    if not _is_folder(path):
+        yield path
+        return
+    found = [path / name for name in sorted(_names_in(path) - there_before, reverse=True)]
+    for _ in range(_FILES_MAX):
+        if not found:
+            return
+        file = found.pop()
+        if _is_folder(file):
+            found += [file / name for name in sorted(_names_in(file), reverse=True)]
+        else:
+            yield file
 
 
 def _is_folder(path: Path) -> bool:

@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,11 +20,12 @@ from noface.errors import NofaceError
 from noface.system.canceller import Canceller
 from noface.system.command import COMMAND_MARKER, Command, Exit, Ladder
 from noface.system.keepers import KeeperLostError, Keepers
+from noface.system.log_guard import LogGuard
 from noface.system.masking import Masking
 from noface.system.proctree import send_signal
 from noface.system.startfault import explain
 from noface.system.sweep import sweep
-from noface.system.watch import Watch
+from noface.system.watch import OnOutput, Watch
 
 __all__ = ["COMMAND_MARKER", "Canceller", "Command", "Exit", "Ladder", "Launcher"]
 
@@ -34,7 +36,8 @@ ORDER_BYTES_MAX = 16 << 20
 class Launcher:
     """Runs commands, from any thread. Close it, or use it as a context manager, to end all that still run.
 
-    Whatever secret `masking` knows is out of a command's logs once `run` returns (I12).
+    Whatever secret `masking` knows is out of a command's logs a moment after it was written, and for certain once
+    `run` returns (I12).
     """
 
     def __init__(self, ladder: Ladder | None = None, masking: Masking | None = None) -> None:
@@ -73,22 +76,27 @@ class Launcher:
         self,
         command: Command,
         cancel: Canceller | None = None,
-        on_output: Callable[[], float | None] | None = None,
+        on_output: OnOutput | None = None,
         on_end: Callable[[], object] | None = None,
+        rewritten: tuple[str, ...] = (),
     ) -> Exit:
         """Run a command to its end, and until nothing of it is left.
 
         `on_output` is called every tick (0.2 s at most) and returns the monotonic time of the last sign of life,
-        None before the first; without it, any growth of the logs is one. If it raises, the command is killed.
-        `on_end` is called when all has ended, while the logs are still as they were written.
+        None before the first; without it, any growth of the logs is one. If it returns an EndedBy, the command is
+        ended for that reason; if it raises, the command is killed.
+        `on_end` is called when all has ended, before the logs are masked once more as a whole. `rewritten` are files
+        of the program's own that are kept free of secrets like its logs.
         A command that cannot be started gives an Exit with `error`, not an exception. Raises OSError where a log
-        with a secret in it cannot be written anew.
+        with a secret in it cannot be overwritten.
         """
         with self._idle:
             self._running += 1
         try:
-            with self.masking.covering(command.stdout, command.stderr):
-                ended = self._run(command, cancel, on_output)
+            logs = (command.stdout, command.stderr)
+            guard = LogGuard(logs, rewritten, self.masking.masker)
+            with closing(guard), self.masking.covering(*logs, *rewritten):
+                ended = self._run(command, cancel, on_output, guard)
                 if on_end is not None:
                     on_end()
                 return ended
@@ -97,7 +105,13 @@ class Launcher:
                 self._running -= 1
                 self._idle.notify_all()
 
-    def _run(self, command: Command, cancel: Canceller | None, on_output: Callable[[], float | None] | None) -> Exit:
+    def _run(
+        self,
+        command: Command,
+        cancel: Canceller | None,
+        on_output: OnOutput | None,
+        guard: LogGuard,
+    ) -> Exit:
         began = time.monotonic()
         mark = os.urandom(16).hex()
         order = dataclasses.asdict(command) | {"env": {**dict(command.env), COMMAND_MARKER: mark}}
@@ -111,7 +125,7 @@ class Launcher:
             keeper = self._keepers.hire(order)
         except KeeperLostError as problem:
             return Exit(None, None, EndedBy.LOST, time.monotonic() - began, error=f"{problem.message}; {problem.hint}")
-        watch = Watch(command, keeper.control, cancellers, self._ladder, on_output, began)
+        watch = Watch(command, keeper.control, cancellers, self._ladder, on_output, began, guard)
         report = watch.wait()
         if report is None:
             if watch.stuck:

@@ -13,8 +13,12 @@ from typing import Any
 from noface.core.model import EndedBy
 from noface.system.canceller import Canceller
 from noface.system.command import Command, Ladder
+from noface.system.log_guard import LogGuard
 
 TICK_S = 0.2
+
+OnOutput = Callable[[], float | EndedBy | None]
+"""Called every tick; returns the monotonic time of the last sign of life, None before the first, or why to end."""
 
 KEEPER_KILLED = "the process that watched over the command was killed, so how the command ended is not known"
 STUCK = "the process that watched over the command did not report its end, so how it ended is not known"
@@ -32,9 +36,11 @@ class Watch:
         control: socket.socket,
         cancellers: Sequence[Canceller],
         ladder: Ladder,
-        on_output: Callable[[], float | None] | None,
+        on_output: OnOutput | None,
         began: float,
+        guard: LogGuard,
     ) -> None:
+        self._guard = guard
         self._command = command
         self._control = control
         self._cancellers = cancellers
@@ -60,10 +66,12 @@ class Watch:
         """
         with self._control:
             try:
-                return self._wait()
+                report = self._wait()
             except BaseException:
                 self._desert()
                 raise
+        self._guard.finish()
+        return report
 
     def _wait(self) -> dict[str, Any] | None:
         poll = select.poll()
@@ -79,6 +87,7 @@ class Watch:
                 else:
                     # It stays readable for ever; that it is set is all there was to learn from it.
                     poll.unregister(descriptor)
+            self._guard.look()
             self._look(time.monotonic())
             if self.stuck:
                 return None
@@ -108,20 +117,25 @@ class Watch:
             if not self._hurried and self._urgent():
                 self._stop(now)
             return
-        self._look_for_life(now)
-        reason = self._reason_to_end(now)
+        wanted = self._look_for_life(now)
+        reason = self._reason_to_end(now) or wanted
         if reason is not None:
             self.ended_by = reason
             self._stop(now)
 
-    def _look_for_life(self, now: float) -> None:
+    def _look_for_life(self, now: float) -> EndedBy | None:
+        """Return why whoever reads the output wants an end, if so."""
         if self._on_output is not None:
-            self._life = self._on_output() or self._life
-            return
+            told = self._on_output()
+            if isinstance(told, EndedBy):
+                return told
+            self._life = told or self._life
+            return None
         sizes = _sizes(self._command)
         if sizes != self._sizes:
             self._sizes = sizes
             self._life = now
+        return None
 
     def _reason_to_end(self, now: float) -> EndedBy | None:
         if any(canceller.cancelled for canceller in self._cancellers):
