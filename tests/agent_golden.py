@@ -1,5 +1,7 @@
 """What the adapters read of every recorded run, exactly: its events, cost, tokens and session.
 
+`so_far` is what was known of its cost and tokens before its last line came.
+
 `python tests/agent_golden.py` writes recordings/golden.json anew; look at its diff before you keep it.
 """
 
@@ -19,9 +21,13 @@ def read(each):
     reader = AGENTS[each.cli].reader()
     events = reader.feed(each.stdout + b"\n")
     usage = reader.evidence(each.exit_code, each.stderr).usage
+    cut = AGENTS[each.cli].reader()
+    cut.feed(each.stdout.rstrip(b"\n").rpartition(b"\n")[0] + b"\n")
+    so_far = cut.used()
     return {
         "cost_usd": usage.cost_usd,
         "tokens": [usage.tokens_in, usage.tokens_out, usage.tokens_cached],
+        "so_far": [so_far.cost_usd, so_far.tokens_in, so_far.tokens_out, so_far.tokens_cached],
         "session": usage.session_id,
         "events": [f"{event.kind}: {event.text[:_SHOWN_MAX]}" for event in events],
     }

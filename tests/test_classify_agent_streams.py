@@ -133,8 +133,7 @@ def test_gemini_s_exit_code_tells_the_status_where_nothing_else_does():
     ("message", "kind"),
     [  # what 0.61.0 prints where a proxy answers with its own page, and where a model answers with nothing
         ("[API Error: Incomplete JSON segment at the end]", "NETWORK"),
-        ("The model returned an empty response with no text or thoughts. This may be a transient API issue;"
-         " please try again.", "OUTPUT_FORMAT"),
+        ("The model returned an empty response with no text or thoughts. This may be a transient API issue.", "OUTPUT_FORMAT"),
     ],
 )  # fmt: skip
 def test_an_answer_to_gemini_that_is_none_is_no_crash_of_gemini(message, kind):

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import time
+from dataclasses import replace
 
 import pytest
 from cli_story import Story, red_test, write_issue
@@ -15,7 +16,7 @@ from rich.console import Console, Group
 from noface.agents.base import EventKind
 from noface.core.breaker import Breaker
 from noface.core.budget import Budget, Spent
-from noface.loop.agent_run import file_in
+from noface.loop.run_watch import file_in
 from noface.store.spending import Spending
 from noface.views.live_block import block
 from noface.views.live_state import IssueFacts, Role, State, advance, wants_facts
@@ -59,6 +60,36 @@ def test_a_row_names_issue_attempt_model_step_cost_and_time():
         " 7  Fix the login of visitors whose name holds a comma               $0.42  0:42",
         "    attempt 2 claude-sonnet · Edit src/login.py",
     ]
+
+
+@pytest.mark.parametrize(
+    ("finished", "cost_usd", "tokens", "shown"),
+    [
+        (0.42, 1.1, 9000, "$1.52"),
+        (None, 1.1, None, "$1.10"),
+        (None, None, 41_200, "41.2k tok"),
+        (0.42, None, 41_200, "$0.42 + 41.2k tok"),
+        (None, None, None, ""),
+        (None, None, 0, ""),
+    ],
+)
+def test_a_row_shows_what_its_worker_has_used_so_far(finished, cost_usd, tokens, shown):
+    facts = IssueFacts("Fix it", "running", 2, "small", cost_usd=finished)
+    state = told(State(0.0), running(), progress("Read a.py", cost_usd=cost_usd, tokens=tokens), facts=facts)
+    assert " ".join(rows(state)[0].split()) == f"7 Fix it {shown} 0:42".replace("  ", " ")
+
+
+def test_what_a_worker_used_is_shown_until_it_is_counted():
+    state = told(State(0.0), running(), progress("Read a.py", cost_usd=1.0, tokens=5000))
+    state = told(state, progress("running the gates", phase="gate"))
+    assert "$1.42" in rows(state)[0]
+    assert drawn(state, Totals({}, Spent(0.42, 100)))[-1].endswith("1 attempt · $1.42 · 2:22")
+    limited = Totals({}, Spent(0.42, 1000), Budget("run", None, 50_000))
+    assert "$1.42 · 6k of 50k tokens" in drawn(state, limited)[-1]
+    assert wants_facts(state, "attempt_finished", "7")
+    state = told(state, ("attempt_finished", "7", {"number": 2}), facts=replace(LOGIN, cost_usd=1.45))
+    assert "$1.45" in rows(state)[0]
+    assert drawn(state, Totals({}, Spent(1.45)))[-1].endswith("1 attempt · $1.45 · 2:22")
 
 
 def test_until_the_agent_is_seen_to_work_it_begins():

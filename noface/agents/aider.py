@@ -4,10 +4,11 @@ It keeps no login and no session; its histories go to the attempt's folder, and 
 own retries cannot be bounded: they end by themselves after about 85 seconds.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from noface.agents.aider_stream import AiderReader
-from noface.agents.base import WORKER, Invocation, Place, defaults
+from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
 from noface.agents.typed import LITELLM_ENVIRONMENT
 from noface.core.model import AttemptOrder, ModelSpec
 
@@ -24,6 +25,7 @@ class AiderAgent:
     """Translates orders to aider's command line and its text to events."""
 
     environment: ClassVar[tuple[str, ...]] = (*LITELLM_ENVIRONMENT, "AIDER_*")
+    holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:
         """Return the program: `[models.NAME] command`, or aider."""
@@ -38,13 +40,14 @@ class AiderAgent:
         argv = [self.program(order.model), "--message-file", place.prompt_file]
         if order.model.model:
             argv += ["--model", order.model.model]
-        argv += [*_FLAGS, "--chat-history-file", f"{place.directory}/aider.chat.md"]
-        argv += ["--input-history-file", f"{place.directory}/aider.input"]
+        chat, typed = f"{place.directory}/aider.chat.md", f"{place.directory}/aider.input"
+        argv += [*_FLAGS, "--chat-history-file", chat, "--input-history-file", typed]
         argv += ["--chat-mode", "ask"] if order.role != WORKER else []
         argv += ["--reasoning-effort", "high", "--thinking-tokens", "32k"] if order.think else []
         env = defaults(order.model, ("COLUMNS", _COLUMNS), ("LITELLM_LOCAL_MODEL_COST_MAP", "True"))
-        return Invocation((*argv, *order.model.args), None, env)
+        return Invocation((*argv, *order.model.args), None, env, histories=(chat, typed))
 
-    def reader(self) -> AiderReader:
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> AiderReader:
         """Return a reader of its text."""
+        del env
         return AiderReader()

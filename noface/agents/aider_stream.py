@@ -68,7 +68,6 @@ class AiderReader(TypedReader):
         """Return the evidence; a run that ends without an answer has not finished."""
         error = self._told(self._since.lines)
         words = self._answer if error is None or self._answer != "" else self._since.text
-        counted = self._answered or None
         return AgentEvidence(
             self.agent,
             exit_code,
@@ -76,8 +75,13 @@ class AiderReader(TypedReader):
             error=error,
             finished=error is None and exit_code == 0 and self._answered,
             last_words="" if words.startswith(_EMPTY) else words,
-            usage=Usage(self._cost, counted and self._sent, counted and self._received),
+            usage=self.used(),
         )
+
+    def used(self) -> Usage:
+        """Return the sum of what its answers used; the cost is aider's own sum."""
+        counted = self._answered or None
+        return Usage(self._cost, counted and self._sent, counted and self._received)
 
     def _told(self, since: list[str]) -> AgentError | None:
         own = "\n".join(since)

@@ -1,6 +1,7 @@
 """What an agent adapter is: it builds a command line and reads a stream. It starts no process."""
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Protocol
@@ -11,6 +12,9 @@ LINE_BYTES_MAX = 4 * 1024 * 1024
 LAST_WORDS_MAX = 2000
 ANSWER_MAX = 200_000
 """Characters of a run's last message that are looked through for a report or an answer."""
+
+ONLY_THE_STREAM: Mapping[str, str] = {}
+"""The environment for a reader that is to look at nothing beside the stream."""
 
 WORKER = "worker"
 """The role that edits. In any other a run is asked something, and is kept from editing where the CLI can be."""
@@ -57,11 +61,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A program to start: argument list, file for standard input, and environment on top of the usual."""
+    """A program to start: argument list, file for standard input, and environment on top of the usual.
+
+    `histories` are text files of its own in which the program keeps what was said; like logs they must hold no secret.
+    """
 
     argv: tuple[str, ...]
     stdin: str | None
     env: tuple[tuple[str, str], ...] = ()
+    histories: tuple[str, ...] = ()
 
 
 def defaults(model: ModelSpec, *variables: tuple[str, str]) -> tuple[tuple[str, str], ...]:
@@ -97,8 +105,12 @@ class StreamReader(Protocol):
         """Take the next bytes and return the events they complete."""
         ...
 
+    def used(self) -> Usage:
+        """Return what the run has used so far, as far as it told. Cheap, and asked several times a second."""
+        ...
+
     def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
-        """Judge the run, once its process has ended by itself."""
+        """Judge the run, once its process has ended by itself. Its usage counts however the run ended."""
         ...
 
 
@@ -106,10 +118,12 @@ class Agent(Protocol):
     """An agent program noface can drive.
 
     `environment` are glob patterns of the variables that the program reads for itself, its keys among them; what any
-    program needs (PATH, HOME, proxies, certificates, locale) is not repeated there.
+    program needs (PATH, HOME, proxies, certificates, locale) is not repeated there. `holds_cost`: the program ends a
+    run at `max_cost_usd` by itself, and more gently than from outside.
     """
 
     environment: ClassVar[tuple[str, ...]]
+    holds_cost: ClassVar[bool]
 
     def program(self, model: ModelSpec) -> str:
         """Return the program that must be on PATH, or "" where none is needed."""
@@ -119,8 +133,8 @@ class Agent(Protocol):
         """Return how to start the agent on an order."""
         ...
 
-    def reader(self) -> StreamReader:
-        """Return a fresh reader for one run."""
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> StreamReader:
+        """Return a fresh reader for one run. `env` is the program's environment: it tells where it keeps its files."""
         ...
 
 

@@ -2,14 +2,18 @@
 
 Its own retries are bounded, so that noface's backoff rules; as root it runs only with IS_SANDBOX=1.
 
-Its configuration folder stays the person's: their login and its renewal live there, it keeps what runs at once apart
-by session, and it locks what it shares only for a moment. Nothing of its own is written into the workspace.
+Its configuration folder stays the person's: their login and its renewal live there, and it keeps what runs at once
+apart by session. What they share, ~/.claude.json, it writes under a lock held for a moment, each time as a new file
+that takes the old one's place. Where a killed run left the lock behind, others write without it and do not wait (seen
+with strace; tests/agents proves it). So a CLAUDE_CONFIG_DIR for each attempt would gain nothing, and cost the login.
+Nothing of its own is written into the workspace.
 """
 
 import os
+from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import WORKER, Invocation, Place, defaults
+from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
 from noface.agents.claude_stream import ClaudeReader
 from noface.core.model import AttemptOrder, ModelSpec
 
@@ -25,6 +29,7 @@ class ClaudeAgent:
         "ANTHROPIC_*", "CLAUDE_*", "MAX_THINKING_TOKENS", "API_TIMEOUT_MS", "BASH_*", "MCP_*", "MAX_MCP_*",
         "DISABLE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*",
     )  # fmt: skip
+    holds_cost: ClassVar[bool] = True
 
     def program(self, model: ModelSpec) -> str:
         """Return the program: `[models.NAME] command`, or claude."""
@@ -48,6 +53,7 @@ class ClaudeAgent:
             env.append(("IS_SANDBOX", "1"))
         return Invocation((*argv, *order.model.args), place.prompt_file, defaults(order.model, *env))
 
-    def reader(self) -> ClaudeReader:
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> ClaudeReader:
         """Return a reader of stream-json."""
+        del env
         return ClaudeReader()

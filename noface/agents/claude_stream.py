@@ -6,6 +6,7 @@ An API error ends in a result line with `subtype: "success"` and `is_error: true
 from typing import Any
 
 from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind
+from noface.agents.claude_usage import AnswerTokens
 from noface.agents.typed import SHOWN_MAX, JsonReader, cost, number, table, text, tool, total
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.classify.reset_times import epoch
@@ -30,6 +31,7 @@ class ClaudeReader(JsonReader):
         self._last_text = ""
         self._editing: dict[str, str] = {}
         self._session: str | None = None
+        self._answers = AnswerTokens()
 
     def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
         """Return the events of a line."""
@@ -38,6 +40,7 @@ class ClaudeReader(JsonReader):
             case "assistant":
                 self._retrying = None
                 self._error = text(entry.get("error"))  # of the newest: an error that was overcome is none
+                self._answers.saw(table(entry.get("message")))
                 return self._content(entry.get("message"))
             case "user":
                 return self._edits(entry.get("message"))
@@ -64,7 +67,7 @@ class ClaudeReader(JsonReader):
             retrying=self._retrying,
             finished=finished,
             last_words=text(result.get("result")) or self._last_text,
-            usage=self._usage(),
+            usage=self.used(),
         )
 
     def _broke_off(self) -> bool:
@@ -124,17 +127,24 @@ class ClaudeReader(JsonReader):
         self._resets_at = epoch(at) if at is not None else None
         return [AgentEvent(EventKind.LIMIT, "the provider's usage limit is reached", self._resets_at)]
 
-    def _usage(self) -> Usage:
-        """Return what the run used: over all models, since `usage` leaves out what Claude Code asks on the side."""
+    def used(self) -> Usage:
+        """Return what the run used: its result's word, until that comes the sum of its answers without a cost.
+
+        The result counts over all models, since its `usage` leaves out what Claude Code asks on the side.
+        """
         cached = self._count("cacheReadInputTokens", "cache_read_input_tokens")
         written = self._count("cacheCreationInputTokens", "cache_creation_input_tokens")
-        return Usage(
+        told = Usage(
             cost_usd=cost(self._result.get("total_cost_usd")),
             tokens_in=total(self._count("inputTokens", "input_tokens"), written, cached),
             tokens_out=self._count("outputTokens", "output_tokens"),
             session_id=self._session,
             tokens_cached=cached,
         )
+        so_far = self._answers.sum
+        if so_far is None or told.cost_usd is not None or told.tokens is not None:
+            return told
+        return Usage(None, so_far.read, so_far.written, self._session, so_far.cached)
 
     def _count(self, of_model: str, of_run: str) -> int | None:
         models = table(self._result.get("modelUsage")).values()

@@ -9,10 +9,12 @@ share no lock for longer than a moment. A home of its own would cost the login: 
 original worthless, a login in the keyring belongs to the folder's path, and every new home fetches its plugins anew.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import WORKER, Invocation, Place, defaults
+from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
 from noface.agents.codex_stream import CodexReader
+from noface.agents.codex_usage import Rollout
 from noface.core.model import AttemptOrder, ModelSpec
 
 _LOG = "error,codex_core::responses_retry=warn"
@@ -22,6 +24,7 @@ class CodexAgent:
     """Translates orders to Codex's command line and its stream to events."""
 
     environment: ClassVar[tuple[str, ...]] = ("CODEX_*", "OPENAI_*", "AZURE_OPENAI_*", "RUST_LOG")
+    holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:
         """Return the program: `[models.NAME] command`, or codex."""
@@ -41,6 +44,6 @@ class CodexAgent:
         env = defaults(order.model, ("RUST_LOG", _LOG), ("CODEX_SQLITE_HOME", f"{place.directory}/codex"))
         return Invocation((*argv, *order.model.args, "-"), place.prompt_file, env)
 
-    def reader(self) -> CodexReader:
-        """Return a reader of its JSON lines."""
-        return CodexReader()
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> CodexReader:
+        """Return a reader of its JSON lines, and of the tokens in its log of the thread."""
+        return CodexReader(Rollout(env))

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind
-from noface.agents.typed import SHOWN_MAX, JsonReader, table, text, tool, total
+from noface.agents.codex_usage import Rollout, usage_of
+from noface.agents.typed import SHOWN_MAX, JsonReader, table, text, tool
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.model import Usage
 
@@ -22,10 +23,11 @@ class CodexReader(JsonReader):
 
     agent = "codex"
 
-    def __init__(self) -> None:
+    def __init__(self, rollout: Rollout) -> None:
         super().__init__()
+        self._rollout = rollout
         self._thread: str | None = None
-        self._usage: dict[str, Any] = {}
+        self._usage: Usage | None = None
         self._error: AgentError | None = None
         self._retrying: AgentError | None = None
         self._finished = False
@@ -38,7 +40,7 @@ class CodexReader(JsonReader):
                 self._thread = text(entry.get("thread_id")) or None
                 return []
             case "turn.completed":
-                self._usage, self._finished, self._error = table(entry.get("usage")), True, None
+                self._usage, self._finished, self._error = usage_of(table(entry.get("usage"))), True, None
                 return [AgentEvent(EventKind.RESULT, "turn completed")]
             case "turn.failed":
                 return self._failed(table(entry.get("error")))
@@ -51,7 +53,7 @@ class CodexReader(JsonReader):
 
     def gathered(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return the evidence; the usage of a resumed thread is that of all its turns."""
-        usage = self._usage
+        self._rollout.used(self._thread, at_once=True)
         return AgentEvidence(
             self.agent,
             exit_code,
@@ -60,13 +62,12 @@ class CodexReader(JsonReader):
             retrying=self._waiting(stderr),
             finished=self._finished,
             last_words=self._last_text,
-            usage=Usage(
-                tokens_in=total(usage.get("input_tokens")),
-                tokens_out=total(usage.get("output_tokens")),
-                session_id=self._thread,
-                tokens_cached=total(usage.get("cached_input_tokens")),
-            ),
+            usage=self.used(),
         )
+
+    def used(self) -> Usage:
+        """Return what the turn used; until that is told, what Codex's log of the thread says."""
+        return replace(self._usage or self._rollout.used(self._thread), session_id=self._thread)
 
     def _waiting(self, stderr: str) -> AgentError | None:
         """Return what it is trying to overcome, with the time at which its log says that it will try again."""

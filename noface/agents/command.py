@@ -7,12 +7,22 @@ edits are judged by the gates whatever it says.
 
 import re
 import shlex
+from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Invocation, Lines, Place, Verdict
+from noface.agents.base import (
+    LAST_WORDS_MAX,
+    ONLY_THE_STREAM,
+    AgentEvent,
+    EventKind,
+    Invocation,
+    Lines,
+    Place,
+    Verdict,
+)
 from noface.agents.typed import asks, unescaped
 from noface.core.classify.agents.clis import ASKS
-from noface.core.model import AttemptOrder, Failure, ModelSpec
+from noface.core.model import AttemptOrder, Failure, ModelSpec, Usage
 from noface.core.taxonomy import FailureKind
 
 _TOKEN = re.compile(r"\{\w+\}|\\.|.", re.DOTALL)
@@ -26,6 +36,7 @@ class CommandAgent:
     """Runs `[models.NAME] command`, with `args` added, `{prompt_file}` and `{model}` filled in."""
 
     environment: ClassVar[tuple[str, ...]] = ()
+    holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:
         """Return the command's first word where it is a plain program name; the shell finds everything else."""
@@ -43,8 +54,9 @@ class CommandAgent:
         command = " ".join((command, *(shlex.quote(argument) for argument in order.model.args)))
         return Invocation(("bash", "-c", command), place.prompt_file)
 
-    def reader(self) -> "CommandReader":
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> "CommandReader":
         """Return a reader that takes every line for a sign of life."""
+        del env
         return CommandReader()
 
 
@@ -89,6 +101,10 @@ class CommandReader:
         if events:
             self._last = events[-1].text[:LAST_WORDS_MAX]
         return events
+
+    def used(self) -> Usage:
+        """Return that nobody knows: a plain command does not tell."""
+        return Usage()
 
     def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
         """Judge by the exit code alone; of a failure the end of the output may tell that it is a question."""

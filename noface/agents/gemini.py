@@ -1,12 +1,16 @@
 """Gemini CLI (seen with 0.61.0): `gemini -o stream-json`, prompt on stdin.
 
-~/.gemini stays the person's, since their login is renewed there; runs at once have sessions of their own in it. It has
-no option for extended thinking or for a limit of cost.
+~/.gemini stays the person's, since their login is renewed there; runs at once have sessions of their own in it. What
+they share, the list of projects, is written under a lock held for a moment, each time as a whole; the lock of a killed
+run counts for ten seconds. It has no option for extended thinking or for a limit of cost, nor one for its retries: of
+ten a request, each after the wait that the provider asked for, only the idle limit makes fewer. (A file of defaults
+would do it, but Gemini CLI reads one only from folders that belong to root.)
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import WORKER, Invocation, Place
+from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place
 from noface.agents.gemini_stream import GeminiReader
 from noface.core.model import AttemptOrder, ModelSpec
 
@@ -15,6 +19,7 @@ class GeminiAgent:
     """Translates orders to Gemini CLI's command line and its stream to events."""
 
     environment: ClassVar[tuple[str, ...]] = ("GEMINI_*", "GOOGLE_*", "CLOUDSDK_*")
+    holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:
         """Return the program: `[models.NAME] command`, or gemini."""
@@ -32,6 +37,7 @@ class GeminiAgent:
             argv += ["-m", order.model.model]
         return Invocation((*argv, *order.model.args), place.prompt_file)
 
-    def reader(self) -> GeminiReader:
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> GeminiReader:
         """Return a reader of stream-json."""
+        del env
         return GeminiReader()

@@ -2,8 +2,10 @@
 
 `result.status` tells more than the exit code: broken, malformed and empty answers exit with 0. Of a failed request the
 exit code is the HTTP status & 255. An answer cut off at the output limit is reported as a success (see `_is_cut`).
+Failed tries stand in standard error alone: up to ten a request, each after the wait that the provider asked for.
 """
 
+import re
 from typing import Any
 
 from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind
@@ -16,6 +18,9 @@ _EDITING_TOOLS = frozenset({"write_file", "replace", "edit"})
 _OPEN_TOOLS_MAX = 1_000
 _STATUS_OF_EXIT = {status & 255: status for status in (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504)}
 _OWN_EXITS = frozenset({41, 42, 44, 52, 53, 55})
+_TRY = re.compile(
+    r"^Attempt \d{1,3} failed(?: with status (\d{3}))?[.:] (.{0,2000}(?:\n(?![ }]).{0,300})?)", re.MULTILINE
+)
 
 
 class GeminiReader(JsonReader):
@@ -31,9 +36,11 @@ class GeminiReader(JsonReader):
         self._tools = 0
         self._editing: dict[str, str] = {}
         self._session: str | None = None
+        self._awaits_answer = True
 
     def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
         """Return the events of a line."""
+        self._awaits_answer = entry.get("type") in ("init", "tool_result") or entry.get("role") == "user"
         match entry.get("type"):
             case "init":
                 self._session = text(entry.get("session_id")) or None
@@ -68,21 +75,35 @@ class GeminiReader(JsonReader):
         error = self._told(exit_code, stderr)
         if good and self._is_cut():
             error = AgentError("the answer stops in the middle of a sentence: the output limit", ("answer-cut",))
-        stats = table(self._result.get("stats"))
         return AgentEvidence(
             self.agent,
             exit_code,
             stderr,
             error=error,
+            retrying=self._waiting(stderr),
             finished=good and error is None,
             last_words=self._said,
-            usage=Usage(
-                tokens_in=total(stats.get("input_tokens")),
-                tokens_out=total(stats.get("output_tokens")),
-                session_id=self._session,
-                tokens_cached=total(stats.get("cached")),
-            ),
+            usage=self.used(),
         )
+
+    def used(self) -> Usage:
+        """Return what its result says; before that nothing is told."""
+        stats = table(self._result.get("stats"))
+        return Usage(
+            tokens_in=total(stats.get("input_tokens")),
+            tokens_out=total(stats.get("output_tokens")),
+            session_id=self._session,
+            tokens_cached=total(stats.get("cached")),
+        )
+
+    def _waiting(self, stderr: str) -> AgentError | None:
+        """Return what it is trying to overcome: the last failed try, where no answer has come since it asked."""
+        failed = list(_TRY.finditer(stderr))[-1:]
+        if not failed or not self._awaits_answer:
+            return None
+        body = table(parsed(failed[0][2]).get("error"))
+        status = whole(body.get("code")) or int(failed[0][1] or 0) or None
+        return AgentError(text(body.get("message")) or failed[0][2].strip(), error_codes(body), status)
 
     def _tool(self, entry: dict[str, Any]) -> list[AgentEvent]:
         self._said = ""

@@ -6,9 +6,10 @@ kept from editing.
 """
 
 import sys
+from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import Invocation, Place, defaults
+from noface.agents.base import ONLY_THE_STREAM, Invocation, Place, defaults
 from noface.agents.mini_stream import MiniReader
 from noface.agents.typed import LITELLM_ENVIRONMENT
 from noface.core.model import AttemptOrder, ModelSpec
@@ -26,6 +27,7 @@ class MiniAgent:
     """Translates orders to mini's command line and its text to events."""
 
     environment: ClassVar[tuple[str, ...]] = (*LITELLM_ENVIRONMENT, "MSWEA_*")
+    holds_cost: ClassVar[bool] = True
 
     def program(self, model: ModelSpec) -> str:
         """Return the program: `[models.NAME] command`, or mini."""
@@ -34,7 +36,8 @@ class MiniAgent:
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; the prompt goes through a file of its own, since an argument may be too short."""
         files = f"{place.directory}/mini"
-        argv = [self.program(order.model), "-y", "--exit-immediately", "-o", f"{files}.traj.json"]
+        told = f"{files}.traj.json"
+        argv = [self.program(order.model), "-y", "--exit-immediately", "-o", told]
         argv += ["-c", "mini.yaml", "-c", f"{files}.task.yaml"]
         if order.model.model:
             argv += ["-m", order.model.model]
@@ -43,8 +46,10 @@ class MiniAgent:
         if order.think:
             argv += ["-c", "model.model_kwargs.reasoning_effort=high"]  # dropped where the model has no such thing
         start = (sys.executable, "-P", "-m", "noface.agents.mini_task", place.prompt_file, files)
-        return Invocation((*start, *argv, *order.model.args), None, defaults(order.model, *_ENV))
+        env = defaults(order.model, *_ENV)
+        return Invocation((*start, *argv, *order.model.args), None, env, histories=(told,))
 
-    def reader(self) -> MiniReader:
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> MiniReader:
         """Return a reader of its sections."""
+        del env
         return MiniReader()

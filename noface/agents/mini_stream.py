@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Tail
-from noface.agents.mini_task import SUMMARY
+from noface.agents.mini_task import SUMMARY, USED
 from noface.agents.typed import SHOWN_MAX, TypedReader, cost, table, text, unescaped, whole
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.model import Usage
@@ -22,6 +22,9 @@ _STATUS = re.compile(r"[A-Z]\w+(?:Exceeded|Error)")
 _EXCEPTION = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception|Exceeded\w*|Timeout)): (.*)", re.DOTALL)
 _LENGTH = "(finish_reason=length)"
 _SUMMARY = f'{{"{SUMMARY}": '
+_USED = f'{{"{USED}": '
+_COUNTS = ("tokens_in", "tokens_out", "tokens_cached")
+_ROUNDED_USD = 0.006
 _BUDGET_FROM_USD = 0.05
 """The exit status does not tell a limit of steps from one of money; nobody sets a budget below this."""
 
@@ -37,11 +40,15 @@ class MiniReader(TypedReader):
         self._texts: dict[str, Tail] = {}
         self._cost: float | None = None
         self._summary: dict[str, Any] = {}
+        self._used: dict[str, Any] = {}
 
     def line(self, line: str) -> list[AgentEvent]:
         """Return the event of a section's first line, and of each line an agent says."""
         if line.startswith(_SUMMARY):
-            self._summary = _summary(line)
+            self._used = self._summary = _told(line, SUMMARY)
+            return []
+        if line.startswith(_USED):
+            self._used = _told(line, USED)
             return []
         shown = unescaped(line).rstrip()
         start = _SECTION.match(shown)
@@ -58,14 +65,12 @@ class MiniReader(TypedReader):
         return [AgentEvent(EventKind.TEXT, shown[:SHOWN_MAX])] if shown and self._section == "Agent" else []
 
     def gathered(self, exit_code: int | None, stderr: str) -> AgentEvidence:
-        """Return the evidence. Without a summary no tokens are told, and the cost is that before the last step."""
+        """Return the evidence."""
         told = self._summary
         ended = exit_code == 0 and (self._section == "Exit" or bool(told))
         error = self._by_status() if ended else self._by_exception(stderr) if exit_code else None
         submitted = text(told.get("submission")).strip() or self._text("Exit") if ended and error is None else ""
         said = self._text("Agent").partition("```")[0].strip()
-        spent = cost(told.get("cost_usd"))
-        counts = [whole(told.get(name)) for name in ("tokens_in", "tokens_out", "tokens_cached")]
         return AgentEvidence(
             self.agent,
             exit_code,
@@ -73,8 +78,15 @@ class MiniReader(TypedReader):
             error=error,
             finished=ended and error is None,
             last_words=submitted or said,
-            usage=Usage(self._cost if spent is None else spent, counts[0], counts[1], tokens_cached=counts[2]),
+            usage=self.used(),
         )
+
+    def used(self) -> Usage:
+        """Return what the newest summary says; of a step since then the cost in whole cents is known."""
+        exact, by_steps = cost(self._used.get("cost_usd")), self._cost
+        newer = exact is None or (not self._summary and by_steps is not None and by_steps > exact + _ROUNDED_USD)
+        counts = [whole(self._used.get(name)) for name in _COUNTS]
+        return Usage(by_steps if newer else exact, counts[0], counts[1], tokens_cached=counts[2])
 
     def _by_status(self) -> AgentError | None:
         status = text(self._summary.get("exit_status")) or self._text("Exit")
@@ -97,9 +109,9 @@ class MiniReader(TypedReader):
         return self._texts[section].text if section in self._texts else ""
 
 
-def _summary(line: str) -> dict[str, Any]:
+def _told(line: str, name: str) -> dict[str, Any]:
     try:
-        return table(table(json.loads(line)).get(SUMMARY))
+        return table(table(json.loads(line)).get(name))
     except (ValueError, RecursionError):
         return {}
 

@@ -2,7 +2,8 @@
 
 mini takes its task as an argument, which the kernel caps at 128 KiB, or from a YAML file (FILES.task.yaml; JSON is
 YAML). What it prints is rounded and wrapped; how the run went exactly stands in the trajectory it leaves
-(FILES.traj.json), of which the essence is printed as one last line of JSON.
+(FILES.traj.json), of which the essence is printed as one last line of JSON. It is written anew after each step: what
+the run has used so far is printed as such a line as well, so that it is known however the run ends.
 """
 
 import json
@@ -11,6 +12,8 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,8 @@ from noface.agents.base import ANSWER_MAX
 from noface.agents.typed import cost, number, table, text, total
 
 SUMMARY = "mini_run"
+USED = "mini_used"
+_LOOK_EVERY_S = 3.0
 _NOT_IN_YAML = re.compile("[\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 _TRAJECTORY_BYTES_MAX = 256 * 1024 * 1024
 
@@ -36,41 +41,68 @@ def summary(trajectory: dict[str, Any]) -> dict[str, Any]:
     info = table(trajectory.get("info"))
     stats, agent = table(info.get("model_stats")), table(table(info.get("config")).get("agent"))
     steps, calls = number(agent.get("step_limit")) or 0, number(stats.get("api_calls")) or 0
-    messages = trajectory.get("messages")
-    extras = [table(table(message).get("extra")) for message in messages] if isinstance(messages, list) else []
-    usages = [table(table(extra.get("response")).get("usage")) for extra in extras]
     return {
         "exit_status": text(info.get("exit_status")),
         "submission": text(info.get("submission"))[-ANSWER_MAX:],
-        "cost_usd": cost(stats.get("instance_cost")),
-        "tokens_in": total(*(usage.get("prompt_tokens") for usage in usages)),
-        "tokens_out": total(*(usage.get("completion_tokens") for usage in usages)),
-        "tokens_cached": total(*(table(usage.get("prompt_tokens_details")).get("cached_tokens") for usage in usages)),
+        **used(trajectory),
         "limit": "turns" if 0 < steps <= calls else "cost",
     }
 
 
+def used(trajectory: dict[str, Any]) -> dict[str, Any]:
+    """Return what a run has used: cost_usd, tokens_in, tokens_out, tokens_cached; None where it does not tell."""
+    messages = trajectory.get("messages")
+    extras = [table(table(message).get("extra")) for message in messages] if isinstance(messages, list) else []
+    usages = [table(table(extra.get("response")).get("usage")) for extra in extras]
+    return {
+        "cost_usd": cost(table(table(trajectory.get("info")).get("model_stats")).get("instance_cost")),
+        "tokens_in": total(*(usage.get("prompt_tokens") for usage in usages)),
+        "tokens_out": total(*(usage.get("completion_tokens") for usage in usages)),
+        "tokens_cached": total(*(table(usage.get("prompt_tokens_details")).get("cached_tokens") for usage in usages)),
+    }
+
+
 def main() -> None:
-    """Write the task, run the command, tell how it went, and end as it did."""
+    """Write the task, run the command, tell what it uses and how it went, and end as it did."""
     prompt, files, *command = sys.argv[1:]
     Path(f"{files}.task.yaml").write_text(task(Path(prompt).read_text("utf-8", "replace")), "utf-8")
     trajectory = Path(f"{files}.traj.json")
     trajectory.unlink(missing_ok=True)
     for ending in (signal.SIGINT, signal.SIGTERM):  # they reach the command as well, and what it cost is still to tell
         signal.signal(ending, lambda *_: None)
-    code = subprocess.run(command, check=False).returncode
-    try:
-        if trajectory.stat().st_size <= _TRAJECTORY_BYTES_MAX:
-            told = summary(table(json.loads(trajectory.read_bytes())))
-            sys.stdout.write(f"\n{json.dumps({SUMMARY: told})}\n")
-            sys.stdout.flush()
-    except (OSError, ValueError, RecursionError):
-        pass  # it ended before it left one
+    code = _run(command, trajectory)
+    _tell(SUMMARY, summary, trajectory)
     if code < 0:
         if -code != signal.SIGKILL:
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     sys.exit(code)
+
+
+def _run(command: list[str], trajectory: Path) -> int:
+    """Run the command to its end, and tell what it has used whenever it has written the trajectory anew."""
+    seen = 0
+    with subprocess.Popen(command) as process:
+        while True:
+            try:
+                return process.wait(_LOOK_EVERY_S)
+            except subprocess.TimeoutExpired:
+                with suppress(OSError):
+                    written = trajectory.stat().st_mtime_ns
+                    if written != seen:
+                        seen = written
+                        _tell(USED, used, trajectory)
+
+
+def _tell(name: str, essence: Callable[[dict[str, Any]], dict[str, Any]], trajectory: Path) -> None:
+    """Print the essence of the trajectory as a line of its own, where there is a whole one."""
+    try:
+        if trajectory.stat().st_size <= _TRAJECTORY_BYTES_MAX:
+            told = essence(table(json.loads(trajectory.read_bytes())))
+            sys.stdout.write(f"\n{json.dumps({name: told})}\n")
+            sys.stdout.flush()
+    except (OSError, ValueError, RecursionError):
+        pass  # it has left none yet, or is about to write it
 
 
 if __name__ == "__main__":

@@ -17,9 +17,10 @@ The first play that fits is the one; without one nothing is done. A step that ca
 """
 
 import sys
+from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import Invocation, Place
+from noface.agents.base import ONLY_THE_STREAM, Invocation, Place
 from noface.agents.command import CommandReader
 from noface.core.model import AttemptOrder, ModelSpec
 
@@ -28,6 +29,7 @@ class ScriptedAgent:
     """Starts `noface.agents.player` on the script."""
 
     environment: ClassVar[tuple[str, ...]] = ()
+    holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:
         """Return "": the player is part of noface."""
@@ -39,6 +41,7 @@ class ScriptedAgent:
         argv = (sys.executable, "-P", "-m", "noface.agents.player", order.model.command, *order.model.args)
         return Invocation(argv, place.prompt_file)
 
-    def reader(self) -> CommandReader:
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> CommandReader:
         """Return a reader as for any command."""
+        del env
         return CommandReader()

@@ -182,6 +182,7 @@ def _past(
         questions.approvals(issue_id),
         state.wanted_model,
         state.wanted_attempts,
+        questions.unanswered(issue_id, state.epoch),
     )
     finished = (each for each in seen.reader.attempts(issue_id) if each["outcome"] is not None)
     return history, tuple(_recorded(each) for each in finished)

@@ -1,6 +1,6 @@
 """What the policy decides from: an issue's attempts, what was asked about them, what became of its parts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from noface.core.budget import Spent
@@ -93,6 +93,7 @@ class History:
     """An issue with its finished attempts, oldest first, all epochs; `epoch` is the present one.
 
     `model` and `attempts_max` are what a person set when they unblocked it; None leaves policy and issue in force.
+    `unanswered` is what the questions since then have used that were cut short.
     """
 
     issue: Issue
@@ -102,6 +103,7 @@ class History:
     approvals: tuple[Approval, ...] = ()
     model: str | None = None
     attempts_max: int | None = None
+    unanswered: Spent = field(default_factory=Spent)
 
     @property
     def current(self) -> tuple[PastAttempt, ...]:
@@ -115,11 +117,11 @@ class History:
 
     @property
     def spent(self) -> Spent:
-        """What the attempts and answers since then have used, as far as anybody said."""
-        worked, asked = self.current, self.asked
+        """What the attempts and questions since then have used, as far as anybody said."""
+        used: list[PastAttempt | Advice] = [*self.current, *self.asked]
         return Spent(
-            sum(each.cost_usd or 0.0 for each in worked) + sum(each.cost_usd or 0.0 for each in asked),
-            sum(each.tokens or 0 for each in worked) + sum(each.tokens or 0 for each in asked),
+            sum((each.cost_usd or 0.0 for each in used), self.unanswered.usd),
+            sum((each.tokens or 0 for each in used), self.unanswered.tokens),
         )
 
     def answer(self, topic: Topic, after: int) -> Advice | None:

@@ -197,6 +197,7 @@ class EndedBy(StrEnum):
     IDLE = "idle"
     CANCELLED = "cancelled"
     LOST = "lost"
+    BUDGET = "budget"
 
 
 @dataclass(frozen=True, slots=True)

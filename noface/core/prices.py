@@ -1,4 +1,4 @@
-"""What a run cost where its agent tells only tokens (codex, gemini): an estimate from the model's prices."""
+"""What a run cost where its agent tells only tokens (codex, gemini, a run cut off): an estimate from the prices."""
 
 from dataclasses import replace
 
@@ -27,6 +27,26 @@ def priced(usage: Usage, model: ModelSpec) -> Usage:
     )
     cost = _cost(usage, model)
     return usage if cost is None or usage.cost_usd is not None else replace(usage, cost_usd=cost, priced=True)
+
+
+def summed(one: Usage, other: Usage) -> Usage:
+    """Return what two runs used together; an amount that neither told stays unknown. The session is the latter's."""
+    return Usage(
+        cost_usd=_sum(one.cost_usd, other.cost_usd),
+        tokens_in=_whole(one.tokens_in, other.tokens_in),
+        tokens_out=_whole(one.tokens_out, other.tokens_out),
+        session_id=other.session_id or one.session_id,
+        tokens_cached=_whole(one.tokens_cached, other.tokens_cached),
+        priced=one.priced or other.priced,
+    )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return one if other is None else other if one is None else one + other
+
+
+def _whole(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other if one is None else one + other
 
 
 def _cost(usage: Usage, model: ModelSpec) -> float | None:

@@ -6,71 +6,55 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from noface.agents.base import ANSWER_MAX, AgentEvent, EventKind, Place, StreamReader
+from noface.agents.base import ANSWER_MAX, Place, StreamReader
+from noface.core.classify.agent_evidence import Resource
 from noface.core.masked_records import masked_run
 from noface.core.model import AgentRun, AttemptOrder, EndedBy, Failure
 from noface.core.prices import priced
 from noface.core.taxonomy import Category, FailureKind
-from noface.loop.log_follower import LogFollower
-from noface.loop.workshop import Progress, Tell, Workshop
+from noface.loop.run_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit, RunWatch
+from noface.loop.workshop import Tell, Workshop
 from noface.system.environment import agent_environment
 from noface.system.files import read_bounded
 from noface.system.supervise import Canceller, Command, Exit
 
 _STDERR_TAIL_BYTES = 16_000
-_WORDS_SHOWN_MAX = 160
-_LOOKED_AT_MAX = 4000
-_NO_PATH = frozenset(" \t\"'`*?|&;<>()$=")
-"""What stands in commands and patterns; a path with one of these is not told by itself."""
 
 
 def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Canceller, tell: Tell) -> AgentRun:
     """Run the order's worker to its end, and until no process of it is left (law 6)."""
     agent = shop.agents[order.model.agent]
     invocation = agent.invocation(order, place)
-    stdout, stderr = Path(place.directory, "agent.log"), Path(place.directory, "agent.err")
-    for log in (stdout, stderr):
-        log.unlink(missing_ok=True)
-    reader = agent.reader()
-
-    def tell_event(event: AgentEvent, *, alive: bool) -> None:
-        text = shop.masker.text(event.text[:_LOOKED_AT_MAX].replace(f"{place.workspace}/", ""))
-        shown, file = text[:_WORDS_SHOWN_MAX], file_in(event.kind, text)
-        tell(Progress(order.issue.id, order.number, "agent", shown, alive, event.kind, file))
-
-    follower = LogFollower(stdout, stderr, reader, tell_event)
     given = (*order.model.env, *invocation.env, *_told(order, place), *shop.markers(order.token))
+    env = agent_environment(agent.environment, order.model, given)
+    reader = agent.reader(dict(env))
+    limit = CostLimit(order, PATIENCE_WITH_OWN_LIMIT_S if agent.holds_cost else PATIENCE_S)
+    watch = RunWatch(order, place, reader, limit, shop.masker, tell)
+    for log in (watch.stdout, watch.stderr):
+        log.unlink(missing_ok=True)
     # Some agents keep files of their own in the attempt's folder.
-    with shop.launcher.masking.covering(place.directory), closing(follower):
+    with shop.launcher.masking.covering(place.directory), closing(watch):
         ended = shop.launcher.run(
             Command(
                 argv=invocation.argv,
                 cwd=place.workspace,
-                env=agent_environment(agent.environment, order.model, given),
+                env=env,
                 stdin=invocation.stdin,
-                stdout=str(stdout),
-                stderr=str(stderr),
+                stdout=str(watch.stdout),
+                stderr=str(watch.stderr),
                 timeout_s=order.model.timeout_s,
                 idle_timeout_s=order.model.idle_timeout_s,
                 log_max_bytes=shop.log_bytes_max,
             ),
             cancel,
-            on_output=follower.poll,
-            on_end=follower.poll,
+            on_output=watch.poll,
+            on_end=watch.poll,
+            rewritten=invocation.histories,
         )
-    run = _judged(order, ended, reader, _end_of(stderr, _STDERR_TAIL_BYTES))
+    run = _judged(order, ended, reader, _end_of(watch.stderr, _STDERR_TAIL_BYTES), watch.stopped)
     if not run.answer and reader.any_output_is_life:
-        run = replace(run, answer=_end_of(stdout, ANSWER_MAX))  # of a program whose output has no types
+        run = replace(run, answer=_end_of(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
     return masked_run(run, shop.masker)
-
-
-def file_in(kind: EventKind, text: str) -> str:
-    """Return the file that a tool or an edit is about, "" where it is about none or about more than a name tells."""
-    target = text.partition(" ")[2].partition(", ")[0]
-    if kind is EventKind.EDIT:
-        return target
-    is_path = ("/" in target or "." in target) and "://" not in target and not any(c in _NO_PATH for c in target)
-    return target if kind is EventKind.TOOL and is_path else ""
 
 
 def _end_of(log: Path, size: int) -> str:
@@ -94,11 +78,11 @@ def _told(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _judged(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str) -> AgentRun:
+def _judged(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str, stopped: str) -> AgentRun:
     verdict = reader.verdict(ended.exit_code, stderr)
     error = verdict.error
     if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
-        error = _ended(order, ended, verdict.last_words)
+        error = _ended(order, ended, verdict.last_words, stopped)
         if ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and _only_waited(verdict.error):
             error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
     elif ended.signal is not None and (error is None or error.kind is FailureKind.AGENT_CRASH):
@@ -129,7 +113,7 @@ def _only_waited(error: Failure | None) -> bool:
     return error is not None and error.category is Category.TRANSIENT
 
 
-def _ended(order: AttemptOrder, ended: Exit, last_words: str) -> Failure | None:
+def _ended(order: AttemptOrder, ended: Exit, last_words: str, stopped: str) -> Failure | None:
     model = order.model
     if ended.output_limit:
         message = "the worker wrote more output than [limits] log_mb allows and was ended"
@@ -141,6 +125,8 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str) -> Failure | None:
         case EndedBy.TIMEOUT:
             message = f"not finished after {model.timeout_s:.0f} s (timeout of {model.name})"
             return _timeout(message, "agent-timeout", last_words)
+        case EndedBy.BUDGET:
+            return _over_budget(stopped, last_words)
         case EndedBy.LOST:
             return _crash("the worker's supervisor was killed; what was left of it has been ended", "keeper-lost")
         case EndedBy.CANCELLED:
@@ -153,6 +139,17 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str) -> Failure | None:
 def _timeout(message: str, rule: str, last_words: str) -> Failure:
     return Failure(
         FailureKind.TIMEOUT, message, rule=rule, signature=rule, evidence=(message,), excerpt=last_words[-2000:]
+    )
+
+
+def _over_budget(message: str, last_words: str) -> Failure:
+    return Failure(
+        FailureKind.RESOURCE_EXHAUSTED,
+        message,
+        rule="agent-over-budget",
+        signature="over-budget",
+        evidence=(message, f"ran out of {Resource.BUDGET}"),
+        excerpt=last_words[-2000:],
     )
 
 

@@ -7,7 +7,7 @@ A malformed answer gets one immediate reminder that names what is wrong with it.
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,14 @@ from noface.agents.base import Place
 from noface.core.answers.table import ANSWERS
 from noface.core.breakdown import BreakdownLimits, PlanFault, plan_children
 from noface.core.history import Advice, AdviceOutcome, Topic
+from noface.core.masking import Masker
 from noface.core.model import AgentRun, AttemptOrder, EndedBy, Issue, ModelSpec, Usage
+from noface.core.prices import summed
 from noface.core.structured import Invalid, reminder, validate
 from noface.core.taxonomy import Category
 from noface.git.slots import give_git
 from noface.loop.agent_run import run_agent
+from noface.loop.order_file import order_document
 from noface.loop.prepare import prepare
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.failpoints import hit
@@ -27,6 +30,7 @@ from noface.system.files import write_atomic
 from noface.system.supervise import Canceller
 
 _ORIGINAL_MAX = 4000
+_AGAIN = "again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class Question:
 class Answer:
     """What came of a question; `advice` None where it was cut short. `children` are a breakdown's.
 
-    `away`: the model's provider was; `retry_at` is its reset time where it gave one.
+    `away`: the model's provider was; `retry_at` is its reset time where it gave one. `used` is what asking took, also
+    where it was cut short.
     """
 
     question: Question
@@ -62,10 +67,13 @@ class Answer:
     children: tuple[Issue, ...] = ()
     away: bool = False
     retry_at: float | None = None
+    used: Usage = field(default_factory=Usage)
 
 
 def ask(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> Answer:
     """Ask, and once more where the answer is malformed. Raises only where noface, git or the disk fails."""
+    for log in logs_of(question.directory):
+        log.unlink(missing_ok=True)  # of a run that was killed while it asked the same
     answer, fault = _once(question, shop, cancel, tell)
     if fault is None or answer.advice is None or cancel.cancelled:
         return answer
@@ -73,25 +81,28 @@ def ask(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> An
     again = replace(
         question,
         prompt=f"{question.prompt}\n\n{reminder(fault, question.topic.value, form.schema)}",
-        directory=f"{question.directory}/again",
+        directory=f"{question.directory}/{_AGAIN}",
     )
     second, _ = _once(again, shop, cancel, tell)
-    before = Usage(answer.advice.cost_usd, answer.advice.tokens)
-    return replace(_paid(second, before), question=question)
+    return replace(_paid(second, answer.used), question=question)
+
+
+def logs_of(directory: str) -> tuple[Path, Path]:
+    """Return the logs of a question's one or two runs, of which the first is always made first."""
+    return Path(directory, "agent.log"), Path(directory, _AGAIN, "agent.log")
 
 
 def _paid(answer: Answer, usage: Usage) -> Answer:
     """Add what a run used to what an answer cost."""
-    if answer.advice is None:
-        return answer
-    costs = [cost for cost in (answer.advice.cost_usd, usage.cost_usd) if cost is not None]
-    tokens = [count for count in (answer.advice.tokens, usage.tokens) if count is not None]
-    advice = replace(answer.advice, cost_usd=sum(costs) if costs else None, tokens=sum(tokens) if tokens else None)
-    return replace(answer, advice=advice)
+    used = summed(answer.used, usage)
+    advice = answer.advice
+    if advice is not None:
+        advice = replace(advice, cost_usd=used.cost_usd, tokens=used.tokens)
+    return replace(answer, advice=advice, used=used)
 
 
 def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> tuple[Answer, Invalid | None]:
-    order = _order(question)
+    order = _order(question, shop.masker)
     tell(Progress(question.issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}"))
     slot = shop.agent_slot(question.slot)
     failure = prepare(shop, slot, question.start, order.token, cancel)
@@ -102,20 +113,22 @@ def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> 
     directory.mkdir(parents=True, exist_ok=True)
     place = Place(str(slot.path), str(directory / "prompt.md"), str(directory / "order.json"), str(directory))
     write_atomic(directory / "prompt.md", question.prompt, durable=False)
+    write_atomic(directory / "order.json", json.dumps(order_document(order), indent=1), durable=False)
     hit("question_asked")
     run = run_agent(order, shop, place, cancel, tell)
     hit("question_answered")
     if run.ended_by is EndedBy.CANCELLED:
-        return Answer(question, None), None
+        return Answer(question, None, used=run.usage), None
     answer, fault = _read(question, run)
     return _paid(answer, run.usage), fault
 
 
-def _order(question: Question) -> AttemptOrder:
+def _order(question: Question, masker: Masker) -> AttemptOrder:
+    issue = question.issue
     return AttemptOrder(
         run_id=question.run_id,
         token=secrets.token_hex(12),
-        issue=question.issue,
+        issue=replace(issue, title=masker.text(issue.title), body=masker.text(issue.body)),  # it is written to disk
         number=question.after,
         model=question.model,
         prompt=question.prompt,

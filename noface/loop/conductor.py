@@ -71,6 +71,7 @@ class Conductor:
                 if self._idle() and not self._sleep(planned):
                     return self._ended(planned)
                 self._receive()
+                self._hold_budgets()
                 self._watch.refresh()
                 if self._drain_until is not None and context.clock.now() >= self._drain_until:
                     self._stop(urgent=False)
@@ -100,9 +101,11 @@ class Conductor:
         match message:
             case Progress(issue_id, number, phase, text):
                 self._workers.saw(message)
+                self._limits.live.saw(message)
                 self._breakers_close(message)
-                did = {"kind": message.kind, "file": message.file}
-                context.announce("progress", issue_id, {"number": number, "phase": phase, "text": text, **did})
+                cost, tokens = message.used.cost_usd, message.used.tokens
+                did = {"kind": message.kind, "file": message.file, "cost_usd": cost, "tokens": tokens}
+                context.announce("progress", issue_id or None, {"number": number, "phase": phase, "text": text, **did})
                 return False
             case GateRan(key, result):
                 context.memo[key] = result
@@ -112,14 +115,15 @@ class Conductor:
                 context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)
                 return False
             case AttemptEnded(token):
-                self._limits.look_again()
-                self._attempt_ended(self._workers.ended(token))
+                running = self._workers.ended(token)
+                self._limits.ended(running.order.issue.id)
+                self._attempt_ended(running)
             case AcceptChecked(issue_id):
                 if message.broken is not None:
                     self._break(message.broken)
                 self._workers.give_slot(self._checks.ended(message, self._watch.issue(issue_id)))
             case Answered():
-                self._limits.look_again()
+                self._limits.ended(message.question.issue.id)
                 if message.broken is not None:
                     self._break(message.broken)
                 self._workers.give_slot(self._questions.ended(message))
@@ -151,7 +155,7 @@ class Conductor:
         if not context.journal.attempt_finished(now, report, charged=costs, notes=notes, partial=partial):
             return  # fenced: somebody has settled this attempt already
         hit("attempt_recorded")
-        if report.interrupted and self._drain_until is not None:
+        if report.interrupted and (self._drain_until is not None or self._limit):
             context.journal.status(now, order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
             return
         self._provider_answered(order.model.name, report)
@@ -213,6 +217,18 @@ class Conductor:
                 context.backlog_changed()
             case Begun.QUESTION | Begun.UNPAID | Begun.NOTHING:
                 pass
+
+    def _hold_budgets(self) -> None:
+        """End the work under way that has passed the run's budget, or its issue's; nobody is charged for that."""
+        if self._drain_until is not None:
+            return
+        passed = self._limits.live.run_passed()
+        if passed:
+            self._limit = self._limit or passed
+            self._workers.stop(everything=False, urgent=False)
+            self._questions.stop(urgent=False)
+        for issue_id in self._limits.live.issues_passed():
+            self._workers.end(issue_id)
 
     def _close_epics(self) -> None:
         """Check the epics whose parts have all landed; take back those whose parts cannot all be done."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from noface.core.actions import Asking, topic_of
 from noface.core.breaker import tripped
 from noface.core.history import Advice, AdviceOutcome, Topic
-from noface.core.model import Issue, IssueState
+from noface.core.masked_records import masked_issue
+from noface.core.model import Issue, IssueState, Usage
 from noface.core.review_rules import rejection
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.loop.asking import Answer, Question, ask
@@ -85,7 +86,7 @@ class Consultations:
         self._open.pop(question.issue.id, None)
         now = context.clock.now()
         if answer is None or answer.advice is None:
-            context.questions.forget_open(question.issue.id)
+            context.questions.cut_short(now, question.id, answer.used if answer is not None else Usage())
             context.journal.status(now, question.issue.id, IssueStatus.READY, "interrupted; asks again")
             return question.slot
         advice, children = answer.advice, answer.children
@@ -108,7 +109,8 @@ class Consultations:
             if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
                 context.journal.attempt_overruled(now, issue.id, advice.after, rejection(advice))
             if children:
-                context.questions.add_children(now, issue.id, children)
+                parts = tuple(masked_issue(child, context.shop.masker) for child in children)
+                context.questions.add_children(now, issue.id, parts)
                 names = ", ".join(child.id for child in children)
                 context.journal.status(now, issue.id, IssueStatus.EPIC, f"divided into {names}")
             else:

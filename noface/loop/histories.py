@@ -22,6 +22,7 @@ def history_of(reader: Reader, questions: Questions, issue: Issue, state: IssueS
         questions.approvals(issue.id),
         state.wanted_model,
         state.wanted_attempts,
+        questions.unanswered(issue.id, state.epoch),
     )
 
 

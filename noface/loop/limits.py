@@ -3,6 +3,7 @@
 from noface.core.actions import Action
 from noface.core.budget import Budget, Estimates, Refusal, can_pay
 from noface.loop.context import RunContext
+from noface.loop.live_spending import LiveSpending
 from noface.loop.orders import THINKING_FACTOR
 
 
@@ -14,8 +15,8 @@ def estimates(context: RunContext) -> Estimates:
 class RunLimits:
     """Counts what a run uses up, and keeps it from starting what it cannot pay.
 
-    `refused` has the issues whose next step cannot be paid now, with the reason. Money only changes where a run of a
-    model ends, so they are not looked at before that (`look_again`).
+    `refused` has the issues whose next step cannot be paid now, with the reason. They are not looked at again before
+    work under way has `ended`. `live` is what that work has used so far.
     """
 
     def __init__(self, context: RunContext) -> None:
@@ -24,14 +25,16 @@ class RunLimits:
         self._started = 0
         settings = context.settings
         self._budget = Budget("run", settings.cost_usd_max, settings.tokens_max)
+        self.live = LiveSpending(context, self._budget)
         self.refused: dict[str, str] = {}
 
     def attempt_started(self) -> None:
         """Count an attempt."""
         self._started += 1
 
-    def look_again(self) -> None:
-        """Forget what was refused: something that was under way has ended."""
+    def ended(self, issue_id: str) -> None:
+        """Take note that the work under way on an issue has ended: what was refused may be paid now."""
+        self.live.ended(issue_id)
         self.refused.clear()
 
     def reached(self) -> str:

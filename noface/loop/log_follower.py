@@ -52,7 +52,7 @@ class LogFollower:
     def poll(self) -> float | None:
         """Read what was new when this began; return the monotonic time of the last sign of life, None before any."""
         if self._log is None:
-            self._log = _opened(self._stdout)
+            self._log = open_log(self._stdout)
         event: AgentEvent | None = None
         answers = False
         for data in self._new_data(self._log) if self._log is not None else ():
@@ -90,7 +90,7 @@ class LogFollower:
             self.last_life = time.monotonic()
 
 
-def _opened(path: Path) -> int | None:
+def open_log(path: Path) -> int | None:
     """Open the log as the keeper made it; None where it is not there, or something else is in its place."""
     try:
         log = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)

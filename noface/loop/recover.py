@@ -5,7 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.core.codec import decode, encode
-from noface.core.model import AttemptOrder, AttemptReport, Snapshot
+from noface.core.masked_records import masked_snapshot
+from noface.core.model import AgentRun, AttemptOrder, AttemptReport, EndedBy, Snapshot, Usage
+from noface.core.prices import summed
 from noface.core.taxonomy import INTERRUPTED, IssueStatus
 from noface.errors import GitError
 from noface.git.land import Held, Landed, Moved
@@ -13,8 +15,10 @@ from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.git.settle import settle
 from noface.git.snapshot import take
+from noface.loop.asking import logs_of
 from noface.loop.attempt import read_work
 from noface.loop.context import RunContext
+from noface.loop.lost_usage import lost_usage
 from noface.loop.messages import attempt_message
 from noface.store.reader import OpenAttempt
 from noface.system.files import write_atomic
@@ -33,7 +37,7 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
         context.journal.event(context.clock.now(), "logs_masked", count=masked)
     _rebuild_merged(context)
     _settle_landings(context)
-    context.questions.forget_open()
+    _drop_questions(context)
     resumed = []
     for attempt in context.reader.open_attempts():
         order = _read_order(attempt)
@@ -81,15 +85,37 @@ def _settle_landings(context: RunContext) -> None:
                 context.journal.status(now, landing.issue_id, IssueStatus.LANDING, shown)
 
 
+def _drop_questions(context: RunContext) -> None:
+    """Drop the questions that were never answered, since they are asked again; what they cost stays counted."""
+    for question in context.questions.open():
+        used, model = Usage(), context.settings.models.get(question.model)
+        if model is not None:
+            first, again = (lost_usage(context.shop, model, log) for log in logs_of(question.directory))
+            used = summed(first, again)
+        context.questions.cut_short(context.clock.now(), question.id, used)
+
+
 def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None) -> None:
-    """Keep what the killed attempt had in its workspace, and record it as charged to nobody."""
+    """Keep what the killed attempt had in its workspace, and record it as charged to nobody, with what it cost."""
     snapshot = _saved(context, attempt, order) if order is not None else None
+    run = _lost_run(context, attempt, order) if order is not None else None
     report = AttemptReport(
-        attempt.token, attempt.issue_id, attempt.number, agent=None, snapshot=snapshot, interrupted=True
+        attempt.token, attempt.issue_id, attempt.number, agent=run, snapshot=snapshot, interrupted=True
     )
     now = context.clock.now()
-    context.journal.attempt_finished(now, report, charged=False, notes=("noface was killed during this attempt",))
+    estimated = ("its cost is an estimate: priced from tokens",) if run is not None and run.usage.priced else ()
+    notes = ("noface was killed during this attempt", *estimated)
+    context.journal.attempt_finished(now, report, charged=False, notes=notes)
     context.journal.status(now, attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
+
+
+def _lost_run(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> AgentRun | None:
+    """Return the run of the killed attempt as far as its log tells, None where it tells no usage."""
+    model = _as_configured(context, order).model
+    usage = lost_usage(context.shop, model, Path(attempt.directory, "agent.log"))
+    if usage.cost_usd is None and usage.tokens is None:
+        return None
+    return AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage)
 
 
 def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Snapshot | None:
@@ -111,7 +137,7 @@ def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Sn
         return None
     ref = hold_ref(attempt.issue_id, str(attempt.number))
     context.shop.plumbing.refs.apply(RefUpdate(ref, taken.snapshot.candidate))
-    return taken.snapshot
+    return masked_snapshot(taken.snapshot, context.shop.masker)
 
 
 def _rebuild_merged(context: RunContext) -> None:

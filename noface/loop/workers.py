@@ -91,6 +91,13 @@ class Workers:
             if running.order.issue.id == progress.issue_id:
                 running.phase = progress.phase
 
+    def end(self, issue_id: str) -> None:
+        """End the attempt that is at work on an issue, unless it is being judged already."""
+        for running in self._running.values():
+            if running.order.issue.id == issue_id and running.phase in _ENDED_AT_ONCE and not running.cancelled:
+                running.cancelled = True
+                self._context.executor.cancel(running.order.token, urgent=False)
+
     def stop(self, *, everything: bool, urgent: bool) -> None:
         """End the attempts that are at work, or all of them."""
         for running in self._running.values():

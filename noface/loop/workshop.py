@@ -10,7 +10,7 @@ from pathlib import Path
 from noface.agents.base import Agent, EventKind
 from noface.core.classify.diff import DiffLimits
 from noface.core.masking import Masker
-from noface.core.model import GateResult, GateSpec
+from noface.core.model import GateResult, GateSpec, Usage
 from noface.core.proof import gate_key
 from noface.git.repo import Plumbing
 from noface.git.slots import Slot, open_slot
@@ -91,7 +91,8 @@ class Progress:
     """A step of an attempt, for people to see: phase is workspace, setup, agent, snapshot or gate.
 
     `alive`: the agent showed that its provider answers. `kind` is what the agent did, None where the step is noface's
-    own; `file` is the file it did that to, as far as it told, relative to the workspace.
+    own; `file` is the file it did that to, as far as it told, relative to the workspace. `used` is what the worker's
+    run has used so far, priced.
     """
 
     issue_id: str
@@ -101,6 +102,7 @@ class Progress:
     alive: bool = False
     kind: EventKind | None = None
     file: str = ""
+    used: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)

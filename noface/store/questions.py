@@ -2,15 +2,27 @@
 
 import json
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
+from noface.core.budget import Spent
 from noface.core.codec import decode
 from noface.core.history import Advice, AdviceOutcome, Approval, Topic, Verdict
-from noface.core.model import Issue
+from noface.core.model import Issue, Usage
+from noface.core.taxonomy import INTERRUPTED
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.rows import dumps
 
 _NOTE_CHARS_MAX = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that is being asked, or was when noface was killed; `directory` holds its logs."""
+
+    id: int
+    model: str
+    directory: str
 
 
 class Questions:
@@ -47,17 +59,38 @@ class Questions:
             said = {"topic": advice.topic, "outcome": advice.outcome, "strategy": advice.strategy}
             self._journal.event(at, "answered", issue_id, model=advice.model, text=advice.text[:500], **said)
 
-    def forget_open(self, issue_id: str | None = None) -> None:
-        """Drop the questions that were never answered: a run that was killed asks again."""
+    def open(self) -> tuple[OpenQuestion, ...]:
+        """Return the questions that were never answered, oldest first."""
+        rows = self._db.rows("SELECT id, model, directory FROM advice WHERE outcome IS NULL ORDER BY id")
+        return tuple(OpenQuestion(**dict(row)) for row in rows)
+
+    def cut_short(self, at: float, question: int, used: Usage) -> None:
+        """Drop a question that was never answered: it is asked again. Where it cost something, that stays counted."""
         with self._db.transaction() as connection:
+            if not used.cost_usd and not used.tokens:
+                connection.execute("DELETE FROM advice WHERE id = ? AND outcome IS NULL", (question,))
+                return
             connection.execute(
-                "DELETE FROM advice WHERE outcome IS NULL AND (? IS NULL OR issue_id = ?)", (issue_id, issue_id)
+                "UPDATE advice SET answered_at = ?, outcome = ?, answer = ?, cost_usd = ?"
+                " WHERE id = ? AND outcome IS NULL",
+                (at, INTERRUPTED, dumps({"tokens": used.tokens}), used.cost_usd, question),
             )
+
+    def unanswered(self, issue_id: str, epoch: int) -> Spent:
+        """Return what the questions about an issue have used that were cut short."""
+        rows = self._db.rows(
+            "SELECT SUM(cost_usd) AS usd, SUM(json_extract(answer, '$.tokens')) AS tokens FROM advice"
+            " WHERE issue_id = ? AND epoch = ? AND outcome = ?",
+            issue_id,
+            epoch,
+            INTERRUPTED,
+        )
+        return Spent(float(rows[0]["usd"] or 0.0), int(rows[0]["tokens"] or 0))
 
     def advice(self, issue_id: str) -> tuple[Advice, ...]:
         """Return the answers about an issue, oldest first."""
         rows = self._db.rows(
-            "SELECT answer FROM advice WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY id", issue_id
+            "SELECT answer FROM advice WHERE issue_id = ? AND outcome != ? ORDER BY id", issue_id, INTERRUPTED
         )
         return tuple(decode(Advice, json.loads(row["answer"])) for row in rows)
 

@@ -115,7 +115,8 @@ CREATE TABLE waits (
     since      REAL NOT NULL DEFAULT 0          -- when the newest incident was noticed
 ) WITHOUT ROWID;
 
--- What was asked about an issue between two attempts, and the answer. `outcome` is NULL while it is being asked.
+-- What was asked about an issue between two attempts, and the answer. `outcome` is NULL while it is being asked, and
+-- INTERRUPTED where that was cut short: it is asked again, and only what it cost counts.
 CREATE TABLE advice (
     id          INTEGER PRIMARY KEY,
     issue_id    TEXT NOT NULL,

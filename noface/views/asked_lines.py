@@ -22,6 +22,7 @@ _OUTCOMES = {
     "UNUSABLE": "its answer was of no use",
     "UNAVAILABLE": "it could not be asked",
     "PARTS_FAILED": "not all of the parts could be done",
+    "INTERRUPTED": "it was cut short, and is asked again",
 }
 
 

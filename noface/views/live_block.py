@@ -2,8 +2,9 @@
 
 from rich.text import Text
 
+from noface.core.budget import Spent
 from noface.views.live_line import when
-from noface.views.live_rows import elapsed, row_lines
+from noface.views.live_rows import elapsed, row_lines, short_count
 from noface.views.live_state import State
 from noface.views.live_totals import Totals
 from noface.views.text import cells, count, duration, fit, money
@@ -59,7 +60,7 @@ def _idle(state: State, totals: Totals, width: int, clock: float) -> list[Text]:
 def _ending(state: State, totals: Totals, width: int, now: float) -> list[Text]:
     left = _counts(totals)
     tried = count(state.attempts, "attempt") if state.attempts else ""
-    parts = ("stopping" if state.stopping else "", tried, *_spent(totals), elapsed(now - state.began))
+    parts = ("stopping" if state.stopping else "", tried, *_spent(state, totals), elapsed(now - state.began))
     right = " · ".join(part for part in parts if part)
     gap = width - left.cell_len - cells(right)
     if gap > 1:
@@ -68,26 +69,20 @@ def _ending(state: State, totals: Totals, width: int, now: float) -> list[Text]:
     return [left, Text(fit(f" {right}", width), "dim")]
 
 
-def _spent(totals: Totals) -> tuple[str, ...]:
-    """Return dollars and tokens: of each what is limited, and dollars or else tokens where nothing is."""
-    spent = totals.spent
-    if spent is None:
+def _spent(state: State, totals: Totals) -> tuple[str, ...]:
+    """Return dollars and tokens, with what is under way: what is limited; else dollars, or else tokens."""
+    if totals.spent is None:
         return ()
+    usd = totals.spent.usd + sum(row.usd or 0.0 for row in state.at_work)
+    spent = Spent(usd, totals.spent.tokens + sum(row.tokens or 0 for row in state.at_work))
     usd_max, tokens_max = (totals.budget.usd, totals.budget.tokens) if totals.budget is not None else (None, None)
     told = []
     if spent.usd or usd_max is not None:
         told.append(money(spent.usd) + (f" of {money(usd_max)}" if usd_max is not None else ""))
     if tokens_max is not None or (spent.tokens and not told):
-        told.append(f"{_short(spent.tokens)}{f' of {_short(tokens_max)}' if tokens_max is not None else ''} tokens")
+        limit = f" of {short_count(tokens_max)}" if tokens_max is not None else ""
+        told.append(f"{short_count(spent.tokens)}{limit} tokens")
     return tuple(told)
-
-
-def _short(number: int) -> str:
-    """Return a count of tokens in thousands or millions."""
-    for size, unit in ((1_000_000, "M"), (1_000, "k")):
-        if number >= size:
-            return f"{number / size:.3g}{unit}"
-    return str(number)
 
 
 def _counts(totals: Totals) -> Text:

@@ -67,9 +67,24 @@ def _name(row: Row) -> str:
     return "main" if row.issue_id == MAIN else row.issue_id
 
 
+def short_count(number: int) -> str:
+    """Return a count of tokens in thousands or millions."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{unit}"
+    return str(number)
+
+
 def _end(row: Row, now: float) -> str:
     """Return what stands at the right: what the issue has cost so far, where somebody said, and the time."""
-    return f"{money(row.facts.cost_usd)} {elapsed(now - row.since):>5}".lstrip(" ").rjust(5)
+    return f"{_spent(row)} {elapsed(now - row.since):>5}".lstrip(" ").rjust(5)
+
+
+def _spent(row: Row) -> str:
+    """Return dollars, of what has ended and what is under way; tokens of the latter where nobody knows its price."""
+    costs = [cost for cost in (row.facts.cost_usd, row.usd) if cost is not None]
+    tokens = f"{short_count(row.tokens)} tok" if row.tokens and row.usd is None else ""
+    return " + ".join(part for part in (money(sum(costs)) if costs else "", tokens) if part)
 
 
 def _what(row: Row, *, short: bool) -> str:

@@ -14,6 +14,10 @@ MAIN = ""
 """What stands in an issue's place while the gates run on main itself; no issue has this id."""
 
 
+_COUNTED = ("attempt_finished", "answered")
+"""Events from which on what a worker has used is among the issue's and the run's costs."""
+
+
 class Role(StrEnum):
     """What a row's worker does. CHECK: gates run without an attempt, before an issue's first or after its parts'."""
 
@@ -40,7 +44,8 @@ class Row:
     """One issue at work; a vacant row only keeps its place.
 
     `asks` names model and topic of a question. `step` is what was seen last, `kind` the agent's event behind it, and
-    `file` what that was about. `since` is a monotonic time.
+    `file` what that was about. `since` is a monotonic time. `usd` and `tokens` are what the worker under way has used
+    so far, as far as it told; what has ended is in `facts`.
     """
 
     issue_id: str
@@ -53,6 +58,8 @@ class Row:
     kind: str = ""
     file: str = ""
     vacant: bool = False
+    usd: float | None = None
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +84,14 @@ class State:
 
 def wants_facts(state: State, kind: str, issue_id: str | None) -> bool:
     """Tell whether `advance` needs to know about the issue from the database."""
-    if not issue_id or kind not in ("issue_running", "issue_landing", "progress"):
-        return False
-    row = state.row(issue_id)
-    return kind != "progress" or row is None or row.vacant
+    row = state.row(issue_id) if issue_id else None
+    match kind:
+        case "issue_running" | "issue_landing":
+            return bool(issue_id)
+        case "progress":
+            return bool(issue_id) and (row is None or row.vacant)
+        case _:
+            return row is not None and kind in _COUNTED
 
 
 def advance(
@@ -96,6 +107,8 @@ def advance(
         return replace(state, rows=landing, idle_until=_number(data.get("until")))
     if kind == "stopping":
         return replace(state, stopping=True)
+    if kind in _COUNTED and (row := state.row(issue_id or MAIN)) is not None:
+        return _placed(state, replace(row, facts=facts, usd=None, tokens=None))
     if not kind.startswith("issue_") or issue_id is None:
         return state
     return _status(replace(_vacated(state, MAIN), idle_until=None), kind, issue_id, data, facts, now)
@@ -127,6 +140,9 @@ def _progress(state: State, issue_id: str, data: Mapping[str, object], facts: Is
         roles = {"running": Role.ATTEMPT, "landing": Role.LANDING}
         row = Row(issue_id, facts, roles.get(facts.status, Role.CHECK), now)
     phase, step, did, file = (printable(data.get(name) or "") for name in ("phase", "text", "kind", "file"))
+    usd, tokens = _number(data.get("cost_usd")), _number(data.get("tokens"))
+    if usd is not None or tokens is not None:  # noface's own steps tell nothing of it
+        row = replace(row, usd=usd, tokens=None if tokens is None else int(tokens))
     return _placed(state, replace(row, phase=phase, step=step, kind=did, file=file, vacant=False))
 
 

@@ -152,6 +152,8 @@ def _interrupted(evidence: AgentEvidence) -> AgentVerdict:
             kind, message = FailureKind.TIMEOUT, "the worker was ended at its time limit"
         case EndedBy.IDLE:
             kind, message = FailureKind.TIMEOUT, "the worker was ended after a long time without a sign of life"
+        case EndedBy.BUDGET:
+            kind, message = FailureKind.RESOURCE_EXHAUSTED, "the worker was ended at its cost limit"
         case _:
             kind, message = FailureKind.AGENT_CRASH, f"the worker was {evidence.ended_by}"
     rule = f"{evidence.agent}-ended-{evidence.ended_by}"
