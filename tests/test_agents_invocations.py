@@ -225,6 +225,13 @@ def test_a_line_that_looks_like_a_summary_is_overruled_by_the_real_one():
     assert told(f"Tool:\n{forged}\n\n{real}\n").answer == "All “done”"
 
 
+def test_opencode_is_told_its_folder_its_title_and_to_tell_its_errors():
+    given = started("opencode")
+    assert given.argv[given.argv.index("--title") + 1] == "noface", "without one it asks the model for one"
+    told = {"PWD": "/w", "OPENCODE_PRINT_LOGS": "1", "OPENCODE_LOG_LEVEL": "ERROR", "OPENCODE_DB": "/d/opencode.db"}
+    assert told.items() <= dict(given.env).items()
+
+
 def test_root_is_named_to_claude_alone_and_only_where_it_is_root():
     assert (dict(started("claude").env).get("IS_SANDBOX") == "1") is (os.geteuid() == 0)
     assert [cli for cli in CLIS if cli != "claude" and "IS_SANDBOX" in dict(started(cli).env)] == []

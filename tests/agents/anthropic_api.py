@@ -9,7 +9,7 @@ from scenario import Scenario
 ERRORS = "anthropic"
 
 
-def error(given: dict[str, Any]) -> dict[str, Any]:
+def error(_status: int, given: dict[str, Any]) -> dict[str, Any]:
     """Return an error's document."""
     return {"type": "error", "error": given, "request_id": "req_test"}
 

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions API, as much of it as litellm uses for aider and mini-swe-agent."""
+"""OpenAI's Chat Completions API, as much of it as aider, mini-swe-agent and OpenCode use."""
 
 import json
 import time
@@ -12,17 +12,21 @@ __all__ = ["ERRORS", "error", "stream", "whole"]
 
 
 def stream(body: dict[str, Any], played: Scenario) -> list[str]:
-    """Return the server-sent events of an answer."""
+    """Return the server-sent events of an answer: half of them are an answer that has not come to its end."""
     answer = whole(body, played)
-    choice = answer["choices"][0]
+    (choice,) = answer["choices"]
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, {"content": choice["message"]["content"]}]
+    for index, call in enumerate(choice["message"].get("tool_calls", [])):
+        begun = {**call, "index": index, "function": {**call["function"], "arguments": ""}}
+        rest = {"index": index, "function": {"arguments": call["function"]["arguments"]}}
+        deltas += [{"tool_calls": [begun]}, {"tool_calls": [rest]}]
+    endings = [None] * len(deltas) + [choice["finish_reason"]]
     base = {**answer, "object": "chat.completion.chunk"}
-    calls = [{**call, "index": index} for index, call in enumerate(choice["message"].get("tool_calls", []))]
-    delta = {**choice["message"], **({"tool_calls": calls} if calls else {})}
     chunks = [
-        {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}], "usage": None},
-        {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}], "usage": None},
-        {**base, "choices": []},
+        {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": ending}], "usage": None}
+        for delta, ending in zip([*deltas, {}], endings, strict=True)
     ]
+    chunks.append({**base, "choices": []})
     return [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks] + ["data: [DONE]\n\n"]
 
 

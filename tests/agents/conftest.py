@@ -1,16 +1,19 @@
 """Real agent programs in a real project, against a model on loopback that plays a scenario."""
 
+import json
 import os
 import re
 import signal
 import socket
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from endpoints import GEMINI_SETTINGS, MODELS, endpoint
 from install import clis
 from model_server import Model
 from scenario import Scenario, scenario
@@ -18,28 +21,10 @@ from scenario import Scenario, scenario
 from noface.agents.base import Place, Verdict
 from noface.agents.table import AGENTS
 from noface.core.model import AttemptOrder, Issue, ModelSpec
-from noface.system.supervise import Command, Exit, Launcher
+from noface.system.environment import agent_environment
+from noface.system.supervise import Canceller, Command, Exit, Launcher
 
 CLIS = clis()
-KEY = "sk-test-0000"
-MODELS = {
-    "claude": "claude-sonnet-4-5",
-    "codex": "gpt-5.1-codex",
-    "aider": "openai/gpt-4o",
-    "mini": "openai/gpt-4o",
-}
-
-
-def endpoint(cli: str, url: str) -> tuple[dict[str, str], list[str]]:
-    """Return the environment and the arguments that make a program talk to the model at `url`."""
-    match cli:
-        case "claude":
-            return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}, []
-        case "codex":
-            provider = f'{{name="test",base_url="{url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}}'
-            return {"OPENAI_API_KEY": KEY}, ["-c", "model_provider=test", "-c", f"model_providers.test={provider}"]
-        case _:
-            return {"OPENAI_API_BASE": f"{url}/v1", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY}, []
 
 
 def toml(value: Any) -> str:
@@ -60,12 +45,20 @@ class Real:
     cli: str = ""
     model: Model | None = None
     opened: list[Model] = field(default_factory=list)
+    ending_s: float = 0.0
 
     def play(self, name: str | Scenario) -> Model:
         """Start a model that plays a scenario."""
+        self.settings_of_gemini()
         self.model = Model(scenario(name) if isinstance(name, str) else name).__enter__()
         self.opened.append(self.model)
         return self.model
+
+    def settings_of_gemini(self, **more: Any) -> None:
+        """Write what a person who uses Gemini CLI with a key has in their home."""
+        settings = self.folder / ".gemini" / "settings.json"
+        settings.parent.mkdir(exist_ok=True)
+        settings.write_text(json.dumps(GEMINI_SETTINGS | more))
 
     def close(self) -> None:
         for model in self.opened:
@@ -103,12 +96,16 @@ workers = {workers}
 
     def run(self, issue: int = 1) -> tuple[dict[str, Any], str]:
         """Run noface once on an issue; its only attempt, and what was printed."""
-        self.project.issue(issue, "Write b.txt", "Write a file b.txt that holds the word done.")
-        self.project.commit("an issue")
+        self.issue(issue)
         done = self.project.noface("run", "--once")
         assert done.returncode in (0, 3, 4), f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         (attempt,) = self.project.attempts(str(issue))
         return attempt, done.stdout + done.stderr
+
+    def issue(self, number: int, file: str = "b.txt") -> None:
+        """Commit an issue that wants a file."""
+        self.project.issue(number, "Write a file", f"Write a file {file} that holds the word done.")
+        self.project.commit("an issue")
 
     def left(self) -> list[int]:
         """Return the processes that noface started and that still run."""
@@ -123,13 +120,17 @@ workers = {workers}
         refs = self.project.git("for-each-ref", "--format=%(objectname)", "refs/noface", "refs/heads").split()
         return {path for ref in refs for path in self.project.git("ls-tree", "-r", "--name-only", ref).splitlines()}
 
-    def started(self, cli: str, prompt: str, *, role: str = "worker", think: bool = False, args: tuple[str, ...] = (),
-                env: dict[str, str] | None = None) -> tuple[Exit, Verdict]:  # fmt: skip
-        """Run the program alone on a prompt, as its adapter says, in the project's folder."""
+    def started(self, cli: str, prompt: str, *, role: str = "worker", think: bool = False, model: str = "",
+                args: tuple[str, ...] = (), env: dict[str, str] | None = None, until: Callable[[], object] | None = None,
+                ) -> tuple[Exit, Verdict]:  # fmt: skip
+        """Run the program alone on a prompt, as its adapter says, in the project's folder; end it when `until` is true.
+
+        The seconds that ending it took are in `self.ending_s`.
+        """
         assert self.model is not None
         given, more = endpoint(cli, self.model.url)
         spec = ModelSpec(
-            "real", cli, MODELS[cli], command=str(CLIS[cli].program), args=(*more, *args),
+            "real", cli, model or MODELS[cli], command=str(CLIS[cli].program), args=(*more, *args),
             env=tuple((given | (env or {})).items()),
         )  # fmt: skip
         directory = self.folder / "attempt"
@@ -144,23 +145,36 @@ workers = {workers}
         logs = [directory / "agent.log", directory / "agent.err"]
         for log in logs:
             log.unlink(missing_ok=True)
-        environment = self.project.environment() | dict(spec.env) | dict(invocation.env)
-        environment["NOFACE_STATE"] = str(self.project.state)
+        home = {name: self.project.environment()[name] for name in ("HOME", "XDG_CACHE_HOME")}
+        marked = home | {"NOFACE_STATE": str(self.project.state)} | dict(spec.env) | dict(invocation.env)
+        environment = agent_environment(agent.environment, spec, marked.items())
+        cancel, cancelled_at = Canceller(), 0.0
+
+        def looked() -> float:
+            nonlocal cancelled_at
+            if until is not None and not cancel.cancelled and until():
+                cancelled_at = time.monotonic()
+                cancel.cancel()
+            return time.monotonic()
+
         with Launcher() as launcher:
             ended = launcher.run(
                 Command(
                     argv=invocation.argv,
                     cwd=str(self.project.path),
-                    env=tuple(environment.items()),
+                    env=environment,
                     stdin=invocation.stdin,
                     stdout=str(logs[0]),
                     stderr=str(logs[1]),
                     timeout_s=100,
-                    idle_timeout_s=100,
+                    idle_timeout_s=None,
                     log_max_bytes=50_000_000,
-                )
+                ),
+                cancel,
+                on_output=looked,
             )
-        reader = agent.reader()
+        self.ending_s = time.monotonic() - cancelled_at
+        reader = agent.reader(dict(environment))
         reader.feed(logs[0].read_bytes())
         return ended, reader.verdict(ended.exit_code, logs[1].read_text("utf-8", "replace"))
 

@@ -65,9 +65,12 @@ def install(cli: Cli) -> None:
         pip = (cli.folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check")
         subprocess.run([*pip, f"{cli.package}=={cli.version}", *cli.also], check=True)
     elsewhere = {**os.environ, "HOME": str(cli.folder)}  # some write settings when they are first started
-    subprocess.run(
-        [cli.program, "--help"], check=True, env=elsewhere, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+    tried = subprocess.run(
+        [cli.program, "--help"], check=False, env=elsewhere, capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
+    if tried.returncode != 0:
+        print(tried.stdout, tried.stderr, file=sys.stderr)
+        tried.check_returncode()
     stamp.write_text(cli.stamp, "utf-8")
 
 

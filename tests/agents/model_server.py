@@ -1,4 +1,4 @@
-"""A model provider on loopback that plays a scenario: the APIs that claude, codex, aider and mini-swe-agent speak."""
+"""A model provider on loopback that plays a scenario: the APIs that the agent programs speak."""
 
 import json
 import threading
@@ -9,11 +9,19 @@ from typing import Any, Self
 
 import anthropic_api
 import chat_api
+import gemini_api
 import responses_api
 from scenario import Scenario
 
-APIS = {"/messages": anthropic_api, "/responses": responses_api, "/chat/completions": chat_api}
-"""By how a path ends: modules with `ERRORS`, `error(given)`, `stream(body, scenario)` and `whole(body, scenario)`."""
+_STREAMED = ":streamGenerateContent"
+APIS = {
+    "/messages": anthropic_api,
+    "/responses": responses_api,
+    "/chat/completions": chat_api,
+    _STREAMED: gemini_api,
+    ":generateContent": gemini_api,
+}
+"""By how a path ends: modules with `ERRORS`, `error(status, given)`, `stream(body, scenario)`, `whole(body, scenario)`."""
 
 
 @dataclass
@@ -91,19 +99,23 @@ class Answering(BaseHTTPRequestHandler):
         if path.endswith("/messages/count_tokens"):
             self._send(200, {"input_tokens": 1000})
             return
+        if path.endswith(":countTokens"):
+            self._send(200, {"totalTokens": 1000})
+            return
         api = next((module for end, module in APIS.items() if path.endswith(end)), None)
         if api is None:
             self._send(404, {"error": {"type": "not_found_error", "message": f"no {path} here"}})
             return
-        played = self.served.scenario
+        played = self.served.scenario.about(json.dumps(body))
         number = self.served.asked(body)
         if played.fault == "hang":
             self.served.hang()
             self.close_connection = True
         elif played.fails(number):
             given = dict(getattr(played, api.ERRORS))
-            self._send(given.pop("status", played.status), api.error(given), played.headers)
-        elif body.get("stream"):
+            status = given.pop("status", played.status)
+            self._send(status, api.error(status, given), played.headers)
+        elif body.get("stream") or path.endswith(_STREAMED):
             self._stream(api.stream(body, played), cut=played.fault == "truncate")
         elif played.fault == "truncate":
             self._cut(json.dumps(api.whole(body, played)).encode())

@@ -43,6 +43,7 @@ def move(answer: Answer, tools: set[str], closing: str) -> Move:
         ("bash", "command", {}),
         ("exec_command", "cmd", {}),
         ("shell_command", "command", {}),
+        ("run_shell_command", "command", {}),
     ):
         if name in tools:
             return Move("I will do it now.", name, {key: command, **more})

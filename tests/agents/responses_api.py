@@ -10,7 +10,7 @@ from scenario import Scenario
 ERRORS = "openai"
 
 
-def error(given: dict[str, Any]) -> dict[str, Any]:
+def error(_status: int, given: dict[str, Any]) -> dict[str, Any]:
     """Return an error's document."""
     return {"error": {"param": None, "code": None, **given}}
 

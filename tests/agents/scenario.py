@@ -8,9 +8,11 @@ fails_to = 2                  # request `fails_to` (default: for ever)
 headers = { retry-after = "2" }
 anthropic = { type = "…", message = "…", status = 529 }   # the error as each API words it; status where it differs
 openai = { type = "…", code = "…", message = "…" }
+gemini = { named = "…", message = "…", reason = "…", retryDelay = "2s", violations = [{ quotaId = "…" }] }
 
 [[answers]]                   # one for each time the model is asked; one key of these each
-edit = "b.txt"                # write a file, by a tool, or by an edit block where the agent offers no tools
+edit = "b.txt"                # write a file, by a tool, or by an edit block where the agent offers no tools;
+                              # in "b?.txt" the ? stands for the digit that the request gives
 text = "done"
 [[answers]]
 run = "sleep 60 &"            # run a shell command
@@ -18,9 +20,10 @@ run = "sleep 60 &"            # run a shell command
 say = "Done."                 # answer in prose, which ends the run
 """
 
+import re
 import time
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +54,21 @@ class Scenario:
     headers: dict[str, str] = field(default_factory=dict)
     anthropic: dict[str, Any] = field(default_factory=dict)
     openai: dict[str, Any] = field(default_factory=dict)
+    gemini: dict[str, Any] = field(default_factory=dict)
     tokens_in: int = 1200
     tokens_out: int = 40
 
     def answer(self, done: int) -> Answer:
         """Return the answer for a conversation in which `done` tools have run."""
         return self.answers[done % len(self.answers) if self.loop else min(done, len(self.answers) - 1)]
+
+    def about(self, request: str) -> "Scenario":
+        """Return the scenario with the files that a request names."""
+        named = re.search(r"\bb\d\.txt\b", request)
+        if named is None:
+            return self
+        answers = (replace(each, edit=named[0]) if each.edit == "b?.txt" else each for each in self.answers)
+        return replace(self, answers=tuple(answers))
 
     @property
     def closing(self) -> str:
@@ -73,7 +85,7 @@ def scenario(name: str) -> Scenario:
     given = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
     given.pop("about")
     resets_at = int(time.time()) + given.pop("resets_in", 0)
-    for part in ("headers", "anthropic", "openai"):
+    for part in ("headers", "anthropic", "openai", "gemini"):
         values = given.get(part, {})
         values.update({key: resets_at for key, value in values.items() if value == "RESET"})
     answers = tuple(Answer(**each) for each in given.pop("answers", [{"say": "Done."}]))

@@ -10,7 +10,8 @@ OWN_FILES = {"a.txt", "b.txt", "noface.toml", "issues/1-x.md"}
 TURNS = {"claude": ("--max-turns", "3"), "mini": ("-c", "agent.step_limit=3")}
 OAUTH = (("ANTHROPIC_API_KEY", ""), ("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-test"))
 THREE_DAYS_S = 259_200
-IDLE_S = 20
+IDLE_S = 45
+"""Longer than any of them takes to start on a machine that is busy."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Case:
     """A program, a scenario, and what must come of it.
 
     `seconds` is how long it may take. `retry_in` is how many seconds from now the provider said to come back, where
-    the program tells it.
+    the program tells it. `turns` is a limit in the settings of Gemini CLI, which has no argument for it.
     """
 
     cli: str
@@ -30,6 +31,7 @@ class Case:
     env: tuple[tuple[str, str], ...] = ()
     idle: int = 100
     retry_in: float | None = None
+    turns: int | None = None
 
     def __str__(self):
         return f"{self.cli}-{self.scenario}"
@@ -56,12 +58,22 @@ CASES = [
     Case("codex", "an_hour", "RATE_LIMITED", "codex-rate-limit", idle=IDLE_S, retry_in=3600),
     Case("codex", "overloaded", "OVERLOADED", "codex-overloaded"),
     Case("codex", "truncated", "NETWORK", "codex-network"),
+    Case("gemini", "rate_limited", "RATE_LIMITED", "gemini-quota", idle=IDLE_S, retry_in=42),
+    Case("gemini", "an_hour", "RATE_LIMITED", "gemini-quota", retry_in=3600),
+    Case("gemini", "subscription_spent", "RATE_LIMITED", "gemini-quota"),
+    Case("gemini", "overloaded", "OVERLOADED", "gemini-overloaded", idle=IDLE_S),
+    Case("gemini", "truncated", "NETWORK", "gemini-network"),
+    Case("gemini", "endless", "RESOURCE_EXHAUSTED", "gemini-max-turns", turns=3),
+    Case("opencode", "rate_limited", "RATE_LIMITED", "opencode-rate-limit", retry_in=1),
+    Case("opencode", "an_hour", "RATE_LIMITED", "opencode-rate-limit", idle=IDLE_S),
+    Case("opencode", "overloaded", "OVERLOADED", "opencode-overloaded", 140),
+    Case("opencode", "truncated", "NETWORK", "opencode-answer-broke-off", idle=IDLE_S),
     *(Case(cli, "endless", "RESOURCE_EXHAUSTED", rule, args=TURNS[cli]) for cli, rule in (
         ("claude", "claude-max-turns"), ("mini", "mini-limit-of-turns"))),
     *(Case(cli, "context_exceeded", "RESOURCE_EXHAUSTED", rule) for cli, rule in (
         ("claude", "claude-context"), ("codex", "codex-context"), ("aider", "aider-context-limit"),
-        ("mini", "mini-context"))),
-    *(Case(cli, *rest, rule, **more) for cli in ("claude", "codex", "aider", "mini") for *rest, rule, more in (
+        ("gemini", "gemini-context"), ("opencode", "opencode-context"), ("mini", "mini-context"))),
+    *(Case(cli, *rest, rule, **more) for cli in ("claude", "codex", "gemini", "opencode", "aider", "mini") for *rest, rule, more in (
         ("nothing", "NO_DIFF", "tree-unchanged", {}),
         ("question", "AGENT_CONFUSION", f"{cli}-words-ask", {}),
         ("unauthorized", "AUTH", f"{cli}-auth", {}),
@@ -72,6 +84,8 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_scenario_ends_in_its_kind_in_time_and_leaves_nothing(real, case):
     real.play(case.scenario)
+    if case.turns is not None:
+        real.settings_of_gemini(model={"maxSessionTurns": case.turns})
     real.config(case.cli, args=case.args, env=dict(case.env), idle=case.idle)
     now, began = time.time(), time.monotonic()
     attempt, printed = real.run()
