@@ -8,6 +8,7 @@ from noface.core.model import AgentRun, AttemptOrder, AttemptReport, Backlog, En
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions
+from noface.store.reader import Reader
 from noface.store.spending import NEWEST_MAX, Spending, UnderWay
 
 ISSUE = Issue("7", "Seven")
@@ -21,6 +22,7 @@ class World:
         self.journal.sync_backlog(Backlog((ISSUE,)), "f")
         self.questions = Questions(database, self.journal)
         self.spending = Spending(database)
+        self.reader = Reader(database)
         self.number = 0
 
     def start(self, model="small", *, think=False):
@@ -62,6 +64,19 @@ def test_a_run_has_spent_what_its_attempts_and_its_questions_used(world):
     world.answer(world.ask("big"), "big", 0.25, 40)
     assert world.spending.of_run("run-1") == Spent(0.75, 167)
     assert world.spending.of_run("another") == Spent()
+
+
+def test_an_issue_has_cost_what_its_attempts_and_its_questions_did_also_those_that_were_cut_short(world):
+    def cost():
+        return world.reader.issue("7")["cost_usd"]
+
+    assert cost() is None
+    world.attempt("small", 0.5)
+    world.answer(world.ask("large"), "large", 0.25)
+    assert cost() == 0.75
+    world.questions.cut_short(3.0, world.ask("large"), Usage(0.125))
+    world.attempt("small")
+    assert cost() == 0.875
 
 
 def test_the_most_that_a_model_used_is_seen_in_attempts_and_questions(world):

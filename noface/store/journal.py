@@ -8,6 +8,7 @@ from noface.core.breaker import Breaker
 from noface.core.codec import encode
 from noface.core.model import AttemptOrder, AttemptReport, Backlog, Failure, GateResult
 from noface.core.taxonomy import IssueStatus
+from noface.store.costs import count_cost
 from noface.store.database import Database
 from noface.store.rows import counted_flaky, dumps, issue_row, outcome_row
 
@@ -218,10 +219,10 @@ class Journal:
         with self._db.transaction() as connection:
             connection.execute(
                 "UPDATE issues SET attempts = (SELECT COALESCE(SUM(charged), 0) FROM attempts a"
-                " WHERE a.issue_id = issues.id AND a.epoch = issues.epoch AND a.outcome IS NOT NULL),"
-                " cost_usd = (SELECT SUM(cost_usd) FROM attempts a WHERE a.issue_id = issues.id) WHERE id = ?",
+                " WHERE a.issue_id = issues.id AND a.epoch = issues.epoch AND a.outcome IS NOT NULL) WHERE id = ?",
                 (issue_id,),
             )
+            count_cost(connection, issue_id)
 
     def action(self, at: float, issue_id: str, number: int | None, action: Action) -> None:
         """Record a decision with its reason, on the attempt that led to it."""

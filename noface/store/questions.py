@@ -9,6 +9,7 @@ from noface.core.codec import decode
 from noface.core.history import Advice, AdviceOutcome, Approval, Topic, Verdict
 from noface.core.model import Issue, Usage
 from noface.core.taxonomy import INTERRUPTED
+from noface.store.costs import count_cost
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.rows import dumps
@@ -56,6 +57,7 @@ class Questions:
                 "UPDATE advice SET answered_at = ?, outcome = ?, answer = ?, cost_usd = ? WHERE id = ?",
                 (at, advice.outcome, dumps(advice), advice.cost_usd, question),
             )
+            count_cost(connection, issue_id)
             said = {"topic": advice.topic, "outcome": advice.outcome, "strategy": advice.strategy}
             self._journal.event(at, "answered", issue_id, model=advice.model, text=advice.text[:500], **said)
 
@@ -75,6 +77,8 @@ class Questions:
                 " WHERE id = ? AND outcome IS NULL",
                 (at, INTERRUPTED, dumps({"tokens": used.tokens}), used.cost_usd, question),
             )
+            for row in connection.execute("SELECT issue_id FROM advice WHERE id = ?", (question,)).fetchall():
+                count_cost(connection, row[0])
 
     def unanswered(self, issue_id: str, epoch: int) -> Spent:
         """Return what the questions about an issue have used that were cut short."""

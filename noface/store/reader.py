@@ -141,16 +141,6 @@ class Reader:
         """Return an issue's events in order."""
         return self._db.rows("SELECT at, run_id, kind, data FROM events WHERE issue_id = ? ORDER BY id", issue_id)
 
-    def spent(self, run_id: str) -> float:
-        """Return the dollars this run's attempts and questions cost, as far as anybody said."""
-        rows = self._db.rows(
-            "SELECT (SELECT COALESCE(SUM(cost_usd), 0) FROM attempts WHERE run_id = ?)"
-            " + (SELECT COALESCE(SUM(cost_usd), 0) FROM advice WHERE run_id = ?)",
-            run_id,
-            run_id,
-        )
-        return float(rows[0][0])
-
     def last_run(self) -> sqlite3.Row | None:
         """Return the newest run's row."""
         rows = self._db.rows("SELECT * FROM runs ORDER BY rowid DESC LIMIT 1")
