@@ -184,7 +184,7 @@ def refused(project):
 
 
 ALWAYS = {"run_started", "preflight", "progress", "run_ended"}
-WORK = ALWAYS | {"issue_running", "attempt_finished", "action", "issue_landing", "issue_merged"}
+WORK = ALWAYS | {"issue_running", "attempt_started", "attempt_finished", "action", "issue_landing", "issue_merged"}
 RUNS = {
     landing: WORK | {"issue_ready", "lesson_learnt", "issue_blocked", "issue_skipped", "hint_too_slow"},
     questions: WORK | {"asked", "answered", "attempt_overruled", "prompt_cut"},
@@ -192,7 +192,7 @@ RUNS = {
     people: WORK | {"approval_requested", "issue_approval", "dependency_found", "issue_waiting"},
     waiting: WORK | {"waiting", "issue_waiting"},
     unsteady: WORK | {"gate_flaky"},
-    stopping: ALWAYS | {"stopping", "issue_running", "attempt_finished", "issue_ready"},
+    stopping: ALWAYS | {"stopping", "issue_running", "attempt_started", "attempt_finished", "issue_ready"},
     refused: ALWAYS - {"progress"},
 }
 RARE = {"attempt_fenced", "lesson_dropped", "processes_swept", "logs_masked"}  # told below, by the journal itself

@@ -105,7 +105,7 @@ def test_an_attempt_is_written_down_before_it_runs_and_again_when_it_ends(journa
         "one red",
         0.5,
     )
-    assert kinds(reader) == ["issue_running", "attempt_finished"]
+    assert kinds(reader) == ["issue_running", "attempt_started", "attempt_finished"]
 
 
 def test_a_result_that_comes_late_changes_nothing_but_is_remembered(journal, reader):

@@ -156,6 +156,8 @@ class Journal:
                 (order.model.name, branch, order.issue.content_hash, order.issue.id),
             )
             self.status(at, order.issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}")
+            who = {"model": order.model.name, "tier": order.model.tier, "think": order.think}
+            self.event(at, "attempt_started", order.issue.id, number=order.number, **who)
 
     def attempt_finished(
         self,

@@ -46,10 +46,17 @@ def live_wanted() -> bool:
 
 
 class JsonLines:
-    """One event a line."""
+    """One event a line. That there is nothing to do until a time is printed once, however often it is told."""
+
+    def __init__(self) -> None:
+        self._waits_until: object = None
 
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
         """Print an event."""
+        if kind == "waiting":
+            if data.get("until") == self._waits_until:
+                return
+            self._waits_until = data.get("until")
         self._print({"schema": 1, "at": round(time.time(), 3), "event": kind, "issue": issue_id, **data})
 
     def finish(self, exit_code: int, why: str) -> None:

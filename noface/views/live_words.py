@@ -218,5 +218,7 @@ _WORDS: dict[str, Words] = {
     "stopping": _stopping,
 }
 
-UNTOLD = frozenset({"issue_approval", "issue_epic", "run_started", "run_ended", "progress", "waiting"})
+UNTOLD = frozenset(
+    {"attempt_started", "issue_approval", "issue_epic", "run_started", "run_ended", "progress", "waiting"}
+)
 """Events without words of their own: another one tells it, or the view shows it in its own way."""

@@ -89,7 +89,7 @@ def _of_the_run() -> Iterator[tuple[str, Schema]]:
     )
     yield _event(
         "waiting",
-        "There is nothing to do until a time; told again and again while that is so.",
+        "There is nothing to do until a time; told once for each time.",
         _RUN,
         until=moment("When something is tried again."),
         seconds=number("How long that is from now."),
@@ -122,6 +122,15 @@ def _of_attempts() -> Iterator[tuple[str, Schema]]:
         file=text("The file it did that to, relative to the workspace, as far as it told; else empty."),
         cost_usd=or_null(number("What the run of the worker has cost so far; null where nobody knows.")),
         tokens=or_null(integer("The tokens it has read and written so far; null where it does not tell.")),
+    )
+    yield _event(
+        "attempt_started",
+        "A worker is about to be run; issue_running says so in a sentence.",
+        _ISSUE,
+        number=_ATTEMPT,
+        model=text("The entry of [models] that works."),
+        tier=integer("How strong that is, compared with others.", 0),
+        think=truth("It is to think longer."),
     )
     yield _event(
         "attempt_finished",
