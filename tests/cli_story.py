@@ -4,24 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.core.actions import Block, Escalate, RequestApproval, RetryWithFeedback
+from noface.core.attempt import AttemptOrder, AttemptReport, FileChange, Snapshot
 from noface.core.blocking import approval_document, block_document
+from noface.core.failure import Failure
+from noface.core.gate import GateResult, GateSpec
 from noface.core.history import Advice, History
-from noface.core.model import (
-    AgentRun,
-    AttemptOrder,
-    AttemptReport,
-    EndedBy,
-    Failure,
-    FileChange,
-    GateResult,
-    GateSpec,
-    Issue,
-    ModelSpec,
-    Snapshot,
-    Usage,
-)
+from noface.core.issue import Issue
 from noface.core.parts import with_parts
 from noface.core.taxonomy import FailureKind, IssueStatus
+from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.git.repo import scratch_branch, slug
 from noface.store.database import Database
 from noface.store.journal import Journal

@@ -5,12 +5,15 @@ from dataclasses import replace
 from itertools import count
 
 from noface.core.actions import Action
+from noface.core.attempt import PastAttempt
+from noface.core.failure import Failure
 from noface.core.history import Advice, Approval, History, Topic, Verdict
+from noface.core.issue import Issue
 from noface.core.ladder import Rung
-from noface.core.model import BlockedReason, Failure, Issue, PastAttempt, ReportStatus, WorkerReport
 from noface.core.policy import next_action
 from noface.core.retry_policy import Policy, Roles
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
+from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 NOW = 1_000_000.0
 TIERS = (("small", 1), ("twin", 1), ("big", 2), ("bigtwin", 2), ("huge", 3))

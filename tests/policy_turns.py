@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from noface.core.history import AdviceOutcome
-from noface.core.model import BlockedReason, ReportStatus, WorkerReport
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 OTHER_ISSUES = ("5", "6")
 

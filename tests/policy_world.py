@@ -26,13 +26,10 @@ from noface.core.actions import (
     WaitUntil,
     kind_of,
 )
+from noface.core.attempt import AttemptReport, PastAttempt
+from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
-from noface.core.model import (
-    AttemptReport,
-    Failure,
-    Issue,
-    PastAttempt,
-)
+from noface.core.issue import Issue
 from noface.core.policy import next_action
 from noface.core.reported import of_report
 from noface.core.retry_policy import Policy

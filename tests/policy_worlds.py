@@ -6,12 +6,13 @@ from policy_turns import Turn, Word
 from policy_world import Story
 
 from noface.core.history import AdviceOutcome
+from noface.core.issue import Issue
 from noface.core.ladder import Rung
-from noface.core.model import BlockedReason, Issue
 from noface.core.retry_policy import BreakdownRules, Policy, Roles
 from noface.core.review_rules import ReviewRules, When
 from noface.core.strategies import allowed
 from noface.core.taxonomy import Category, FailureKind
+from noface.core.worker_run import BlockedReason
 
 TIER_OF = dict(TIERS)
 _STEPS = [(model, think) for model, _ in TIERS for think in (False, True)]

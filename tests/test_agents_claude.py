@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from noface.agents.base import EventKind, Place
 from noface.agents.claude import ClaudeAgent
-from noface.core.model import AttemptOrder, Issue, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.issue import Issue
 from noface.core.taxonomy import Category, FailureKind
+from noface.core.worker_run import ModelSpec
 
 RUNS = Path(__file__).parent / "recordings" / "claude" / "runs.tar.xz"
 JUDGED_BY_GIT = {"NO_DIFF", "AGENT_CONFUSION"}

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from noface.agents.base import LAST_WORDS_MAX, LINE_BYTES_MAX, Lines, Place
 from noface.agents.command import CommandAgent
-from noface.core.model import AttemptOrder, Issue, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.issue import Issue
+from noface.core.worker_run import ModelSpec
 
 AGENT = CommandAgent()
 

@@ -12,7 +12,9 @@ import pytest
 from noface.agents.base import Place
 from noface.agents.mini_task import summary
 from noface.agents.table import AGENTS
-from noface.core.model import AttemptOrder, Issue, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.issue import Issue
+from noface.core.worker_run import ModelSpec
 
 CLIS = ("claude", "codex", "gemini", "opencode", "aider", "mini")
 PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")

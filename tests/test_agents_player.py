@@ -8,7 +8,9 @@ import pytest
 
 from noface.agents.base import Place
 from noface.agents.scripted import ScriptedAgent
-from noface.core.model import AttemptOrder, Issue, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.issue import Issue
+from noface.core.worker_run import ModelSpec
 
 
 @pytest.fixture

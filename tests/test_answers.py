@@ -12,8 +12,8 @@ from noface.core.answers import boundary, report
 from noface.core.answers.report import find_report
 from noface.core.answers.table import ANSWERS
 from noface.core.history import Advice, AdviceOutcome, Topic
-from noface.core.model import BlockedReason, ReportStatus, WorkerReport
 from noface.core.structured import Invalid, Valid, reminder, validate
+from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 FORMS = {form.name: (form.schema, form.example) for form in ANSWERS.values()} | {
     "report": (report.SCHEMA, report.EXAMPLE)

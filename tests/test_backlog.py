@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.core.backlog import check, id_problem, nearest, without_unknown_models
-from noface.core.model import Backlog, Issue, IssueFault, ModelSpec
+from noface.core.issue import Backlog, Issue, IssueFault
+from noface.core.worker_run import ModelSpec
 
 
 def issue(issue_id, *depends_on):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from noface.core.answers.breakdown import EXAMPLE, SCHEMA
 from noface.core.backlog import check, id_problem
 from noface.core.breakdown import BreakdownLimits, PlanFault, plan_children, split_by_files, subtask_failure
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.core.patterns import matches, matches_any
 from noface.core.repository_paths import path_problem, within
 from noface.core.structured import reminder

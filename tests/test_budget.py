@@ -7,9 +7,9 @@ from policy_story import POLICY, K, failed, history_of, passed
 
 from noface.core.actions import Block, FirstAttempt, Land, Review
 from noface.core.budget import Budget, Estimate, Estimates, Refusal, Seen, Spent, can_pay
-from noface.core.model import ModelSpec
 from noface.core.policy import next_action
 from noface.core.review_rules import ReviewRules, When
+from noface.core.worker_run import ModelSpec
 
 RUN = Budget("run", usd=5.0)
 TOKENS = Budget("run", tokens=1000)

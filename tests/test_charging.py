@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from policy_story import K, conflict, failed, interrupted, passed
 
-from noface.core.model import AttemptReport, Failure
+from noface.core.attempt import AttemptReport
+from noface.core.failure import Failure
 from noface.loop.charging import charged
 
 

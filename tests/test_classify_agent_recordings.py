@@ -5,8 +5,8 @@ from agent_recordings import CLIS, MISLABELLED, run, runs, verdict
 
 from noface.agents.base import EventKind
 from noface.agents.table import AGENTS
-from noface.core.model import EndedBy
 from noface.core.taxonomy import Category
+from noface.core.worker_run import EndedBy
 
 EVERY = [each for cli in CLIS for each in runs(cli)]
 LABELLED = [each for each in EVERY if each.expected]

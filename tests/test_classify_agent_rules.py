@@ -11,8 +11,9 @@ from noface.core.classify.agents.clis import CLIS, STARTING
 from noface.core.classify.agents.provider import PROVIDER
 from noface.core.classify.agents.rules import AgentRule, Match, Strength, first_words, matches, why_lost
 from noface.core.classify.reset_times import WallClock
-from noface.core.model import EndedBy, Failure
+from noface.core.failure import Failure
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import EndedBy
 
 CLOCK = WallClock(1_000_000.0, UTC)
 

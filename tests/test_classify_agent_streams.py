@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from noface.agents.base import EventKind, Place
 from noface.agents.table import AGENTS
 from noface.config.presets import AGENT_NAMES
+from noface.core.attempt import AttemptOrder
 from noface.core.classify.agent import classify
 from noface.core.classify.reset_times import WallClock
-from noface.core.model import AttemptOrder, Issue, ModelSpec
+from noface.core.issue import Issue
+from noface.core.worker_run import ModelSpec
 
 CLOCK = WallClock(1_795_188_600.0, UTC)
 QUOTED = (

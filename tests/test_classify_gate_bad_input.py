@@ -5,7 +5,7 @@ from corpus_score import class_of
 
 from noface.core.classify.evidence import GateEvidence, ReportCase, TestReport
 from noface.core.classify.gate import classify
-from noface.core.model import GateKind
+from noface.core.gate import GateKind
 from noface.core.taxonomy import FailureKind
 
 

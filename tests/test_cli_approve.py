@@ -5,11 +5,12 @@ from cli_story import usual_night
 from conftest import wait_for
 
 from noface.core.actions import FirstAttempt, Land, RequestApproval
+from noface.core.failure import Failure
 from noface.core.ladder import Rung
-from noface.core.model import BlockedReason, Failure, ReportStatus, WorkerReport
 from noface.core.policy import next_action
 from noface.core.retry_policy import Policy
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 BOUNDARY = FailureKind.BOUNDARY_VIOLATION
 ASKS = Policy((Rung("small", 1, 2), Rung("big", 2, 3)), (("small", 1), ("big", 2)), approval_paths=("migrations/**",))

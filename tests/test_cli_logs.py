@@ -12,8 +12,8 @@ from cli_story import Story, red_test, write_issue
 from conftest import wait_for
 
 from noface.core.actions import Diagnose
+from noface.core.attempt import AttemptReport
 from noface.core.history import Topic
-from noface.core.model import AttemptReport
 from noface.views.live_tail import Tail
 
 SLOT = "/home/ada/.cache/noface/shop-ab12/agent-0"

@@ -5,9 +5,10 @@ import json
 import pytest
 from cli_story import Story, red_test, usual_night, write_issue
 
+from noface.core.failure import Failure
 from noface.core.history import AdviceOutcome, Topic, Verdict
-from noface.core.model import BlockedReason, Failure, ReportStatus, Usage, WorkerReport
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import BlockedReason, ReportStatus, Usage, WorkerReport
 
 
 @pytest.fixture

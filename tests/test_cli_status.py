@@ -8,8 +8,8 @@ import sys
 import pytest
 from cli_story import Story, red_test, usual_night, write_issue
 
-from noface.core.model import ReportStatus, WorkerReport
 from noface.core.taxonomy import IssueStatus
+from noface.core.worker_run import ReportStatus, WorkerReport
 from noface.store.database import SCHEMA_VERSION
 from noface.trackers.files import FilesTracker
 from noface.views import glance
@@ -18,7 +18,7 @@ LIGHT = """
 import json, sys
 from noface.cli.status import status
 status(False, {json}, None)
-heavy = ("pydantic", "git", "jsonschema", "jinja2", "tomlkit", "asyncio", "psutil", "noface.core.model", "rich.table")
+heavy = ("pydantic", "git", "jsonschema", "jinja2", "tomlkit", "asyncio", "psutil", "noface.core.attempt", "rich.table")
 print(json.dumps([name for name in heavy if name in sys.modules]), file=sys.stderr)
 """
 

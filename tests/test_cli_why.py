@@ -4,7 +4,7 @@ import pytest
 from cli_story import Story, red_test, usual_night, write_issue
 
 from noface.core.actions import RetryWithFeedback
-from noface.core.model import Failure
+from noface.core.failure import Failure
 from noface.core.taxonomy import FailureKind
 
 ALSO = (("words.error", "error: 401", "pytest.assertion is stronger evidence (diagnostic over words)"),)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from noface.core.attempt import PastAttempt
 from noface.core.best import best_attempt
-from noface.core.model import PastAttempt
 from noface.core.taxonomy import INTERRUPTED, FailureKind
 
 

@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.core.actions import Block, RequestApproval
+from noface.core.attempt import PastAttempt
 from noface.core.blocking import approval_document, block_document
+from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, History, Topic
-from noface.core.model import BlockedReason, Failure, Issue, PastAttempt, ReportStatus, WorkerReport
+from noface.core.issue import Issue
 from noface.core.taxonomy import PASSED, FailureKind
+from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 ISSUE = Issue("7", "Seven", source="issues/7-a b.md", paths=("src/api/**",))
 CONFUSED = FailureKind.AGENT_CONFUSION

@@ -8,12 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noface.core import model
+from noface.core import attempt, failure, gate, issue, worker_run
+from noface.core.attempt import AttemptOrder
 from noface.core.codec import decode, encode
-from noface.core.model import AttemptOrder, Failure, GateResult, GateSpec, Issue
+from noface.core.failure import Failure
+from noface.core.gate import GateResult, GateSpec
+from noface.core.issue import Issue
 from noface.core.taxonomy import FailureKind
 
-RECORDS = [kind for _, kind in inspect.getmembers(model, dataclasses.is_dataclass)]
+MODULES = (attempt, failure, gate, issue, worker_run)
+RECORDS = list(
+    dict.fromkeys(kind for each in MODULES for _, kind in inspect.getmembers(each, dataclasses.is_dataclass))
+)
 TEXT = st.text(max_size=6) | st.sampled_from(["\udcff", "\0", "ä", "\u2028", "1", "null"])
 for scalar, strategy in ((str, TEXT), (float, st.floats(allow_nan=False))):
     st.register_type_strategy(scalar, strategy)
@@ -74,7 +80,7 @@ def test_records_inside_records_are_built_and_whole_numbers_are_floats_too():
 
 def test_pairs_keep_their_shape():
     with pytest.raises(ValueError, match="zip"):
-        decode(model.ModelSpec, {"name": "m", "agent": "a", "env": [["only-one"]]})
+        decode(worker_run.ModelSpec, {"name": "m", "agent": "a", "env": [["only-one"]]})
 
 
 def test_enums_are_stored_by_value():

@@ -1,7 +1,8 @@
 """Which files of the project an unsure worker is shown (K3, P7)."""
 
 from noface.core.context_files import Matched, context_files
-from noface.core.model import Failure, Issue
+from noface.core.failure import Failure
+from noface.core.issue import Issue
 from noface.core.taxonomy import FailureKind
 
 TRACKED = ("src/shop/order.py", "src/shop/stock.py", "tests/test_order.py", "docs/order/design.md", "README.md")

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from noface.core.failure import Failure
 from noface.core.hints import (
     SEARCHED_CHARS_MAX,
     Found,
@@ -13,7 +14,7 @@ from noface.core.hints import (
     matched,
     searched_text,
 )
-from noface.core.model import Failure, Issue
+from noface.core.issue import Issue
 from noface.core.taxonomy import FailureKind
 from noface.loop.pattern_search import patient_search, search
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noface.core.model import Failure, GateResult, GateSpec
+from noface.core.failure import Failure
+from noface.core.gate import GateResult, GateSpec
 from noface.core.proof import all_hard_passed, gate_key, worst
 from noface.core.taxonomy import FailureKind
 

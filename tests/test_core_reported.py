@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noface.core.model import BlockedReason, ReportStatus, WorkerReport
 from noface.core.reported import of_report
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 B = BlockedReason
 K = FailureKind

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noface.core.diagnosis import known_cause
+from noface.core.failure import Failure
 from noface.core.known_causes import RULES
-from noface.core.model import Failure
 from noface.core.remedies import Remedy
 from noface.core.taxonomy import FailureKind
 

@@ -5,8 +5,8 @@ import pytest
 from noface.agents.table import AGENTS
 from noface.config.load import parse
 from noface.core.environment_rules import fits, for_agents, for_gates
-from noface.core.model import ModelSpec
 from noface.core.model_providers import is_anothers, providers_of
+from noface.core.worker_run import ModelSpec
 from noface.errors import ConfigError
 
 KEYS = {

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from noface.config.load import load
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.trackers.files import FilesTracker
 from noface.trackers.front_matter import FrontMatter
 

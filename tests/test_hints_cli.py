@@ -6,8 +6,9 @@ import tomllib
 import pytest
 from cli_story import Story, red_test, write_issue
 
+from noface.core.attempt import PastAttempt
+from noface.core.issue import Issue
 from noface.core.lessons import mine
-from noface.core.model import Issue, PastAttempt
 from noface.store.lessons import LessonStore
 
 HINTS = """

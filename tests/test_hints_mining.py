@@ -7,11 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.config.hint_entry import hint_toml
+from noface.core.attempt import PastAttempt
+from noface.core.failure import Failure
 from noface.core.hint_mining import Mended, PastFailure, past_failures, propose, would_match
 from noface.core.hint_patterns import Candidate, candidates
 from noface.core.hints import Found, HintRule
-from noface.core.model import Failure, Issue, PastAttempt, ReportStatus, WorkerReport
+from noface.core.issue import Issue
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import ReportStatus, WorkerReport
 from noface.loop.pattern_search import search
 
 

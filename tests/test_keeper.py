@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from noface.core.model import EndedBy
+from noface.core.worker_run import EndedBy
 from noface.system import proctree
 from noface.system.supervise import Canceller, Command, Ladder, Launcher
 

@@ -5,6 +5,9 @@ import sqlite3
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from noface.core.attempt import PastAttempt
+from noface.core.failure import Failure
+from noface.core.issue import Issue
 from noface.core.lessons import (
     TERMS_MAX,
     alike,
@@ -15,8 +18,8 @@ from noface.core.lessons import (
     terms,
     worth_keeping,
 )
-from noface.core.model import Failure, Issue, PastAttempt, ReportStatus, WorkerReport
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import ReportStatus, WorkerReport
 
 ISSUE = Issue("7", "Seven", labels=("shop",))
 BOOM = Failure(

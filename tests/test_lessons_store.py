@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
+from noface.core.failure import Failure
 from noface.core.lessons import Lesson
-from noface.core.model import Failure
 from noface.core.taxonomy import FailureKind
 from noface.store.database import Database
 from noface.store.lessons import LessonStore, has_full_text

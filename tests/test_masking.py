@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from conftest import wait_for
 
+from noface.core.failure import Failure
+from noface.core.gate import GateResult, GateSpec
 from noface.core.key_shapes import without_keys
 from noface.core.masked_records import masked_failure, masked_gate
 from noface.core.masking import Masker
-from noface.core.model import EndedBy, Failure, GateResult, GateSpec
 from noface.core.secret_names import Secret, is_secret_name, secrets_of
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import EndedBy
 from noface.gates.secrets import MARK, scan
 from noface.system.masked_file import mask_file
 from noface.system.masking import Masking, known_secrets

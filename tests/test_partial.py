@@ -7,24 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noface.core.abort_report import RECOMMENDATIONS, abort_report, recovery_attempted
+from noface.core.attempt import AttemptReport, FileChange, PastAttempt, Snapshot
+from noface.core.failure import Failure
+from noface.core.gate import GateResult, GateSpec
 from noface.core.history import Advice, AdviceOutcome, Topic
-from noface.core.model import (
-    AgentRun,
-    AttemptReport,
-    EndedBy,
-    Failure,
-    FileChange,
-    GateResult,
-    GateSpec,
-    Issue,
-    PastAttempt,
-    Snapshot,
-    Usage,
-)
+from noface.core.issue import Issue
 from noface.core.partial import AccumulationFormat, Step, accumulate, steps_of
 from noface.core.structured import Invalid
 from noface.core.task_failure import Reason, Spending, reason_for, task_failure
 from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind
+from noface.core.worker_run import AgentRun, EndedBy, Usage
 
 RED = Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E   assert 1 == 2", gate="test")
 AGENT = AgentRun(0, None, EndedBy.ITSELF, 12.34567, Usage(0.5, 1000, 200), last_words="Done.", answer="All done.")

@@ -5,9 +5,9 @@ from policy_story import LADDER, ROLES, K, blocked_by, decide, failed, fails, in
 
 from noface.core.actions import AddContext, Block, CallResolver, Escalate, Land, RequestApproval, RetryWithFeedback
 from noface.core.history import AdviceOutcome, Topic, Verdict
-from noface.core.model import BlockedReason
 from noface.core.retry_policy import Roles
 from noface.core.strategies import Strategy
+from noface.core.worker_run import BlockedReason
 
 ASKING = policy(roles=ROLES, attempts_max=9)
 BOUNDARY = [K.BOUNDARY_VIOLATION, K.GATE_TAMPERING]

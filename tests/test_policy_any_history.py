@@ -8,8 +8,8 @@ from policy_story import TIER_OF, TIERS, K, failed
 from policy_worlds import ISSUES, POLICIES
 
 from noface.core.actions import Action, Block, Land, RequestApproval, Review, WaitUntil
+from noface.core.attempt import PastAttempt
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
-from noface.core.model import PastAttempt
 from noface.core.policy import next_action
 from noface.core.taxonomy import INTERRUPTED, PASSED
 

@@ -34,10 +34,10 @@ from noface.core.blocking import CLEARS_ITSELF
 from noface.core.budget import Estimates, Seen
 from noface.core.history import Topic
 from noface.core.ladder import Rung
-from noface.core.model import ModelSpec
 from noface.core.policy import next_action
 from noface.core.retry_policy import Roles
 from noface.core.review_rules import ReviewRules, When
+from noface.core.worker_run import ModelSpec
 
 # Attempts and money that are used up
 

@@ -9,8 +9,8 @@ from policy_world import Decision
 from policy_worlds import STORIES
 
 from noface.core.actions import Action, Asking, Attempting, Block, Land, RequestApproval, Review, WaitUntil, kind_of
+from noface.core.attempt import PastAttempt
 from noface.core.history import AdviceOutcome, History, Topic, Verdict
-from noface.core.model import PastAttempt
 from noface.core.policy import next_action
 from noface.core.review_rules import review_due
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category

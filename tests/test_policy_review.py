@@ -8,9 +8,9 @@ from policy_story import ISSUE, NOW, K, conflict, decide, failed, fails, interru
 from noface.core.actions import Block, Land, RequestApproval, RetrySame, RetryWithFeedback, Review, WaitUntil
 from noface.core.history import AdviceOutcome, Topic, Verdict
 from noface.core.ladder import Rung
-from noface.core.model import ReportStatus, WorkerReport
 from noface.core.retry_policy import Roles
 from noface.core.review_rules import ReviewRules, When, rejection
+from noface.core.worker_run import ReportStatus, WorkerReport
 
 CRITIC = Roles(reviewer="critic")
 ALWAYS = policy(roles=CRITIC, review=ReviewRules(When.ALWAYS))

@@ -20,9 +20,10 @@ from noface.core.actions import (
     WaitUntil,
     kind_of,
 )
+from noface.core.attempt import AttemptReport
 from noface.core.history import Topic
+from noface.core.issue import Issue
 from noface.core.ladder import Rung
-from noface.core.model import AttemptReport, Issue
 from noface.core.policy import next_action
 from noface.core.policy_table import ATTEMPTS_MAX, course, path, table, terminal
 from noface.core.retry_policy import BreakdownRules, Policy, Roles

@@ -7,8 +7,8 @@ import pytest
 from noface.config.load import parse
 from noface.config.presets import PRESETS
 from noface.config.prices import LIST_PRICES, ListPrice, price_of
-from noface.core.model import ModelSpec, Usage
 from noface.core.prices import TOKENS_MAX, priced
+from noface.core.worker_run import ModelSpec, Usage
 
 MODEL = ModelSpec("m", "codex", usd_per_mtok_in=2.0, usd_per_mtok_out=10.0)
 

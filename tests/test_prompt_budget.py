@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noface.core.model import GateSpec, Issue, PriorFailure
+from noface.core.failure import PriorFailure
+from noface.core.gate import GateSpec
+from noface.core.issue import Issue
 from noface.core.prompt_budget import Item, Part, allot, fit, level
 from noface.core.prompt_cut import Long
 from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told

@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from noface.core.failure import PriorFailure
+from noface.core.gate import GateSpec
 from noface.core.history import Part
-from noface.core.model import GateSpec, Issue, PriorFailure
+from noface.core.issue import Issue
 from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
 from noface.core.prompt_situation import Situation
 from noface.core.prompts import render

@@ -2,7 +2,8 @@
 
 import pytest
 
-from noface.core.model import GateSpec, Issue
+from noface.core.gate import GateSpec
+from noface.core.issue import Issue
 from noface.core.prompt_check import faults, variables
 from noface.core.prompt_data import PromptData
 from noface.core.prompt_situation import Situation

@@ -11,8 +11,10 @@ from markdown_it import MarkdownIt
 
 from noface.config.protected import DEFAULT_PROTECTED
 from noface.core.actions import Attempting
+from noface.core.failure import PriorFailure
+from noface.core.gate import GateSpec
 from noface.core.instructions import INSTRUCTIONS, NEVER_TOLD, STRATEGY_INSTRUCTIONS
-from noface.core.model import GateSpec, Issue, PriorFailure
+from noface.core.issue import Issue
 from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
 from noface.core.prompt_samples import samples
 from noface.core.prompt_situation import Situation, situation_for

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from test_policy_table import LADDER, POLICY, TIERS, policies
 
 from noface.core.actions import Asking, Attempting, kind_of, topic_of
+from noface.core.attempt import PastAttempt
+from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
+from noface.core.issue import Issue
 from noface.core.ladder import Rung
-from noface.core.model import BlockedReason, Failure, Issue, PastAttempt, ReportStatus, WorkerReport
 from noface.core.policy import next_action
 from noface.core.policy_table import course
 from noface.core.replay import Recorded, replay
@@ -17,6 +19,7 @@ from noface.core.retry_policy import Roles
 from noface.core.review_rules import ReviewRules, When, rejection
 from noface.core.simulated_failure import model_of
 from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind
+from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 K = FailureKind
 ISSUE = Issue("7", "Seven")

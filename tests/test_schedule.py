@@ -1,7 +1,7 @@
 """What starts now: the night's order of work."""
 
 from noface.core.breaker import Breaker
-from noface.core.model import Issue, IssueState
+from noface.core.issue import Issue, IssueState
 from noface.core.schedule import plan
 from noface.core.taxonomy import IssueStatus
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_schedule import NOW, S, issue, resting
 
-from noface.core.model import IssueState
+from noface.core.issue import IssueState
 from noface.core.schedule import plan
 
 NAMES = "abcdefgh"

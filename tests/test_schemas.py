@@ -15,7 +15,7 @@ from live_screen import Terminal
 
 import noface
 from noface.core.answers.report import EXAMPLE, SCHEMA, find_report
-from noface.core.model import AttemptReport
+from noface.core.attempt import AttemptReport
 from noface.core.taxonomy import IssueStatus
 from noface.store.journal import Journal
 from noface.views.announcer import JsonLines

@@ -11,24 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from noface.core.actions import Land, RetryWithFeedback
+from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
 from noface.core.breaker import Breaker
+from noface.core.failure import Failure
+from noface.core.gate import GateResult, GateSpec
 from noface.core.history import Advice, Topic
-from noface.core.model import (
-    AgentRun,
-    AttemptOrder,
-    AttemptReport,
-    Backlog,
-    EndedBy,
-    Failure,
-    GateResult,
-    GateSpec,
-    Issue,
-    IssueFault,
-    ModelSpec,
-    Snapshot,
-    Usage,
-)
+from noface.core.issue import Backlog, Issue, IssueFault
 from noface.core.taxonomy import FailureKind, IssueStatus
+from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions

@@ -2,9 +2,11 @@
 
 import pytest
 
+from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.budget import Seen, Spent
 from noface.core.history import Advice, Topic
-from noface.core.model import AgentRun, AttemptOrder, AttemptReport, Backlog, EndedBy, Issue, ModelSpec, Usage
+from noface.core.issue import Backlog, Issue
+from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions

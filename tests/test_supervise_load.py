@@ -7,7 +7,7 @@ import pytest
 from bench.supervision import supervision
 
 from noface.agents.base import AgentEvent, EventKind, Lines
-from noface.core.model import EndedBy
+from noface.core.worker_run import EndedBy
 from noface.loop.log_follower import BEHIND_BYTES_MAX, LogFollower
 from noface.system.supervise import Canceller, Command, Ladder, Launcher
 

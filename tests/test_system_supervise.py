@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from noface.core.model import EndedBy
+from noface.core.worker_run import EndedBy
 from noface.system.lock import RepositoryLock
 from noface.system.supervise import COMMAND_MARKER, Canceller, Command, Ladder, Launcher
 

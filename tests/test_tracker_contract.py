@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import tomli_w
 
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.errors import UsageError
 from noface.trackers.base import IssueDraft
 from noface.trackers.files import FilesTracker

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.trackers.base import IssueDraft
 from noface.trackers.files import FilesTracker
 

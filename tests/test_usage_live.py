@@ -14,8 +14,10 @@ from live_screen import Terminal
 from noface.agents.claude import ClaudeAgent
 from noface.agents.codex import CodexAgent
 from noface.agents.mini import MiniAgent
-from noface.core.model import AttemptOrder, Issue, ModelSpec, Usage
+from noface.core.attempt import AttemptOrder
+from noface.core.issue import Issue
 from noface.core.prices import summed
+from noface.core.worker_run import ModelSpec, Usage
 from noface.loop.run_watch import PATIENCE_S, CostLimit
 
 THREAD = "01a1f99b-d584-70b0-8d2c-252f2bbcce93"

@@ -10,7 +10,8 @@ from typing import ClassVar
 from noface.agents.aider_stream import AiderReader
 from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
 from noface.agents.typed import LITELLM_ENVIRONMENT
-from noface.core.model import AttemptOrder, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.worker_run import ModelSpec
 
 _FLAGS = (
     "--yes-always", "--no-stream", "--no-pretty", "--no-fancy-input", "--no-check-update", "--no-show-release-notes",

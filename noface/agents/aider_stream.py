@@ -14,7 +14,7 @@ from noface.agents.base import (
 )
 from noface.agents.typed import SHOWN_MAX, TypedReader, unescaped
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
-from noface.core.model import Usage
+from noface.core.worker_run import Usage
 
 _TOKENS = re.compile(
     r"Tokens: ([\d.,]+)([kM]?) sent\b.{0,200}?\b([\d.,]+)([kM]?) received\.?"

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Protocol
 
-from noface.core.model import AttemptOrder, Failure, ModelSpec, Usage
+from noface.core.attempt import AttemptOrder
+from noface.core.failure import Failure
+from noface.core.worker_run import ModelSpec, Usage
 
 LINE_BYTES_MAX = 4 * 1024 * 1024
 LAST_WORDS_MAX = 2000

@@ -15,7 +15,8 @@ from typing import ClassVar
 
 from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
 from noface.agents.claude_stream import ClaudeReader
-from noface.core.model import AttemptOrder, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.worker_run import ModelSpec
 
 _READING = ("--tools", "Read,Grep,Glob", "--strict-mcp-config")  # no MCP servers either: theirs may write
 _THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS", "63999"))

@@ -10,7 +10,7 @@ from noface.agents.claude_usage import AnswerTokens
 from noface.agents.typed import SHOWN_MAX, JsonReader, cost, number, table, text, tool, total
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.classify.reset_times import epoch
-from noface.core.model import Usage
+from noface.core.worker_run import Usage
 
 _EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 _OPEN_TOOLS_MAX = 1_000

@@ -15,7 +15,8 @@ from typing import ClassVar
 from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
 from noface.agents.codex_stream import CodexReader
 from noface.agents.codex_usage import Rollout
-from noface.core.model import AttemptOrder, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.worker_run import ModelSpec
 
 _LOG = "error,codex_core::responses_retry=warn"
 

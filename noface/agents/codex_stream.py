@@ -12,7 +12,7 @@ from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind
 from noface.agents.codex_usage import Rollout, usage_of
 from noface.agents.typed import SHOWN_MAX, JsonReader, table, text, tool
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
-from noface.core.model import Usage
+from noface.core.worker_run import Usage
 
 _STATUS = re.compile(r"\b(?:unexpected|last) status:? (\d{3})\b")
 _WAITS = re.compile(r"^(\S{20,40}Z) .{0,400}?responses_retry: .{0,80}?\(\d+/\d+ in ([\d.]{1,20})s\)", re.MULTILINE)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.agents.typed import table, total
-from noface.core.model import Usage
+from noface.core.worker_run import Usage
 
 _EVERY_S = 1.0
 _TAIL_BYTES = 1 << 20

@@ -21,9 +21,11 @@ from noface.agents.base import (
     Verdict,
 )
 from noface.agents.typed import asks, unescaped
+from noface.core.attempt import AttemptOrder
 from noface.core.classify.agents.clis import ASKS
-from noface.core.model import AttemptOrder, Failure, ModelSpec, Usage
+from noface.core.failure import Failure
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import ModelSpec, Usage
 
 _TOKEN = re.compile(r"\{\w+\}|\\.|.", re.DOTALL)
 _SHELL_WORDS = frozenset((

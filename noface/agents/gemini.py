@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place
 from noface.agents.gemini_stream import GeminiReader
-from noface.core.model import AttemptOrder, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.worker_run import ModelSpec
 
 
 class GeminiAgent:

@@ -12,7 +12,7 @@ from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind
 from noface.agents.typed import SHOWN_MAX, JsonReader, error_codes, parsed, table, text, tool, total, whole
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.classify.agent_words import stops_mid_sentence
-from noface.core.model import Usage
+from noface.core.worker_run import Usage
 
 _EDITING_TOOLS = frozenset({"write_file", "replace", "edit"})
 _OPEN_TOOLS_MAX = 1_000

@@ -12,7 +12,8 @@ from typing import ClassVar
 from noface.agents.base import ONLY_THE_STREAM, Invocation, Place, defaults
 from noface.agents.mini_stream import MiniReader
 from noface.agents.typed import LITELLM_ENVIRONMENT
-from noface.core.model import AttemptOrder, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.worker_run import ModelSpec
 
 _ENV = (
     ("MSWEA_CONFIGURED", "true"),

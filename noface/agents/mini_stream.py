@@ -13,7 +13,7 @@ from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Tail
 from noface.agents.mini_task import SUMMARY, USED
 from noface.agents.typed import SHOWN_MAX, TypedReader, cost, table, text, unescaped, whole
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
-from noface.core.model import Usage
+from noface.core.worker_run import Usage
 
 _SECTION = re.compile(r"(System|User|Tool|Exit):$|mini-swe-agent \(step (\d+), \$([\d.]+)\):$")
 _RULE = re.compile(r"─{20,}$")

@@ -11,7 +11,8 @@ from typing import ClassVar
 
 from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
 from noface.agents.opencode_stream import OpencodeReader
-from noface.core.model import AttemptOrder, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.worker_run import ModelSpec
 
 _READING = ("OPENCODE_PERMISSION", '{"edit":"deny","bash":"deny"}')
 _LOG = (("OPENCODE_PRINT_LOGS", "1"), ("OPENCODE_LOG_LEVEL", "ERROR"))

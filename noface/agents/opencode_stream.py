@@ -25,7 +25,7 @@ from noface.agents.typed import (
 )
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.classify.reset_times import epoch
-from noface.core.model import Usage
+from noface.core.worker_run import Usage
 
 _EDITING_TOOLS = frozenset({"write", "edit", "patch", "multiedit", "apply_patch"})
 _BROKE_OFF = "finish-unknown"

@@ -22,7 +22,8 @@ from typing import ClassVar
 
 from noface.agents.base import ONLY_THE_STREAM, Invocation, Place
 from noface.agents.command import CommandReader
-from noface.core.model import AttemptOrder, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.worker_run import ModelSpec
 
 
 class ScriptedAgent:

@@ -13,7 +13,7 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.look import Look
-    from noface.core.model import PastAttempt
+    from noface.core.attempt import PastAttempt
     from noface.core.wanted import Wanted
 
 

@@ -61,7 +61,7 @@ def _judge_agent(case: Case) -> dict[str, Any]:
     from noface.agents.typed import TypedReader
     from noface.agents.wall import wall_clock
     from noface.core.classify.agent import classify
-    from noface.core.model import EndedBy
+    from noface.core.worker_run import EndedBy
     from noface.views.verdict import agent_document
 
     name = _text(case, "agent")

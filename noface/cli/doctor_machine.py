@@ -11,7 +11,7 @@ from noface import __version__
 from noface.agents.table import AGENTS
 from noface.cli.wiring import slots_dir
 from noface.config.settings import Config
-from noface.core.model import ModelSpec
+from noface.core.worker_run import ModelSpec
 from noface.errors import UsageError
 from noface.git.command import Git
 from noface.git.discovery import check_version

@@ -12,7 +12,7 @@ from pathlib import Path
 from noface.agents.table import AGENTS
 from noface.cli.logins import INSTALL, Login, login_of
 from noface.config.settings import Config
-from noface.core.model import EndedBy, ModelSpec
+from noface.core.worker_run import EndedBy, ModelSpec
 from noface.system.environment import agent_environment
 from noface.system.files import read_bounded
 from noface.system.supervise import Command, Launcher

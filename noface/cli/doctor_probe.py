@@ -12,8 +12,10 @@ from noface.agents.base import Place
 from noface.cli.doctor_models import LOGIN, login_seen
 from noface.cli.wiring import workshop
 from noface.config.settings import Config
-from noface.core.model import AttemptOrder, EndedBy, Issue, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.issue import Issue
 from noface.core.taxonomy import Category, FailureKind
+from noface.core.worker_run import EndedBy, ModelSpec
 from noface.git.repo import Repository
 from noface.loop.agent_run import run_agent
 from noface.loop.order_file import order_document

@@ -10,7 +10,7 @@ from noface.cli.night import open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.core.actions import kind_of
 from noface.core.backlog import without_unknown_models
-from noface.core.model import IssueState
+from noface.core.issue import IssueState
 from noface.core.parts import with_parts
 from noface.core.policy import next_action
 from noface.core.schedule import plan

@@ -4,8 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.cli.look import Look, merged_ids
+from noface.core.attempt import PastAttempt
 from noface.core.hint_mining import PastFailure, past_failures
-from noface.core.model import Issue, PastAttempt
+from noface.core.issue import Issue
 from noface.core.patch_lines import changed_lines
 
 _PATCH_CHARS_MAX = 1_000_000

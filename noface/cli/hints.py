@@ -9,8 +9,8 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.look import Look
+    from noface.core.attempt import PastAttempt
     from noface.core.hints import HintRule
-    from noface.core.model import PastAttempt
 
 _CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
 _JSON = typer.Option(False, "--json", help="As JSON.")

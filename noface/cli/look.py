@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.core.model import Backlog
+from noface.core.issue import Backlog
 from noface.core.parts import with_parts
 from noface.git.locate import Location, locate
 from noface.store.database import Database

@@ -12,7 +12,7 @@ from noface.cli.wiring import RunOptions, settings, workshop
 from noface.config.load import load
 from noface.config.settings import Config
 from noface.core.budget import Budget
-from noface.core.model import GateResult
+from noface.core.gate import GateResult
 from noface.errors import UsageError
 from noface.executors.local import LocalExecutor
 from noface.git.locate import locate

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from noface.cli.look import Look
     from noface.config.settings import Config
     from noface.core.history import History
-    from noface.core.model import Issue
+    from noface.core.issue import Issue
     from noface.core.replay import Recorded
     from noface.core.taxonomy import FailureKind
     from noface.store.questions import Questions
@@ -169,7 +169,7 @@ def _past(
 ) -> "tuple[History, tuple[Recorded, ...]]":
     """Return an issue's history, with what was decided after each of its attempts."""
     from noface.core.history import History
-    from noface.core.model import Issue, IssueState
+    from noface.core.issue import Issue, IssueState
 
     row = seen.reader.issue(issue_id)
     issue = known.get(issue_id) or Issue(issue_id, row["title"] if row is not None else "")

@@ -10,7 +10,7 @@ from noface.errors import UsageError
 if TYPE_CHECKING:
     from noface.cli.approve import Case
     from noface.cli.look import Look
-    from noface.core.model import Failure
+    from noface.core.failure import Failure
 
 _MESSAGE_CHARS_MAX = 300
 
@@ -67,7 +67,7 @@ def _rejection(note: str) -> "Failure":
     import hashlib
 
     from noface.core.excerpts import short
-    from noface.core.model import Failure
+    from noface.core.failure import Failure
     from noface.core.taxonomy import FailureKind
 
     digest = hashlib.sha256(note.encode()).hexdigest()[:12]

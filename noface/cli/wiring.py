@@ -10,10 +10,11 @@ from noface.config.prices import price_of
 from noface.config.settings import Config
 from noface.config.workers import Model
 from noface.core.classify.diff import DiffLimits
+from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.hints import HintRule
-from noface.core.model import GateKind, GateResult, GateSpec, ModelSpec
 from noface.core.partial import AccumulationFormat
 from noface.core.prompt_data import EarlierForm
+from noface.core.worker_run import ModelSpec
 from noface.git.repo import Plumbing, Repository
 from noface.git.snapshot import Limits
 from noface.loop.context import RunSettings

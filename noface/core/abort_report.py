@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from noface.core.attempt import PastAttempt
 from noface.core.history import Advice
-from noface.core.model import Issue, PastAttempt, Usage
+from noface.core.issue import Issue
 from noface.core.streaks import failure_of, same_failure
 from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind
+from noface.core.worker_run import Usage
 
 _FIRST = "FirstAttempt"
 _UNTOLD = "Retry"

@@ -16,7 +16,8 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from noface.core.model import Backlog, Issue, IssueFault, ModelSpec
+from noface.core.issue import Backlog, Issue, IssueFault
+from noface.core.worker_run import ModelSpec
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _GIT_REFUSES = re.compile(r"\.\.|\.$|\.lock$")

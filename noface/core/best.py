@@ -4,7 +4,7 @@ More hard gates passed is better, then fewer failing tests. Where an issue has `
 part: an attempt that satisfies them by breaking something else is no step forward.
 """
 
-from noface.core.model import PastAttempt
+from noface.core.attempt import PastAttempt
 from noface.core.taxonomy import INTERRUPTED, FailureKind
 
 _NEVER = (FailureKind.NO_DIFF, FailureKind.GATE_TAMPERING, FailureKind.BOUNDARY_VIOLATION, INTERRUPTED)

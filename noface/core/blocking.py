@@ -10,9 +10,11 @@ from typing import Any
 
 from noface.core.abort_report import abort_report
 from noface.core.actions import Block, RequestApproval
+from noface.core.attempt import PastAttempt
 from noface.core.excerpts import distinct, short
+from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, History, Topic
-from noface.core.model import Failure, Issue, PastAttempt
+from noface.core.issue import Issue
 from noface.core.person_question import approval_question, blocked_question
 from noface.core.taxonomy import PASSED, FailureKind
 from noface.core.wanted import wanted_by

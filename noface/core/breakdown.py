@@ -28,7 +28,7 @@ from noface.core.breakdown_rules import (
     part_faults,
     size_faults,
 )
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.core.repository_paths import canonical
 from noface.core.schema_words import violation
 from noface.core.structured import Invalid, clean

@@ -5,7 +5,7 @@ import json
 from collections.abc import Collection
 
 from noface.core.backlog import id_problem, same_id
-from noface.core.model import Issue
+from noface.core.issue import Issue
 
 _HASH_CHARS = 16
 

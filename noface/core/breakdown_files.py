@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from noface.core.breakdown_children import child_ids, make_child
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.core.patterns import matches_any
 from noface.core.prompt_cut import long_text, shorten
 from noface.core.prompt_text import code, fenced

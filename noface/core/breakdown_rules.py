@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from noface.core.backlog import shown
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.core.repository_paths import is_file_name, path_problem, within
 
 _SHOWN_PATHS_MAX = 5

@@ -11,7 +11,7 @@ nothing while a budget is untouched: one dear run must not stop every later nigh
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from noface.core.model import ModelSpec
+from noface.core.worker_run import ModelSpec
 
 _TINY = 1e-9
 _TELLS_NOTHING = frozenset({"command", "scripted"})

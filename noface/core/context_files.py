@@ -7,7 +7,8 @@ nothing, once more by name alone and by words of the issue's title, with the sha
 import re
 from dataclasses import dataclass
 
-from noface.core.model import Failure, Issue
+from noface.core.failure import Failure
+from noface.core.issue import Issue
 
 _PATH = re.compile(r"[\w./@+-]{2,200}")
 _WORD = re.compile(r"[a-z]{4,40}")

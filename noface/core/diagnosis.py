@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from noface.core.classify.text import strip_codes
+from noface.core.failure import Failure
 from noface.core.known_causes import RULES, CauseRule
-from noface.core.model import Failure
 from noface.core.quoting import one_line
 from noface.core.remedies import Remedy
 from noface.core.taxonomy import FailureKind

@@ -22,9 +22,9 @@ they may be the project's own. A gate whose tests need such a key reads it from 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from noface.core.model import ModelSpec
 from noface.core.model_providers import is_anothers, providers_of
 from noface.core.secret_names import is_secret_name
+from noface.core.worker_run import ModelSpec
 
 FORCED: Mapping[str, str] = {
     "LC_ALL": "C.UTF-8",

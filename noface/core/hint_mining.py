@@ -14,10 +14,12 @@ advice.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from noface.core.attempt import PastAttempt
+from noface.core.failure import Failure
 from noface.core.hint_patterns import Candidate, candidates, first_line
 from noface.core.hints import Found, HintRule, Search, holds, searched_text
+from noface.core.issue import Issue
 from noface.core.languages import file_of, language_of
-from noface.core.model import Failure, Issue, PastAttempt
 from noface.core.quoting import one_line, some
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from noface.core.failure import Failure
+from noface.core.issue import Issue
 from noface.core.languages import file_of, is_in
-from noface.core.model import Failure, Issue
 from noface.core.patterns import matches_any
 from noface.core.quoting import one_line, some
 

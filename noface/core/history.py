@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from noface.core.attempt import PastAttempt
 from noface.core.budget import Spent
-from noface.core.model import Issue, PastAttempt
+from noface.core.issue import Issue
 from noface.core.taxonomy import IssueStatus
 
 

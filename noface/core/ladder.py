@@ -7,7 +7,7 @@ all later attempts until the issue is unblocked. The last rung repeats until the
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.core.streaks import Attempts, identical
 from noface.core.taxonomy import FailureKind
 

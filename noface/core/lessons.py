@@ -8,10 +8,12 @@ or named is quoted as data, on one line and bounded.
 import re
 from dataclasses import dataclass
 
+from noface.core.attempt import PastAttempt
 from noface.core.classify.signature import normalise
 from noface.core.common_words import is_common
+from noface.core.failure import Failure
+from noface.core.issue import Issue
 from noface.core.languages import file_of, language_of
-from noface.core.model import Failure, Issue, PastAttempt
 from noface.core.quoting import one_line, some
 from noface.core.taxonomy import PASSED, FailureKind
 

@@ -7,8 +7,12 @@ commands and all other paths are left alone, since programs use them.
 
 from dataclasses import replace
 
+from noface.core.attempt import AttemptReport, Snapshot
+from noface.core.failure import Failure
+from noface.core.gate import GateResult
+from noface.core.issue import Backlog, Issue
 from noface.core.masking import Masker
-from noface.core.model import AgentRun, AttemptReport, Backlog, Failure, GateResult, Issue, Snapshot, WorkerReport
+from noface.core.worker_run import AgentRun, WorkerReport
 
 
 def masked_failure(failure: Failure | None, masker: Masker) -> Failure | None:

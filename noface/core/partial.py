@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from noface.core.model import AgentRun, AttemptReport, EndedBy, Failure, GateResult, Snapshot
+from noface.core.attempt import AttemptReport, Snapshot
+from noface.core.failure import Failure
+from noface.core.gate import GateResult
 from noface.core.prompt_data import EarlierForm
 from noface.core.quoting import one_line
+from noface.core.worker_run import AgentRun, EndedBy
 
 AccumulationFormat = EarlierForm
 Note = str | int | float | bool

@@ -1,6 +1,6 @@
 """The backlog with the parts of what was broken down: issues that no tracker knows (N9)."""
 
-from noface.core.model import Issue
+from noface.core.issue import Issue
 
 
 def with_parts(issues: tuple[Issue, ...], parts: tuple[Issue, ...]) -> tuple[Issue, ...]:

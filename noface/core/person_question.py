@@ -5,9 +5,11 @@ person can know. The text of workers, resolvers and diagnoses is always quoted a
 """
 
 from noface.core.actions import RequestApproval
+from noface.core.attempt import PastAttempt
 from noface.core.excerpts import quoted, short
+from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, History, Topic
-from noface.core.model import Failure, Issue, PastAttempt
+from noface.core.issue import Issue
 from noface.core.quoting import some
 from noface.core.taxonomy import INTERRUPTED, Category, FailureKind
 from noface.core.wanted import Wanted, wanted_by

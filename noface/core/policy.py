@@ -65,11 +65,12 @@ from noface.core.actions import (
     ThinkLonger,
     WaitUntil,
 )
+from noface.core.attempt import PastAttempt
 from noface.core.budget import Estimate, Estimates, can_pay
 from noface.core.climbing import same_model
+from noface.core.failure import Failure
 from noface.core.history import AdviceOutcome, History, Topic, Verdict
 from noface.core.ladder import Rung
-from noface.core.model import Failure, PastAttempt
 from noface.core.patterns import matches_any
 from noface.core.recovering import recover
 from noface.core.retry_policy import Policy, Roles

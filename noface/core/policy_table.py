@@ -22,7 +22,7 @@ from noface.core.actions import (
     kind_of,
 )
 from noface.core.history import History
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.core.policy import next_action
 from noface.core.retry_policy import Policy
 from noface.core.simulated_failure import USUALLY, Repeats, Trouble, answer, model_of

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from noface.core.model import ModelSpec, Usage
+from noface.core.worker_run import ModelSpec, Usage
 
 CACHED_SHARE = 0.1
 """What input read from a provider's cache costs, in parts of the price of input: most list prices say a tenth."""

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from noface.core.failure import PriorFailure
+from noface.core.gate import GateSpec
 from noface.core.history import Part
-from noface.core.model import GateSpec, Issue, PriorFailure
+from noface.core.issue import Issue
 
 
 @dataclass(frozen=True, slots=True)

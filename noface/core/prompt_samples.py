@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 from noface.config.protected import DEFAULT_PROTECTED
+from noface.core.failure import PriorFailure
+from noface.core.gate import GateKind, GateSpec
 from noface.core.history import Part
 from noface.core.instructions import INSTRUCTIONS, STRATEGY_INSTRUCTIONS
-from noface.core.model import GateKind, GateSpec, Issue, PriorFailure
+from noface.core.issue import Issue
 from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
 from noface.core.prompt_situation import Situation
 from noface.core.taxonomy import IssueStatus

@@ -7,8 +7,8 @@ issue's text last. The rules, the user's hints and the form of the report are ne
 from dataclasses import replace
 from typing import Any
 
+from noface.core.failure import PriorFailure
 from noface.core.instructions import INSTRUCTIONS, NEVER_TOLD
-from noface.core.model import PriorFailure
 from noface.core.prompt_budget import Item, Kept, Part, Shown
 from noface.core.prompt_cut import Long, long_text
 from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 
-from noface.core.model import GateResult, GateSpec
+from noface.core.gate import GateResult, GateSpec
 
 
 def gate_key(tree: str, gate: GateSpec, environment: str) -> str:

@@ -27,8 +27,8 @@ from noface.core.actions import (
     kind_of,
     topic_of,
 )
+from noface.core.attempt import PastAttempt
 from noface.core.history import Advice, History, Topic
-from noface.core.model import PastAttempt
 from noface.core.policy import next_action
 from noface.core.retry_policy import Policy
 from noface.core.review_rules import REJECTED_BY_REVIEWER

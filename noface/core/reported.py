@@ -3,8 +3,9 @@
 A report never makes an attempt better than its evidence (law 10): it can only say that something is missing.
 """
 
-from noface.core.model import BlockedReason, Failure, ReportStatus, WorkerReport
+from noface.core.failure import Failure
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 _KINDS = {
     BlockedReason.BOUNDARY_VIOLATION: FailureKind.BOUNDARY_VIOLATION,

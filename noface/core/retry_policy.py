@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from noface.core.budget import Budget
+from noface.core.issue import Issue
 from noface.core.ladder import Rung, ladder_for
-from noface.core.model import Issue
 from noface.core.review_rules import ReviewRules
 from noface.core.strategies import Strategy, default_strategy
 from noface.core.taxonomy import FailureKind

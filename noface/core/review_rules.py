@@ -4,8 +4,10 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
+from noface.core.attempt import PastAttempt
+from noface.core.failure import Failure
 from noface.core.history import Advice
-from noface.core.model import Failure, Issue, PastAttempt
+from noface.core.issue import Issue
 from noface.core.patterns import matches_any
 from noface.core.tampering import is_test_file
 from noface.core.taxonomy import FailureKind

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from noface.core.breaker import Breaker
-from noface.core.model import Issue, IssueState
+from noface.core.issue import Issue, IssueState
 from noface.core.taxonomy import IssueStatus
 
 _OPEN = (IssueStatus.READY, IssueStatus.WAITING)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from noface.core.actions import Action, Asking, topic_of
+from noface.core.attempt import PastAttempt
+from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, Topic
-from noface.core.model import Failure, PastAttempt
 from noface.core.review_rules import rejection
 from noface.core.taxonomy import Category, FailureKind
 

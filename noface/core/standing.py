@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from noface.core.attempt import PastAttempt
+from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.ladder import Rung
-from noface.core.model import Failure, PastAttempt
 from noface.core.retry_policy import Policy
 from noface.core.streaks import Attempts, failure_of, trailing
 from noface.core.taxonomy import FailureKind

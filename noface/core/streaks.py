@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from noface.core.model import Failure, PastAttempt
+from noface.core.attempt import PastAttempt
+from noface.core.failure import Failure
 from noface.core.taxonomy import Category, FailureKind
 
 Attempts = tuple[PastAttempt, ...]

@@ -8,7 +8,7 @@ assertion that was replaced by a weaker one, and one that was removed while anot
 import re
 from dataclasses import dataclass
 
-from noface.core.model import FileChange
+from noface.core.attempt import FileChange
 from noface.core.patch_lines import Line, changed_lines, shown
 
 _TEST_PATH = re.compile(

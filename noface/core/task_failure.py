@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from noface.core.model import Failure, Issue
+from noface.core.failure import Failure
+from noface.core.issue import Issue
 from noface.core.structured import Invalid
 from noface.core.taxonomy import FailureKind
 

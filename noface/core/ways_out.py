@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 
 from noface.core.history import History
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.wanted import Wanted
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 
-from noface.core.model import AttemptOrder, AttemptReport
+from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.system.supervise import Canceller
 
 Run = Callable[[AttemptOrder, Canceller], AttemptReport]

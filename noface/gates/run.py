@@ -7,8 +7,10 @@ from pathlib import Path
 
 from noface.core.classify.evidence import GateEvidence, GateVerdict, TestReport
 from noface.core.classify.gate import classify
-from noface.core.model import EndedBy, Failure, GateResult, GateSpec
+from noface.core.failure import Failure
+from noface.core.gate import GateResult, GateSpec
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import EndedBy
 from noface.gates.report import read_report
 from noface.system.environment import gate_environment
 from noface.system.files import read_bounded

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 
-from noface.core.model import Failure
+from noface.core.failure import Failure
 from noface.core.patch_lines import changed_lines
 from noface.core.taxonomy import FailureKind
 

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
-from noface.core.model import FileChange
+from noface.core.attempt import FileChange
 
 _RAW_FIELDS = 5
 

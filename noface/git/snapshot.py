@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from noface.core.model import FileChange, Snapshot
+from noface.core.attempt import FileChange, Snapshot
 from noface.core.patterns import matches_any
 from noface.errors import GitError
 from noface.git.command import Git, failed

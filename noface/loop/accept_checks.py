@@ -3,7 +3,7 @@
 import shlex
 from concurrent.futures import ThreadPoolExecutor
 
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.core.taxonomy import IssueStatus
 from noface.loop.context import RunContext
 from noface.loop.precheck import AcceptChecked, check_accept

@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX, Place, StreamReader
+from noface.core.attempt import AttemptOrder
 from noface.core.classify.agent_evidence import Resource
+from noface.core.failure import Failure
 from noface.core.masked_records import masked_run
-from noface.core.model import AgentRun, AttemptOrder, EndedBy, Failure
 from noface.core.prices import priced
 from noface.core.taxonomy import Category, FailureKind
+from noface.core.worker_run import AgentRun, EndedBy
 from noface.loop.run_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit, RunWatch
 from noface.loop.workshop import Tell, Workshop
 from noface.system.environment import agent_environment

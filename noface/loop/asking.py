@@ -13,13 +13,15 @@ from typing import Any
 
 from noface.agents.base import Place
 from noface.core.answers.table import ANSWERS
+from noface.core.attempt import AttemptOrder
 from noface.core.breakdown import BreakdownLimits, PlanFault, plan_children
 from noface.core.history import Advice, AdviceOutcome, Topic
+from noface.core.issue import Issue
 from noface.core.masking import Masker
-from noface.core.model import AgentRun, AttemptOrder, EndedBy, Issue, ModelSpec, Usage
 from noface.core.prices import summed
 from noface.core.structured import Invalid, reminder, validate
 from noface.core.taxonomy import Category
+from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.git.slots import give_git
 from noface.loop.agent_run import run_agent
 from noface.loop.order_file import order_document

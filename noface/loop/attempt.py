@@ -10,9 +10,11 @@ from pathlib import Path
 
 from noface.agents.base import Place
 from noface.core.answers.report import find_report
+from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
 from noface.core.codec import decode, encode
+from noface.core.failure import Failure
 from noface.core.masked_records import masked_failure, masked_report, masked_snapshot
-from noface.core.model import AgentRun, AttemptOrder, AttemptReport, EndedBy, Failure, Snapshot, WorkerReport
+from noface.core.worker_run import AgentRun, EndedBy, WorkerReport
 from noface.gates.secrets import MARK
 from noface.git.refs import RefUpdate
 from noface.git.removal import remove

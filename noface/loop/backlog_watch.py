@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from noface.core.backlog import without_unknown_models
+from noface.core.issue import Backlog, Issue, IssueState
 from noface.core.masked_records import masked_backlog
-from noface.core.model import Backlog, Issue, IssueState
 from noface.core.parts import with_parts
 from noface.core.taxonomy import IssueStatus
 from noface.loop.context import RunContext

@@ -27,7 +27,7 @@ from noface.core.actions import (
     kind_of,
 )
 from noface.core.history import History
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.git.repo import scratch_branch
 from noface.loop.consultations import Consultations
 from noface.loop.context import RunContext

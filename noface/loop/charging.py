@@ -1,6 +1,6 @@
 """Whether an attempt is charged to its issue (law 8)."""
 
-from noface.core.model import AttemptReport, PastAttempt
+from noface.core.attempt import AttemptReport, PastAttempt
 from noface.core.taxonomy import INTERRUPTED, FailureKind
 
 

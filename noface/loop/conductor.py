@@ -7,7 +7,8 @@ import queue
 import time
 from dataclasses import dataclass
 
-from noface.core.model import AttemptOrder, AttemptReport, Issue
+from noface.core.attempt import AttemptOrder, AttemptReport
+from noface.core.issue import Issue
 from noface.core.partial import accumulate, steps_of
 from noface.core.schedule import Plan, plan
 from noface.core.taxonomy import Category, IssueStatus

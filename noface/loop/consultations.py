@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from noface.core.actions import Asking, topic_of
 from noface.core.breaker import tripped
 from noface.core.history import Advice, AdviceOutcome, Topic
+from noface.core.issue import Issue, IssueState
 from noface.core.masked_records import masked_issue
-from noface.core.model import Issue, IssueState, Usage
 from noface.core.review_rules import rejection
 from noface.core.taxonomy import FailureKind, IssueStatus
+from noface.core.worker_run import Usage
 from noface.loop.asking import Answer, Question, ask
 from noface.loop.context import RunContext
 from noface.loop.own_answers import check_dependencies, split

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.core.breakdown import subtask_failure
-from noface.core.model import Issue, IssueState
+from noface.core.issue import Issue, IssueState
 from noface.core.proof import worst
 from noface.core.taxonomy import IssueStatus
 from noface.loop.context import RunContext

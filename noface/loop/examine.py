@@ -6,11 +6,12 @@ process for it, the others one.
 
 from pathlib import Path
 
+from noface.core.attempt import AttemptOrder, FileChange, Snapshot
 from noface.core.classify import diff as rules
 from noface.core.classify import syntax
 from noface.core.classify.diff_gates import Manifest, changed_gates, may_steer
 from noface.core.classify.diff_paths import is_generated
-from noface.core.model import AttemptOrder, Failure, FileChange, Snapshot
+from noface.core.failure import Failure
 from noface.core.patch_lines import shown
 from noface.gates.secrets import scan, secret_failure
 from noface.git.blobs import BlobReader

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from noface.core.attempt import AttemptOrder
+from noface.core.failure import Failure
+from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.masked_records import masked_gate
-from noface.core.model import AttemptOrder, Failure, GateKind, GateResult, GateSpec
 from noface.core.taxonomy import FailureKind
 from noface.gates.run import GatePlace, remembered, run_gate
 from noface.git.refs import RefUpdate

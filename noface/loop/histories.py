@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from noface.core.history import Advice, History
-from noface.core.model import Issue, IssueState
+from noface.core.issue import Issue, IssueState
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 

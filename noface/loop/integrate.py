@@ -3,7 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from noface.core.model import Failure, GateSpec, Issue, Proof
+from noface.core.failure import Failure
+from noface.core.gate import GateSpec, Proof
+from noface.core.issue import Issue
 from noface.core.proof import all_hard_passed, worst
 from noface.core.taxonomy import FailureKind
 from noface.git.refs import RefUpdate

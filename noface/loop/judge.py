@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 
+from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.classify.agent import without_changes
-from noface.core.model import AgentRun, AttemptOrder, AttemptReport, Failure, GateResult, Proof
+from noface.core.failure import Failure
+from noface.core.gate import GateResult, Proof
 from noface.core.proof import all_hard_passed, worst
 from noface.core.reported import of_report
 from noface.core.taxonomy import Category, FailureKind
+from noface.core.worker_run import AgentRun
 from noface.loop.examine import examine_change, mask_secrets
 from noface.loop.gating import Gated, gate_tree
 from noface.loop.workshop import Progress, Tell, Workshop

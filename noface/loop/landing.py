@@ -8,8 +8,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.core.failure import Failure
+from noface.core.gate import Proof
+from noface.core.issue import Issue
 from noface.core.masked_records import masked_issue
-from noface.core.model import Failure, Issue, Proof
 from noface.core.taxonomy import IssueStatus
 from noface.git.land import Held, Landed, Moved, advance
 from noface.git.refs import ZERO, RefUpdate

@@ -1,8 +1,9 @@
 """Learns from recoveries that worked, and tells later attempts of them (S7)."""
 
+from noface.core.attempt import AttemptOrder, AttemptReport, PastAttempt
 from noface.core.history import Advice, AdviceOutcome, History, Topic
+from noface.core.issue import Issue
 from noface.core.lessons import Lesson, mine
-from noface.core.model import AttemptOrder, AttemptReport, Issue, PastAttempt
 from noface.core.taxonomy import PASSED
 from noface.loop.context import RunContext
 

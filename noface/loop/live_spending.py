@@ -5,7 +5,7 @@ long as a run may take that is about to end by itself.
 """
 
 from noface.core.budget import Budget, Spent
-from noface.core.model import Issue
+from noface.core.issue import Issue
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
 from noface.loop.run_watch import PATIENCE_S

@@ -6,8 +6,8 @@ The log is read once, whole: it is bounded like every log, and what it tells is 
 import os
 from pathlib import Path
 
-from noface.core.model import ModelSpec, Usage
 from noface.core.prices import priced
+from noface.core.worker_run import ModelSpec, Usage
 from noface.loop.log_follower import open_log
 from noface.loop.workshop import Workshop
 from noface.system.environment import agent_environment

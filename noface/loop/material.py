@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from noface.core.attempt import PastAttempt
 from noface.core.context_files import context_files
+from noface.core.failure import PriorFailure
 from noface.core.history import Advice, AdviceOutcome, History, Topic
-from noface.core.model import Issue, PastAttempt, PriorFailure
+from noface.core.issue import Issue
 from noface.core.prompt_data import FileExcerpt, Told
 from noface.git.repo import slug
 from noface.loop.context import RunContext

@@ -1,6 +1,7 @@
 """The commit messages noface writes; the trailers tell from git alone what happened."""
 
-from noface.core.model import AttemptOrder, Issue
+from noface.core.attempt import AttemptOrder
+from noface.core.issue import Issue
 
 _SUBJECT_MAX = 100
 

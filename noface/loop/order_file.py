@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from noface.core.attempt import AttemptOrder
 from noface.core.codec import encode
-from noface.core.model import AttemptOrder
 
 
 def order_document(order: AttemptOrder) -> dict[str, Any]:

@@ -5,11 +5,13 @@ import secrets
 from dataclasses import replace
 
 from noface.core.actions import Action
+from noface.core.attempt import AttemptOrder
 from noface.core.best import best_attempt
 from noface.core.history import Advice, AdviceOutcome, History, Topic
-from noface.core.model import AttemptOrder, Issue, IssueState, ModelSpec
+from noface.core.issue import Issue, IssueState
 from noface.core.named_files import named_paths, run_scripts
 from noface.core.tampering import is_test_file
+from noface.core.worker_run import ModelSpec
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.loop.context import RunContext

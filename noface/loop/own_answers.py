@@ -1,8 +1,9 @@
 """Questions that noface answers itself: whether dependencies are merged (K5), how a diff divides (N9)."""
 
+from noface.core.attempt import PastAttempt
 from noface.core.breakdown_files import split_by_files
 from noface.core.history import Advice, AdviceOutcome, Topic
-from noface.core.model import Issue, PastAttempt
+from noface.core.issue import Issue
 from noface.loop.context import RunContext
 
 

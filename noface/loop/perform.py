@@ -1,11 +1,13 @@
 """Decides on an issue and carries the decision out: the only caller of the policy."""
 
 from noface.core.actions import Action, AwaitIssues, Block, Land, RequestApproval, Skip, SwitchModel, WaitUntil
+from noface.core.attempt import PastAttempt
 from noface.core.blocking import approval_document, block_document
 from noface.core.breaker import tripped
+from noface.core.gate import Proof
 from noface.core.history import History
+from noface.core.issue import Issue
 from noface.core.masked_records import masked_issue
-from noface.core.model import Issue, PastAttempt, Proof
 from noface.core.policy import next_action
 from noface.core.taxonomy import IssueStatus
 from noface.git.refs import RefUpdate

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.core.model import Failure, GateKind, GateResult, Issue
+from noface.core.failure import Failure
+from noface.core.gate import GateKind, GateResult
+from noface.core.issue import Issue
 from noface.loop.context import RunContext, accept_gates
 from noface.loop.gating import Gated, Task, run_gates
 from noface.loop.workshop import LANDING_SLOT

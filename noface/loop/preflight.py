@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.core.model import GateResult
+from noface.core.gate import GateResult
 from noface.core.taxonomy import IssueStatus
 from noface.errors import BaselineRedError, NofaceError, UsageError
 from noface.gates.run import told_by_names

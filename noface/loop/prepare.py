@@ -3,9 +3,10 @@
 import hashlib
 from pathlib import Path
 
-from noface.core.model import EndedBy, Failure
+from noface.core.failure import Failure
 from noface.core.patterns import matches_any
 from noface.core.taxonomy import FailureKind
+from noface.core.worker_run import EndedBy
 from noface.git.removal import remove
 from noface.git.slots import Slot, checkout
 from noface.loop.kept_paths import kept_digest

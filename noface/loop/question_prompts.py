@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping
 
 from noface.core.answers.table import ANSWERS
+from noface.core.attempt import PastAttempt
 from noface.core.breakdown import BreakdownLimits
 from noface.core.history import Topic
-from noface.core.model import Issue, IssueState, PastAttempt
+from noface.core.issue import Issue, IssueState
 from noface.core.patterns import matches_any
 from noface.core.prompt_data import QuestionData
 from noface.core.prompt_situation import Situation

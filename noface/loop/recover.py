@@ -4,11 +4,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
 from noface.core.codec import decode, encode
 from noface.core.masked_records import masked_snapshot
-from noface.core.model import AgentRun, AttemptOrder, AttemptReport, EndedBy, Snapshot, Usage
 from noface.core.prices import summed
 from noface.core.taxonomy import INTERRUPTED, IssueStatus
+from noface.core.worker_run import AgentRun, EndedBy, Usage
 from noface.errors import GitError
 from noface.git.land import Held, Landed, Moved
 from noface.git.refs import RefUpdate

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import AgentEvent, EventKind, Place, StreamReader
+from noface.core.attempt import AttemptOrder
 from noface.core.masking import Masker
-from noface.core.model import AttemptOrder, EndedBy, Usage
 from noface.core.prices import priced
+from noface.core.worker_run import EndedBy, Usage
 from noface.loop.log_follower import LogFollower
 from noface.loop.workshop import Progress, Tell
 

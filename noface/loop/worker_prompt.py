@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from noface.core.actions import Action, kind_of
 from noface.core.answers import report
+from noface.core.attempt import PastAttempt
 from noface.core.diagnosis import known_cause
 from noface.core.hints import matched
 from noface.core.history import History, Topic
 from noface.core.instructions import INSTRUCTIONS, STRATEGY_INSTRUCTIONS
-from noface.core.model import PastAttempt
 from noface.core.prompt_data import Prompt, PromptData, Told
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.prompts import render

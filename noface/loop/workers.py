@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from noface.core.model import AttemptOrder, AttemptReport
+from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.loop.context import RunContext
 from noface.loop.workshop import Progress
 

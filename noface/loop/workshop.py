@@ -9,9 +9,10 @@ from pathlib import Path
 
 from noface.agents.base import Agent, EventKind
 from noface.core.classify.diff import DiffLimits
+from noface.core.gate import GateResult, GateSpec
 from noface.core.masking import Masker
-from noface.core.model import GateResult, GateSpec, Usage
 from noface.core.proof import gate_key
+from noface.core.worker_run import Usage
 from noface.git.repo import Plumbing
 from noface.git.slots import Slot, open_slot
 from noface.git.snapshot import Limits

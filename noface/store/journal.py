@@ -4,9 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from noface.core.actions import Action, kind_of
+from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.breaker import Breaker
 from noface.core.codec import encode
-from noface.core.model import AttemptOrder, AttemptReport, Backlog, Failure, GateResult
+from noface.core.failure import Failure
+from noface.core.gate import GateResult
+from noface.core.issue import Backlog
 from noface.core.taxonomy import IssueStatus
 from noface.store.costs import count_cost
 from noface.store.database import Database

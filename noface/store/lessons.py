@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Iterable
 from importlib.resources import files
 
+from noface.core.failure import Failure
 from noface.core.lessons import Lesson, confidence, fits, query_terms, worth_keeping
-from noface.core.model import Failure
 from noface.core.taxonomy import FailureKind
 from noface.store.database import Database
 from noface.store.rows import dumps

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from noface.core.budget import Spent
 from noface.core.codec import decode
 from noface.core.history import Advice, AdviceOutcome, Approval, Topic, Verdict
-from noface.core.model import Issue, Usage
+from noface.core.issue import Issue
 from noface.core.taxonomy import INTERRUPTED
+from noface.core.worker_run import Usage
 from noface.store.costs import count_cost
 from noface.store.database import Database
 from noface.store.journal import Journal

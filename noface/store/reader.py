@@ -5,10 +5,14 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
+from noface.core.attempt import PastAttempt
 from noface.core.breaker import Breaker
 from noface.core.codec import decode
-from noface.core.model import Failure, GateResult, IssueFault, IssueState, PastAttempt, WorkerReport
+from noface.core.failure import Failure
+from noface.core.gate import GateResult
+from noface.core.issue import IssueFault, IssueState
 from noface.core.taxonomy import IssueStatus
+from noface.core.worker_run import WorkerReport
 from noface.store.database import Database
 
 _STATES = (

@@ -3,8 +3,10 @@
 import json
 import sqlite3
 
+from noface.core.attempt import AttemptReport
 from noface.core.codec import encode
-from noface.core.model import AttemptReport, GateResult, Issue
+from noface.core.gate import GateResult
+from noface.core.issue import Issue
 
 _CHANGED_MAX = 2000
 _SESSION_CHARS_MAX = 200

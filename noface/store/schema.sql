@@ -70,14 +70,14 @@ CREATE TABLE attempts (
     cost_usd       REAL,
     tokens_in      INTEGER,
     tokens_out     INTEGER,
-    failure        TEXT,                        -- JSON of core.model.Failure
+    failure        TEXT,                        -- JSON of core.failure.Failure
     action         TEXT,                        -- JSON: kind and reason
     gates          TEXT NOT NULL DEFAULT '[]',  -- JSON: name, passed, seconds, kind
     notes          TEXT NOT NULL DEFAULT '[]',
     think          INTEGER NOT NULL DEFAULT 0,
     changed        TEXT NOT NULL DEFAULT '[]',  -- JSON: the paths it changed
     lines          INTEGER NOT NULL DEFAULT 0,  -- how many lines it added and deleted
-    report         TEXT,                        -- JSON of core.model.WorkerReport
+    report         TEXT,                        -- JSON of core.worker_run.WorkerReport
     partial        TEXT,                        -- JSON: what each step left (P4)
     session_id     TEXT,                        -- what the agent calls its session: to go on with it by hand
     UNIQUE (issue_id, number)
@@ -151,7 +151,7 @@ CREATE TABLE children (
     id         TEXT PRIMARY KEY,
     parent     TEXT NOT NULL,
     position   INTEGER NOT NULL,
-    issue      TEXT NOT NULL,                   -- JSON of core.model.Issue
+    issue      TEXT NOT NULL,                   -- JSON of core.issue.Issue
     at         REAL NOT NULL
 ) WITHOUT ROWID;
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from noface.core.model import EndedBy
+from noface.core.worker_run import EndedBy
 
 COMMAND_MARKER = "NOFACE_COMMAND"
 """A variable in every program's environment, its value unique to the command: what a lost keeper's leftovers carry."""

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 
 from noface.core import environment_rules as rules
-from noface.core.model import ModelSpec
+from noface.core.worker_run import ModelSpec
 
 Variables = tuple[tuple[str, str], ...]
 

@@ -15,7 +15,7 @@ from contextlib import closing
 from types import TracebackType
 from typing import Any, Self
 
-from noface.core.model import EndedBy
+from noface.core.worker_run import EndedBy
 from noface.errors import NofaceError
 from noface.system.canceller import Canceller
 from noface.system.command import COMMAND_MARKER, Command, Exit, Ladder

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from noface.core.model import EndedBy
+from noface.core.worker_run import EndedBy
 from noface.system.canceller import Canceller
 from noface.system.command import Command, Ladder
 from noface.system.log_guard import LogGuard

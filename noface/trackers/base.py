@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
-from noface.core.model import DEFAULT_PRIORITY, Backlog, Issue
+from noface.core.issue import DEFAULT_PRIORITY, Backlog, Issue
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from noface.core.backlog import id_problem, number_of, same_id, unknown_dependency
-from noface.core.model import DEFAULT_PRIORITY, IssueFault
+from noface.core.issue import DEFAULT_PRIORITY, IssueFault
 from noface.errors import UsageError
 from noface.trackers.base import IssueDraft
 from noface.trackers.issue_file import read_issue

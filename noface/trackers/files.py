@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.core.backlog import check
-from noface.core.model import Backlog, Issue, IssueFault
+from noface.core.issue import Backlog, Issue, IssueFault
 from noface.errors import NofaceError, UsageError
 from noface.trackers.base import IssueDraft
 from noface.trackers.draft import checked_draft, next_id, rendered

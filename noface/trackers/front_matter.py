@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import ErrorDetails
 
 from noface.core.backlog import nearest, shown
-from noface.core.model import DEFAULT_PRIORITY
+from noface.core.issue import DEFAULT_PRIORITY
 from noface.trackers.title import clean_title, title_problem
 
 FRONT_MATTER_BYTES_MAX = 16_384

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from noface.core.backlog import id_problem
-from noface.core.model import Issue, IssueFault
+from noface.core.issue import Issue, IssueFault
 from noface.trackers.title import clean_title, title_problem
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from noface.core.backlog import check
-from noface.core.model import Backlog, Issue
+from noface.core.issue import Backlog, Issue
 from noface.trackers.base import IssueDraft
 from noface.trackers.draft import checked_draft, next_id
 from noface.trackers.issue_file import empty_body

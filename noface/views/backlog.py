@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from noface.core.model import Backlog, Issue, IssueFault
+from noface.core.issue import Backlog, Issue, IssueFault
 from noface.views.faults import fault_lines
 from noface.views.page import paint
 from noface.views.rows import Record

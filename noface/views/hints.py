@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from noface.core.attempt import PastAttempt
 from noface.core.hint_mining import PastFailure
 from noface.core.hints import HintRule, MatchExplained, Search, holds, slow_warning
-from noface.core.model import Issue, PastAttempt
+from noface.core.issue import Issue
 from noface.views.page import paint
 from noface.views.text import clean, count, fit, hanging
 

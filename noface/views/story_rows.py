@@ -97,7 +97,7 @@ def attempt_record(row: Row) -> Record:
 def _task_failure(row: Row) -> Record:
     """Return the failure with all that is known of it: reason, details, what the steps left, metrics (P2, P10)."""
     from noface.core.codec import decode
-    from noface.core.model import Failure
+    from noface.core.failure import Failure
     from noface.core.task_failure import task_failure
 
     metrics = {name: row[name] for name in ("cost_usd", "tokens_in", "tokens_out") if row[name] is not None}

@@ -5,7 +5,7 @@ from typing import Any
 
 from noface.core.classify.agent_evidence import AgentVerdict
 from noface.core.classify.evidence import AlsoMatched, GateVerdict
-from noface.core.model import Usage
+from noface.core.worker_run import Usage
 
 Record = dict[str, Any]
 

@@ -20,7 +20,9 @@ from scenario import Scenario, scenario
 
 from noface.agents.base import Place, Verdict
 from noface.agents.table import AGENTS
-from noface.core.model import AttemptOrder, Issue, ModelSpec
+from noface.core.attempt import AttemptOrder
+from noface.core.issue import Issue
+from noface.core.worker_run import ModelSpec
 from noface.system.environment import agent_environment
 from noface.system.supervise import Canceller, Command, Exit, Launcher
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from scenario import scenario
 
-from noface.core.model import EndedBy
+from noface.core.worker_run import EndedBy
 
 CLIS = ("claude", "codex", "gemini", "opencode", "aider", "mini")
 WITH_TOOLS = ("claude", "codex", "gemini", "opencode", "mini")

@@ -9,8 +9,8 @@ from typing import Any
 
 from noface.core.answers.form import answer_schema, issue_ids, needs_also, strings, text, texts
 from noface.core.json_scan import Broken, Found, scan
-from noface.core.model import BlockedReason, ReportStatus, WorkerReport
 from noface.core.structured import READ_CHARS_MAX, Invalid, Valid, broken_answer, check, finished, last_object, load
+from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 _ITEMS_MAX = 20
 _ITEM_CHARS_MAX = 1_000

@@ -16,8 +16,9 @@ from noface.core.classify.agents.rules import Match, decisive, first_words, matc
 from noface.core.classify.evidence import AlsoMatched
 from noface.core.classify.reset_times import WallClock, reset_time, retry_after
 from noface.core.classify.signature import signature_of
-from noface.core.model import EndedBy, Failure
+from noface.core.failure import Failure
 from noface.core.taxonomy import Category, FailureKind
+from noface.core.worker_run import EndedBy
 
 _LINE_MAX = 500
 _EXCERPT_MAX = 2_000

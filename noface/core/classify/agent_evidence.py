@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from noface.core.classify.evidence import AlsoMatched
-from noface.core.model import EndedBy, Failure, Usage
+from noface.core.failure import Failure
 from noface.core.taxonomy import Category, FailureKind
+from noface.core.worker_run import EndedBy, Usage
 
 _EXCUSED = (Category.TRANSIENT, Category.ENVIRONMENT)
 

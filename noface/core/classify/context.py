@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from noface.core.classify.evidence import GateEvidence
 from noface.core.classify.text import Log
 from noface.core.classify.tools import LINTERS, WRAPPERS
-from noface.core.model import GateKind
+from noface.core.gate import GateKind
 
 _SPLIT = re.compile(r"[;&|()\n]+|\$\(|`")
 _ASSIGN = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")

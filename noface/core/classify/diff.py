@@ -7,11 +7,12 @@ boundaries: what must never land by itself, what is broken, what is too big, wha
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from noface.core.attempt import FileChange
 from noface.core.classify.diff_markers import left_markers
 from noface.core.classify.diff_paths import is_generated
 from noface.core.classify.diff_space import only_space
 from noface.core.classify.diff_thresholds import lowered_thresholds, may_hold_threshold
-from noface.core.model import Failure, FileChange
+from noface.core.failure import Failure
 from noface.core.patch_lines import changed_lines, shown
 from noface.core.patterns import matches_any
 from noface.core.tampering import weakened_tests

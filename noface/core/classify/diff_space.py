@@ -7,7 +7,7 @@ between two words or inside quotes always may.
 import re
 from collections.abc import Iterable
 
-from noface.core.model import FileChange
+from noface.core.attempt import FileChange
 from noface.core.patch_lines import Line, shown
 
 _INDENTED = re.compile(

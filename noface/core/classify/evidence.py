@@ -5,7 +5,7 @@ Sizes are in lines, times in seconds. `stdout` and `stderr` are decoded text (by
 
 from dataclasses import dataclass
 
-from noface.core.model import GateKind
+from noface.core.gate import GateKind
 from noface.core.taxonomy import FailureKind
 
 

@@ -13,7 +13,7 @@ from noface.core.classify.signature import signature_of
 from noface.core.classify.syntax_brackets import GRAMMARS, check_brackets
 from noface.core.classify.syntax_data import check_json, check_toml, check_yaml
 from noface.core.classify.syntax_python import check_python
-from noface.core.model import Failure
+from noface.core.failure import Failure
 from noface.core.taxonomy import FailureKind
 
 FILE_BYTES_MAX = 1_000_000

@@ -4,8 +4,8 @@
 """
 
 from noface.agents.base import WORKER
+from noface.core.gate import GateKind
 from noface.core.history import Topic
-from noface.core.model import GateKind
 from noface.core.taxonomy import FailureKind
 from noface.views.schemas.parts import (
     Schema,

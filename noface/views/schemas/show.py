@@ -4,8 +4,8 @@ from typing import get_args
 
 from noface.core.actions import Action
 from noface.core.history import AdviceOutcome, Topic, Verdict
-from noface.core.model import BlockedReason, ReportStatus
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
+from noface.core.worker_run import BlockedReason, ReportStatus
 from noface.views.schemas import blocked, kept
 from noface.views.schemas.parts import (
     Schema,

@@ -1,0 +1,137 @@
+"""An attempt: the order it is given, what it left in its slot, what came of it, and how it is remembered.
+
+Times are epoch seconds, durations seconds, money US dollars. Commits and trees are full hexadecimal object ids. Paths
+inside a repository are relative, with forward slashes.
+"""
+
+from dataclasses import dataclass
+
+from noface.core.failure import Failure, PriorFailure
+from noface.core.gate import GateResult, GateSpec, Proof
+from noface.core.issue import Issue
+from noface.core.taxonomy import PASSED
+from noface.core.worker_run import AgentRun, ModelSpec, WorkerReport
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One path that differs between two trees. `status` is git's letter (A, M, D, T); lines are None for binary."""
+
+    path: str
+    status: str
+    old_mode: str
+    new_mode: str
+    old_oid: str
+    new_oid: str
+    added: int | None = None
+    deleted: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a worker left in its slot, as git objects in the repository.
+
+    `commit` keeps the slot's tree as it was found, but for what `notes` tell; `candidate` is the same with the
+    protected paths (law 11) put back to main's, and equals `commit` where none was touched. `left_out` counts the new
+    files where they were too many to be taken.
+    """
+
+    commit: str
+    tree: str
+    candidate: str
+    candidate_tree: str
+    changes: tuple[FileChange, ...] = ()
+    protected_edits: tuple[str, ...] = ()
+    oversized: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptOrder:
+    """All that a worker run needs, picklable; `run_attempt(order)` needs no database.
+
+    `main` is main's commit when the order was made; `start` the commit the workspace begins with (main, or the
+    best attempt so far merged with main). `token` fences late results. `slot` names the workspace.
+    `known_failures` maps a gate's key to the tests that fail on main already (baseline "only-new"), None under
+    "require-green". `think` asks for extended thinking. `role` is "worker", or the topic of a question.
+    """
+
+    run_id: str
+    token: str
+    issue: Issue
+    number: int
+    model: ModelSpec
+    prompt: str
+    main: str
+    start: str
+    slot: int
+    directory: str
+    gates: tuple[GateSpec, ...]
+    protected: tuple[str, ...] = ()
+    earlier: tuple[PriorFailure, ...] = ()
+    known_failures: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+    resumed: bool = False
+    think: bool = False
+    role: str = "worker"
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptReport:
+    """What came of an order. `failure` None and a proof mean PASSED; `interrupted` means nobody is to blame.
+
+    `worker` is the worker's own report, where it gave one.
+    """
+
+    token: str
+    issue_id: str
+    number: int
+    agent: AgentRun | None
+    snapshot: Snapshot | None
+    gates: tuple[GateResult, ...] = ()
+    failure: Failure | None = None
+    proof: Proof | None = None
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    patch_hash: str = ""
+    worker: WorkerReport | None = None
+
+    @property
+    def outcome(self) -> str:
+        """PASSED, INTERRUPTED, or the failure's kind."""
+        if self.interrupted:
+            return "INTERRUPTED"
+        return PASSED if self.failure is None else self.failure.kind.value
+
+
+@dataclass(frozen=True, slots=True)
+class PastAttempt:
+    """A finished attempt as the policy sees it. `epoch` counts the issue's unblockings: only the newest counts.
+
+    `changed` are the paths it changed against main and `lines` how many lines; `answer` names the action that
+    followed it.
+    """
+
+    number: int
+    model: str
+    tier: int
+    outcome: str
+    charged: bool
+    epoch: int = 0
+    signature: str = ""
+    patch_hash: str = ""
+    prompt_hash: str = ""
+    commit: str | None = None
+    candidate: str | None = None
+    gates_passed: int = 0
+    failing_tests: int | None = None
+    finished_at: float = 0.0
+    failure: Failure | None = None
+    cost_usd: float | None = None
+    think: bool = False
+    changed: tuple[str, ...] = ()
+    lines: int = 0
+    report: WorkerReport | None = None
+    answer: str = ""
+    started_at: float = 0.0
+    tokens: int | None = None

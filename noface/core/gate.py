@@ -1,0 +1,82 @@
+"""A gate, what one run of it came to, and the proof that a tree passed them all. Durations are seconds."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from noface.core.failure import Failure
+
+
+class GateKind(StrEnum):
+    """What a gate checks; it steers how its output is read."""
+
+    BUILD = "build"
+    LINT = "lint"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class GateSpec:
+    """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it.
+
+    `retries` is how often it is run again where it fails.
+    """
+
+    name: str
+    command: str
+    kind: GateKind = GateKind.TEST
+    hard: bool = True
+    timeout_s: float = 600.0
+    report: str | None = None
+    accept: bool = False
+    retries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """One run of one gate on one tree. `exit_code` is None where it was ended by its limit or never started.
+
+    `first_failure` is that of an earlier run on the same tree, where the gate was run again; see `flaky`.
+    """
+
+    gate: GateSpec
+    tree: str
+    exit_code: int | None
+    seconds: float
+    timed_out: bool = False
+    failing_tests: tuple[str, ...] = ()
+    tests_run: int | None = None
+    failure: Failure | None = None
+    stdout_log: str = ""
+    stderr_log: str = ""
+    memo: bool = False
+    only_known_failures: bool = False
+    first_failure: Failure | None = None
+
+    @property
+    def passed(self) -> bool:
+        """True where the gate is green, or red only where main was red already (baseline "only-new")."""
+        return self.failure is None or self.only_known_failures
+
+    @property
+    def flaky(self) -> bool:
+        """True where the gate failed and then passed on the very same tree: never hidden, never green for others."""
+        return self.passed and self.first_failure is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """That every hard gate passed on exactly `tree`; only the gate runner makes one (law 1).
+
+    `main` is the commit of main that `tree` was built on, `candidate` the attempt's commit it holds.
+    """
+
+    tree: str
+    main: str
+    candidate: str
+    gates: tuple[GateResult, ...]
+    gate_keys: tuple[str, ...]
+
+    @property
+    def flaky(self) -> tuple[str, ...]:
+        """The names of the gates that passed only when they were run again."""
+        return tuple(result.gate.name for result in self.gates if result.flaky)
