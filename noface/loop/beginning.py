@@ -29,9 +29,8 @@ from noface.core.actions import (
 from noface.core.history import History
 from noface.core.issue import Issue
 from noface.git.repo import scratch_branch
-from noface.loop.consultations import Consultations
 from noface.loop.context import RunContext
-from noface.loop.landing import MergeQueue
+from noface.loop.crew import Crew
 from noface.loop.limits import RunLimits
 from noface.loop.orders import make_order
 from noface.loop.perform import decide, history, settle
@@ -50,15 +49,7 @@ class Begun(Enum):
     NOTHING = auto()
 
 
-def begin(
-    context: RunContext,
-    queue: MergeQueue,
-    questions: Consultations,
-    issue: Issue,
-    workers: Workers,
-    accept_failing: int | None,
-    limits: RunLimits,
-) -> Begun:
+def begin(context: RunContext, crew: Crew, issue: Issue, accept_failing: int | None, limits: RunLimits) -> Begun:
     """Do what comes next for an issue; a slot must be free."""
     told = history(context, issue)
     action = decide(context, told)
@@ -68,15 +59,15 @@ def begin(
                 return Begun.UNPAID
             state = context.reader.state(issue.id)
             _record(context, told, action)
-            if questions.own(issue, action, state):
+            if crew.questions.own(issue, action, state):
                 return Begun.ANSWERED
-            questions.begin(issue, action, state, workers.take_slot())
+            crew.questions.begin(issue, action, state, crew.workers.take_slot())
             return Begun.QUESTION
         case WaitUntil(provider=False, until=until) if until > context.clock.now():
-            settle(context, queue, issue)
+            settle(context, crew.landing, issue)
             return Begun.NOTHING
         case Block() | Land() | Skip() | RequestApproval() | AwaitIssues():
-            settle(context, queue, issue)
+            settle(context, crew.landing, issue)
             return Begun.NOTHING
         case (
             FirstAttempt()
@@ -92,7 +83,7 @@ def begin(
             if limits.refuses(issue.id, action):
                 return Begun.UNPAID
             _record(context, told, action)
-            _attempt(context, issue, action, workers, accept_failing)
+            _attempt(context, issue, action, crew.workers, accept_failing)
             return Begun.ATTEMPT
         case _:
             assert_never(action)

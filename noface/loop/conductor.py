@@ -12,20 +12,19 @@ from noface.core.issue import Issue
 from noface.core.partial import accumulate, steps_of
 from noface.core.schedule import Plan, plan
 from noface.core.taxonomy import Category, IssueStatus
-from noface.loop.accept_checks import AcceptChecks
 from noface.loop.backlog_watch import BacklogWatch
 from noface.loop.beginning import Begun, begin
 from noface.loop.charging import charged
-from noface.loop.consultations import Answered, Consultations
+from noface.loop.consultations import Answered
 from noface.loop.context import RunContext
+from noface.loop.crew import Crew
 from noface.loop.ending import Ended, ended
-from noface.loop.epics import EpicChecked, Epics
-from noface.loop.landing import MergeQueue
+from noface.loop.epics import EpicChecked
 from noface.loop.learning import count_lessons
 from noface.loop.limits import RunLimits
 from noface.loop.perform import decide, history, settle
 from noface.loop.precheck import AcceptChecked
-from noface.loop.workers import AttemptEnded, Running, Workers
+from noface.loop.workers import AttemptEnded, Running
 from noface.loop.workshop import GateFlaked, GateRan, Progress
 from noface.system.failpoints import hit
 
@@ -46,11 +45,7 @@ class Conductor:
     def __init__(self, context: RunContext) -> None:
         self._context = context
         self._watch = BacklogWatch(context)
-        self._workers = Workers(context)
-        self._checks = AcceptChecks(context)
-        self._questions = Consultations(context)
-        self._epics = Epics(context)
-        self._landing = MergeQueue(context)
+        self._crew = Crew(context)
         self._limits = RunLimits(context)
         self._limit = ""
         self._first_wave: set[str] | None = None
@@ -63,7 +58,7 @@ class Conductor:
         try:
             self._watch.refresh()
             for order in resumed:
-                self._workers.submit(order)
+                self._crew.workers.submit(order)
             self._settle_unfinished()
             while True:
                 self._land()
@@ -101,7 +96,7 @@ class Conductor:
         context = self._context
         match message:
             case Progress(issue_id, number, phase, text):
-                self._workers.saw(message)
+                self._crew.workers.saw(message)
                 self._limits.live.saw(message)
                 self._breakers_close(message)
                 cost, tokens = message.used.cost_usd, message.used.tokens
@@ -116,23 +111,23 @@ class Conductor:
                 context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)
                 return False
             case AttemptEnded(token):
-                running = self._workers.ended(token)
+                running = self._crew.workers.ended(token)
                 self._limits.ended(running.order.issue.id)
                 self._attempt_ended(running)
             case AcceptChecked(issue_id):
                 if message.broken is not None:
                     self._break(message.broken)
-                self._workers.give_slot(self._checks.ended(message, self._watch.issue(issue_id)))
+                self._crew.workers.give_slot(self._crew.checks.ended(message, self._watch.issue(issue_id)))
             case Answered():
                 self._limits.ended(message.question.issue.id)
                 if message.broken is not None:
                     self._break(message.broken)
-                self._workers.give_slot(self._questions.ended(message))
+                self._crew.workers.give_slot(self._crew.questions.ended(message))
                 context.backlog_changed()
             case EpicChecked(issue_id):
                 if message.broken is not None:
                     self._break(message.broken)
-                self._workers.give_slot(self._epics.ended(message))
+                self._crew.workers.give_slot(self._crew.epics.ended(message))
             case Stop(urgent):
                 self._stop(urgent=urgent)
             case _:
@@ -161,12 +156,12 @@ class Conductor:
             return
         self._provider_answered(order.model.name, report)
         count_lessons(context, order, report)
-        settle(context, self._landing, self._present(order.issue), report.proof)
+        settle(context, self._crew.landing, self._present(order.issue), report.proof)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
 
     def _breakers_close(self, message: Progress) -> None:
         """Close the breaker of a model that shows life: its probe has succeeded."""
-        model = self._workers.model_of(message.issue_id) if message.alive else None
+        model = self._crew.workers.model_of(message.issue_id) if message.alive else None
         if model is not None and model in self._context.reader.waits():
             self._context.journal.wait_over(model)
 
@@ -178,11 +173,11 @@ class Conductor:
     # What goes out
 
     def _land(self) -> None:
-        for rejected in self._landing.step(begin=self._drain_until is None):
+        for rejected in self._crew.landing.step(begin=self._drain_until is None):
             entry = rejected.entry
             now = self._context.clock.now()
             self._context.journal.attempt_overruled(now, entry.issue.id, entry.number, rejected.failure)
-            settle(self._context, self._landing, self._present(entry.issue))
+            settle(self._context, self._crew.landing, self._present(entry.issue))
 
     def _start(self) -> Plan:
         planned = self._plan()
@@ -195,7 +190,7 @@ class Conductor:
         while refused < len(self._limits.refused):  # those that cannot be paid make room for others
             refused = len(self._limits.refused)
             for issue in planned.start:
-                if self._workers.free and not self._limits.reached() and self._in_this_wave(issue):
+                if self._crew.workers.free and not self._limits.reached() and self._in_this_wave(issue):
                     self._begin(issue)
             planned = self._plan() if refused < len(self._limits.refused) else planned
         return planned
@@ -205,11 +200,11 @@ class Conductor:
 
     def _begin(self, issue: Issue) -> None:
         context = self._context
-        if self._checks.needed(issue):
-            self._checks.begin(issue, self._workers.take_slot())
+        if self._crew.checks.needed(issue):
+            self._crew.checks.begin(issue, self._crew.workers.take_slot())
             return
-        failing = self._checks.failing(issue)
-        match begin(context, self._landing, self._questions, issue, self._workers, failing, self._limits):
+        failing = self._crew.checks.failing(issue)
+        match begin(context, self._crew, issue, failing, self._limits):
             case Begun.ATTEMPT:
                 self._limits.attempt_started()
                 if self._first_wave is not None:
@@ -226,29 +221,27 @@ class Conductor:
         passed = self._limits.live.run_passed()
         if passed:
             self._limit = self._limit or passed
-            self._workers.stop(everything=False, urgent=False)
-            self._questions.stop(urgent=False)
+            self._crew.stop_paid_work()
         for issue_id in self._limits.live.issues_passed():
-            self._workers.end(issue_id)
+            self._crew.workers.end(issue_id)
 
     def _close_epics(self) -> None:
         """Check the epics whose parts have all landed; take back those whose parts cannot all be done."""
         if self._drain_until is not None:
             return
-        for issue in self._epics.take_back():
+        for issue in self._crew.epics.take_back():
             self._context.backlog_changed()
-            settle(self._context, self._landing, issue)
-        for issue in self._epics.ready():
-            if self._workers.free:
-                self._epics.begin(issue, self._workers.take_slot())
+            settle(self._context, self._crew.landing, issue)
+        for issue in self._crew.epics.ready():
+            if self._crew.workers.free:
+                self._crew.epics.begin(issue, self._crew.workers.take_slot())
 
     # What is
 
     def _plan(self) -> Plan:
         context = self._context
         states = context.reader.states()
-        busy = self._workers.issues | self._checks.issues | self._questions.issues | self._epics.issues
-        busy |= self._limits.refused.keys()
+        busy = self._crew.issues | self._limits.refused.keys()
         issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
         waits = context.reader.waits()
         models = {}
@@ -256,26 +249,23 @@ class Conductor:
             state = states[issue.id]
             if state.status in (IssueStatus.READY, IssueStatus.WAITING):
                 models[issue.id] = str(getattr(decide(context, history(context, issue)), "model", ""))
-        at_work = self._workers.models | self._questions.models
-        return plan(issues, states, models, waits, self._workers.free, context.clock.now(), at_work)
+        return plan(issues, states, models, waits, self._crew.workers.free, context.clock.now(), self._crew.models)
 
     def _present(self, issue: Issue) -> Issue:
         """Return an issue as it is now, with what was agreed since its order was made."""
         return self._watch.issue(issue.id) or issue
 
     def _idle(self) -> bool:
-        landing = self._landing.working if self._drain_until is not None else self._landing.busy
-        asking = self._checks.issues or self._questions.issues or self._epics.issues
-        return not len(self._workers) and not asking and not landing
+        return self._crew.idle(draining=self._drain_until is not None)
 
     def _settle_unfinished(self) -> None:
         """Decide on the issues that a former run left in the middle: attempts without an action, landings."""
         for issue in self._watch.backlog.issues:
             row = self._context.reader.issue(issue.id)
-            if row is None or issue.id in self._workers.issues:
+            if row is None or issue.id in self._crew.workers.issues:
                 continue
             if row["status"] in (IssueStatus.RUNNING, IssueStatus.LANDING):
-                settle(self._context, self._landing, issue)
+                settle(self._context, self._crew.landing, issue)
 
     # How it ends
 
@@ -319,20 +309,10 @@ class Conductor:
         if self._drain_until is None:
             self._context.announce("stopping", None, {})
         self._drain_until = self._drain_until or now + _DRAIN_S
-        self._checks.stop(urgent=urgent)
-        self._questions.stop(urgent=urgent)
-        self._epics.stop(urgent=urgent)
-        self._workers.stop(everything=now >= self._drain_until, urgent=urgent)
-        if urgent or now >= self._drain_until:
-            self._landing.stop(urgent=urgent)
+        self._crew.stop(everything=now >= self._drain_until, urgent=urgent)
 
     def _close(self) -> None:
-        self._workers.stop(everything=True, urgent=True)
-        self._landing.stop(urgent=True)
-        self._checks.close()
-        self._questions.close()
-        self._epics.close()
-        self._landing.close()
+        self._crew.close()
         self._context.executor.close()
 
 
