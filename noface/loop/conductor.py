@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.issue import Issue
-from noface.core.partial import accumulate, steps_of
 from noface.core.schedule import Plan, plan
-from noface.core.taxonomy import Category, IssueStatus
+from noface.core.taxonomy import IssueStatus
 from noface.loop.backlog_watch import BacklogWatch
 from noface.loop.beginning import Begun, begin
-from noface.loop.charging import charged
 from noface.loop.consultations import Answered
 from noface.loop.context import RunContext
 from noface.loop.crew import Crew
@@ -24,9 +22,9 @@ from noface.loop.learning import count_lessons
 from noface.loop.limits import RunLimits
 from noface.loop.perform import decide, history, settle
 from noface.loop.precheck import AcceptChecked
+from noface.loop.recording import provider_answered, record_attempt
 from noface.loop.workers import AttemptEnded, Running
 from noface.loop.workshop import GateFlaked, GateRan, Progress
-from noface.system.failpoints import hit
 
 _TICK_S = 0.5
 _DRAIN_S = 30.0
@@ -140,21 +138,17 @@ class Conductor:
         if error is not None:
             self._break(error)
             report = AttemptReport(order.token, order.issue.id, order.number, None, None, interrupted=True)
-            notes: tuple[str, ...] = (f"noface failed: {error}",)
+            applied = record_attempt(context, order, report, f"noface failed: {error}")
         else:
             report = running.future.result()
-            notes = _notes(report)
-        now = context.clock.now()
-        epoch = context.reader.state(order.issue.id).epoch
-        costs = charged(report, tuple(a for a in context.reader.past(order.issue.id) if a.epoch == epoch))
-        partial = accumulate(steps_of(report), context.settings.partial_form, context.settings.earlier_bytes_max)
-        if not context.journal.attempt_finished(now, report, charged=costs, notes=notes, partial=partial):
-            return  # fenced: somebody has settled this attempt already
-        hit("attempt_recorded")
+            applied = record_attempt(context, order, report)
+        if not applied:
+            return
         if report.interrupted and (self._drain_until is not None or self._limit):
+            now = context.clock.now()
             context.journal.status(now, order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
             return
-        self._provider_answered(order.model.name, report)
+        provider_answered(context, order.model.name, report)
         count_lessons(context, order, report)
         settle(context, self._crew.landing, self._present(order.issue), report.proof)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
@@ -163,11 +157,6 @@ class Conductor:
         """Close the breaker of a model that shows life: its probe has succeeded."""
         model = self._crew.workers.model_of(message.issue_id) if message.alive else None
         if model is not None and model in self._context.reader.waits():
-            self._context.journal.wait_over(model)
-
-    def _provider_answered(self, model: str, report: AttemptReport) -> None:
-        transient = report.failure is not None and report.failure.category is Category.TRANSIENT
-        if report.agent is not None and not report.interrupted and not transient:
             self._context.journal.wait_over(model)
 
     # What goes out
@@ -314,15 +303,3 @@ class Conductor:
     def _close(self) -> None:
         self._crew.close()
         self._context.executor.close()
-
-
-def _notes(report: AttemptReport) -> tuple[str, ...]:
-    snapshot = report.snapshot
-    notes = list(report.notes)
-    if snapshot is not None and snapshot.protected_edits:
-        notes.append(f"protected files put back: {', '.join(snapshot.protected_edits[:10])}")
-    if report.agent is not None and report.agent.survivors_killed:
-        notes.append(f"{report.agent.survivors_killed} process(es) the worker left behind were ended")
-    if report.agent is not None and report.agent.usage.priced:
-        notes.append("its cost is an estimate: priced from tokens")
-    return tuple(notes)
