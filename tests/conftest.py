@@ -15,8 +15,8 @@ from hypothesis import settings
 
 # The same examples each time: what a change breaks must not hide behind luck, nor fail what it did not touch.
 # `pytest --hypothesis-profile=explore` draws new ones.
-settings.register_profile("same", derandomize=True)
-settings.register_profile("explore", max_examples=1000)
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=1000, deadline=None)
 settings.load_profile("same")
 
 GATE = "test ! -e bad && test -e a.txt"
