@@ -5,13 +5,13 @@ pipe in its place. None of that may hold up the watch over its limits, so each l
 """
 
 import os
-import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from noface.agents.base import AgentEvent, EventKind, StreamReader
+from noface.system.files import open_regular
 
 BEHIND_BYTES_MAX = 16 << 20
 """A reader that is further behind passes over what lies between: only a flood is that fast."""
@@ -52,7 +52,7 @@ class LogFollower:
     def poll(self) -> float | None:
         """Read what was new when this began; return the monotonic time of the last sign of life, None before any."""
         if self._log is None:
-            self._log = open_log(self._stdout)
+            self._log = open_regular(self._stdout)
         event: AgentEvent | None = None
         answers = False
         for data in self._new_data(self._log) if self._log is not None else ():
@@ -88,15 +88,3 @@ class LogFollower:
         if size != self._stderr_size:
             self._stderr_size = size
             self.last_life = time.monotonic()
-
-
-def open_log(path: Path) -> int | None:
-    """Open the log as the keeper made it; None where it is not there, or something else is in its place."""
-    try:
-        log = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if stat.S_ISREG(os.fstat(log).st_mode):
-        return log
-    os.close(log)
-    return None

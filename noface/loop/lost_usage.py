@@ -8,9 +8,9 @@ from pathlib import Path
 
 from noface.core.prices import priced
 from noface.core.worker_run import ModelSpec, Usage
-from noface.loop.log_follower import open_log
 from noface.loop.workshop import Workshop
 from noface.system.environment import agent_environment
+from noface.system.files import open_regular
 
 _CHUNK_BYTES = 1 << 20
 
@@ -18,7 +18,7 @@ _CHUNK_BYTES = 1 << 20
 def lost_usage(shop: Workshop, model: ModelSpec, log: Path) -> Usage:
     """Return what the run that wrote `log` had used; nothing where there is no log. `model` is with its variables."""
     agent = shop.agents.get(model.agent)
-    descriptor = open_log(log) if agent is not None else None
+    descriptor = open_regular(log) if agent is not None else None
     if agent is None or descriptor is None:
         return Usage()
     reader = agent.reader(dict(agent_environment(agent.environment, model, model.env)))

@@ -62,6 +62,18 @@ def read_bounded(path: Path, head_bytes: int, tail_bytes: int) -> str:
     return f"{first}\n[… {left_out} bytes left out …]\n{tail[rest_of_one:].decode(errors='replace')}"
 
 
+def open_regular(path: Path) -> int | None:
+    """Open a regular file to read, None where there is none: a FIFO would be waited on, a link may lead anywhere."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
 def _mode_to_keep(path: Path) -> int | None:
     try:
         mode = path.stat(follow_symlinks=False).st_mode

@@ -1,8 +1,9 @@
 """Reads a file while it grows, whatever becomes of it: not there yet, cut to nothing, replaced, removed."""
 
 import os
-import stat
 from pathlib import Path
+
+from noface.system.files import open_regular
 
 _READ_BYTES = 256 * 1024
 _HEAD_BYTES = 256
@@ -12,7 +13,7 @@ class Tail:
     """The growing end of one file. `begin_bytes` is how much of what is there already is read; None means all.
 
     `cut` is true where reading began in the middle. A file in its place with the same first line is taken for a copy
-    of what was read already (secrets are taken out of a log by such a copy); any other is read from its beginning.
+    of what was read already (a log with another name is masked in such a copy); any other is read from its beginning.
     """
 
     def __init__(self, path: Path, begin_bytes: int | None = None) -> None:
@@ -25,7 +26,7 @@ class Tail:
     def read(self) -> bytes:
         """Return what is new, at most 256 KiB of it; b"" where there is nothing."""
         if self._descriptor is None:
-            self._descriptor = _opened(self._path)
+            self._descriptor = open_regular(self._path)
             if self._descriptor is None:
                 return b""
             self._begin(self._descriptor)
@@ -53,7 +54,7 @@ class Tail:
         if os.fstat(descriptor).st_size < self._position:
             self._position = 0
             return
-        fresh = _opened(self._path)
+        fresh = open_regular(self._path)
         if fresh is None:
             return  # removed; it may come back
         before, now = os.fstat(descriptor), os.fstat(fresh)
@@ -67,15 +68,3 @@ class Tail:
 
 def _first_line(descriptor: int) -> bytes:
     return os.pread(descriptor, _HEAD_BYTES, 0).partition(b"\n")[0]
-
-
-def _opened(path: Path) -> int | None:
-    """Open a regular file, None where there is none; a FIFO would be waited on, a link may lead anywhere."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    return None
