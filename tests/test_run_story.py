@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 def test_a_change_that_passes_is_merged_as_one_commit_with_trailers(project):
     project.issue(7, "Add b")
@@ -361,3 +363,27 @@ def test_kept_paths_without_a_setup_hold_nothing_when_gates_run(project):
     project.commit()
     project.run(code=3)
     assert project.statuses() == {"1": "merged", "2": "blocked"}
+
+
+def configure_gates(project, first, *gates):
+    text = (project.path / "noface.toml").read_text()
+    told = "".join(f'[[gates]]\nname = "{name}"\ncommand = "{command}"\n' for name, command in gates)
+    project.write("noface.toml", f"[project]\n{first}\n\n{told}\n[models.small]" + text.partition("[models.small]")[2])
+
+
+@pytest.mark.parametrize(
+    ("kept", "gates"),
+    [
+        ('setup = "mkdir -p deps && echo d > deps/d"\nkeep = ["deps"]', ("date +%N > deps/cache", "test -e deps/d")),
+        ('keep = ["vendor"]', ("true", "test -e vendor/lib.txt")),
+    ],
+)
+def test_a_gate_that_writes_below_a_kept_path_takes_nothing_from_the_next_gate(project, kept, gates):
+    configure_gates(project, kept, ("one", gates[0]), ("two", gates[1]))
+    project.write("vendor/lib.txt", "x")
+    project.play(*((str(number), 0, [{"write": f"{number}.txt", "text": "b"}]) for number in (1, 2)))
+    project.issue(1)
+    project.issue(2)
+    project.commit()
+    project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}

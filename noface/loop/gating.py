@@ -12,7 +12,7 @@ from noface.gates.run import GatePlace, remembered, run_gate
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.git.slots import Slot, give_git
-from noface.loop.prepare import forget_setup, kept_untouched, prepare_gate_slot
+from noface.loop.prepare import prepare_gate_slot
 from noface.loop.workshop import GateFlaked, GateRan, Progress, Tell, Workshop
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
@@ -162,8 +162,6 @@ class _Bench:
         known_here = dict(self.known).get(gate.name) if self.known is not None else None
         allowed = frozenset(known_here or ()) if self.known is not None else None
         result = run_gate(shop.launcher, gate, place, shop.clock.now(), self.cancel, allowed)
-        if not kept_untouched(self.slot):
-            forget_setup(self.slot)
         if result is not None and result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT:
             result = _blamed(shop, task, gate, result)
         return masked_gate(_counted(shop, task, gate, result), shop.masker) if result is not None else None

@@ -37,22 +37,22 @@ def prepare_gate_slot(
 ) -> Failure | None:
     """Check `commit` out for gates. What is kept comes from setup on main's tree, which no worker wrote (law 11).
 
-    What a gate changed there has been removed by `forget_setup`: it could let the next change pass. What anybody
-    else changed since, a worker in the slot beside it, is found here, and removed as well.
+    What was changed there since, by the gates of the last task or by a worker in the slot beside it, is removed, and
+    setup runs again: it could let this change pass.
 
     Where the change itself alters a setup input (a new dependency), setup runs on the change, once, and the slot is
     set up from main again before the next use.
     """
-    if not kept_untouched(slot):
-        forget_setup(slot)
+    if not _kept_untouched(slot):
+        _forget_setup(slot)
     if shop.setup.command and _stamp(shop, commit) != _stamp(shop, main):
-        forget_setup(slot)
+        _forget_setup(slot)
         failure = prepare(shop, slot, commit, token, cancel)
         slot.setup_stamp.unlink(missing_ok=True)  # the next one sets it up from main again
         _note_kept(slot)
         return failure
     if shop.setup.command and _read(slot.setup_stamp) != _stamp(shop, main):
-        forget_setup(slot)
+        _forget_setup(slot)
         failure = _prepare_kept(shop, slot, main, token, cancel)
         if failure is not None:
             return failure
@@ -71,7 +71,7 @@ def _prepare_kept(shop: Workshop, slot: Slot, main: str, token: str, cancel: Can
     return failure
 
 
-def forget_setup(slot: Slot) -> None:
+def _forget_setup(slot: Slot) -> None:
     """Remove what is kept and have setup run again before the slot is used next."""
     slot.setup_stamp.unlink(missing_ok=True)
     slot.kept_stamp.unlink(missing_ok=True)
@@ -79,7 +79,7 @@ def forget_setup(slot: Slot) -> None:
         remove(slot.path / path)
 
 
-def kept_untouched(slot: Slot) -> bool:
+def _kept_untouched(slot: Slot) -> bool:
     """Tell whether the kept paths are as setup left them; without a setup nothing may be there."""
     if not slot.keep:
         return True
