@@ -1,9 +1,11 @@
 """What a run's tokens cost where its agent tells no price."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from noface.agents.table import AGENTS
 from noface.config.load import parse
 from noface.config.presets import PRESETS
 from noface.config.prices import LIST_PRICES, ListPrice, price_of
@@ -29,6 +31,29 @@ def test_what_an_agent_says_it_cost_stands():
 
 def test_a_cost_of_nothing_is_a_cost():
     assert priced(Usage(0.0, 1_000_000, 0), MODEL).cost_usd == 0.0
+
+
+def test_a_cost_of_nothing_yields_to_prices_that_a_person_has_set():
+    own = replace(MODEL, own_prices=True)
+    assert priced(Usage(0.0, 1_000_000, 0), own).cost_usd == pytest.approx(2.0)
+    assert priced(Usage(0.0, 0, 0), own).cost_usd == 0.0
+    assert priced(Usage(0.5, 1_000_000, 0), own).cost_usd == 0.5
+
+
+@pytest.mark.parametrize("cost", [1e9, math.inf, -1.0])
+def test_a_cost_that_no_run_can_have_is_not_believed(cost):
+    assert priced(Usage(cost), MODEL).cost_usd is None
+    assert priced(Usage(cost, 1_000_000, 0), MODEL).cost_usd == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("line", ["Tokens: 1 sent, 1 received. Cost: $1 message, $1000000000 session.",
+                                  "Tokens: 1 sent, 1 received. Cost: $1 message, $" + "9" * 400 + " session.",
+                                  "Tokens: 9999999M sent, 9999999M received."])  # fmt: skip
+def test_an_absurd_line_in_aider_s_output_does_not_undo_what_was_told_before(line):
+    reader = AGENTS["aider"].reader()
+    reader.feed(b"Tokens: 10k sent, 1k received. Cost: $4.01 message, $4.01 session.\n" + line.encode() + b"\n")
+    used = reader.used()
+    assert (used.cost_usd, used.tokens_in) == (4.01, pytest.approx(10_000, abs=1))
 
 
 def test_input_from_the_cache_costs_a_tenth():

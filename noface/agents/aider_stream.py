@@ -12,7 +12,7 @@ from noface.agents.base import (
     EventKind,
     Tail,
 )
-from noface.agents.typed import SHOWN_MAX, TypedReader, unescaped
+from noface.agents.typed import SHOWN_MAX, TypedReader, dollars, unescaped
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.worker_run import Usage
 
@@ -28,6 +28,7 @@ _ERROR_ENDS = re.compile(r"(?:The API provider\b|Retrying in |https?://|\s*$)")
 _OVER_LIMIT = "has hit a token limit!"
 _EDIT_FORMAT = "The LLM did not conform to the edit format."
 _EMPTY = "Empty response received from LLM."
+_ANSWER_TOKENS_MAX = 100_000_000
 _SCALE = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
@@ -111,14 +112,13 @@ class AiderReader(TypedReader):
     def _count(self, tokens: re.Match[str]) -> None:
         self._sent += _amount(tokens[1], tokens[2])
         self._received += _amount(tokens[3], tokens[4])
-        try:
-            self._cost = float(tokens[5]) if tokens[5] else self._cost
-        except ValueError:
-            return
+        self._cost = dollars(tokens[5], self._cost)
 
 
 def _amount(digits: str, scale: str) -> int:
+    """Return a count of tokens, 0 where it is none that one answer can take."""
     try:
-        return round(float(digits.replace(",", "")) * _SCALE[scale])
+        amount = round(float(digits.replace(",", "")) * _SCALE[scale])
     except (ValueError, OverflowError):
         return 0
+    return amount if amount <= _ANSWER_TOKENS_MAX else 0

@@ -11,7 +11,7 @@ from typing import Any
 
 from noface.agents.base import LAST_WORDS_MAX, AgentEvent, EventKind, Tail
 from noface.agents.mini_task import SUMMARY, USED
-from noface.agents.typed import SHOWN_MAX, TypedReader, cost, table, text, unescaped, whole
+from noface.agents.typed import SHOWN_MAX, TypedReader, cost, dollars, table, text, unescaped, whole
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.worker_run import Usage
 
@@ -55,7 +55,7 @@ class MiniReader(TypedReader):
         if start is not None:
             self._section = start[1] or "Agent"
             self._texts[self._section] = Tail()
-            self._cost = _dollars(start[3], self._cost)
+            self._cost = dollars(start[3], self._cost)
             named = f"step {start[2]}" if start[2] else "its tool has run" if self._section == "Tool" else ""
             return [AgentEvent(EventKind.TOOL, named)] if named else []
         if _RULE.match(shown):
@@ -114,10 +114,3 @@ def _told(line: str, name: str) -> dict[str, Any]:
         return table(table(json.loads(line)).get(name))
     except (ValueError, RecursionError):
         return {}
-
-
-def _dollars(digits: str | None, before: float | None) -> float | None:
-    try:
-        return float(digits) if digits else before
-    except ValueError:
-        return before

@@ -12,6 +12,7 @@ from noface.agents.wall import wall_clock
 from noface.core.classify.agent import classify
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.classify.agents.clis import ASKS
+from noface.core.prices import COST_MAX_USD
 
 SHOWN_MAX = 200
 LITELLM_ENVIRONMENT = (
@@ -149,9 +150,18 @@ def total(*values: object) -> int | None:
 
 
 def cost(value: object) -> float | None:
-    """Return an amount of money, None where the value is none."""
+    """Return an amount of dollars, None where the value is none that a run can cost."""
     amount = number(value)
-    return amount if amount is not None and amount >= 0 else None
+    return amount if amount is not None and 0 <= amount <= COST_MAX_USD else None
+
+
+def dollars(digits: str | None, before: float | None) -> float | None:
+    """Return the amount that digits in a text mean, `before` where they mean none."""
+    try:
+        told = cost(float(digits)) if digits else None
+    except ValueError:
+        return before
+    return before if told is None else told
 
 
 def parsed(body: str) -> dict[str, Any]:

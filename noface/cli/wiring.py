@@ -77,6 +77,7 @@ def _model_spec(name: str, model: Model, root: Path) -> ModelSpec:
         max_cost_usd=model.max_cost_usd,
         usd_per_mtok_in=price.usd_per_mtok_in if price is not None else None,
         usd_per_mtok_out=price.usd_per_mtok_out if price is not None else None,
+        own_prices=model.usd_per_mtok_in is not None,
     )
 
 

@@ -10,23 +10,29 @@ CACHED_SHARE = 0.1
 TOKENS_MAX = 10**12
 """A count beyond this is nonsense, whatever an agent prints: it would not fit where counts are kept."""
 
+COST_MAX_USD = 10_000.0
+"""A cost beyond this is nonsense, too: it would keep every later run from starting."""
+
 _PER_MTOK = 1e-6
 
 
 def priced(usage: Usage, model: ModelSpec) -> Usage:
     """Return what a run used with its cost filled in from its tokens, where the agent told none.
 
-    The cost stays unknown (None) where the model's prices are, or where one of the two counts is. Nonsensical counts
+    A cost of nothing for tokens that were used yields to prices that a person has set: the agent knows none.
+    The cost stays unknown (None) where the model's prices are, or where one of the two counts is. Nonsensical amounts
     are dropped.
     """
     usage = replace(
         usage,
+        cost_usd=_sane_cost(usage.cost_usd),
         tokens_in=_sane(usage.tokens_in),
         tokens_out=_sane(usage.tokens_out),
         tokens_cached=_sane(usage.tokens_cached),
     )
     cost = _cost(usage, model)
-    return usage if cost is None or usage.cost_usd is not None else replace(usage, cost_usd=cost, priced=True)
+    told = usage.cost_usd is not None and not (usage.cost_usd == 0 and model.own_prices)
+    return usage if cost is None or told else replace(usage, cost_usd=cost, priced=True)
 
 
 def summed(one: Usage, other: Usage) -> Usage:
@@ -56,6 +62,10 @@ def _cost(usage: Usage, model: ModelSpec) -> float | None:
     cached = min(usage.tokens_cached or 0, usage.tokens_in)
     read = usage.tokens_in - cached + CACHED_SHARE * cached
     return _PER_MTOK * (read * price_in + usage.tokens_out * price_out)
+
+
+def _sane_cost(cost: float | None) -> float | None:
+    return cost if cost is not None and 0 <= cost <= COST_MAX_USD else None
 
 
 def _sane(count: int | None) -> int | None:

@@ -13,8 +13,8 @@ from noface.core.failure import Failure
 class ModelSpec:
     """A named model of the configuration: which agent runs it, how, and within which limits.
 
-    `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None where nobody knows. `env` is set for its
-    agent, `env_pass` are patterns of the variables of noface's own that go to it.
+    `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None where nobody knows. `own_prices`: a person
+    has set them. `env` is set for its agent, `env_pass` are patterns of the variables of noface's own that go to it.
     """
 
     name: str
@@ -29,6 +29,7 @@ class ModelSpec:
     max_cost_usd: float | None = None
     usd_per_mtok_in: float | None = None
     usd_per_mtok_out: float | None = None
+    own_prices: bool = False
     env_pass: tuple[str, ...] = ()
 
 
