@@ -55,9 +55,10 @@ RATE_LIMITED        sonnet  wait 30s  wait 1m   wait 2m  BLOCK
 OVERLOADED                  sonnet    sonnet    sonnet
 NETWORK
 
-AUTH                sonnet  BLOCK
-MISCONFIGURED
-ENVIRONMENT
+AUTH                sonnet  opus      BLOCK
+MISCONFIGURED               again
+
+ENVIRONMENT         sonnet  BLOCK
 BASELINE_RED
 
 UNKNOWN             sonnet  sonnet    opus ↑    opus     opus     BLOCK

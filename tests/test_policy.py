@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from policy_story import (
+    ALONE,
     ISSUE,
     NOW,
     ROLES,
@@ -31,6 +32,7 @@ from noface.core.actions import (
 )
 from noface.core.history import Topic, Verdict
 from noface.core.ladder import Rung
+from noface.core.strategies import Strategy
 from noface.core.taxonomy import Category
 
 # Rule 1
@@ -137,8 +139,33 @@ def test_a_model_that_the_configuration_no_longer_names_is_not_run_again():
 
 
 @pytest.mark.parametrize("kind", [kind for kind in K if kind.category is Category.ENVIRONMENT])
-def test_what_no_retry_mends_is_blocked_at_once(kind):
-    assert decide(failed(kind), policy=policy(roles=ROLES)) == Block(kind, "no retry mends the environment")
+def test_what_no_retry_mends_is_blocked_at_once_where_no_other_model_could_work(kind):
+    alone = policy(ladder=ALONE, roles=ROLES)
+    assert decide(failed(kind), policy=alone) == Block(kind, "no retry mends the environment")
+    if kind not in (K.AUTH, K.MISCONFIGURED):
+        assert decide(failed(kind)) == Block(kind, "no retry mends the environment")
+
+
+@pytest.mark.parametrize("kind", [K.AUTH, K.MISCONFIGURED])
+def test_another_model_works_in_the_place_of_one_that_cannot_be_used(kind):
+    assert decide(failed(kind)) == RetrySame("big", f"{kind}: small cannot be used here, big works in its place")
+    assert decide(failed(kind), policy=policy(alternatives=("small", "twin"))).model == "twin"
+    assert decide(failed(kind), failed(K.AUTH, "big")) == Block(K.AUTH, "no retry mends the environment")
+
+
+def test_a_model_that_cannot_be_used_is_tried_once_an_issue():
+    twins = policy(alternatives=("small", "twin"))
+    after = decide(failed(K.AUTH), failed(K.TEST_FAILURE, "twin"), policy=twins)
+    assert isinstance(after, RetryWithFeedback)
+    assert (after.model, after.reason.endswith("; small cannot be used here")) == ("twin", True)
+    assert decide(failed(K.AUTH), failed(K.TEST_FAILURE)).model == "small", "it has worked since"
+
+
+def test_an_issue_that_must_not_escalate_or_a_kind_with_another_answer_gets_no_other_model():
+    bound = replace(ISSUE, no_escalate=True)
+    assert isinstance(decide(failed(K.AUTH), issue=bound), Block)
+    told = policy(strategies=((K.AUTH, Strategy.BLOCK),))
+    assert isinstance(decide(failed(K.AUTH), policy=told), Block)
 
 
 @pytest.mark.parametrize("kind", [K.ENVIRONMENT, K.BASELINE_RED])

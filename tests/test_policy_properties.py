@@ -8,12 +8,24 @@ from policy_story import K
 from policy_world import Decision
 from policy_worlds import STORIES
 
-from noface.core.actions import Action, Asking, Attempting, Block, Land, RequestApproval, Review, WaitUntil, kind_of
+from noface.core.actions import (
+    Action,
+    Asking,
+    Attempting,
+    Block,
+    Land,
+    RequestApproval,
+    RetrySame,
+    Review,
+    WaitUntil,
+    kind_of,
+)
 from noface.core.attempt import PastAttempt
 from noface.core.history import AdviceOutcome, History, Topic, Verdict
 from noface.core.policy import next_action
 from noface.core.review_rules import review_due
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category
+from noface.core.unusable import OF_THE_MODEL
 
 CALM = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 DECISIONS_MAX = 400
@@ -182,8 +194,12 @@ def test_what_no_retry_mends_is_blocked_at_once_unless_the_change_is_to_blame(st
     for decision in story.play().decisions:
         attempts = decision.history.attempts
         failure = attempts[-1].failure if attempts else None
-        if failure is not None and failure.category is Category.ENVIRONMENT and not attempts[-1].charged:
-            assert isinstance(decision.action, Block)
+        if failure is None or failure.category is not Category.ENVIRONMENT or attempts[-1].charged:
+            continue
+        instead = getattr(decision.action, "model", "")
+        tried = [attempt.model for attempt in decision.history.current]
+        other = failure.kind in OF_THE_MODEL and isinstance(decision.action, RetrySame) and instead not in tried[-1:]
+        assert other or isinstance(decision.action, Block)
 
 
 # What passed

@@ -13,6 +13,7 @@ from noface.core.actions import (
     Escalate,
     FirstAttempt,
     RequestApproval,
+    RetrySame,
     RetryWithFeedback,
     Skip,
     SwitchModel,
@@ -90,8 +91,9 @@ def test_a_model_of_the_same_tier_works_instead_while_a_provider_is_away():
     assert steps[1].action.model == "twin"
 
 
-def test_a_broken_environment_blocks_at_once():
-    assert [type(action) for action in actions(K.AUTH)] == [FirstAttempt, Block]
+def test_a_broken_environment_blocks_at_once_and_a_model_without_a_login_once_no_other_is_left():
+    assert [type(action) for action in actions(K.ENVIRONMENT)] == [FirstAttempt, Block]
+    assert [type(action) for action in actions(K.AUTH)] == [FirstAttempt, RetrySame, Block]
 
 
 def test_an_unsure_worker_is_told_more_once_and_then_a_person_is_asked():

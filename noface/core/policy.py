@@ -13,8 +13,11 @@ The rules, in order; the first that applies wins.
  3. Limits (law 12). As many charged attempts as the cap allows (N11 `max_total_attempts`, the issue's own
     `max_attempts`, or what a person granted), or the issue's money or tokens are spent, or do not pay for the run
     that the rules below would start: block.
- 4. The last attempt was interrupted with noface: the same model again.
- 5. Environment (AUTH, MISCONFIGURED, ENVIRONMENT, BASELINE_RED), not charged: block at once; no retry mends it.
+ 4. The last attempt was interrupted with noface: the same model again. What was ended for the run's money twice in a
+    row, or once for the issue's, is blocked.
+ 5. Environment (AUTH, MISCONFIGURED, ENVIRONMENT, BASELINE_RED), not charged: no retry mends it. What is wrong with
+    one model's login or entry leaves the others: one of its tier works in its place, else the next of the ladder.
+    Without one, and for all else: block at once.
     (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.)
  6. Transient (RATE_LIMITED, OVERLOADED, NETWORK): another model of the same tier where there is one; else wait until
     the provider's reset time, or back off exponentially with full jitter; up to `transient_retries` times in a row
@@ -71,6 +74,7 @@ from noface.core.climbing import same_model
 from noface.core.failure import Failure
 from noface.core.history import AdviceOutcome, History, Topic, Verdict
 from noface.core.ladder import Rung
+from noface.core.overrun import too_dear, why_again
 from noface.core.patterns import matches_any
 from noface.core.recovering import recover
 from noface.core.retry_policy import Policy, Roles
@@ -78,6 +82,7 @@ from noface.core.review_rules import REJECTED_BY_PERSON, review_due
 from noface.core.standing import Standing
 from noface.core.streaks import Attempts, failure_of
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
+from noface.core.unusable import OF_THE_MODEL, instead_of, replaced
 from noface.core.waiting import again, wait
 
 __all__ = ["History", "Policy", "Rung", "next_action"]
@@ -100,7 +105,7 @@ def next_action(
     `away` are the models whose provider is waited for, with the time until when. `estimates` say what the next run of
     a model may use; without them an issue's money is only looked at once it is spent.
     """
-    action = _decide(history, policy, now, jitter, away)
+    action = _with_usable_model(_decide(history, policy, now, jitter, away), history, policy)
     if not history.issue.no_escalate:
         action = _standing_in(action, policy, away, now)
     paid = _payable(action, history, policy, estimates)
@@ -121,14 +126,17 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
         return _landing(history, policy, last, away, now)
     told = tuple(attempt for attempt in attempts if attempt.outcome != INTERRUPTED)
     failure = failure_of(told[-1] if told else last)
-    limit = _limit(history, policy, _to_blame(told, failure.kind))
+    dear = too_dear(attempts)
+    limit = _limit(history, policy, dear.kind if dear is not None else _to_blame(told, failure.kind)) or dear
     if limit is not None:
         return limit
     if last.outcome == INTERRUPTED:
-        model = same_model(attempts, ladder)
-        return RetrySame(model, "noface was interrupted; nothing is charged", think=last.think)
+        return RetrySame(same_model(attempts, ladder), why_again(last), think=last.think)
     standing = Standing(history, policy, ladder, told, failure)
     if failure.category is Category.ENVIRONMENT and not last.charged:
+        other = instead_of(last.model, told, history, policy) if failure.kind in OF_THE_MODEL else None
+        if other is not None:
+            return RetrySame(other, f"{failure.kind}: {last.model} cannot be used here, {other} works in its place")
         return Block(failure.kind, "no retry mends the environment")
     if failure.category is Category.TRANSIENT:
         return wait(standing, now, jitter, away)
@@ -215,6 +223,15 @@ def _payable(action: Action, history: History, policy: Policy, estimates: Estima
     told = tuple(attempt for attempt in history.current if attempt.failure is not None)
     kind = failure_of(told[-1]).kind if told else FailureKind.RESOURCE_EXHAUSTED
     return Block(_to_blame(told, kind), refusal.reason)
+
+
+def _with_usable_model(action: Action, history: History, policy: Policy) -> Action:
+    told = tuple(attempt for attempt in history.current if attempt.outcome != INTERRUPTED)
+    match action:
+        case RetrySame() | RetryWithFeedback() | AddContext() | Escalate() | ThinkLonger() | ReduceScope():
+            return replaced(action, told, history, policy)
+        case _:
+            return action
 
 
 def _standing_in(action: Action, policy: Policy, away: Mapping[str, float], now: float) -> Action:

@@ -57,13 +57,21 @@ NETWORK = family(
 )
 
 
+_MODELS = 2
+"""Each model of the ladder may be tried once; here none of them can be used."""
+
+
 def _at_once(kind: str, *forms: str) -> tuple[Scenario, ...]:
     steps = (replace(_PLAIN, form="pytest"),)
     return family(
         kind,
         *(
             Scenario(
-                f"a person must help ({form.replace('_', ' ')})", steps, outage=Outage(form), hopeless=True, runs_max=1
+                f"a person must help ({form.replace('_', ' ')})",
+                steps,
+                outage=Outage(form),
+                hopeless=True,
+                runs_max=_MODELS,
             )
             for form in forms
         ),
