@@ -387,3 +387,14 @@ def test_a_gate_that_writes_below_a_kept_path_takes_nothing_from_the_next_gate(p
     project.commit()
     project.run()
     assert project.statuses() == {"1": "merged", "2": "merged"}
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_an_output_that_nobody_reads_any_more_stops_no_work(project, flags):
+    project.issue(1)
+    project.commit()
+    running = project.start("run", *flags)
+    assert running.stdout.readline()
+    running.stdout.close()
+    assert running.wait(60) == 0
+    assert project.statuses() == {"1": "merged"}

@@ -64,8 +64,7 @@ class JsonLines:
 
     @staticmethod
     def _print(document: dict[str, object]) -> None:
-        sys.stdout.write(json.dumps(encode(document)) + "\n")
-        sys.stdout.flush()
+        _say(json.dumps(encode(document)))
 
 
 class PlainLines:
@@ -89,5 +88,15 @@ class PlainLines:
     @staticmethod
     def _print(text: str) -> None:
         encoding = sys.stdout.encoding or "utf-8"
-        sys.stdout.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+        _say(text.encode(encoding, "replace").decode(encoding))
+
+
+def _say(line: str) -> None:
+    """Print a line. Where nobody reads any more (`| head`, a pager that was left) the work goes on, unseen."""
+    try:
+        sys.stdout.write(line + "\n")
         sys.stdout.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
