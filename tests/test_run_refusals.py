@@ -99,6 +99,37 @@ def test_a_red_baseline_stops_the_run_and_names_the_test(project):
     assert "--allow-red" in stderr
 
 
+@pytest.mark.parametrize(
+    ("gate", "flags", "hint"),
+    [
+        ("no-such-tool", (), "Install what is missing, or have `[project] setup` make it"),
+        ("echo no; false", (), "Make main green first, or correct the command of check."),
+        ("echo no; false", ("--allow-red",), "check names no failing tests"),
+    ],
+)
+def test_the_hint_for_a_red_baseline_is_one_that_can_help(project, gate, flags, hint):
+    project.config(gate=gate)
+    project.issue(7)
+    project.commit()
+    stderr = refused(project, *flags, code=3)
+    assert hint in " ".join(stderr.split())
+    assert "--allow-red" not in stderr
+
+
+def test_an_accept_file_that_was_never_committed_is_named_before_any_worker_is_paid(project):
+    project.issue(7, accept=["python -m pytest -q checks/test_a.py::test_a"])
+    project.commit()
+    project.write("checks/test_a.py", "def test_a():\n    assert False\n")
+    project.run(code=3)
+    (blocked,) = project.shown("blocked")["blocked"]
+    assert f"checks/test_a.py is not on main: it lies uncommitted in {project.path}" in blocked["summary"]
+    assert project.attempts("7") == []
+    project.commit("checks")
+    project.play(("7", 0, [{"write": "b.txt", "text": "b"}]))
+    project.run(code=3)
+    assert project.attempts("7") != []
+
+
 def test_with_allow_red_only_new_failures_count(project):
     project.write("test_x.py", "def test_x():\n    assert 1 == 2\n\n\ndef test_y():\n    assert True\n")
     project.write("y.py", "Y = True\n")

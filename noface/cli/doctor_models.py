@@ -13,6 +13,7 @@ from noface.agents.table import AGENTS
 from noface.cli.logins import INSTALL, Login, login_of
 from noface.config.settings import Config
 from noface.core.worker_run import EndedBy, ModelSpec
+from noface.loop.agent_run import missing_program
 from noface.system.environment import agent_environment
 from noface.system.files import read_bounded
 from noface.system.supervise import Command, Launcher
@@ -106,6 +107,9 @@ def _problems(spec: ModelSpec, program: str, path: str, version: Version | None,
         own = f"Correct [models.{spec.name}] command, or put it on PATH."
         fix = f"Install it: {INSTALL[spec.agent]}" if program == spec.agent else own
         found.append(Finding("program", State.BAD, f"the program {program} is not on PATH", fix))
+    elif Path(program).is_absolute() and missing_program(program):
+        fix = f"Correct [models.{spec.name}] command."
+        found.append(Finding("program", State.BAD, f"{program} is not there, or is no program", fix))
     if version is not None and version.problem:
         found.append(Finding("program", State.BAD, f"{path} does not start: {version.problem}", "Install it anew."))
     if login.needed and not login.seen:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from noface.core.issue import Issue
 from noface.core.taxonomy import IssueStatus
 from noface.loop.context import RunContext
-from noface.loop.precheck import AcceptChecked, check_accept
+from noface.loop.precheck import UNCOMMITTED, AcceptChecked, check_accept
 from noface.system.supervise import Canceller
 
 
@@ -77,6 +77,8 @@ class AcceptChecks:
 def _block(issue: Issue, checked: AcceptChecked) -> dict[str, object]:
     failure = checked.failure
     assert failure is not None  # noqa: S101 - the caller looked
+    uncommitted = failure.rule == UNCOMMITTED
+    todo = f"Correct `accept` in {issue.source}, or install what it calls; then run noface again."
     return {
         "kind": failure.kind.value,
         "summary": f"{failure.kind}: its accept command cannot be run: {failure.message}",
@@ -84,8 +86,8 @@ def _block(issue: Issue, checked: AcceptChecked) -> dict[str, object]:
         "errors": [failure.message, *failure.evidence[-3:]],
         "unclear": [],
         "questions": [],
-        "options": ["correct the command", "install what it needs"],
-        "next_steps": [f"Correct `accept` in {issue.source}, or install what it calls; then run noface again."],
+        "options": ["commit the file"] if uncommitted else ["correct the command", "install what it needs"],
+        "next_steps": ["Commit the file; noface goes on with the next run." if uncommitted else todo],
         "question": f"What should issue {issue.id} be accepted by?",
-        "commands": [f"$EDITOR {shlex.quote(issue.source)}", f"noface retry {issue.id}"],
+        "commands": ["git status", f"$EDITOR {shlex.quote(issue.source)}", f"noface retry {issue.id}"],
     }

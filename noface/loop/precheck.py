@@ -1,16 +1,19 @@
 """Asks, before any token is spent: whether the gates are green on main, and an issue's `accept` commands red."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult
 from noface.core.issue import Issue
+from noface.core.taxonomy import FailureKind
 from noface.loop.context import RunContext, accept_gates
 from noface.loop.gating import Gated, Task, run_gates
 from noface.loop.workshop import LANDING_SLOT
 from noface.system.supervise import Canceller
 
+UNCOMMITTED = "accept-uncommitted"
 _CANNOT_RUN = (126, 127)
 
 
@@ -52,7 +55,35 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
         return AcceptChecked(issue.id, failure=gated.failure)
     red = [result for result in gated.results if result.failure is not None and result.gate.accept]
     unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
-    return AcceptChecked(issue.id, failing=_failing(red), failure=unrunnable)
+    return AcceptChecked(issue.id, failing=_failing(red), failure=_uncommitted(context, red) or unrunnable)
+
+
+def _uncommitted(context: RunContext, red: list[GateResult]) -> Failure | None:
+    """Return that a command did not find a file which lies in the person's checkout and was never committed.
+
+    No worker can put it there, since what `accept` names is protected.
+    """
+    lost = [result for result in red if result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT]
+    if not lost:
+        return None
+    plumbing, root = context.shop.plumbing, context.shop.plumbing.repository.root
+    there = set(plumbing.paths(plumbing.main()))
+    for result in lost:
+        for path in named_files(result.gate.command):
+            if path not in there and (root / path).is_file():
+                said = f"{path} is not on {plumbing.repository.main_name}: it lies uncommitted in {root}"
+                return Failure(FailureKind.ENVIRONMENT, said, rule=UNCOMMITTED, charged=False)
+    return None
+
+
+def named_files(command: str) -> list[str]:
+    """Return the words of a command that may name files of the repository; of `a.py::test_x` the file."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    paths = [word.partition("::")[0].removeprefix("./") for word in words]
+    return [path for path in paths if path and not path.startswith(("-", "/", "../"))]
 
 
 def _failing(red: list[GateResult]) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.core.gate import GateResult
-from noface.core.taxonomy import IssueStatus
+from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.errors import BaselineRedError, NofaceError, UsageError
 from noface.gates.run import told_by_names
 from noface.loop.agent_run import missing_program
@@ -30,8 +30,8 @@ def check_agents(context: RunContext) -> None:
     for name in context.settings.policy.models:
         spec = models[name]
         program = context.shop.agents[spec.agent].program(spec)
-        # A path is the slot's own, and is judged there.
-        if missing_program(program) and "/" not in program:
+        # A path within the slot is judged there.
+        if missing_program(program) and ("/" not in program or Path(program).is_absolute()):
             missing.setdefault(program, []).append(name)
     if missing:
         raise UsageError(
@@ -71,7 +71,7 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
         return Preflight(None, gated.results)
     unreadable = [result for result in red if not _by_names(result)]
     if unreadable:
-        raise _red(unreadable)
+        raise _red(unreadable, only_new=True)
     return Preflight(_known(gated), gated.results)
 
 
@@ -98,7 +98,7 @@ def _known(gated: Gated) -> Known:
     return tuple((result.gate.name, result.failing_tests) for result in gated.results)
 
 
-def _red(red: list[GateResult]) -> BaselineRedError:
+def _red(red: list[GateResult], *, only_new: bool = False) -> BaselineRedError:
     lines = []
     for result in red:
         failure = result.failure
@@ -109,5 +109,18 @@ def _red(red: list[GateResult]) -> BaselineRedError:
         lines.append(f"  log: {result.stdout_log}")
     return BaselineRedError(
         "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines),
-        "Make main green first; or let only new failures count: `noface run --allow-red`.",
+        _way_out(red, only_new=only_new),
     )
+
+
+def _way_out(red: list[GateResult], *, only_new: bool) -> str:
+    """Say what helps: main's own failures can only be told from new ones where the gates name them."""
+    names = ", ".join(result.gate.name for result in red)
+    if only_new:
+        return f"Make main green first: {names} names no failing tests, so what is new cannot be told from what is old."
+    failures = [result.failure for result in red if result.failure is not None]
+    if failures and all(failure.kind is FailureKind.ENVIRONMENT for failure in failures):
+        return "Install what is missing, or have `[project] setup` make it in each workspace (`noface config example`)."
+    if not all(_by_names(result) for result in red):
+        return f"Make main green first, or correct the command of {names}."
+    return "Make main green first; or let only new failures count: `noface run --allow-red`."
