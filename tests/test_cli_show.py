@@ -142,7 +142,7 @@ def test_a_very_long_message_is_cut_on_the_page_and_whole_in_json(project):
 
 def test_blocked_json_tells_what_a_person_needs(project, night):
     document = project.shown("blocked")
-    assert sorted(document) == ["blocked", "schema"]
+    assert sorted(document) == ["blocked", "held", "schema"]
     (block,) = document["blocked"]
     assert sorted(block) == sorted(
         [

@@ -14,7 +14,7 @@ def blocked(
     as_json: bool = typer.Option(False, "--json", help="The same as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
-    """Show the issues that need you or wait for your approval: what is asked, what was tried, what you can do."""
+    """Show the issues that need you, wait for your approval, or cannot land: what is asked, and what you can do."""
     from noface.views import glance, page
     from noface.views.block_rows import blocked_records
 
@@ -24,9 +24,10 @@ def blocked(
 
         rows = look(config).database.rows
     records = blocked_records(glance.blocked_rows(rows))
+    held = [dict(row) for row in glance.held_rows(rows)]
     if as_json:
-        page.show_json({"blocked": records})
+        page.show_json({"blocked": records, "held": held})
         return
     from noface.views.blocks import blocked_page
 
-    page.show(blocked_page(records, page.width()))
+    page.show(blocked_page(records, held, page.width()))

@@ -11,9 +11,9 @@ _CHANGED_SHOWN = 10
 _PARTS_LINES_MAX = 30
 
 
-def blocked_page(records: Sequence[Record], width: int) -> list[str]:
-    """Return the lines of the page."""
-    if not records:
+def blocked_page(records: Sequence[Record], held: Sequence[Record], width: int) -> list[str]:
+    """Return the lines of the page; `held` is work that passed and cannot land, with the reason."""
+    if not records and not held:
         return ["Nothing is blocked."]
     blocked = [record for record in records if record["status"] != "approval"]
     waiting = [record for record in records if record["status"] == "approval"]
@@ -28,6 +28,11 @@ def blocked_page(records: Sequence[Record], width: int) -> list[str]:
         lines += [*between, paint(f"{count(len(waiting), 'issue')} {verb} for your approval.", "title")]
     for record in waiting:
         lines += ["", *_heading(record, width), *block_lines(record, width)]
+    if held:
+        lines += [*([""] if records else []), paint(f"{count(len(held), 'issue')} cannot land.", "title")]
+    for record in held:
+        lines += ["", *hanging(record["title"], width, f"{clean(record['id'])}  ")]
+        lines += [*hanging(record["reason"], width, "  "), "  Once that is out of the way: noface run"]
     return lines
 
 

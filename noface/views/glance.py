@@ -70,6 +70,14 @@ def blocked_rows(rows: Rows) -> list[sqlite3.Row]:
     )
 
 
+def held_rows(rows: Rows) -> list[sqlite3.Row]:
+    """Return the issues whose proven work cannot land, since something of a person's is in the way."""
+    return rows(
+        "SELECT id, title, reason FROM issues WHERE status = 'landing' AND reason NOT LIKE 'passed%'"
+        " AND present = 1 ORDER BY priority, position, id"
+    )
+
+
 def gaps(rows: Rows, run_id: str) -> list[dict[str, Any]]:
     """Return what workers of a run reported as missing (L2): issue id and gap, each once, in the order reported."""
     found = rows(

@@ -31,7 +31,7 @@ def closing_lines(reader: Reader, why: str) -> list[str]:
     lines += [f"  ! {row['id']} cannot land: {printable(row['reason'])}" for row in rows if row["status"] == "landing"]
     lines += [f"  ? {fault.source}: {printable(fault.problem)}" for fault in reader.faults()[:_SHOWN_MAX]]
     lines += _flaky(reader)
-    if counts["blocked"] or counts["approval"]:
+    if counts["blocked"] or counts["approval"] or counts["landing"]:
         lines.append("What they need from you: noface blocked")
     costs = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
     if costs:

@@ -24,6 +24,15 @@ def schema() -> Schema:
     return first(
         "The issues that need a person, the blocked ones before those that wait for approval.",
         blocked=listed("The issues.", entry()),
+        held=listed(
+            "Issues whose work passed and cannot land, since something of yours is in the way.",
+            record(
+                "An issue.",
+                id=text("Its id."),
+                title=text("Its title."),
+                reason=text("What is in the way, and what to do about it."),
+            ),
+        ),
     )
 
 
