@@ -1,5 +1,6 @@
 """A night's work, written into a repository's real state database the way the loop writes it."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -224,7 +225,7 @@ def usual_night(root, commit="c" * 40):
     write_issue(root, "006-limit", "Limit the size of uploads")
     write_issue(root, "007-run", "Rename Basket to Cart everywhere")
     write_issue(root, "008-broken", "Broken", 'depends_on = ["999"]\n')
-    story = Story(root, commit).sync().run()
+    story = Story(root, commit).sync().run(pid=os.getpid())
     story.merge("001")
     story.fail_and_retry("002").attempt("002", 3, red_test(), model="claude-opus", cost=1.02)
     story.block("002", questions=("Should a comma end the name, as the old site did?",))

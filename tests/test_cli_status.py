@@ -130,6 +130,16 @@ def test_a_run_whose_process_is_gone_is_told_to_be_cut_off(project):
     assert project.shown("status")["run"]["running"] is False
 
 
+def test_what_a_run_that_is_gone_was_working_on_is_ready_to_go_on(project):
+    write_issue(project.path, "1-x", "One")
+    story = Story(project.path).sync().run(pid=2**22 + 1)
+    story.start("1", 1)
+    story.close()
+    (issue,) = project.shown("status")["issues"]
+    assert issue["status"] == "ready"
+    assert issue["reason"] == "attempt 1 with claude-sonnet was cut off; it goes on with the next run"
+
+
 def test_a_run_that_goes_on_is_told_with_its_pid(project):
     Story(project.path).sync().run(pid=os.getpid()).close()
     assert f"(pid {os.getpid()})" in project.noface("status").stdout

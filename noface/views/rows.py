@@ -25,10 +25,19 @@ def status_document(
 ) -> Record:
     """Return the document of `noface status`. `gaps` are what workers of the newest run found missing (L2)."""
     issues = issue_records(rows)
+    if run is None or not run["running"]:
+        issues = [_cut_off(issue) for issue in issues]
     counts: dict[str, int] = {}
     for issue in issues:
         counts[issue["status"]] = counts.get(issue["status"], 0) + 1
     return {"issues": issues, "counts": counts, "faults": list(faults), "gaps": list(gaps), "run": run}
+
+
+def _cut_off(issue: Record) -> Record:
+    """Return an issue as it stands where nobody is at work: what was cut off is ready to go on."""
+    if issue["status"] != "running":
+        return issue
+    return issue | {"status": "ready", "reason": f"{issue['reason']} was cut off; it goes on with the next run"}
 
 
 def run_record(row: Row | None, *, alive: bool) -> Record | None:
