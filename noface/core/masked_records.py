@@ -1,10 +1,12 @@
 """Takes secrets out of the records that are stored, shown, and quoted in prompts (I12).
 
 Names of tests lose only values that are known: they are compared with those of main's run, so they must stay what
-they are. Of the paths that a worker changed only values that a project cannot bear by chance are taken out. Commits,
+they are. The paths that a worker changed are those of the project, which rules look at: only a new file's name, and of
+it only a value that a project cannot bear by chance and that does not stand on main either, is taken out. Commits,
 commands and all other paths are left alone, since programs use them.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from noface.core.attempt import AttemptReport, Snapshot
@@ -13,6 +15,9 @@ from noface.core.gate import GateResult
 from noface.core.issue import Backlog, Issue
 from noface.core.masking import Masker
 from noface.core.worker_run import AgentRun, WorkerReport
+
+ABSENT = "000000"
+"""The mode of a file that is not there, as git writes it."""
 
 
 def masked_failure(failure: Failure | None, masker: Masker) -> Failure | None:
@@ -62,15 +67,28 @@ def masked_report(report: AttemptReport, masker: Masker) -> AttemptReport:
     )
 
 
-def masked_snapshot(snapshot: Snapshot, masker: Masker) -> Snapshot:
-    """Return a snapshot whose notes and names of files hold no secret."""
+def masked_snapshot(snapshot: Snapshot, masker: Masker, own: Collection[str]) -> Snapshot:
+    """Return a snapshot whose notes and names of new files hold no secret; `own` are values that main holds anyway."""
+
+    def masked(paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(masker.path(path, own) for path in paths)
+
     return replace(
         snapshot,
-        changes=tuple(replace(change, path=masker.path(change.path)) for change in snapshot.changes),
-        protected_edits=tuple(map(masker.path, snapshot.protected_edits)),
-        oversized=tuple(map(masker.path, snapshot.oversized)),
+        changes=tuple(
+            replace(change, path=masker.path(change.path, own)) if change.old_mode == ABSENT else change
+            for change in snapshot.changes
+        ),
+        protected_edits=masked(snapshot.protected_edits),
+        oversized=masked(snapshot.oversized),
         notes=_texts(snapshot.notes, masker),
     )
+
+
+def named_anew(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return the paths of a snapshot that need not stand on main: those that a worker may have named."""
+    made = (change.path for change in snapshot.changes if change.old_mode == ABSENT)
+    return (*made, *snapshot.protected_edits, *snapshot.oversized)
 
 
 def masked_issue(issue: Issue, masker: Masker) -> Issue:

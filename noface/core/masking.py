@@ -11,7 +11,7 @@ In files values are overwritten where they stand, so what stands for one there h
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 
 from noface.core.key_shapes import without_keys
@@ -49,19 +49,30 @@ class Masker:
         """Tell whether any value is known."""
         return bool(self._marks)
 
-    def text(self, text: str) -> str:
-        """Return text without the known values, and without what has the shape of a key: for prompts and reports."""
-        return without_keys(self.values(text))
+    def text(self, text: str, keep: Iterable[str] = ()) -> str:
+        """Return text without the known values, and without what has the shape of a key: for prompts and reports.
 
-    def values(self, text: str) -> str:
-        """Return text without the known values."""
+        `keep` are paths that stay what they are, whatever they hold: a limit must name the files that are there.
+        """
+        return without_keys(self.values(text, keep))
+
+    def values(self, text: str, keep: Iterable[str] = ()) -> str:
+        """Return text without the known values, but for those in the paths of `keep`."""
         if not any(form in text for form in self._marks):
             return text
-        return self._pattern.sub(lambda match: self._marks[match[0]], text)
+        kept = {path: path for path in keep if self._pattern.search(path)}
+        if not kept:
+            return self._pattern.sub(lambda match: self._marks[match[0]], text)
+        known = self._marks | kept
+        pattern = _any_of(sorted(known, key=len, reverse=True))
+        return pattern.sub(lambda match: known[match[0]], text)
 
-    def path(self, path: str) -> str:
-        """Return a file's path without the known values, but for short and plain ones, which a project may bear."""
-        return self._telling_pattern.sub(lambda match: self._marks[match[0]], path)
+    def path(self, path: str, own: Collection[str] = ()) -> str:
+        """Return a file's path without the known values, but for short and plain ones, which a project may bear.
+
+        What it bears for certain is in `own`: values, as they are written in it.
+        """
+        return self._telling_pattern.sub(lambda match: match[0] if match[0] in own else self._marks[match[0]], path)
 
     def holds(self, data: bytes) -> bool:
         """Tell whether a known value stands in `data`."""
@@ -81,19 +92,35 @@ class Masker:
                 start = left.find(form, start + len(form))
         return found
 
-    def patch(self, patch: bytes, mark: str) -> bytes:
+    def added(self, patch: bytes, paths: Iterable[str] = ()) -> frozenset[str]:
+        """Return the values that a patch adds, as they are written in its lines, its new files' names, and `paths`.
+
+        Short and plain ones (`app_test`) are left out: they may stand there for something else.
+        """
+        more = [path.encode("utf-8", "surrogateescape") for path in paths]
+        if not self.holds(b"\n".join([patch, *more])):
+            return frozenset()
+        lines = patch.split(b"\n")
+        made = [line for line, after in pairwise(lines) if after.startswith(b"new file ") and line[:5] == b"diff "]
+        return self._telling_in(b"\n".join([*more, *made, *(line for line in lines if line[:1] == b"+")]))
+
+    def removed(self, patch: bytes) -> frozenset[str]:
+        """Return the values that a patch removes, in every way in which they may be written."""
+        if not self.holds(patch):
+            return frozenset()
+        gone = self._telling_in(b"\n".join(line for line in patch.split(b"\n") if line[:1] == b"-"))
+        names = set(map(self._name_of, gone))
+        return frozenset(_text(form) for form, name in self._byte_names.items() if name in names)
+
+    def patch(self, patch: bytes, mark: str, own: Collection[str] = ()) -> bytes:
         """Return a patch without the known values. Of those that it adds `mark` says so, with the variable as {type}.
 
-        Some are only taken out: a value that the patch also removes has been in the project before, and a short or
-        plain one (`app_test`) may stand there for something else.
+        Some are only taken out: those that `added` does not count, and those that the project has held before: the
+        patch removes them, too, or they are in `own`.
         """
         if not self.holds(patch):
             return patch
-        lines = patch.split(b"\n")
-        made = [line for line, after in pairwise(lines) if after.startswith(b"new file ") and line[:5] == b"diff "]
-        added = self._names_in(b"\n".join([*made, *(line for line in lines if line[:1] == b"+")]))
-        removed = self._names_in(b"\n".join(line for line in lines if line[:1] == b"-"))
-        telling = (added - removed) & self._telling
+        telling = set(map(self._name_of, self.added(patch) - self.removed(patch) - set(own)))
         new = {name: mark.format(type=name[:_MARKED_CHARS_MAX]) for name in telling}
         known = {name: f"***{name}***" for name in self.names}
 
@@ -103,8 +130,16 @@ class Masker:
 
         return self._byte_pattern.sub(masked, patch)
 
-    def _names_in(self, data: bytes) -> frozenset[str]:
-        return frozenset(name for form, name in self._byte_names.items() if form in data)
+    def _name_of(self, form: str) -> str:
+        return self._byte_names[form.encode("utf-8", "surrogateescape")]
+
+    def _telling_in(self, data: bytes) -> frozenset[str]:
+        forms = (form for form, name in self._byte_names.items() if name in self._telling and form in data)
+        return frozenset(map(_text, forms))
+
+
+def _text(form: bytes) -> str:
+    return form.decode("utf-8", "surrogateescape")
 
 
 def _forms(secrets: tuple[Secret, ...]) -> dict[str, str]:

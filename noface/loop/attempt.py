@@ -2,6 +2,9 @@
 
 First the work: workspace, worker, snapshot. Its result is written to `work.json`, so that a noface killed while
 judging judges again instead of paying for the work again. Then the judging: boundaries, gates, proof.
+
+What is written, told and returned is masked (I12). What is judged is the change as it is: it is held in memory, and
+read from git again where the judging is done again.
 """
 
 import json
@@ -22,9 +25,11 @@ from noface.git.repo import hold_ref
 from noface.git.slots import give_git
 from noface.git.snapshot import take
 from noface.loop.agent_run import run_agent
+from noface.loop.examine import Change
 from noface.loop.judge import judge
 from noface.loop.messages import attempt_message
 from noface.loop.order_file import order_document
+from noface.loop.own_values import own_values
 from noface.loop.prepare import prepare
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.failpoints import hit
@@ -32,12 +37,13 @@ from noface.system.files import write_atomic
 from noface.system.supervise import Canceller
 
 _WORK_FILE = "work.json"
+_PATCH_FILE = "diff.patch"
 _PATCH_BYTES_MAX = 20 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a worker did: its run, the snapshot of its slot, and whether it changed anything."""
+    """What a worker did: its run, the snapshot of its slot, whether it changed anything. It holds no secret."""
 
     agent: AgentRun
     snapshot: Snapshot
@@ -49,13 +55,12 @@ class Work:
 
 def run_attempt(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> AttemptReport:
     """Carry out an order. Raises only where noface, git or the disk fails; all else is in the report."""
-    work = read_work(Path(order.directory)) if order.resumed else None
-    if work is None:
-        done = _do_work(order, shop, cancel, tell)
-        if isinstance(done, Failure):
-            told = masked_failure(done, shop.masker)
-            return AttemptReport(order.token, order.issue.id, order.number, agent=None, snapshot=None, failure=told)
-        work = done
+    before = _done_before(order, shop) if order.resumed else None
+    done = before or _do_work(order, shop, cancel, tell)
+    if isinstance(done, Failure):
+        told = masked_failure(done, shop.masker)
+        return AttemptReport(order.token, order.issue.id, order.number, agent=None, snapshot=None, failure=told)
+    work, change = done
     report = AttemptReport(
         token=order.token,
         issue_id=order.issue.id,
@@ -68,7 +73,7 @@ def run_attempt(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Te
     )
     if work.agent.ended_by is EndedBy.CANCELLED:
         return _finished(order, shop, replace(report, interrupted=True))
-    judged = judge(order, shop, report, cancel, tell, changed=work.changed)
+    judged = judge(order, shop, report, change, cancel, tell)
     hit("attempt_judged")
     return _finished(order, shop, judged)
 
@@ -81,7 +86,24 @@ def read_work(directory: Path) -> Work | None:
         return None
 
 
-def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> Work | Failure:
+def _done_before(order: AttemptOrder, shop: Workshop) -> tuple[Work, Change] | None:
+    """Return the recorded work with the change that its commits hold, None where it was cut off before."""
+    directory = Path(order.directory)
+    work = read_work(directory)
+    if work is None:
+        return None
+    diff = shop.plumbing.diff(order.main, work.snapshot.candidate_tree)
+    patch = diff.patch[:_PATCH_BYTES_MAX]
+    try:
+        # It tells of the secrets that were known then: the variable that holds one may not be set in this run.
+        masked = (directory / _PATCH_FILE).read_bytes()
+    except OSError:
+        masked = patch
+    own = own_values(shop, order.main, work.snapshot, masked)
+    return work, Change(diff.changes, patch, shop.masker.patch(masked, MARK, own), by_worker=work.changed)
+
+
+def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> tuple[Work, Change] | Failure:
     tell(Progress(order.issue.id, order.number, "workspace", "preparing the workspace"))
     shop.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, "start"), order.start))
     hit("base_held")
@@ -114,14 +136,15 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     shop.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, str(order.number)), taken.snapshot.candidate))
     said, invalid = find_report(agent.answer)
     notes = (f"the worker's report is malformed: {invalid.violation}",) if invalid is not None else ()
-    snapshot = masked_snapshot(taken.snapshot, shop.masker)
-    work = Work(agent, snapshot, taken.patch_hash, taken.changed, said, notes)
-    patch = shop.masker.patch(taken.patch[:_PATCH_BYTES_MAX], MARK)
-    write_atomic(directory / "diff.patch", patch, durable=False)
+    patch = taken.patch[:_PATCH_BYTES_MAX]
+    own = own_values(shop, order.main, taken.snapshot, patch)
+    work = Work(agent, masked_snapshot(taken.snapshot, shop.masker, own), taken.patch_hash, taken.changed, said, notes)
+    masked = shop.masker.patch(patch, MARK, own)
+    write_atomic(directory / _PATCH_FILE, masked, durable=False)
     # Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.
     write_atomic(directory / _WORK_FILE, json.dumps(encode(work)), durable=False)
     hit("snapshot_recorded")
-    return work
+    return work, Change(taken.snapshot.changes, patch, masked, by_worker=taken.changed)
 
 
 def _mend(directory: Path) -> None:

@@ -4,9 +4,10 @@ Contents are read from the object store, never from a slot, and only where a rul
 process for it, the others one.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from noface.core.attempt import AttemptOrder, FileChange, Snapshot
+from noface.core.attempt import AttemptOrder, FileChange
 from noface.core.classify import diff as rules
 from noface.core.classify import syntax
 from noface.core.classify.diff_gates import Manifest, changed_gates, may_steer
@@ -23,40 +24,47 @@ _REGULAR = ("100644", "100755")
 _MANIFEST_BYTES_MAX = 1_000_000
 
 
-def mask_secrets(order: AttemptOrder) -> Failure | None:
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change against main as it is, in memory only: what stands for a secret in a name would hide it from rules.
+
+    `patch` may have been cut; `masked` is the same without the known secrets, as it lies on disk, with marks for those
+    that it adds. `by_worker` is False where the worker left everything as the attempt began with it.
+    """
+
+    files: tuple[FileChange, ...]
+    patch: bytes
+    masked: bytes
+    by_worker: bool
+
+
+def mask_secrets(order: AttemptOrder, change: Change) -> Failure | None:
     """Return the failure for secrets that the change adds; the patch that prompts and people see loses them."""
-    path = Path(order.directory) / "diff.patch"
-    found = scan(_patch(order).decode("utf-8", "surrogateescape"))
+    found = scan(change.masked.decode("utf-8", "surrogateescape"))
     if not found.secrets:
         return None
+    path = Path(order.directory) / "diff.patch"
     write_atomic(path, found.patch.encode("utf-8", "surrogateescape"), durable=False)
     return secret_failure(found.secrets)
 
 
-def examine_change(order: AttemptOrder, shop: Workshop, snapshot: Snapshot) -> tuple[Failure, ...]:
+def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple[Failure, ...]:
     """Return what speaks against the change, the gravest first; empty where the gates should judge it."""
-    patch = _patch(order).decode("utf-8", "replace")
+    patch = change.patch.decode("utf-8", "replace")
     commands = tuple(gate.command for gate in order.gates)
     with shop.plumbing.blobs() as blobs:
         diff = rules.Diff(
-            changes=snapshot.changes,
+            changes=change.files,
             patch=patch,
             paths=order.issue.paths,
             accepted=bool(order.issue.accept),
-            sizes={change.path: blobs.size(change.new_oid) or 0 for change in rules.binaries(snapshot.changes)},
-            gates=changed_gates(_manifests(blobs, snapshot.changes, commands), commands),
-            in_strings=_in_strings(blobs, snapshot.changes, patch),
+            sizes={file.path: blobs.size(file.new_oid) or 0 for file in rules.binaries(change.files)},
+            gates=changed_gates(_manifests(blobs, change.files, commands), commands),
+            in_strings=_in_strings(blobs, change.files, patch),
         )
-        broken = _broken(blobs, snapshot.changes)
+        broken = _broken(blobs, change.files)
     found = rules.examine(diff, shop.diff_limits)
     return rules.by_gravity((*found, *([syntax.syntax_failure(broken)] if broken else [])))
-
-
-def _patch(order: AttemptOrder) -> bytes:
-    try:
-        return (Path(order.directory) / "diff.patch").read_bytes()
-    except OSError:
-        return b""
 
 
 def _manifests(blobs: BlobReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:

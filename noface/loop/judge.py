@@ -10,7 +10,7 @@ from noface.core.proof import all_hard_passed, worst
 from noface.core.reported import of_report
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import AgentRun
-from noface.loop.examine import examine_change, mask_secrets
+from noface.loop.examine import Change, examine_change, mask_secrets
 from noface.loop.gating import Gated, gate_tree
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.supervise import Canceller
@@ -31,12 +31,15 @@ _PLAIN_AGENTS = ("command", "scripted")
 
 
 def judge(
-    order: AttemptOrder, shop: Workshop, report: AttemptReport, cancel: Canceller, tell: Tell, *, changed: bool
+    order: AttemptOrder, shop: Workshop, report: AttemptReport, change: Change, cancel: Canceller, tell: Tell
 ) -> AttemptReport:
-    """Return the report with failure, or with the proof that lets it land; or marked as interrupted."""
-    nothing = None if changed else _unchanged(order, report)
-    left = nothing is not None and _left_ungated(order, report, nothing)
-    early = _before_gates(order, shop, report, None if left else nothing)
+    """Return the report with failure, or with the proof that lets it land; or marked as interrupted.
+
+    Rules look at `change`, never at what the report tells of it. What they say of it has yet to be masked.
+    """
+    nothing = None if change.by_worker else _unchanged(order, report)
+    left = nothing is not None and _left_ungated(order, change, nothing)
+    early = _before_gates(order, shop, report, change, None if left else nothing)
     if early is not None:
         return replace(report, failure=early)
     snapshot = report.snapshot
@@ -61,24 +64,23 @@ def _unchanged(order: AttemptOrder, report: AttemptReport) -> Failure:
     return of_report(report.worker) or _nothing_changed(order, agent, snapshot.protected_edits)
 
 
-def _left_ungated(order: AttemptOrder, report: AttemptReport, nothing: Failure) -> bool:
+def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool:
     """Tell whether the work that the attempt began with, and rightly left alone, was never proved wrong by a gate.
 
     It is then examined and gated like any other: nobody has examined it before.
     """
     before = order.earlier[-1].kind if order.earlier else ""
-    started_with_work = report.snapshot is not None and bool(report.snapshot.changes)
-    return nothing.kind is FailureKind.NO_DIFF and started_with_work and before in _NOT_THE_GATES
+    return nothing.kind is FailureKind.NO_DIFF and bool(change.files) and before in _NOT_THE_GATES
 
 
 def _before_gates(
-    order: AttemptOrder, shop: Workshop, report: AttemptReport, nothing: Failure | None
+    order: AttemptOrder, shop: Workshop, report: AttemptReport, change: Change, nothing: Failure | None
 ) -> Failure | None:
     """Return what speaks against the work before any gate; `nothing` is the failure where there is none to judge."""
     agent, snapshot = report.agent, report.snapshot
     assert agent is not None and snapshot is not None  # noqa: S101, PT018 - judged attempts did work
     # Before all else: whatever comes of it, the patch is shown.
-    secret = mask_secrets(order) if nothing is None else None
+    secret = mask_secrets(order, change) if nothing is None else None
     error = agent.error
     if error is not None and error.category in (Category.TRANSIENT, Category.ENVIRONMENT):
         return error
@@ -93,7 +95,7 @@ def _before_gates(
         return unfinished  # half-work must not land: nothing but `accept` could tell it from the whole
     if snapshot.oversized:
         return _oversized(snapshot.oversized)
-    found = examine_change(order, shop, snapshot)
+    found = examine_change(order, shop, change)
     return found[0] if found else None
 
 

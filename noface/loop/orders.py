@@ -42,7 +42,7 @@ def make_order(
     for cut in prompt.cuts:
         context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, topic=None, what=cut)
     masked = context.shop.masker.text
-    text = masked(prompt.text)
+    text = masked(prompt.text, (*issue.paths, *protected))
     order = AttemptOrder(
         run_id=context.run_id,
         token=secrets.token_hex(12),

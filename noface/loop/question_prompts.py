@@ -80,7 +80,7 @@ def make_question(
         issue=issue,
         topic=topic,
         model=context.settings.models[model],
-        prompt=context.shop.masker.text(prompt.text),
+        prompt=context.shop.masker.text(prompt.text, (*issue.paths, *data.paths)),
         main=main,
         start=start,
         slot=slot,
