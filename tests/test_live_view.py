@@ -397,7 +397,19 @@ def test_without_a_terminal_there_are_plain_lines(work):
     assert CONTROLS.findall(done.stdout) == []
 
 
-@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {"CI": "true"}])
+@pytest.mark.parametrize(("env", "flags"), [({"NO_COLOR": "1"}, ()), ({}, ("--no-color",)), ({}, ())])
+def test_a_person_who_wants_no_colours_has_the_table_without_them(work, env, flags):
+    terminal = opened(work, *flags, "run", **env)
+    try:
+        assert terminal.until(lambda screen: "1 running" in screen.text)
+        assert terminal.ended() == 3
+    finally:
+        terminal.close()
+    coloured = bool(re.search(r"\x1b\[[0-9;]*\b(?:3|4|9)[0-9][0-9;]*m", terminal.raw))
+    assert coloured is not bool(env or flags)
+
+
+@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"CI": "true"}])
 def test_a_terminal_that_wants_no_table_gets_plain_lines(work, env):
     terminal = opened(work, "run", **env)
     try:
