@@ -227,3 +227,15 @@ def test_a_worker_that_asks_at_the_terminal_ends_and_is_named(project, agent):
     assert "Do you trust the files" in attempt["failure"]["message"]
     assert attempt["charged"] is False
     assert project.processes() == []
+
+
+@pytest.mark.parametrize("cli", JSON_CLIS)
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [(b"hello I am not it\nbye\n", '"hello I am not it"'), (b"x" * (5 << 20) + b"\n", "a line too long to read")],
+)
+def test_a_program_that_ends_well_and_says_nothing_known_is_a_wrong_program(cli, output, said):
+    verdict = judged(cli, output)
+    assert verdict.error.kind == "MISCONFIGURED"
+    assert not verdict.error.charged
+    assert f"{cli} printed nothing that noface understands; it began with {said}" in verdict.error.message

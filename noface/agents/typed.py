@@ -11,7 +11,7 @@ from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, Lines, Ve
 from noface.agents.wall import wall_clock
 from noface.core.classify.agent import classify
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
-from noface.core.classify.agents.clis import ASKS
+from noface.core.classify.agents.clis import ASKS, NOT_UNDERSTOOD
 from noface.core.prices import COST_MAX_USD
 
 SHOWN_MAX = 200
@@ -85,6 +85,7 @@ class JsonReader(TypedReader):
         super().__init__()
         self.plain = ""
         self.any_entry = False
+        self._first = ""
         self._whole: list[str] = []
         self._room = _DOCUMENT_MAX
 
@@ -98,10 +99,21 @@ class JsonReader(TypedReader):
             self.any_entry = True
             return self.entry(entry)
         self.plain = line.strip()[:LAST_WORDS_MAX] or self.plain
+        self._first = self._first or self.plain[:SHOWN_MAX]
         if not self.any_entry and self._room > len(line):
             self._room -= len(line) + 1
             self._whole.append(line)
         return []
+
+    def evidence(self, exit_code: int | None, stderr: str) -> AgentEvidence:
+        """Return what the run left behind; what nobody understands is told as it is, and no fault of the worker."""
+        gathered = super().evidence(exit_code, stderr)
+        strange = exit_code == 0 and not self.any_entry and (self._first or self._lines.too_long)
+        if not strange or gathered.finished or gathered.error is not None:
+            return gathered
+        said = f'"{self._first}"' if self._first else "a line too long to read"
+        told = f"{self.agent} printed nothing that noface understands; it began with {said[:SHOWN_MAX]}"
+        return replace(gathered, error=AgentError(told, (NOT_UNDERSTOOD,)))
 
     def document(self) -> dict[str, Any]:
         """Return what was printed as one JSON object over many lines, {} where it was none."""

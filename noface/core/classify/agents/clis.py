@@ -6,6 +6,9 @@ from noface.core.taxonomy import FailureKind
 
 _SPENT = FailureKind.RESOURCE_EXHAUSTED
 _WRONG_CALL = FailureKind.MISCONFIGURED
+NOT_UNDERSTOOD = "not-understood"
+"""The code of a program that ended well and printed nothing of what noface knows: another program, or a newer one."""
+
 ASKS = "asks-at-terminal"
 """The code of a program that ended in the middle of a question to a keyboard."""
 
@@ -61,7 +64,8 @@ _OWN: dict[str, tuple[AgentRule, ...]] = {
 }  # fmt: skip
 
 _ASKS = AgentRule("asks-at-terminal", _WRONG_CALL, codes=frozenset({ASKS}))
-CLIS: dict[str, tuple[AgentRule, ...]] = {agent: (*rules, _ASKS) for agent, rules in _OWN.items()}
+_STRANGE = AgentRule("not-understood", _WRONG_CALL, codes=frozenset({NOT_UNDERSTOOD}))
+CLIS: dict[str, tuple[AgentRule, ...]] = {agent: (*rules, _ASKS, _STRANGE) for agent, rules in _OWN.items()}
 
 STARTING: tuple[AgentRule, ...] = (
     AgentRule(
