@@ -237,6 +237,21 @@ def test_an_agent_that_asks_to_come_back_later_spends_nothing(project):
     assert (status["attempts"], status["status"]) == (0, "blocked")
 
 
+def test_an_issue_blocked_for_its_provider_goes_on_in_the_same_run_once_that_answers_again(project):
+    count = project.folder / "count"
+    script = f"echo >> {count}; test $(wc -l < {count}) -ge 6 || exit 75; echo b > $NOFACE_ISSUE_ID.txt"
+    project.config(extra=f'\n[models.busy]\nagent = "command"\ncommand = "{script}"\ntier = 3\n')
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("[retry]\n", "[retry]\nbackoff_base = 0.01\nbackoff_max = 0.02\n"))
+    project.issue(7, model="busy")
+    project.issue(8, model="busy")
+    project.commit()
+    out = project.run()
+    assert project.statuses() == {"7": "merged", "8": "merged"}
+    assert [attempt["outcome"] for attempt in project.attempts("7")] == ["OVERLOADED"] * 4 + ["PASSED"]
+    assert "busy answers again; tried again" in out
+
+
 def test_events_are_one_json_object_a_line(project):
     project.issue(7)
     project.commit()

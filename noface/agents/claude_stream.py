@@ -130,7 +130,8 @@ class ClaudeReader(JsonReader):
     def used(self) -> Usage:
         """Return what the run used: its result's word, until that comes the sum of its answers without a cost.
 
-        The result counts over all models, since its `usage` leaves out what Claude Code asks on the side.
+        The result counts over all models, since its `usage` leaves out what Claude Code asks on the side. One that
+        is ended by a signal tells a cost of 0 and no tokens, whatever it used: then its answers count.
         """
         cached = self._count("cacheReadInputTokens", "cache_read_input_tokens")
         written = self._count("cacheCreationInputTokens", "cache_creation_input_tokens")
@@ -142,7 +143,7 @@ class ClaudeReader(JsonReader):
             tokens_cached=cached,
         )
         so_far = self._answers.sum
-        if so_far is None or told.cost_usd is not None or told.tokens is not None:
+        if so_far is None or told.cost_usd or (told.tokens or 0) >= so_far.read + so_far.written:
             return told
         return Usage(None, so_far.read, so_far.written, self._session, so_far.cached)
 

@@ -14,13 +14,15 @@ from noface.core.masked_records import masked_run
 from noface.core.prices import priced
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import AgentRun, EndedBy
-from noface.loop.run_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit, RunWatch
+from noface.loop.run_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit, RunWatch, at_least
 from noface.loop.workshop import Tell, Workshop
 from noface.system.environment import agent_environment
 from noface.system.files import read_bounded
 from noface.system.supervise import Canceller, Command, Exit
 
 _STDERR_TAIL_BYTES = 16_000
+_ENDED_FOR_MONEY = (EndedBy.BUDGET, EndedBy.CANCELLED)
+"""What was told of these may have ended them, so it counts: an agent's last word may be less, or nothing at all."""
 
 
 def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Canceller, tell: Tell) -> AgentRun:
@@ -54,6 +56,8 @@ def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Cancell
             rewritten=invocation.histories,
         )
     run = _judged(order, ended, reader, _end_of(watch.stderr, _STDERR_TAIL_BYTES), watch.stopped)
+    if run.ended_by in _ENDED_FOR_MONEY:
+        run = replace(run, usage=at_least(run.usage, watch.most))
     if not run.answer and reader.any_output_is_life:
         run = replace(run, answer=_end_of(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
     return masked_run(run, shop.masker)

@@ -24,6 +24,7 @@ from noface.core.taxonomy import Category
 from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.git.slots import give_git
 from noface.loop.agent_run import run_agent
+from noface.loop.lost_usage import lost_usage
 from noface.loop.order_file import order_document
 from noface.loop.prepare import prepare
 from noface.loop.workshop import Progress, Tell, Workshop
@@ -85,13 +86,28 @@ def ask(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> An
         prompt=f"{question.prompt}\n\n{reminder(fault, question.topic.value, form.schema)}",
         directory=f"{question.directory}/{_AGAIN}",
     )
-    second, _ = _once(again, shop, cancel, tell)
+    second, _ = _once(again, shop, cancel, _telling(tell, answer.used))
     return replace(_paid(second, answer.used), question=question)
 
 
 def logs_of(directory: str) -> tuple[Path, Path]:
     """Return the logs of a question's one or two runs, of which the first is always made first."""
     return Path(directory, "agent.log"), Path(directory, _AGAIN, "agent.log")
+
+
+def question_usage(shop: Workshop, model: ModelSpec, directory: str) -> Usage:
+    """Return what a question's runs had used that noface did not see the end of."""
+    first, again = (lost_usage(shop, model, log) for log in logs_of(directory))
+    return summed(first, again)
+
+
+def _telling(tell: Tell, before: Usage) -> Tell:
+    """Return what tells of a question's second run, with what the first has used."""
+
+    def told(message: object) -> None:
+        tell(replace(message, used=summed(before, message.used)) if isinstance(message, Progress) else message)
+
+    return told
 
 
 def _paid(answer: Answer, usage: Usage) -> Answer:

@@ -6,6 +6,7 @@ Worker threads put messages into the inbox; only this thread writes state.
 import queue
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.issue import Issue
@@ -18,8 +19,11 @@ from noface.loop.context import RunContext
 from noface.loop.crew import Crew
 from noface.loop.ending import Ended, ended
 from noface.loop.epics import EpicChecked
+from noface.loop.holding import Holding
 from noface.loop.learning import count_lessons
+from noface.loop.lifting import answers_again
 from noface.loop.limits import RunLimits
+from noface.loop.lost_usage import lost_run
 from noface.loop.perform import decide, history, settle
 from noface.loop.precheck import AcceptChecked
 from noface.loop.recording import provider_answered, record_attempt
@@ -45,6 +49,7 @@ class Conductor:
         self._watch = BacklogWatch(context)
         self._crew = Crew(context)
         self._limits = RunLimits(context)
+        self._holding = Holding(context, self._crew, self._limits)
         self._limit = ""
         self._first_wave: set[str] | None = None
         self._drain_until: float | None = None
@@ -133,18 +138,20 @@ class Conductor:
         return True
 
     def _attempt_ended(self, running: Running) -> None:
-        context, order = self._context, running.order
+        context, order, dear = self._context, running.order, False
         error = running.future.exception()
         if error is not None:
             self._break(error)
-            report = AttemptReport(order.token, order.issue.id, order.number, None, None, interrupted=True)
+            lost = lost_run(context.shop, order.model, Path(order.directory, "agent.log"))
+            report = AttemptReport(order.token, order.issue.id, order.number, lost, None, interrupted=True)
             applied = record_attempt(context, order, report, f"noface failed: {error}")
         else:
             report = running.future.result()
-            applied = record_attempt(context, order, report)
+            dear = running.over is not None and report.interrupted
+            applied = record_attempt(context, order, report, over=running.over if dear else None)
         if not applied:
             return
-        if report.interrupted and (self._drain_until is not None or self._limit):
+        if report.interrupted and not dear and (self._drain_until is not None or self._limit):
             now = context.clock.now()
             context.journal.status(now, order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
             return
@@ -156,8 +163,8 @@ class Conductor:
     def _breakers_close(self, message: Progress) -> None:
         """Close the breaker of a model that shows life: its probe has succeeded."""
         model = self._crew.workers.model_of(message.issue_id) if message.alive else None
-        if model is not None and model in self._context.reader.waits():
-            self._context.journal.wait_over(model)
+        if model is not None:
+            answers_again(self._context, model)
 
     # What goes out
 
@@ -204,15 +211,9 @@ class Conductor:
                 pass
 
     def _hold_budgets(self) -> None:
-        """End the work under way that has passed the run's budget, or its issue's; nobody is charged for that."""
-        if self._drain_until is not None:
-            return
-        passed = self._limits.live.run_passed()
-        if passed:
+        if self._drain_until is None:
+            passed = self._holding.hold()
             self._limit = self._limit or passed
-            self._crew.stop_paid_work()
-        for issue_id in self._limits.live.issues_passed():
-            self._crew.workers.end(issue_id)
 
     def _close_epics(self) -> None:
         """Check the epics whose parts have all landed; take back those whose parts cannot all be done."""

@@ -1,11 +1,23 @@
 """All that works for a run at the same time: workers, checks, questions, epics, and the merge queue."""
 
+from dataclasses import dataclass
+
+from noface.core.overrun import Overrun
 from noface.loop.accept_checks import AcceptChecks
 from noface.loop.consultations import Consultations
 from noface.loop.context import RunContext
 from noface.loop.epics import Epics
 from noface.loop.landing import MergeQueue
 from noface.loop.workers import Workers
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """A model at work on an issue."""
+
+    issue_id: str
+    model: str
+    think: bool = False
 
 
 class Crew:
@@ -42,10 +54,17 @@ class Crew:
         if urgent or everything:
             self.landing.stop(urgent=urgent)
 
-    def stop_paid_work(self) -> None:
-        """End what costs money; what is judged or landed goes on."""
-        self.workers.stop(everything=False, urgent=False)
-        self.questions.stop(urgent=False)
+    @property
+    def paid(self) -> tuple[UnderWay, ...]:
+        """What costs money and can be ended; what is judged or landed goes on."""
+        orders = (running.order for running in self.workers if running.endable)
+        attempts = (UnderWay(order.issue.id, order.model.name, think=order.think) for order in orders)
+        return (*attempts, *(UnderWay(each.issue.id, each.model.name) for each in self.questions.endable))
+
+    def end(self, issue_id: str, over: Overrun) -> None:
+        """End what costs money on an issue, because it did."""
+        self.workers.end(issue_id, over)
+        self.questions.end(issue_id, over)
 
     def close(self) -> None:
         """End everything at once and let go of what it held."""

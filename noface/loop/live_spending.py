@@ -6,6 +6,7 @@ long as a run may take that is about to end by itself.
 
 from noface.core.budget import Budget, Spent
 from noface.core.issue import Issue
+from noface.core.overrun import Passed, passed_by
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
 from noface.loop.run_watch import PATIENCE_S
@@ -24,6 +25,7 @@ class LiveSpending:
         self._used: dict[str, Spent] = {}
         self._before: dict[str, Spent] = {}
         self._since: dict[str, float] = {}
+        self._excess = Spent()
 
     def saw(self, progress: Progress) -> None:
         """Take what a worker has used so far, where a step tells it."""
@@ -36,20 +38,34 @@ class LiveSpending:
         for known in (self._used, self._before, self._since):
             known.pop(issue_id, None)
 
-    def run_passed(self) -> str:
-        """Say which limit of the run is passed with what is under way, or return an empty text."""
+    def used(self, issue_id: str) -> Spent:
+        """Return what the work under way on an issue has used."""
+        return self._used.get(issue_id, Spent())
+
+    def run_passed(self) -> Passed | None:
+        """Return which limit of the run is passed with what is under way, None where none is."""
         if not self._budget.limited or not self._used:
-            return ""
+            return None
         context = self._context
         spent = _sum(context.spending.of_run(context.run_id), *self._used.values())
-        return self._passed(_RUN, self._budget, spent)
+        allowed = Spent(spent.usd - self._excess.usd, spent.tokens - self._excess.tokens)
+        return passed_by(self._budget, spent) if self._passed(_RUN, self._budget, allowed) else None
 
-    def issues_passed(self) -> tuple[str, ...]:
+    def ended_for_run(self, excess: Spent) -> None:
+        """Take note that work was ended for the run's budget, `excess` beyond what was reserved for it.
+
+        The rest may use what was reserved for them all the same: N workers overshoot a budget by one attempt (I7).
+        """
+        self._excess = _sum(self._excess, excess)
+        self._since.pop(_RUN, None)
+
+    def issues_passed(self) -> tuple[tuple[str, Passed], ...]:
         """Return the issues whose work under way has passed what is left for them."""
         budget = self._context.settings.policy.budget
         if not budget.limited:
             return ()
-        return tuple(name for name, used in self._used.items() if self._passed(name, budget, self._of(name, used)))
+        found = ((name, self._passed(name, budget, self._of(name, used))) for name, used in self._used.items())
+        return tuple((name, passed) for name, passed in found if passed is not None)
 
     def _of(self, issue_id: str, used: Spent) -> Spent:
         context = self._context
@@ -59,22 +75,14 @@ class LiveSpending:
             self._before[issue_id] = told.spent
         return _sum(self._before[issue_id], used)
 
-    def _passed(self, name: str, budget: Budget, spent: Spent) -> str:
-        said = _over(budget, spent)
-        if not said:
+    def _passed(self, name: str, budget: Budget, spent: Spent) -> Passed | None:
+        passed = passed_by(budget, spent)
+        if passed is None:
             self._since.pop(name, None)
-            return ""
+            return None
         now = self._context.clock.now()
-        return said if now - self._since.setdefault(name, now) >= PATIENCE_S else ""
+        return passed if now - self._since.setdefault(name, now) >= PATIENCE_S else None
 
 
 def _sum(*amounts: Spent) -> Spent:
     return Spent(sum(each.usd for each in amounts), sum(each.tokens for each in amounts))
-
-
-def _over(budget: Budget, spent: Spent) -> str:
-    if budget.usd is not None and spent.usd > budget.usd:
-        return f"stopped at the limit max_cost_usd: ${spent.usd:.2f} of ${budget.usd:.2f}"
-    if budget.tokens is not None and spent.tokens > budget.tokens:
-        return f"stopped at the limit max_tokens: {spent.tokens:,} of {budget.tokens:,}"
-    return ""

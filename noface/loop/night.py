@@ -8,7 +8,8 @@ from noface.loop.conductor import Conductor
 from noface.loop.context import RunContext
 from noface.loop.ending import Ended
 from noface.loop.landing import release_merged
-from noface.loop.preflight import lift_environment_blocks, preflight
+from noface.loop.lifting import lift_blocks
+from noface.loop.preflight import preflight
 from noface.loop.recover import recover
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
@@ -32,7 +33,7 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
                 context.shop.counts[result.gate.command] = result.tests_run
             if result.failure is None:
                 context.memo[key] = result
-        lift_environment_blocks(context, tuple(kind.value for kind in CLEARS_ITSELF))
+        lift_blocks(context, tuple(kind.value for kind in CLEARS_ITSELF), "its cause lay outside it; tried again")
         ended = Conductor(context).run(resumed)
         release_merged(context)
     except BaseException as error:

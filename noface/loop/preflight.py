@@ -1,11 +1,10 @@
 """What must hold before any work is paid for: agents found, gates green on main (or their failures known)."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.core.gate import GateResult
-from noface.core.taxonomy import FailureKind, IssueStatus
+from noface.core.taxonomy import FailureKind
 from noface.errors import BaselineRedError, NofaceError, UsageError
 from noface.gates.run import told_by_names
 from noface.loop.agent_run import missing_program
@@ -73,20 +72,6 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     if unreadable:
         raise _red(unreadable, only_new=True)
     return Preflight(_known(gated), gated.results)
-
-
-def lift_environment_blocks(context: RunContext, kinds: tuple[str, ...]) -> int:
-    """Give back the issues that were blocked for a cause outside them: the preflight has just passed."""
-    lifted = 0
-    for row in context.reader.issues():
-        if row["status"] == IssueStatus.BLOCKED and _kind(row["block"]) in kinds:
-            context.journal.unblocked(context.clock.now(), row["id"], "", "its cause lay outside it; tried again")
-            lifted += 1
-    return lifted
-
-
-def _kind(block: str | None) -> str:
-    return str(json.loads(block).get("kind", "")) if block else ""
 
 
 def _by_names(result: GateResult) -> bool:

@@ -1,17 +1,24 @@
 """Writes down how an attempt ended: what it is charged, what a person should note, what each of its steps left."""
 
 from noface.core.attempt import AttemptOrder, AttemptReport
+from noface.core.overrun import Overrun
 from noface.core.partial import accumulate, steps_of
 from noface.core.taxonomy import Category
 from noface.loop.charging import charged
 from noface.loop.context import RunContext
+from noface.loop.lifting import answers_again
 from noface.system.failpoints import hit
 
 _PATHS_SHOWN_MAX = 10
 
 
-def record_attempt(context: RunContext, order: AttemptOrder, report: AttemptReport, *more_notes: str) -> bool:
-    """Record a report; False where the attempt was fenced: somebody has settled it already (I10)."""
+def record_attempt(
+    context: RunContext, order: AttemptOrder, report: AttemptReport, *more_notes: str, over: Overrun | None = None
+) -> bool:
+    """Record a report; False where the attempt was fenced: somebody has settled it already (I10).
+
+    `over` is why it was ended for money, where it was.
+    """
     issue_id, settings = order.issue.id, context.settings
     epoch = context.reader.state(issue_id).epoch
     costs = charged(report, tuple(past for past in context.reader.past(issue_id) if past.epoch == epoch))
@@ -19,8 +26,9 @@ def record_attempt(context: RunContext, order: AttemptOrder, report: AttemptRepo
         context.clock.now(),
         report,
         charged=costs,
-        notes=(*_notes(report), *more_notes),
+        notes=(*_notes(report), *more_notes, *((over.note,) if over is not None else ())),
         partial=accumulate(steps_of(report), settings.partial_form, settings.earlier_bytes_max),
+        mark=over.mark if over is not None else "",
     )
     if applied:
         hit("attempt_recorded")
@@ -31,7 +39,7 @@ def provider_answered(context: RunContext, model: str, report: AttemptReport) ->
     """Close the model's circuit breaker where the attempt shows that its provider works."""
     transient = report.failure is not None and report.failure.category is Category.TRANSIENT
     if report.agent is not None and not report.interrupted and not transient:
-        context.journal.wait_over(model)
+        answers_again(context, model)
 
 
 def _notes(report: AttemptReport) -> tuple[str, ...]:

@@ -7,20 +7,21 @@ from pathlib import Path
 from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
 from noface.core.codec import decode, encode
 from noface.core.masked_records import masked_snapshot
-from noface.core.prices import summed
 from noface.core.taxonomy import INTERRUPTED, IssueStatus
-from noface.core.worker_run import AgentRun, EndedBy, Usage
+from noface.core.worker_run import ModelSpec, Usage
 from noface.errors import GitError
 from noface.git.land import Held, Landed, Moved
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.git.settle import settle
 from noface.git.snapshot import take
-from noface.loop.asking import logs_of
+from noface.loop.asking import question_usage
 from noface.loop.attempt import read_work
 from noface.loop.context import RunContext
-from noface.loop.lost_usage import lost_usage
+from noface.loop.lost_usage import lost_run
 from noface.loop.messages import attempt_message
+from noface.loop.own_values import own_values
+from noface.store.questions import OpenQuestion
 from noface.store.reader import OpenAttempt
 from noface.system.files import write_atomic
 from noface.system.sweep import sweep
@@ -87,19 +88,31 @@ def _settle_landings(context: RunContext) -> None:
 
 
 def _drop_questions(context: RunContext) -> None:
-    """Drop the questions that were never answered, since they are asked again; what they cost stays counted."""
+    """Drop the questions that were never answered, since they are asked again; what they cost stays counted.
+
+    Where the model has left the configuration, its prices have, too: of such a question only what its agent told.
+    """
     for question in context.questions.open():
-        used, model = Usage(), context.settings.models.get(question.model)
-        if model is not None:
-            first, again = (lost_usage(context.shop, model, log) for log in logs_of(question.directory))
-            used = summed(first, again)
-        context.questions.cut_short(context.clock.now(), question.id, used)
+        model = context.settings.models.get(question.model) or _model_of(question)
+        used = question_usage(context.shop, model, question.directory) if model is not None else Usage()
+        gone = question.model != "" and question.model not in context.settings.models
+        context.questions.cut_short(context.clock.now(), question.id, used, keep=gone)
+
+
+def _model_of(question: OpenQuestion) -> ModelSpec | None:
+    """Return the model that a question was put to, as its order tells."""
+    try:
+        told = json.loads((Path(question.directory) / "order.json").read_text())["model"]
+        return ModelSpec(question.model, str(told["agent"]), str(told["model"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
 
 
 def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None) -> None:
     """Keep what the killed attempt had in its workspace, and record it as charged to nobody, with what it cost."""
     snapshot = _saved(context, attempt, order) if order is not None else None
-    run = _lost_run(context, attempt, order) if order is not None else None
+    log = Path(attempt.directory, "agent.log")
+    run = lost_run(context.shop, _as_configured(context, order).model, log) if order is not None else None
     report = AttemptReport(
         attempt.token, attempt.issue_id, attempt.number, agent=run, snapshot=snapshot, interrupted=True
     )
@@ -108,15 +121,6 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     notes = ("noface was killed during this attempt", *estimated)
     context.journal.attempt_finished(now, report, charged=False, notes=notes)
     context.journal.status(now, attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
-
-
-def _lost_run(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> AgentRun | None:
-    """Return the run of the killed attempt as far as its log tells, None where it tells no usage."""
-    model = _as_configured(context, order).model
-    usage = lost_usage(context.shop, model, Path(attempt.directory, "agent.log"))
-    if usage.cost_usd is None and usage.tokens is None:
-        return None
-    return AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage)
 
 
 def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Snapshot | None:
@@ -138,7 +142,8 @@ def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Sn
         return None
     ref = hold_ref(attempt.issue_id, str(attempt.number))
     context.shop.plumbing.refs.apply(RefUpdate(ref, taken.snapshot.candidate))
-    return masked_snapshot(taken.snapshot, context.shop.masker)
+    own = own_values(context.shop, attempt.main, taken.snapshot)
+    return masked_snapshot(taken.snapshot, context.shop.masker, own)
 
 
 def _rebuild_merged(context: RunContext) -> None:

@@ -52,7 +52,10 @@ class CostLimit:
 
 
 class RunWatch:
-    """Looks at a run every tick. `used` is priced; `stopped` says why its cost ended it, where that did."""
+    """Looks at a run every tick. `stopped` says why its cost ended it, where that did.
+
+    `used` is priced; `most` is the most of each amount that was ever told of it.
+    """
 
     def __init__(
         self, order: AttemptOrder, place: Place, reader: StreamReader, limit: CostLimit, masker: Masker, tell: Tell
@@ -68,6 +71,7 @@ class RunWatch:
         self._told = Progress(order.issue.id, order.number, "agent", "")
         self._follower = LogFollower(self.stdout, self.stderr, reader, self._tell_event)
         self.used = Usage()
+        self.most = Usage()
         self.stopped = ""
 
     def close(self) -> None:
@@ -94,7 +98,25 @@ class RunWatch:
 
     def _tell_this(self, progress: Progress) -> None:
         self._told = progress
+        self.most = at_least(progress.used, self.most)
         self._tell(progress)
+
+
+def at_least(used: Usage, told: Usage) -> Usage:
+    """Return what a run used, each amount no less than what was told of it before."""
+    dearer = told.cost_usd is not None and (used.cost_usd is None or told.cost_usd > used.cost_usd)
+    return replace(
+        used,
+        cost_usd=told.cost_usd if dearer else used.cost_usd,
+        tokens_in=_larger(used.tokens_in, told.tokens_in),
+        tokens_out=_larger(used.tokens_out, told.tokens_out),
+        tokens_cached=_larger(used.tokens_cached, told.tokens_cached),
+        priced=told.priced if dearer else used.priced,
+    )
+
+
+def _larger(one: int | None, other: int | None) -> int | None:
+    return max((count for count in (one, other) if count is not None), default=None)
 
 
 def file_in(kind: EventKind, text: str) -> str:

@@ -5,6 +5,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from noface.core.attempt import AttemptOrder, AttemptReport
+from noface.core.overrun import Overrun
 from noface.loop.context import RunContext
 from noface.loop.workshop import Progress
 
@@ -21,12 +22,18 @@ class AttemptEnded:
 
 @dataclass(slots=True)
 class Running:
-    """An attempt under way and the phase it was last seen in."""
+    """An attempt under way and the phase it was last seen in. `over` is why it was ended for money."""
 
     order: AttemptOrder
     future: "Future[AttemptReport]"
     phase: str = "workspace"
     cancelled: bool = False
+    over: Overrun | None = None
+
+    @property
+    def endable(self) -> bool:
+        """True while it is at work and nobody has ended it."""
+        return self.phase in _ENDED_AT_ONCE and not self.cancelled
 
 
 class Workers:
@@ -91,11 +98,11 @@ class Workers:
             if running.order.issue.id == progress.issue_id:
                 running.phase = progress.phase
 
-    def end(self, issue_id: str) -> None:
-        """End the attempt that is at work on an issue, unless it is being judged already."""
+    def end(self, issue_id: str, over: Overrun) -> None:
+        """End the attempt that is at work on an issue for money, unless it is being judged already."""
         for running in self._running.values():
-            if running.order.issue.id == issue_id and running.phase in _ENDED_AT_ONCE and not running.cancelled:
-                running.cancelled = True
+            if running.order.issue.id == issue_id and running.endable:
+                running.cancelled, running.over = True, over
                 self._context.executor.cancel(running.order.token, urgent=False)
 
     def stop(self, *, everything: bool, urgent: bool) -> None:

@@ -170,13 +170,17 @@ class Journal:
         charged: bool,
         notes: tuple[str, ...],
         partial: Mapping[str, object] | None = None,
+        mark: str = "",
     ) -> bool:
         """Record what came of an attempt; True where it was applied. `partial` is what its steps left (P4).
+
+        `mark` says which budget ended it, where one did (`core.overrun`); it stands where a failure's signature does.
 
         Where its token is no longer open it was fenced: an event says so, and nothing else changes.
         """
         row = outcome_row(at, report, charged=charged, notes=notes)
         row["partial"] = dumps(partial) if partial is not None else None
+        row["signature"] = mark or row["signature"]
         assignments = ", ".join(f"{column} = :{column}" for column in row)
         with self._db.transaction() as connection:
             applied = connection.execute(

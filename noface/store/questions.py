@@ -8,6 +8,7 @@ from noface.core.budget import Spent
 from noface.core.codec import decode
 from noface.core.history import Advice, AdviceOutcome, Approval, Topic, Verdict
 from noface.core.issue import Issue
+from noface.core.overrun import EndedFor, ended_at
 from noface.core.taxonomy import INTERRUPTED
 from noface.core.worker_run import Usage
 from noface.store.costs import count_cost
@@ -67,19 +68,38 @@ class Questions:
         rows = self._db.rows("SELECT id, model, directory FROM advice WHERE outcome IS NULL ORDER BY id")
         return tuple(OpenQuestion(**dict(row)) for row in rows)
 
-    def cut_short(self, at: float, question: int, used: Usage) -> None:
-        """Drop a question that was never answered: it is asked again. Where it cost something, that stays counted."""
+    def cut_short(
+        self, at: float, question: int, used: Usage, *, cause: str = "", mark: str = "", keep: bool = False
+    ) -> None:
+        """Drop a question that was never answered: it is asked again. Where it cost something, that stays counted.
+
+        `mark` says which budget ended it, where one did (`core.overrun`), and `cause` tells that to people. `keep`:
+        nobody knows what it cost, and it stays all the same.
+        """
         with self._db.transaction() as connection:
-            if not used.cost_usd and not used.tokens:
+            if not used.cost_usd and not used.tokens and not mark and not keep:
                 connection.execute("DELETE FROM advice WHERE id = ? AND outcome IS NULL", (question,))
                 return
             connection.execute(
                 "UPDATE advice SET answered_at = ?, outcome = ?, answer = ?, cost_usd = ?"
                 " WHERE id = ? AND outcome IS NULL",
-                (at, INTERRUPTED, dumps({"tokens": used.tokens}), used.cost_usd, question),
+                (at, INTERRUPTED, dumps(_cut_short(used, cause, mark)), used.cost_usd, question),
             )
             for row in connection.execute("SELECT issue_id FROM advice WHERE id = ?", (question,)).fetchall():
                 count_cost(connection, row[0])
+
+    def ends_at_run(self, issue_id: str, topic: Topic, *, after: int, epoch: int) -> int:
+        """Count how often a question was ended because it had passed the budget of its run."""
+        rows = self._db.rows(
+            "SELECT json_extract(answer, '$.mark') AS mark FROM advice"
+            " WHERE issue_id = ? AND topic = ? AND after = ? AND epoch = ? AND outcome = ?",
+            issue_id,
+            topic,
+            after,
+            epoch,
+            INTERRUPTED,
+        )
+        return sum(ended_at(row["mark"] or "") is EndedFor.RUN for row in rows)
 
     def unanswered(self, issue_id: str, epoch: int) -> Spent:
         """Return what the questions about an issue have used that were cut short."""
@@ -152,3 +172,7 @@ class Questions:
         """Return every issue that a breakdown made, parents' parts together."""
         rows = self._db.rows("SELECT issue FROM children ORDER BY parent, position")
         return tuple(decode(Issue, json.loads(row["issue"])) for row in rows)
+
+
+def _cut_short(used: Usage, cause: str, mark: str) -> dict[str, object]:
+    return {"tokens": used.tokens, "cause": cause, "mark": mark}

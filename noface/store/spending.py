@@ -7,6 +7,7 @@ reserving for it needs no record of its own.
 from dataclasses import dataclass
 
 from noface.core.budget import Seen, Spent
+from noface.core.taxonomy import INTERRUPTED
 from noface.store.database import Database
 
 NEWEST_MAX = 20
@@ -14,14 +15,15 @@ NEWEST_MAX = 20
 
 _TOKENS = "NULLIF(COALESCE(tokens_in, 0) + COALESCE(tokens_out, 0), 0)"
 _ADVISED = "NULLIF(json_extract(answer, '$.tokens'), 0)"
-# A run that failed before it began cost nothing, which tells nothing of the next.
+# A run that failed before it began cost nothing, which tells nothing of the next; nor does one that was cut short.
 _SEEN = f"""
     SELECT model, MAX(usd) AS usd, MAX(tokens) AS tokens FROM (
         SELECT *, ROW_NUMBER() OVER (PARTITION BY model, topic ORDER BY at DESC) AS age FROM (
             SELECT model, '' AS topic, finished_at AS at, NULLIF(cost_usd, 0) AS usd, {_TOKENS} AS tokens
-            FROM attempts WHERE outcome IS NOT NULL
+            FROM attempts WHERE outcome != '{INTERRUPTED}'
             UNION ALL
-            SELECT model, topic, answered_at, NULLIF(cost_usd, 0), {_ADVISED} FROM advice WHERE outcome IS NOT NULL
+            SELECT model, topic, answered_at, NULLIF(cost_usd, 0), {_ADVISED}
+            FROM advice WHERE outcome != '{INTERRUPTED}'
         ) WHERE usd IS NOT NULL OR tokens IS NOT NULL
     ) WHERE age <= {NEWEST_MAX} GROUP BY model
 """  # noqa: S608 - put together of constants
