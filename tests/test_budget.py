@@ -164,7 +164,7 @@ SEEN = estimates(small=("claude", None, Seen(0.6, 100)), big=("claude", None, Se
 def test_an_issue_that_cannot_pay_the_next_run_is_blocked_before_it_starts():
     last = failed(K.TEST_FAILURE, cost_usd=0.6)
     assert decide(history_of(last), SEEN, issue_cost_usd_max=1.0) == Block(
-        K.TEST_FAILURE, "a run of small has cost up to $0.60 here; $0.40 of the issue's $1.00 are left"
+        K.TEST_FAILURE, "a run of small has cost up to $0.60 here; $0.40 of the issue's $1.00 are left", "max_cost_usd"
     )
     assert not isinstance(decide(history_of(last), SEEN, issue_cost_usd_max=2.0), Block)
     assert not isinstance(decide(history_of(last), None, issue_cost_usd_max=1.0), Block)
@@ -174,7 +174,9 @@ def test_an_issue_pays_for_its_first_attempt_unless_the_models_own_limit_is_abov
     assert isinstance(decide(history_of(), SEEN, issue_cost_usd_max=0.5), FirstAttempt)
     known = estimates(small=("claude", 2.0, None))
     assert decide(history_of(), known, issue_cost_usd_max=0.5) == Block(
-        K.RESOURCE_EXHAUSTED, "a run of small may cost $2.00 (its max_cost_usd); $0.50 of the issue's $0.50 are left"
+        K.RESOURCE_EXHAUSTED,
+        "a run of small may cost $2.00 (its max_cost_usd); $0.50 of the issue's $0.50 are left",
+        "max_cost_usd",
     )
 
 
@@ -182,7 +184,7 @@ def test_an_issues_tokens_run_out_like_its_money():
     last = failed(K.TEST_FAILURE, tokens=950)
     assert decide(history_of(last), SEEN, issue_tokens_max=1000).reason.startswith("a run of small has used up to 100")
     assert decide(history_of(replace(last, tokens=1000)), None, issue_tokens_max=1000) == Block(
-        K.TEST_FAILURE, "1,000 tokens used of the issue's 1,000"
+        K.TEST_FAILURE, "1,000 tokens used of the issue's 1,000", "max_tokens"
     )
 
 

@@ -6,7 +6,7 @@ import sqlite3
 import time
 
 import pytest
-from policy_story import K, decide, failed, interrupted
+from policy_story import K, decide, failed, interrupted, policy
 from test_store_spending import World
 from test_usage_live import (
     answer,
@@ -63,6 +63,21 @@ def test_an_issue_ended_for_its_budget_is_blocked_whatever_its_agent_says_last(p
     assert "ended at the issue's max_cost_usd = $1.50: $2.10 used, $2.10 of it here" in attempt["notes"]
     shown = project.shown("show", "1")
     assert (shown["status"], shown["reason"]) == ("blocked", "$2.10 spent of the issue's $1.50")
+
+
+def test_an_issue_whose_money_is_spent_says_which_key_to_raise_and_goes_on_once_it_is(project):
+    program(project, "claude", says_when_it_is_ended(NOTHING))
+    configure(project, attempts=2, retry="max_cost_usd = 1.5")
+    project.run("--max-iterations", "5", code=3)
+    (blocked,) = project.shown("blocked")["blocked"]
+    assert blocked["question"] == "May issue 1 cost more than [retry] max_cost_usd allows?"
+    assert blocked["next_steps"][0].startswith("Raise max_cost_usd of [retry] and run noface again.")
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("max_cost_usd = 1.5", "max_cost_usd = 150"))
+    program(project, "claude", f"echo done > b.txt\necho '{json.dumps(result(0.1))}'")
+    project.run()
+    shown = project.shown("show", "1")
+    assert (shown["status"], shown["cost_usd"]) == ("merged", pytest.approx(2.2)), "what it spent stays counted"
 
 
 def test_an_attempt_dearer_than_the_run_is_tried_twice_and_then_told_to_a_person(project):
@@ -176,9 +191,11 @@ def test_what_was_ended_because_of_others_is_made_again():
 
 
 def test_what_was_ended_at_its_issue_s_budget_is_blocked_even_where_less_was_recorded():
-    assert decide(ended(EndedFor.ISSUE)) == Block(
-        K.RESOURCE_EXHAUSTED, "it was ended at the issue's max_cost_usd = $1.50"
-    )
+    reason = "it was ended at the issue's max_cost_usd = $1.50"
+    blocked = Block(K.RESOURCE_EXHAUSTED, reason, "max_cost_usd")
+    assert decide(ended(EndedFor.ISSUE), policy=policy(issue_cost_usd_max=1.5)) == blocked
+    raised = decide(ended(EndedFor.ISSUE), policy=policy(issue_cost_usd_max=15.0))
+    assert isinstance(raised, RetrySame)
 
 
 # Amounts

@@ -69,7 +69,7 @@ def test_an_issue_that_has_spent_its_money_is_blocked():
     rich = policy(issue_cost_usd_max=1.0)
     assert not isinstance(decide(failed(K.TEST_FAILURE, cost_usd=0.99), policy=rich), Block)
     blocked = decide(failed(K.TEST_FAILURE, cost_usd=1.0), policy=rich)
-    assert blocked == Block(K.TEST_FAILURE, "$1.00 spent of the issue's $1.00")
+    assert blocked == Block(K.TEST_FAILURE, "$1.00 spent of the issue's $1.00", "max_cost_usd")
 
 
 def test_money_spent_on_interrupted_attempts_and_on_questions_counts():
@@ -169,7 +169,7 @@ def test_an_issue_that_has_used_its_tokens_is_blocked():
     frugal = policy(issue_tokens_max=1000)
     assert not isinstance(decide(failed(K.TEST_FAILURE, tokens=999), policy=frugal), Block)
     blocked = decide(failed(K.TEST_FAILURE, tokens=600), said(Topic.REFLECTION, tokens=400), policy=frugal)
-    assert blocked == Block(K.TEST_FAILURE, "1,000 tokens used of the issue's 1,000")
+    assert blocked == Block(K.TEST_FAILURE, "1,000 tokens used of the issue's 1,000", "max_tokens")
 
 
 def test_money_that_does_not_pay_for_a_question_still_pays_for_the_worker():

@@ -168,10 +168,11 @@ class RequestApproval:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Stop and tell a person (N13). `kind` is what it ended with."""
+    """Stop and tell a person (N13). `kind` is what it ended with, `limit` the key of [retry] whose money is spent."""
 
     kind: FailureKind
     reason: str
+    limit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,10 +90,18 @@ def block_document(issue: Issue, action: Block, history: History, branch: str) -
     """Return what `noface blocked --json` shows of a blocked issue; `branch` is where its best work stands."""
     ways = ways_of_blocked(issue, action.kind, history, branch)
     first = _FIRST_STEPS.get(action.kind, "Read the last error; add to the issue what the worker could not know.")
+    question = blocked_question(issue, action.kind, history)
+    if action.limit:
+        first = (
+            f"Raise {action.limit} of [retry] and run noface again. `noface retry {issue.id}` lets its spending"
+            " count from zero."
+        )
+        question = f"May issue {issue.id} cost more than [retry] {action.limit} allows?"
     return {
         "kind": action.kind.value,
         "summary": _summary(action, history),
-        "question": blocked_question(issue, action.kind, history),
+        "question": question,
+        "limit": action.limit,
         **_told(history),
         **_ways(issue, first, ways, branch),
         "report": abort_report(issue, history.attempts, history.advice, action.kind, action.reason),

@@ -114,8 +114,8 @@ def limit_of(mark: str) -> str:
     return mark.partition(": ")[2]
 
 
-def too_dear(attempts: Attempts) -> Block | None:
-    """Block where the last attempt was ended at its issue's limit, or the last ones each at their run's.
+def too_dear(attempts: Attempts, issue: Budget) -> Block | None:
+    """Block where the last attempt was ended at its issue's limit, which still holds, or the last ones at their run's.
 
     What was interrupted otherwise, or because of other work, is evidence of nothing.
     """
@@ -123,7 +123,11 @@ def too_dear(attempts: Attempts) -> Block | None:
     if last is None or last.outcome != INTERRUPTED:
         return None
     if ended_at(last.signature) is EndedFor.ISSUE:
-        return Block(FailureKind.RESOURCE_EXHAUSTED, f"it was ended at the issue's {limit_of(last.signature)}")
+        limit = limit_of(last.signature)
+        reason = f"it was ended at the issue's {limit}"
+        return (
+            Block(FailureKind.RESOURCE_EXHAUSTED, reason, limit.partition(" = ")[0]) if limit in _told(issue) else None
+        )
     cut = attempts[len(attempts) - trailing(attempts, lambda attempt: attempt.outcome == INTERRUPTED) :]
     times = sum(ended_at(attempt.signature) is EndedFor.RUN for attempt in cut)
     if times < ENDS_MAX or ended_at(last.signature) is not EndedFor.RUN:
@@ -134,6 +138,13 @@ def too_dear(attempts: Attempts) -> Block | None:
         FailureKind.RESOURCE_EXHAUSTED,
         f"ended {times} times in a row: its attempts need more than the run's {limit}; raise it{cheaper}",
     )
+
+
+def _told(budget: Budget) -> tuple[str, ...]:
+    """Return a budget's limits as marks tell them."""
+    passed = (passed_by(Budget(budget.owner, budget.usd), Spent(float("inf"), 0)),
+              passed_by(Budget(budget.owner, None, budget.tokens), Spent(0.0, 1 << 62)))  # fmt: skip
+    return tuple(f"{each.key} = {each.limit}" for each in passed if each is not None)
 
 
 def why_again(last: PastAttempt) -> str:

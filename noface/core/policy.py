@@ -126,7 +126,7 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
         return _landing(history, policy, last, away, now)
     told = tuple(attempt for attempt in attempts if attempt.outcome != INTERRUPTED)
     failure = failure_of(told[-1] if told else last)
-    dear = too_dear(attempts)
+    dear = too_dear(attempts, policy.budget)
     limit = _limit(history, policy, dear.kind if dear is not None else _to_blame(told, failure.kind)) or dear
     if limit is not None:
         return limit
@@ -204,7 +204,7 @@ def _limit(history: History, policy: Policy, kind: FailureKind) -> Action | None
     if charged >= cap:
         return Block(kind, f"all {cap} attempts are used up")
     refusal = can_pay(policy.budget, history.spent, (), _NOTHING)
-    return Block(kind, refusal.reason) if refusal is not None else None
+    return Block(kind, refusal.reason, refusal.limit) if refusal is not None else None
 
 
 def _payable(action: Action, history: History, policy: Policy, estimates: Estimates | None) -> Action:
@@ -222,7 +222,7 @@ def _payable(action: Action, history: History, policy: Policy, estimates: Estima
         return action
     told = tuple(attempt for attempt in history.current if attempt.failure is not None)
     kind = failure_of(told[-1]).kind if told else FailureKind.RESOURCE_EXHAUSTED
-    return Block(_to_blame(told, kind), refusal.reason)
+    return Block(_to_blame(told, kind), refusal.reason, refusal.limit)
 
 
 def _with_usable_model(action: Action, history: History, policy: Policy) -> Action:

@@ -21,7 +21,7 @@ from noface.loop.ending import Ended, ended
 from noface.loop.epics import EpicChecked
 from noface.loop.holding import Holding
 from noface.loop.learning import count_lessons
-from noface.loop.lifting import answers_again
+from noface.loop.lifting import answers_again, lift_raised
 from noface.loop.limits import RunLimits
 from noface.loop.lost_usage import lost_run
 from noface.loop.perform import decide, history, settle
@@ -60,6 +60,7 @@ class Conductor:
         context = self._context
         try:
             self._watch.refresh()
+            lift_raised(context)
             for order in resumed:
                 self._crew.workers.submit(order)
             self._settle_unfinished()

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Collection
 
+from noface.core.actions import Block
 from noface.core.taxonomy import Category, FailureKind, IssueStatus
 from noface.loop.context import RunContext
+from noface.loop.perform import decide, history
 
 _OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Category.TRANSIENT)
 
@@ -17,10 +19,21 @@ def lift_blocks(context: RunContext, kinds: Collection[str], why: str, model: st
     lifted = 0
     for row in context.reader.issues():
         blocked = row["status"] == IssueStatus.BLOCKED and row["present"]
-        if blocked and _kind(row["block"]) in kinds and model in (None, row["model"]):
+        if blocked and _told(row["block"], "kind") in kinds and model in (None, row["model"]):
             context.journal.unblocked(context.clock.now(), row["id"], "", why)
             lifted += 1
     return lifted
+
+
+def lift_raised(context: RunContext) -> None:
+    """Give back the issues whose money was spent, where they may spend more by now; what they spent stays counted."""
+    for row in context.reader.issues():
+        if row["status"] != IssueStatus.BLOCKED or not row["present"] or not _told(row["block"], "limit"):
+            continue
+        issue = next((each for each in context.issues if each.id == row["id"]), None)
+        if issue is not None and not isinstance(decide(context, history(context, issue)), Block):
+            reason = f"{_told(row['block'], 'limit')} of [retry] was raised"
+            context.journal.status(context.clock.now(), issue.id, IssueStatus.READY, reason)
 
 
 def answers_again(context: RunContext, model: str) -> None:
@@ -30,5 +43,5 @@ def answers_again(context: RunContext, model: str) -> None:
         lift_blocks(context, _OF_A_PROVIDER, f"{model} answers again; tried again", model)
 
 
-def _kind(block: str | None) -> str:
-    return str(json.loads(block).get("kind", "")) if block else ""
+def _told(block: str | None, key: str) -> str:
+    return str(json.loads(block).get(key, "")) if block else ""
