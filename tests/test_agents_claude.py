@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noface.agents.base import EventKind, Place
+from noface.agents.base import AgentEvent, EventKind, Place
 from noface.agents.claude import ClaudeAgent
 from noface.core.attempt import AttemptOrder
 from noface.core.issue import Issue
@@ -115,6 +115,7 @@ def test_a_usage_limit_comes_with_its_reset_time_and_a_warning_is_no_limit():
 
 
 def test_usage_last_words_and_tools_are_read():
+    assert replay("rate429")[0][-1] == AgentEvent(EventKind.RESULT, "error")
     events, verdict = replay("success")
     assert verdict.usage.cost_usd > 0
     assert verdict.usage.tokens_in > 0

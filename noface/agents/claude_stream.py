@@ -46,7 +46,8 @@ class ClaudeReader(JsonReader):
                 return self._edits(entry.get("message"))
             case "result":
                 self._result = entry
-                return [AgentEvent(EventKind.RESULT, text(entry.get("subtype")))]
+                how = text(entry.get("subtype"))
+                return [AgentEvent(EventKind.RESULT, "error" if entry.get("is_error") and how == "success" else how)]
             case "system" if entry.get("subtype") == "api_retry":
                 return self._retry(entry)
             case "rate_limit_event":
