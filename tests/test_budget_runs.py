@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import stat
 
 import pytest
@@ -77,6 +78,13 @@ def test_four_workers_overshoot_by_one_attempt_at_most(project):
     said = project.run(code=4)
     assert sum(costs(project)) < 1.0 + 0.6
     assert "max_cost_usd" in said
+    state = sqlite3.connect(project.state / "state.db")
+    told = {
+        json.loads(data)["reason"] for (data,) in state.execute("SELECT data FROM events WHERE kind = 'issue_ready'")
+    }
+    state.close()
+    why = "waits for the run's max_cost_usd: nobody knows yet what small costs: one run of it first"
+    assert why in told, "or four workers seem to be one"
 
 
 def test_what_earlier_runs_cost_is_reserved_for_those_that_work_at_once(project):

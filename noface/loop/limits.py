@@ -2,6 +2,7 @@
 
 from noface.core.actions import Action
 from noface.core.budget import Budget, Estimates, Refusal, can_pay
+from noface.core.taxonomy import IssueStatus
 from noface.loop.context import RunContext
 from noface.loop.live_spending import LiveSpending
 from noface.loop.orders import THINKING_FACTOR
@@ -60,7 +61,15 @@ class RunLimits:
         refusal = self._refusal(model, think=bool(getattr(action, "think", False)))
         if refusal is not None:
             self.refused[issue_id] = f"stopped at the limit {refusal.limit}: {refusal.reason}"
+            self._tell(issue_id, refusal)
         return refusal is not None
+
+    def _tell(self, issue_id: str, refusal: Refusal) -> None:
+        """Let an issue that waits for money, and not for a slot, say so."""
+        reason = f"waits for the run's {refusal.limit}: {refusal.reason}"
+        state = self._context.reader.state(issue_id)
+        if not refusal.final and state.status is IssueStatus.READY and state.reason != reason:
+            self._context.journal.status(self._context.clock.now(), issue_id, IssueStatus.READY, reason)
 
     def _refusal(self, model: str, *, think: bool) -> Refusal | None:
         context, may_use = self._context, estimates(self._context)
