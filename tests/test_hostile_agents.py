@@ -357,7 +357,7 @@ def test_50_megabytes_on_one_line_and_bytes_of_all_kinds_hide_no_result(streams)
 def test_a_stream_without_a_result_is_no_finished_run(streams):
     project, reports = streams
     kind, ended_by = outcome(reports["garbled"])
-    assert (kind, ended_by) == ("AGENT_CRASH", "itself")
+    assert (kind, ended_by) == ("MISCONFIGURED", "itself")
     assert project.git("ls-tree", "--name-only", "main", "garbled.txt") == ""
 
 

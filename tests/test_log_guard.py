@@ -250,8 +250,8 @@ def set_up(project, worker, gate, extra=""):
         '[roles]\ndiagnoser = "wise"\n' + extra,
         gate='bash gate.sh"\nreport = "junit.xml',
     )
+    project.commit()  # without the issue: what stands on main is no secret
     project.issue(7, title=f"Use {VALUE}", model="shell", body=f"The key is {VALUE}.", no_escalate=True)
-    project.commit()
 
 
 def test_a_run_in_which_everybody_tells_a_secret_keeps_and_prints_it_nowhere(project):
