@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from noface.core.actions import Attempting
 from noface.core.history import History
-from noface.core.ladder import Rung
 from noface.core.retry_policy import Policy
 from noface.core.streaks import Attempts, failure_of
 from noface.core.taxonomy import FailureKind
@@ -35,12 +34,8 @@ def instead_of(model: str, told: Attempts, history: History, policy: Policy) -> 
         return None
     ladder = policy.ladder_for(history.issue, history.model)
     tier = dict(policy.tiers).get(model, 0)
-    names = [*policy.stand_ins(model), *(rung.model for rung in ladder if _suits(rung, tier))]
+    names = [*policy.stand_ins(model), *(rung.model for rung in ladder if rung.tier >= tier)]
     return next((name for name in names if name != model and name not in broken), None)
-
-
-def _suits(rung: Rung, tier: int) -> bool:
-    return rung.tier >= tier
 
 
 def replaced(action: Attempting, told: Attempts, history: History, policy: Policy) -> Attempting:

@@ -58,7 +58,8 @@ class RunSettings:
 class RunContext:
     """The parts of a run. `known` are main's failing tests by gate, under the baseline "only-new".
 
-    `issues` is the backlog as last read, with the parts of what was broken down.
+    `issues` is the backlog as last read, with the parts of what was broken down. `given_back` are those that were
+    blocked for a provider and, in this run, tried again since it answered.
     """
 
     run_id: str
@@ -80,6 +81,7 @@ class RunContext:
     known: Known | None = None
     issues: tuple[Issue, ...] = ()
     backlog_stale: bool = False
+    given_back: set[str] = field(default_factory=set)
 
     def backlog_changed(self) -> None:
         """Have the backlog looked at again, though no file of it has changed."""

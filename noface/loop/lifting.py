@@ -1,6 +1,7 @@
 """Gives issues back that were blocked for a cause outside them, once that cause is gone."""
 
 import json
+import sqlite3
 from collections.abc import Collection
 
 from noface.core.actions import Block
@@ -11,18 +12,10 @@ from noface.loop.perform import decide, history
 _OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Category.TRANSIENT)
 
 
-def lift_blocks(context: RunContext, kinds: Collection[str], why: str, model: str | None = None) -> int:
-    """Give back the issues that were blocked for one of `kinds`, and for `model`'s sake where one is named.
-
-    Returns how many they were. Their counters start again (N14).
-    """
-    lifted = 0
-    for row in context.reader.issues():
-        blocked = row["status"] == IssueStatus.BLOCKED and row["present"]
-        if blocked and _told(row["block"], "kind") in kinds and model in (None, row["model"]):
-            context.journal.unblocked(context.clock.now(), row["id"], "", why)
-            lifted += 1
-    return lifted
+def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
+    """Give back the issues that were blocked for one of `kinds`. Their counters start again (N14)."""
+    for row in _blocked(context, kinds):
+        context.journal.unblocked(context.clock.now(), row["id"], "", why)
 
 
 def lift_raised(context: RunContext) -> None:
@@ -37,10 +30,22 @@ def lift_raised(context: RunContext) -> None:
 
 
 def answers_again(context: RunContext, model: str) -> None:
-    """Close a model's circuit breaker: its provider has answered. Who was blocked for that may try again (N1)."""
-    if model in context.reader.waits():
-        context.journal.wait_over(model)
-        lift_blocks(context, _OF_A_PROVIDER, f"{model} answers again; tried again", model)
+    """Close a model's circuit breaker: its provider has answered. Who was blocked for that may try again (N1).
+
+    Once an issue and run: two issues must not give each other back for ever while a provider answers now and then.
+    """
+    if model not in context.reader.waits():
+        return
+    context.journal.wait_over(model)
+    for row in _blocked(context, _OF_A_PROVIDER):
+        if row["model"] == model and row["id"] not in context.given_back:
+            context.given_back.add(row["id"])
+            context.journal.unblocked(context.clock.now(), row["id"], "", f"{model} answers again; tried again")
+
+
+def _blocked(context: RunContext, kinds: Collection[str]) -> list[sqlite3.Row]:
+    rows = (row for row in context.reader.issues() if row["status"] == IssueStatus.BLOCKED and row["present"])
+    return [row for row in rows if _told(row["block"], "kind") in kinds]
 
 
 def _told(block: str | None, key: str) -> str:
