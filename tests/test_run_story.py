@@ -252,22 +252,6 @@ def test_an_issue_blocked_for_its_provider_goes_on_in_the_same_run_once_that_ans
     assert "busy answers again; tried again" in out
 
 
-def test_issues_blocked_for_a_provider_that_answers_now_and_then_do_not_give_each_other_back_for_ever(project):
-    count = f"{project.folder}/count-$NOFACE_ISSUE_ID"
-    script = f"echo >> {count}; test $(($(wc -l < {count}) % 5)) = 1 && exit 1; exit 75"
-    project.config(extra=f'\n[models.busy]\nagent = "command"\ncommand = "{script}"\ntier = 3\n')
-    text = (project.path / "noface.toml").read_text()
-    project.write(
-        "noface.toml",
-        text.replace("[retry]\n", "[retry]\nbackoff_base = 0.01\nbackoff_max = 0.02\nbreaker_after = 100\n"),
-    )
-    project.issue(7, model="busy")
-    project.issue(8, model="busy")
-    project.commit()
-    project.run("--max-iterations", "40", code=3)
-    assert project.statuses() == {"7": "blocked", "8": "blocked"}
-
-
 def test_events_are_one_json_object_a_line(project):
     project.issue(7)
     project.commit()
