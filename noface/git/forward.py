@@ -1,20 +1,29 @@
 """Moves the index and files of a checked-out main from one commit to another, all or nothing, and mends half a move.
 
 The person's git is kept out by its own lock, `index.lock`, which says whose it is: a lock that is left behind names
-the move that was cut off, and no other lock is ever removed. The files move by `read-tree -m -u` on a copy of the
-index, with the person's configuration; the copy takes the index's place when every file is written. A kill leaves
-every changed path old, new, absent or a beginning of one (SAFETY, "dangerous git" 7).
+the move that was cut off, and no other lock is ever removed. The files move on a copy of the index, with the person's
+configuration; the copy takes the index's place when every file is written. A kill leaves every changed path old, new,
+absent or a beginning of one.
+
+Changed and deleted files move by `read-tree -m -u`, which looks at each before it writes the first; an edit made in
+the moment between is lost, as it is in any `git switch`. New files are then written by `checkout-index` without
+force: it creates them exclusively, so what a person puts in their place at any moment before stays, ignored or not,
+and the move is undone. In a sparse checkout `read-tree` writes the new ones, too: nothing else knows which of them
+belong there.
 """
 
 import os
 import shutil
+import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.content import Contents
+from noface.git.plumbing import Plumbing
 from noface.git.worktrees import Worktree, user_git
 
 _MARK = "noface landing"
@@ -26,13 +35,17 @@ _READ_TREE = ("-c", "submodule.recurse=false", "read-tree", "-m", "-u")
 class Move:
     """A fast-forward of `tree` from `old` to `new`; `changes` maps each path that differs to git's letter.
 
-    `index` is where the copy of the index is made, `inherit` what the git processes hold (guard.py).
+    `links` are those that are a submodule before or after, `unlinked` those where a file replaces one. `index` is
+    where the copy of the index is made, `inherit` what the git processes hold (guard.py).
     """
 
+    plumbing: Plumbing
     tree: Worktree
     old: str
     new: str
     changes: Mapping[str, str]
+    links: frozenset[str]
+    unlinked: frozenset[str]
     index: Path
     inherit: tuple[int, ...]
 
@@ -90,9 +103,9 @@ def carry_out(move: Move) -> str:
 
     Raises GitError where it is not: the old files could not be put back.
     """
-    problem = _read_tree(move, move.old, move.new)
+    problem = _move_files(move, move.old, move.new, _appearing(move, "A", move.unlinked))
     if problem:
-        foreign = put_back(move)
+        foreign = put_back(move, around_new=True)
         if foreign:
             problem += f"; left as they are: {', '.join(foreign)}"
     return problem
@@ -100,7 +113,7 @@ def carry_out(move: Move) -> str:
 
 def take_back(move: Move) -> str:
     """Undo a move that was carried out; return what git said where it would not."""
-    return _read_tree(move, move.new, move.old)
+    return _move_files(move, move.new, move.old, _appearing(move, "D"))
 
 
 def index_is_new(move: Move) -> bool:
@@ -112,31 +125,36 @@ def index_is_new(move: Move) -> bool:
 
 
 def local_changes(git: Git, changes: Mapping[str, str]) -> tuple[str, ...]:
-    """Return those paths of `changes` that a person has changed or staged, or has put something of theirs at."""
+    """Return those paths of `changes` that a person has changed or staged, or has put a file of theirs at."""
+    added = (path for path, letter in changes.items() if letter == "A" and _stands(Path(git.cwd), path))
+    return tuple(sorted({*edited(git, changes), *added}))
+
+
+def edited(git: Git, changes: Mapping[str, str]) -> tuple[str, ...]:
+    """Return those paths of `changes` that git knows here and a person has changed or staged."""
     few = sum(len(path) + 20 for path in changes) <= _PATHSPEC_BYTES_MAX
     asked = ("--", *(f":(top,literal){path}" for path in changes)) if few else ()
     output = git.run("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", *asked)
     if output.code != 0:
         raise GitError(f"git status failed: {output.stderr.strip()}")
-    touched = {entry[3:] for entry in _split(output.stdout)} & set(changes)
-    gone = {path for path, letter in changes.items() if letter in "DT"}
-    for path, letter in changes.items():
-        below_gone = any(str(parent) in gone for parent in Path(path).parents)
-        file = Path(git.cwd, path)
-        if letter == "A" and not below_gone and os.path.lexists(file) and (file.is_symlink() or not file.is_dir()):
-            touched.add(path)
-    return tuple(sorted(touched))
+    return tuple(sorted({entry[3:] for entry in _split(output.stdout)} & set(changes)))
 
 
-def put_back(move: Move) -> tuple[str, ...]:
+def put_back(move: Move, *, around_new: bool = False) -> tuple[str, ...]:
     """Put the files a cut-off or failed move has touched back to the index's, which is still the old one.
 
     Returns the paths that hold neither the old nor the new, nor a beginning of one: a person's. Nothing is touched
-    where there is one. Raises GitError where git cannot write the old files.
+    where there is one; `around_new` leaves those alone that only the new commit has a file at, and puts the others
+    back. Raises GitError where git cannot write the old files.
     """
     touched = local_changes(move.git(), move.changes)
     contents = Contents(move.git(), move.tree.path, (move.old, move.new), move.changes)
     foreign = tuple(path for path in touched if not contents.explain(path))
+    if around_new:
+        parents = {str(parent) for path in move.changes for parent in Path(path).parents}
+        kept = {path for path in foreign if move.changes[path] == "A" and path not in parents}
+        touched = tuple(path for path in touched if path not in kept)
+        foreign = tuple(path for path in foreign if path not in kept)
     if foreign or not touched:
         return foreign
     for path in touched:
@@ -148,21 +166,66 @@ def put_back(move: Move) -> tuple[str, ...]:
     return ()
 
 
-def _read_tree(move: Move, old: str, new: str) -> str:
+def _appearing(move: Move, letter: str, more: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """Return the paths at which a file appears where none is tracked: those of `letter`, no submodules, and `more`."""
+    if (move.tree.git_dir / "info" / "sparse-checkout").exists():
+        return ()
+    return (*(path for path, kind in move.changes.items() if kind == letter and path not in move.links), *more)
+
+
+def _move_files(move: Move, old: str, new: str, appearing: tuple[str, ...]) -> str:
     index = Path(os.path.realpath(move.tree.git_dir / "index"))
     _forget_copy(move.index)
     if index.exists():
         shutil.copy2(index, move.index)
     git = move.git(move.index)
+    middle = move.plumbing.tree_without(new, appearing, move.index.with_suffix(".middle")) if appearing else new
+    problem = _read_tree(git, old, middle) or (appearing and _write_new(git, middle, new, appearing)) or ""
+    if problem:
+        _forget_copy(move.index)
+    else:
+        move.index.replace(index)
+    return problem
+
+
+def _read_tree(git: Git, old: str, new: str) -> str:
     output = git.run(*_READ_TREE, old, new)
     if output.code != 0 and "not uptodate" in output.stderr:
         git.run("update-index", "-q", "--refresh")  # times that changed without content make git refuse
         output = git.run(*_READ_TREE, old, new)
-    if output.code == 0:
-        move.index.replace(index)
-        return ""
-    _forget_copy(move.index)
-    return output.stderr.strip() or f"read-tree ended with code {output.code}"
+    return "" if output.code == 0 else output.stderr.strip() or f"read-tree ended with code {output.code}"
+
+
+def _write_new(git: Git, old: str, new: str, paths: tuple[str, ...]) -> str:
+    """Write the files that only the new tree has, none over anything that is there."""
+    entered = git.run("read-tree", "-m", "-i", old, new)
+    if entered.code != 0:
+        return entered.stderr.strip() or f"read-tree ended with code {entered.code}"
+    for path in paths:
+        _remove_empty_folders(Path(git.cwd, path))
+    feed = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+    written = git.run("checkout-index", "-u", "-z", "--stdin", stdin=feed)
+    return "" if written.code == 0 else written.stderr.strip() or f"checkout-index ended with code {written.code}"
+
+
+def _remove_empty_folders(top: Path) -> None:
+    """Remove a folder that holds nothing but folders; of another, the empty ones in it."""
+    if top.is_symlink() or not top.is_dir():
+        return
+    for folder, _, _ in os.walk(top, topdown=False):
+        with suppress(OSError):
+            os.rmdir(folder)  # noqa: PTH106 - walk deals in strings
+
+
+def _stands(top: Path, path: str) -> bool:
+    """Tell whether there is a file or link at a path, reached through no link."""
+    kinds = []
+    for part in (*reversed(Path(path).parents[:-1]), Path(path)):
+        try:
+            kinds.append(stat.S_ISDIR((top / part).lstat().st_mode))
+        except OSError:
+            return False
+    return all(kinds[:-1]) and not kinds[-1]
 
 
 def _forget_copy(index: Path) -> None:

@@ -12,9 +12,10 @@ from typing import Any
 
 from noface.errors import GitError
 from noface.git.command import Git
-from noface.git.forward import Move, carry_out, local_changes, lock, lock_of, take_back, unlock
+from noface.git.forward import Move, carry_out, edited, lock, lock_of, take_back, unlock
 from noface.git.guard import alone
 from noface.git.mend import PATHS_SHOWN_MAX, make_move, mend
+from noface.git.obstacles import Obstacles
 from noface.git.outcome import Held, Landed, Moved, Result
 from noface.git.plumbing import Plumbing
 from noface.git.process import end
@@ -24,6 +25,7 @@ from noface.system.failpoints import hit
 __all__ = ["Held", "Landed", "Moved", "Result", "advance", "advance_alone", "landing"]
 
 _OVERLAP = "local changes in {} overlap: commit, stash or undo them"
+_OBSTACLES = "files of yours in {} are where the landing has files of its own: move them away"
 
 
 def advance(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
@@ -67,11 +69,14 @@ def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor:
         return _outcome(plumbing, old, new, f"{tree.path} is switching branches")
     move = make_move(plumbing, tree, old, new, descriptor)
     try:
-        in_the_way = local_changes(move.git(), move.changes)
+        changed = edited(move.git(), move.changes)
     except GitError as error:
         return Held(f"git cannot tell what was changed in {tree.path}: {error}")
-    if in_the_way:
-        return Held(_OVERLAP.format(tree.path), in_the_way[:PATHS_SHOWN_MAX])
+    if changed:
+        return Held(_OVERLAP.format(tree.path), changed[:PATHS_SHOWN_MAX])
+    obstacles = Obstacles(tree.path, move.changes, move.links).find(PATHS_SHOWN_MAX)
+    if obstacles:
+        return Held(_OBSTACLES.format(tree.path), obstacles)
     return _fast_forward(plumbing, move, note)
 
 

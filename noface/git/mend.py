@@ -9,17 +9,26 @@ from noface.git.refs import RefUpdate
 from noface.git.worktrees import Worktree, checked_out
 
 PATHS_SHOWN_MAX = 20
+_GITLINK = "160000"
 
 
 def make_move(plumbing: Plumbing, tree: Worktree, old: str, new: str, descriptor: int) -> Move:
     """Return the move of a working tree's files from `old` to `new`."""
-    args = ("-r", "-z", "--name-status", "--no-renames", old, new)
+    args = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
     output = plumbing.git.run("diff-tree", *args)
     if output.code != 0:
         raise failed(("diff-tree", old, new), output)
     fields = output.stdout.decode("utf-8", "surrogateescape").split("\0")
-    changes = dict(zip(fields[1::2], fields[::2], strict=False))
-    return Move(tree, old, new, changes, plumbing.repository.state_dir / "landing-index", (descriptor,))
+    changes, links, unlinked = {}, set(), set()
+    for meta, path in zip(fields[::2], fields[1::2], strict=False):
+        old_mode, new_mode, _, _, letter = meta.lstrip(":").split(" ")
+        changes[path] = letter[0]
+        if _GITLINK in (old_mode, new_mode):
+            links.add(path)
+        if old_mode == _GITLINK and letter[0] == "T":
+            unlinked.add(path)
+    index = plumbing.repository.state_dir / "landing-index"
+    return Move(plumbing, tree, old, new, changes, frozenset(links), frozenset(unlinked), index, (descriptor,))
 
 
 def mend(plumbing: Plumbing, tree: Worktree, descriptor: int) -> Held | None:

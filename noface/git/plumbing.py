@@ -1,7 +1,7 @@
 """Reads a repository and makes objects in it: no working tree, nobody's programs."""
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError, UsageError
 from noface.git.blobs import BlobReader
@@ -89,6 +89,19 @@ class Plumbing:
         if listed.code != 0:
             raise failed(("ls-tree", tree), listed)
         return tuple(p for p in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if p)
+
+    def tree_without(self, tree: str, paths: tuple[str, ...], index: Path) -> str:
+        """Return a tree like `tree` but for the files at `paths`; `index` is a file to work with, removed again."""
+        git = Git.sealed(str(self.repository.common_dir), extra={"GIT_INDEX_FILE": str(index)})
+        nothing = "0" * len(tree)
+        feed = "".join(f"0 {nothing}\t{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        index.unlink(missing_ok=True)
+        try:
+            git.ask("read-tree", tree)
+            git.ask("update-index", "-z", "--index-info", stdin=feed)
+            return git.ask("write-tree")
+        finally:
+            index.unlink(missing_ok=True)
 
     def blobs(self) -> BlobReader:
         """Return a reader of files' contents; no process is started before it is asked."""
