@@ -1,23 +1,52 @@
 """A real project in a temporary folder: git repository, noface.toml, issues, a scripted worker, and noface run on it."""
 
+import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
+from warm_noface import WarmNoface
 
 # The same examples each time: what a change breaks must not hide behind luck, nor fail what it did not touch.
 # `pytest --hypothesis-profile=explore` draws new ones.
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=1000, deadline=None)
 settings.load_profile("same")
+
+_KEPT = re.compile(
+    "PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|LANG|LC_ALL|LC_CTYPE|VIRTUAL_ENV|LD_LIBRARY_PATH|PYENV_ROOT|RUSTUP_HOME"
+    "|CARGO_HOME|GOCACHE|GOPATH|GOROOT|JAVA_HOME|SSL_CERT_FILE|(PYTEST|COVERAGE|PYTHON).*"
+)
+
+
+def take_ordinary_surroundings() -> None:
+    """Make of this process, and so of all that the tests start, one that a plain shell has started.
+
+    A background job ignores SIGINT, nohup SIGHUP, and some start programs with signals blocked: children inherit all
+    of it. What this process ignores it goes on ignoring, but by a handler, which an exec sets back to the default.
+    SIGPIPE and SIGXFSZ are ignored by Python itself, which sees to its children. Of the environment what tools need
+    to work stays, not what changes what they print.
+    """
+    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda _number, _frame: None)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.umask(0o022)
+    for name in [name for name in os.environ if not _KEPT.fullmatch(name)]:
+        del os.environ[name]
+
+
+take_ordinary_surroundings()
 
 GATE = "test ! -e bad && test -e a.txt"
 
@@ -56,6 +85,8 @@ class Project:
     folder: Path
     env: dict[str, str] = field(default_factory=dict)
     base: str = ""
+    warm: ClassVar = WarmNoface()
+    started: list["subprocess.Popen[str]"] = field(default_factory=list)
 
     @property
     def script(self) -> Path:
@@ -121,7 +152,7 @@ class Project:
         )
 
     def start(self, *args: str, **env: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "noface", *args],
             cwd=self.path,
             env=self.environment(**env),
@@ -130,14 +161,22 @@ class Project:
             stdin=subprocess.DEVNULL,
             text=True,
         )
+        self.started.append(process)
+        return process
+
+    def forked(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run noface as `noface` does, without its imports where no variable of the test's own is in play."""
+        if self.env or env.keys() - {"NOFACE_FAILPOINT"}:
+            return self.noface(*args, **env)
+        return self.warm.run([*args], str(self.path), self.environment(**env), timeout=180)
 
     def run(self, *args: str, code: int = 0, **env: str) -> str:
-        done = self.noface("run", *args, **env)
+        done = self.forked("run", *args, **env)
         assert done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
 
     def shown(self, *args: str) -> dict[str, Any]:
-        done = self.noface(*args, "--json")
+        done = self.forked(*args, "--json")
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -163,8 +202,31 @@ class Project:
                     continue
         return found
 
+    def in_slots(self, name: str) -> Path:
+        """Wait until a worker or gate has written to a file of this name in a slot; the file."""
 
-def wait_for(condition: Any, seconds: float = 60.0) -> Any:
+        def found() -> Path | None:
+            try:
+                return next((path for path in (self.folder / "slots").rglob(name) if path.stat().st_size), None)
+            except OSError:  # what was listed is gone: slots are made, emptied and removed all the time
+                return None
+
+        return wait_for(found)
+
+    def end(self) -> None:
+        """End what a test has left at work; some of it may end by itself meanwhile."""
+        for process in self.started:
+            process.kill()
+            with process:  # closes its output and waits for it
+                pass
+        while left := self.processes():
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+
+def wait_for(condition: Any, seconds: float = 120.0) -> Any:
     """Poll until `condition()` is true; its value."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -187,5 +249,10 @@ def project(tmp_path: Path) -> Any:
     made.play(("*", 0, [{"write": "b.txt", "text": "done\n"}]))
     made.commit("first")
     yield made
-    for pid in made.processes():
-        os.kill(pid, signal.SIGKILL)
+    made.end()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm_noface() -> Iterator[None]:
+    yield
+    Project.warm.close()

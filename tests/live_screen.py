@@ -122,7 +122,7 @@ class Terminal:
         self.screen.feed(text)
         return bool(data)
 
-    def until(self, seen, seconds=60.0):
+    def until(self, seen, seconds=120.0):
         """Read until `seen(screen)` is true; what it returns."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

@@ -13,7 +13,6 @@ import sqlite3
 import subprocess
 import sys
 import termios
-import time
 
 import pytest
 from conftest import Project, wait_for
@@ -133,8 +132,7 @@ class Night:
 def night(tmp_path_factory):
     night = Night(tmp_path_factory.mktemp("night"))
     yield night
-    for pid in night.project.processes():
-        os.kill(pid, signal.SIGKILL)
+    night.project.end()
 
 
 def test_the_run_ends_in_good_order_with_nothing_left_running(night):
@@ -371,8 +369,8 @@ def test_ctrl_c_makes_an_interruption_of_a_run_that_then_exits_as_if_done(projec
     project.issue(7, model="polite")
     project.commit()
     running = project.start("run")
-    wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
-    time.sleep(0.1)
+    logs = project.state / "attempts/7"
+    wait_for(lambda: [log for log in logs.glob("*/agent.log") if DONE in log.read_text()])
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=60)
     assert running.returncode == 130, out

@@ -170,7 +170,7 @@ def test_what_a_killed_attempt_left_is_called_as_main_calls_it(project):
     project.issue(1)
     project.commit()
     running = project.start("run", MY_TOKEN=VALUE, **KEY)
-    wait_for(lambda: list((project.folder / "slots").rglob(f"{VALUE}.txt")))
+    project.in_slots(f"{VALUE}.txt")
     running.kill()
     running.communicate()
     wait_for(lambda: not project.processes())

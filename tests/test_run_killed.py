@@ -67,7 +67,7 @@ def check_laws(project):
 @pytest.mark.parametrize("name", FAILPOINTS)
 def test_a_run_killed_at_any_failpoint_goes_on(project, name):
     lay_out(project)
-    killed = project.noface("run", NOFACE_FAILPOINT=name)
+    killed = project.forked("run", NOFACE_FAILPOINT=name)
     assert killed.returncode == KILLED, f"{name} was never reached:\n{killed.stdout}{killed.stderr}"
     wait_for(lambda: not project.processes())
     project.run()
@@ -80,7 +80,7 @@ def test_a_run_killed_at_any_failpoint_goes_on(project, name):
 def test_three_kills_in_a_row_change_nothing_of_that(project, name):
     lay_out(project)
     for _ in range(3):
-        project.noface("run", NOFACE_FAILPOINT=name)
+        project.forked("run", NOFACE_FAILPOINT=name)
     project.run()
     check_laws(project)
     assert set(project.statuses().values()) == {"merged"}
@@ -91,7 +91,7 @@ def test_work_that_was_snapshotted_is_judged_and_not_paid_for_again(project):
     project.play(("*", 0, [{"shell": f"echo run >> {counter}"}, {"write": "b.txt", "text": "b"}]))
     project.issue(1)
     project.commit()
-    assert project.noface("run", NOFACE_FAILPOINT="gate_checkout:2").returncode == KILLED
+    assert project.forked("run", NOFACE_FAILPOINT="gate_checkout:2").returncode == KILLED
     project.run()
     assert counter.read_text() == "run\n"
     (attempt,) = project.attempts("1")
@@ -103,7 +103,7 @@ def test_no_gate_runs_again_on_a_tree_that_is_green(project):
     project.config(gate=f"echo run >> {counter}")
     project.issue(1)
     project.commit()
-    assert project.noface("run", NOFACE_FAILPOINT="landing_intent").returncode == KILLED
+    assert project.forked("run", NOFACE_FAILPOINT="landing_intent").returncode == KILLED
     project.run()
     assert counter.read_text() == "run\n" * 2  # main's tree once, the merge result once
 
@@ -116,7 +116,7 @@ def test_an_interrupted_attempt_is_charged_to_nobody_and_its_work_is_kept(projec
     project.issue(1)
     project.commit()
     running = project.start("run")
-    slot_file = wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))[0]
+    slot_file = project.in_slots("half.txt")
     assert slot_file.read_text() == "half"
     running.kill()
     running.communicate()
@@ -135,7 +135,7 @@ def test_the_first_ctrl_c_ends_the_workers_and_keeps_everything(project):
     project.issue(1)
     project.commit()
     running = project.start("run")
-    wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
+    project.in_slots("half.txt")
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=60)
     assert running.returncode == 130, out
@@ -152,7 +152,7 @@ def test_a_second_ctrl_c_stops_at_once_also_a_worker_that_will_not_listen(projec
     project.issue(1)
     project.commit()
     running = project.start("run")
-    wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
+    project.in_slots("half.txt")
     running.send_signal(signal.SIGINT)
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=60)
@@ -165,7 +165,7 @@ def test_a_second_noface_is_refused_and_told_the_first_ones_pid(project):
     project.issue(1)
     project.commit()
     running = project.start("run")
-    wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
+    project.in_slots("half.txt")
     second = project.noface("run")
     assert second.returncode == 2
     assert str(running.pid) in second.stderr
@@ -186,7 +186,7 @@ def test_a_lost_database_is_rebuilt_from_mains_trailers(project):
 
 def test_a_full_disk_ends_the_run_in_good_order(project):
     lay_out(project)
-    done = project.noface("run", NOFACE_FAILPOINT="snapshot_taken:1:enospc")
+    done = project.forked("run", NOFACE_FAILPOINT="snapshot_taken:1:enospc")
     assert done.returncode == 1
     assert "No space left" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
@@ -215,7 +215,7 @@ def test_a_killed_supervisor_is_named_and_nothing_is_left(project):
     project.issue(1)
     project.commit()
     running = project.start("run")
-    wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
+    project.in_slots("half.txt")
     player = wait_for(project.processes)[0]
     parent = int(Path(f"/proc/{player}/stat").read_text().rpartition(")")[2].split()[1])
     os.kill(parent, signal.SIGKILL)

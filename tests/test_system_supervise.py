@@ -21,11 +21,11 @@ from noface.system.supervise import COMMAND_MARKER, Canceller, Command, Ladder, 
 QUICK = Ladder(int_s=0.2, term_s=0.2)
 
 
-def alive(token):
+def alive(token, name=None):
     pids = []
     for process in psutil.process_iter():
         try:
-            if process.environ().get("NOFACE_TOKEN") == token:
+            if process.environ().get("NOFACE_TOKEN") == token and name in (None, process.name()):
                 pids.append(process.pid)
         except (psutil.Error, OSError):
             continue
@@ -266,10 +266,11 @@ def test_program_that_ignores_int_and_term_is_killed(launcher, shell, out):
     assert (ended.signal, ended.ended_by) == (signal.SIGKILL, EndedBy.CANCELLED)
 
 
-def test_ladder_sends_int_then_term_and_takes_the_answer(launcher, shell, out):
+def test_ladder_sends_int_then_term_and_takes_the_answer(shell, out):
     stop = Canceller()
     script = "trap 'echo got INT' INT; trap 'echo got TERM; exit 5' TERM; echo ready; while :; do sleep 0.02; done"
-    ended = launcher.run(shell(script), stop, when_said(out, "ready", stop.cancel))
+    with Launcher(Ladder(int_s=1.0, term_s=100.0)) as patient:
+        ended = patient.run(shell(script), stop, when_said(out, "ready", stop.cancel))
     assert out.read_text() == "ready\ngot INT\ngot TERM\n"
     assert (ended.exit_code, ended.ended_by) == (5, EndedBy.CANCELLED)
 
@@ -340,7 +341,10 @@ def test_error_in_the_adapter_kills_the_command_first(launcher, program, token):
     slow = []
 
     def broken():
-        keeper = psutil.Process(alive(token)[0]).parent()
+        started = alive(token)
+        if not started:  # the keeper has yet to become the program
+            return
+        keeper = psutil.Process(started[0]).parent()
         keeper.suspend()
         slow.append(threading.Timer(0.5, keeper.resume))
         slow[0].start()
@@ -384,7 +388,7 @@ def test_closing_the_launcher_ends_what_runs_at_once_and_refuses_more(program, s
     with ThreadPoolExecutor(4) as pool:
         deaf = shell("trap '' INT; exec sleep 1000")
         runs = [pool.submit(launcher.run, deaf) for _ in range(4)]
-        while len([pid for pid in alive(token) if psutil.Process(pid).name() == "sleep"]) < 4:
+        while len(alive(token, "sleep")) < 4:
             time.sleep(0.02)
         launcher.close()
         assert alive(token) == []

@@ -1,0 +1,153 @@
+"""noface as a child process that need not import anything first: a fork of a process that has done so already.
+
+Importing is most of what a short run of noface costs, and the tests have hundreds of those. All else is as with
+`python -m noface`: a process of its own with its own standard streams, folder, environment, signals and exit.
+What /proc tells of it (command line and first environment) is the server's, so that tests of just that start noface
+themselves.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import selectors
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+STATUS = struct.Struct("!i")
+SERVER = (sys.executable, "-P", "-I", __file__)
+
+
+class WarmNoface:
+    """Runs noface, from any thread. Close it, to end the server that the first run starts."""
+
+    def __init__(self) -> None:
+        self._server: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+        self._lock = threading.Lock()
+
+    def run(self, args: list[str], cwd: str, env: dict[str, str], timeout: float) -> "subprocess.CompletedProcess[str]":
+        """Run noface to its end, and until nobody holds its output; AssertionError where that takes too long."""
+        ours, theirs = socket.socketpair()
+        with ours:
+            out, err = self._order(ours, theirs, {"args": args, "cwd": cwd, "env": env})
+            try:
+                written = _read_all([out, err], time.monotonic() + timeout)
+                ours.settimeout(timeout)
+                (status,) = STATUS.unpack(ours.recv(STATUS.size, socket.MSG_WAITALL))
+            except TimeoutError:
+                raise AssertionError(f"noface {args} took longer than {timeout} seconds") from None
+            finally:
+                os.close(out)
+                os.close(err)
+        stdout, stderr = (data.decode().replace("\r\n", "\n") for data in written)
+        return subprocess.CompletedProcess(["noface", *args], status, stdout, stderr)
+
+    def _order(self, ours: socket.socket, theirs: socket.socket, order: dict[str, object]) -> tuple[int, int]:
+        out, out_end = os.pipe()
+        err, err_end = os.pipe()
+        null = os.open(os.devnull, os.O_RDONLY)
+        try:
+            socket.send_fds(self._running_server(), [b"."], [null, out_end, err_end, theirs.fileno()])
+        finally:
+            theirs.close()
+            for descriptor in (null, out_end, err_end):
+                os.close(descriptor)
+        ours.sendall(json.dumps(order).encode())
+        ours.shutdown(socket.SHUT_WR)
+        return out, err
+
+    def _running_server(self) -> socket.socket:
+        with self._lock:
+            if self._channel is None:
+                self._channel, theirs = socket.socketpair()
+                with theirs:
+                    self._server = subprocess.Popen(
+                        [*SERVER, str(theirs.fileno())],
+                        pass_fds=[theirs.fileno()],
+                        stdin=subprocess.DEVNULL,
+                        stdout=subprocess.PIPE,  # never read, but as little seekable as what noface will write to
+                        stderr=subprocess.PIPE,
+                    )
+            return self._channel
+
+    def close(self) -> None:
+        if self._channel is not None and self._server is not None:
+            self._channel.close()
+            with self._server:
+                pass
+
+
+def _read_all(descriptors: list[int], deadline: float) -> list[bytes]:
+    written = {descriptor: bytearray() for descriptor in descriptors}
+    with selectors.DefaultSelector() as waiting:
+        for descriptor in descriptors:
+            waiting.register(descriptor, selectors.EVENT_READ)
+        while waiting.get_map():
+            ready = waiting.select(max(deadline - time.monotonic(), 0))
+            if not ready:
+                raise TimeoutError
+            for key, _ in ready:
+                data = os.read(key.fd, 1 << 16)
+                written[key.fd] += data
+                if not data:
+                    waiting.unregister(key.fd)
+    return [bytes(data) for data in written.values()]
+
+
+def serve(channel: socket.socket) -> None:
+    """Fork for each request a process that forks noface and tells how it ended. Returns in noface's process."""
+    import noface.cli
+
+    for module in pkgutil.walk_packages(noface.__path__, "noface."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    gc.collect()
+    gc.freeze()
+    while True:
+        asked, descriptors, _, _ = socket.recv_fds(channel, 1, 4)
+        if not asked:
+            sys.exit()
+        if os.fork() == 0:
+            channel.close()
+            break
+        for descriptor in descriptors:
+            os.close(descriptor)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+    _watch_over_noface(descriptors[:3], socket.socket(fileno=descriptors[3]))
+
+
+def _watch_over_noface(streams: list[int], control: socket.socket) -> None:
+    with control.makefile("rb") as orders:
+        order = json.loads(orders.read())
+    pid = os.fork()
+    if pid != 0:
+        for descriptor in streams:  # its output is to end when noface does
+            os.close(descriptor)
+        _, status = os.waitpid(pid, 0)
+        with contextlib.suppress(BrokenPipeError):  # nobody waits for it any more
+            control.sendall(STATUS.pack(os.waitstatus_to_exitcode(status)))
+        os._exit(0)
+    for number, descriptor in enumerate(streams):
+        os.dup2(descriptor, number)
+    os.closerange(3, max(*streams, control.detach()) + 1)
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["env"])
+    time.tzset()
+    sys.argv[:] = ["noface", *order["args"]]
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))
+    from noface.cli.main import main
+
+    main()
