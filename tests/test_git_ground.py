@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from noface.core.protection import Protection
 from noface.git.repo import Plumbing, discover
 from noface.git.slots import checkout, give_git, open_slot
 from noface.git.snapshot import Limits, take
@@ -157,7 +158,7 @@ class Bench:
             start=start or main,
             main=main,
             message="work\n",
-            protected=protected,
+            protection=Protection(tuple(protected)),
             limits=limits,
         )
 

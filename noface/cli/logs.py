@@ -26,6 +26,7 @@ def logs(
     gate: str | None = typer.Option(None, "--gate", "-g", help="What this gate wrote, instead of the worker."),
     prompt: bool = typer.Option(False, "--prompt", help="What the worker was told."),
     diff: bool = typer.Option(False, "--diff", help="What the worker changed."),
+    undone: bool = typer.Option(False, "--undone", help="What was taken back of it in protected files."),
     follow: bool = typer.Option(False, "--follow", "-f", help="Go on: attempts, gates and questions, until it rests."),
     raw: bool = typer.Option(False, "--raw", help="The whole files byte for byte, escape sequences and all."),
     as_json: bool = typer.Option(False, "--json", help="The files' text as JSON."),
@@ -35,9 +36,14 @@ def logs(
     wanted = number if attempt is None else attempt
     if number is not None and number != wanted:
         raise UsageError(f"N is {number} and --attempt is {attempt}", "Give one of them.")
-    if bool(gate) + prompt + diff > 1 or (follow and (prompt or diff or as_json)) or (raw and as_json):
+    if (
+        bool(gate) + prompt + diff + undone > 1
+        or (follow and (prompt or diff or undone or as_json))
+        or (raw and as_json)
+    ):
         raise UsageError(
-            "--gate, --prompt and --diff show different things", "Give one of them; --follow only with --gate or --raw."
+            "--gate, --prompt, --diff and --undone show different things",
+            "Give one of them; --follow only with --gate or --raw.",
         )
     from noface.cli.look import look
     from noface.views.find import find_issue
@@ -48,7 +54,7 @@ def logs(
         _follow(found, row["id"], wanted, gate or "", config, raw=raw)
         return
     chosen = _attempt(found.reader.attempts(row["id"]), row["id"], wanted)
-    files = _files(chosen, gate, prompt=prompt, diff=diff)
+    files = _files(chosen, gate, prompt=prompt, diff=diff, undone=undone)
     if raw:
         _copy(files)
     else:
@@ -93,7 +99,7 @@ def _attempt(attempts: list[sqlite3.Row], issue_id: str, number: int | None) -> 
     raise UsageError(f"issue {issue_id} has no attempt {number}", f"Its attempts: {known}.")
 
 
-def _files(attempt: sqlite3.Row, gate: str | None, *, prompt: bool, diff: bool) -> list[Path]:
+def _files(attempt: sqlite3.Row, gate: str | None, *, prompt: bool, diff: bool, undone: bool) -> list[Path]:
     """Return the files that were asked for; raise UsageError where there are none."""
     from noface.views.attempt_files import existing, gate_files, gate_names
 
@@ -104,6 +110,8 @@ def _files(attempt: sqlite3.Row, gate: str | None, *, prompt: bool, diff: bool) 
         what, files = "prompt", existing(directory / "prompt.md")
     elif diff:
         what, files = "change", existing(directory / "diff.patch")
+    elif undone:
+        what, files = "undone change of a protected file", existing(directory / "undone.patch")
     else:
         what, files = "output of the worker", existing(directory / "agent.log", directory / "agent.err")
     if files:

@@ -1,12 +1,21 @@
-"""The paths a worker's edits to which are undone before the gates run (law 11), unless [protect] says otherwise.
+"""The paths a worker's edits to which are undone before the gates run (law 11), and kept as a patch.
 
-They are what decides whether work passes: noface's own configuration, CI definitions, the configuration of
-test runners. Dependency manifests (package.json, pyproject.toml, …) are not among them: honest work edits them.
+`DEFAULT_PROTECTED` are what decides whether work passes: noface's own configuration, CI definitions, the configuration
+of test runners, and what git itself reads from a tree. `[protect] paths` replaces it. Dependency manifests
+(package.json, pyproject.toml, …) are not among them: honest work edits them.
+
+Two more lists hold whatever `[protect]` says; only `may_change` in the issue's own file lifts them:
+
+* `SELF_STARTING`: what runs without being asked for, in the next worker or on the machine of whoever pulls, when an
+  agent starts, a folder is opened or entered, or a commit is made. What runs only where a person types its name
+  (package.json's scripts, a Makefile, flake.nix) is the work itself and stands in none of the lists.
+* `INSTRUCTIONS`: what agents read as the project's word before anything else.
+
+A bare name means the entry itself and all below it, so that a link or a file in a folder's place is undone as well.
+`**/` in front: the tools read it in any folder that they are started in, or that they work in.
 """
 
-DEFAULT_PROTECTED = (
-    "noface.toml",
-    ".noface.toml",
+_CI = (
     ".github/workflows/**",
     ".github/actions/**",
     ".gitlab-ci.yml",
@@ -23,6 +32,49 @@ DEFAULT_PROTECTED = (
     "bitbucket-pipelines.yml",
     "appveyor.yml",
     "Jenkinsfile",
+    ".forgejo/workflows/**",
+    ".gitea/workflows/**",
+    ".gitlab-ci.yaml",
+    ".azure-pipelines/**",
+    ".azuredevops/**",
+    "azure-pipelines*.yml",
+    "azure-pipelines*.yaml",
+    ".appveyor.yml",
+    ".drone.*",
+    ".woodpecker.yaml",
+    ".cirrus.star",
+    ".semaphore/**",
+    ".teamcity/**",
+    ".tekton/**",
+    ".harness/**",
+    ".builds/**",
+    ".build.yml",
+    ".kokoro/**",
+    ".zuul.yaml",
+    ".zuul.d/**",
+    "zuul.yaml",
+    "zuul.d/**",
+    ".prow.yaml",
+    ".packit.yaml",
+    "Jenkinsfile.*",
+    "buildspec.yml",
+    "buildspec.yaml",
+    "cloudbuild.yaml",
+    "cloudbuild.yml",
+    "cloudbuild.json",
+    "codemagic.yaml",
+    "bitrise.yml",
+    "screwdriver.yaml",
+    "wercker.yml",
+    ".mergify.yml",
+    ".github/mergify.yml",
+    "bors.toml",
+)
+
+DEFAULT_PROTECTED = (
+    "noface.toml",
+    ".noface.toml",
+    *_CI,
     ".pre-commit-config.yaml",
     "**/conftest.py",
     "**/pytest.ini",
@@ -42,4 +94,137 @@ DEFAULT_PROTECTED = (
     "**/.rspec",
     "codecov.yml",
     ".codecov.yml",
+    # They choose the person's own filters and diff programs for files, hide files from archives and reviews, put
+    # errors into every checkout, and say where submodules and large files are fetched from, with which login.
+    "**/.gitattributes",
+    ".gitmodules",
+    ".lfsconfig",
+)
+
+_AGENTS = (
+    "**/.agent",
+    "**/.agents",
+    "**/.aider.conf.yml",
+    "**/.aider.conf.yaml",
+    "**/.aider.model.metadata.json",
+    "**/.aider.model.settings.yml",
+    "**/.amazonq",
+    "**/.amp",
+    "**/.augment",
+    "**/.claude",
+    "**/.claude-plugin",
+    "**/.cline",
+    "**/.codex",
+    "**/.continue",
+    "**/.crush",
+    "**/.crush.json",
+    "**/crush.json",
+    "**/.cursor",
+    "**/.factory",
+    "**/.gemini",
+    "**/.goose",
+    "**/.junie",
+    "**/.kilocode",
+    "**/.kilocodemodes",
+    "**/.kiro",
+    "**/.mcp.json",
+    "**/.opencode",
+    "**/opencode.json",
+    "**/opencode.jsonc",
+    "**/.openhands",
+    "**/.qwen",
+    "**/.roo",
+    "**/.roomodes",
+    "**/.trae",
+    "**/.windsurf",
+    ".github/agents/**",
+    ".github/chatmodes/**",
+    ".github/hooks/**",
+    ".github/prompts/**",
+    ".github/skills/**",
+)
+_EDITORS = (
+    "**/.vscode",
+    "**/*.code-workspace",
+    "**/.idea",
+    "**/.zed",
+    "**/.fleet",
+    "**/.helix",
+    "**/.exrc",
+    "**/.nvimrc",
+    "**/.nvim.lua",
+    "**/.lvimrc",
+    "**/.dir-locals.el",
+    "**/.dir-locals-2.el",
+    "**/.devcontainer",
+    "**/.devcontainer.json",
+    ".gitpod.yml",
+    ".gitpod.Dockerfile",
+    ".idx/**",
+    ".replit",
+    ".codesandbox/**",
+)
+_SHELLS = (
+    "**/.envrc",
+    "**/mise.toml",
+    "**/mise.*.toml",
+    "**/.mise.toml",
+    "**/.mise.*.toml",
+    "**/.mise",
+    "**/mise/config*.toml",
+    "**/mise/conf.d",
+    "**/.rtx.toml",
+    "**/.rvmrc",
+    "**/.autoenv",
+    "**/.autoenv.zsh",
+    "**/devbox.json",
+    "**/devenv.nix",
+    "**/devenv.yaml",
+)
+_GIT_HOOKS = (
+    "**/.husky",
+    "**/.huskyrc*",
+    "**/husky.config.*",
+    "**/.githooks",
+    "**/.git-hooks",
+    "**/.pre-commit-config.yaml",
+    "**/.pre-commit-config.yml",
+    "**/prek.toml",
+    "**/lefthook.*",
+    "**/.lefthook.*",
+    "**/lefthook-local.*",
+    "**/.lefthook-local.*",
+    "**/.lefthook",
+    "**/.lefthook-local",
+    "**/.config/lefthook*",
+    "**/.overcommit.yml",
+    "**/captainhook.json",
+    "**/grumphp.yml",
+    "**/grumphp.yml.dist",
+    "**/.simple-git-hooks.*",
+    "**/simple-git-hooks.*",
+    "**/.lintstagedrc*",
+    "**/lint-staged.config.*",
+)
+SELF_STARTING = (*_AGENTS, *_EDITORS, *_SHELLS, *_GIT_HOOKS)
+
+INSTRUCTIONS = (
+    "**/AGENTS.md",
+    "**/AGENTS.override.md",
+    "**/AGENT.md",
+    "**/CLAUDE.md",
+    "**/CLAUDE.local.md",
+    "**/CRUSH.md",
+    "**/GEMINI.md",
+    "**/QWEN.md",
+    "**/WARP.md",
+    "**/.augment-guidelines",
+    "**/.clinerules",
+    "**/.continuerules",
+    "**/.cursorrules",
+    "**/.goosehints",
+    "**/.roorules*",
+    "**/.windsurfrules",
+    ".github/copilot-instructions.md",
+    ".github/instructions/**",
 )

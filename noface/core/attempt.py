@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from noface.core.failure import Failure, PriorFailure
 from noface.core.gate import GateResult, GateSpec, Proof
 from noface.core.issue import Issue
+from noface.core.protection import Protection
 from noface.core.taxonomy import PASSED
 from noface.core.worker_run import AgentRun, ModelSpec, WorkerReport
 
@@ -55,6 +56,7 @@ class AttemptOrder:
     best attempt so far merged with main). `token` fences late results. `slot` names the workspace.
     `known_failures` maps a gate's key to the tests that fail on main already (baseline "only-new"), None under
     "require-green". `think` asks for extended thinking. `role` is "worker", or the topic of a question.
+    `protected`, `may_change` and `any_case` are the three parts of `protection`.
     """
 
     run_id: str
@@ -74,6 +76,13 @@ class AttemptOrder:
     resumed: bool = False
     think: bool = False
     role: str = "worker"
+    may_change: tuple[str, ...] = ()
+    any_case: bool = False
+
+    @property
+    def protection(self) -> Protection:
+        """What of the worker's edits is undone."""
+        return Protection(self.protected, self.may_change, self.any_case)
 
 
 @dataclass(frozen=True, slots=True)

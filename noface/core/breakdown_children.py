@@ -52,4 +52,5 @@ def make_child(
         content_hash=hashlib.sha256(told.encode()).hexdigest()[:_HASH_CHARS],
         parent=parent.id,
         depth=parent.depth + 1,
+        may_change=parent.may_change,
     )

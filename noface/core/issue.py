@@ -13,6 +13,7 @@ class Issue:
 
     `tier` is the lowest tier that works on it. `parent` and `depth` are those of an issue that a breakdown made.
     `recheck` are commands of other issues that must pass again, since its boundary was widened into their work (K5).
+    `may_change` are globs of protected files that its work may change all the same; only an issue file sets it.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Issue:
     parent: str | None = None
     depth: int = 0
     recheck: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,17 @@ from functools import lru_cache
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
+    """Translate one glob."""
+    return re.compile(_expression(pattern), re.DOTALL)
+
+
+@lru_cache(maxsize=64)
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Translate several globs at once: there are hundreds of them, asked about each of many files."""
+    return re.compile("|".join(_expression(pattern) for pattern in patterns), re.DOTALL)
+
+
+def _expression(pattern: str, below: str = "(?:/.*)?") -> str:
     """Translate a glob: `*` and `?` stay inside a folder, `**` crosses folders, a bare name also means all below.
 
     `**/` at the start of a name stands for any number of folders, none included. `.` and `/` mean everything; square
@@ -13,7 +24,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     """
     text = pattern.strip()
     if text in (".", "./", "/"):
-        return re.compile(".*", re.DOTALL)
+        return ".*"
     text = text.removeprefix("./").lstrip("/").rstrip("/")
     while "**/**/" in text:
         text = text.replace("**/**/", "**/")
@@ -35,7 +46,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         else:
             parts.append(re.escape(text[position]))
             position += 1
-    return re.compile("".join(parts) + "(?:/.*)?", re.DOTALL)
+    return "".join(parts) + below
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -45,4 +56,22 @@ def matches(path: str, pattern: str) -> bool:
 
 def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
     """Tell whether any of `patterns` means `path`."""
-    return any(matches(path, pattern) for pattern in patterns)
+    return bool(patterns) and _any_of(patterns).fullmatch(path) is not None
+
+
+def is_folder_of(path: str, patterns: tuple[str, ...]) -> bool:
+    """Tell whether any of `patterns` names something in the folder `path` in so many words, as `a/b` names of `a`."""
+    return _folders(patterns).fullmatch(path) is not None
+
+
+@lru_cache(maxsize=64)
+def _folders(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    found = {}
+    for pattern in patterns:
+        start = "**/" if pattern.startswith("**/") else ""
+        parts = pattern.strip().removeprefix("./").removeprefix(start).strip("/").split("/")
+        for end in range(1, len(parts)):
+            if "**" in parts[end - 1]:
+                break
+            found[start + "/".join(parts[:end])] = True
+    return re.compile("|".join(_expression(folder, below="") for folder in found) or "(?!)", re.DOTALL)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from noface.config.protected import DEFAULT_PROTECTED
+from noface.config.protected import DEFAULT_PROTECTED, INSTRUCTIONS, SELF_STARTING
 from noface.core.named_files import named_paths
 
 NAMED_MAX = 8
@@ -11,9 +11,10 @@ _GLOB = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True)
 class ProtectedShown:
-    """`usual`: the built-in patterns all hold, so that words can stand for them; `more` counts what is not named."""
+    """`usual`, `agents`: the built-in patterns all hold, so that words can stand for them; `more` are not named."""
 
     usual: bool = False
+    agents: bool = False
     paths: tuple[str, ...] = ()
     more: int = 0
 
@@ -21,10 +22,12 @@ class ProtectedShown:
 def protected_shown(protected: tuple[str, ...], accept: tuple[str, ...]) -> ProtectedShown:
     """Return what to say: first the files that the issue's `accept` commands name, then other files, then patterns."""
     usual = set(DEFAULT_PROTECTED) <= set(protected)
-    rest = [path for path in dict.fromkeys(protected) if not (usual and path in DEFAULT_PROTECTED)]
+    agents = {*SELF_STARTING, *INSTRUCTIONS} <= set(protected)
+    in_words = {*(DEFAULT_PROTECTED if usual else ()), *((*SELF_STARTING, *INSTRUCTIONS) if agents else ())}
+    rest = [path for path in dict.fromkeys(protected) if path not in in_words]
     named = named_paths(accept)
     ranked = sorted(rest, key=lambda path: _rank(path, named))
-    return ProtectedShown(usual, tuple(ranked[:NAMED_MAX]), max(0, len(ranked) - NAMED_MAX))
+    return ProtectedShown(usual, agents, tuple(ranked[:NAMED_MAX]), max(0, len(ranked) - NAMED_MAX))
 
 
 def _rank(path: str, named: tuple[str, ...]) -> int:

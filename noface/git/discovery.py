@@ -1,5 +1,6 @@
 """The questions `discover` asks the user's git, and what it tells people where the answer is no."""
 
+import os
 import re
 from pathlib import Path
 
@@ -105,3 +106,18 @@ def excludes(git: Git, root: Path, common: Path) -> str:
         except OSError:
             continue
     return "\n".join(texts)
+
+
+def hooks_in_tree(git: Git, root: Path) -> str:
+    """Return the folder of the person's hooks, relative to `root`; "" where they lie outside the working tree."""
+    told = git.run("config", "--path", "-z", "--get-all", "core.hooksPath").stdout.decode("utf-8", "surrogateescape")
+    values = [value for value in told.split("\0") if value and value != os.devnull]  # the latter is noface's own
+    if not values:
+        return ""
+    folder = os.path.relpath(os.path.normpath(root / values[-1]), root)
+    return "" if folder.startswith("..") or folder == "." or folder.split("/")[0] == ".git" else folder
+
+
+def any_case(git_dir: Path) -> bool:
+    """Tell whether the file system of `git_dir` takes no notice of letter case."""
+    return (git_dir / "head").exists()

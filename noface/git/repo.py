@@ -4,7 +4,16 @@ from pathlib import Path
 
 from noface.errors import UsageError
 from noface.git.command import Git
-from noface.git.discovery import check_complete, check_version, excludes, identity, main_ref, no_repository
+from noface.git.discovery import (
+    any_case,
+    check_complete,
+    check_version,
+    excludes,
+    hooks_in_tree,
+    identity,
+    main_ref,
+    no_repository,
+)
 from noface.git.names import hold_ref, scratch_branch, slug
 from noface.git.plumbing import Merge, Plumbing
 from noface.git.repository import Repository
@@ -49,4 +58,6 @@ def discover(start: Path, main: str = "") -> Repository:
         object_format=object_format,
         shallow=shallow == "true",
         excludes=excludes(git, root, Path(common)),
+        hooks=hooks_in_tree(git, root),
+        any_case=any_case(Path(common)),
     )

@@ -8,7 +8,11 @@ from noface.git.command import Git, Identity
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A user's repository as noface found it. Paths are absolute; `main` is a full ref name."""
+    """A user's repository as noface found it. Paths are absolute; `main` is a full ref name.
+
+    `hooks` is the folder of the person's git hooks where that lies in the working tree, relative to it; `any_case` says
+    that the file system takes names that differ in letter case alone for the same.
+    """
 
     root: Path
     common_dir: Path
@@ -17,6 +21,8 @@ class Repository:
     object_format: str = "sha1"
     shallow: bool = False
     excludes: str = ""
+    hooks: str = ""
+    any_case: bool = False
 
     @property
     def objects(self) -> Path:

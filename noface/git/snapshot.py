@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 
 from noface.core.attempt import FileChange, Snapshot
-from noface.core.patterns import matches_any
+from noface.core.protection import Protection
 from noface.errors import GitError
 from noface.git.command import Git, failed
 from noface.git.look_over import Findings, look_over, shown
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
+from noface.git.restore import restored
 from noface.git.slots import Slot, ensure_folder, in_use
 
 _GITLINK = "160000"
-_ABSENT = "000000"
 _NOTES_MAX = 20
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 _DEBRIS = (":(exclude,top,glob)**/.aider*", ":(exclude,top,glob)**/.aider*/**")
@@ -28,12 +28,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A snapshot, the patch against main for people and prompts, and whether the worker changed anything."""
+    """A snapshot, the patch against main for people and prompts, and whether the worker changed anything.
+
+    `undone` is the patch of what was taken back in protected files.
+    """
 
     snapshot: Snapshot
     patch: bytes
     patch_hash: str
     changed: bool
+    undone: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +55,13 @@ def take(
     start: str,
     main: str,
     message: str,
-    protected: tuple[str, ...],
+    protection: Protection,
     limits: Limits,
 ) -> Taken:
     """Commit the slot's files on top of `start`.
 
-    `main` is what protected paths are restored from and the diff is taken against. The caller has ended every
-    process of the attempt. Raises GitError where git itself fails.
+    `main` is what protected paths are restored from and the diff is taken against; what was undone comes back as a
+    patch. The caller has ended every process of the attempt. Raises GitError where git itself fails.
     """
     with in_use(slot) as git:
         notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
@@ -68,8 +72,8 @@ def take(
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
         tree, diff_stale = _without_new_gitlinks(git, tree, diff.changes, notes)
-        guarded = tuple(c for c in diff.changes if matches_any(c.path, protected))
-        candidate_tree = _restored(git, guarded) if guarded else tree
+        guarded = tuple(c for c in diff.changes if protection.covers(c.path, c.new_mode))
+        candidate_tree = restored(git, guarded) if guarded else tree
     if guarded or diff_stale:
         diff = plumbing.diff(main, candidate_tree)
     commit = plumbing.commit_tree(tree, (start,), message)
@@ -86,7 +90,8 @@ def take(
         left_out=added.left_out,
     )
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)
-    return Taken(snapshot, diff.patch, diff.hash, changed=changed)
+    undone = plumbing.diff(candidate_tree, tree).patch if guarded else b""
+    return Taken(snapshot, diff.patch, diff.hash, changed=changed, undone=undone)
 
 
 def _add_safely(slot: Slot, git: Git, findings: Findings, limits: Limits, start: str) -> _Added:
@@ -128,16 +133,4 @@ def _without_new_gitlinks(git: Git, tree: str, changes: tuple[FileChange, ...], 
     if not links:
         return tree, False
     notes.extend(f"{shown(link.path)}: a link to another repository was undone" for link in links)
-    return _restored(git, tuple(links)), True
-
-
-def _restored(git: Git, changes: tuple[FileChange, ...]) -> str:
-    lines = []
-    for change in changes:
-        if change.old_mode == _ABSENT:
-            lines.append(f"0 {'0' * len(change.new_oid)}\t{change.path}")
-        else:
-            lines.append(f"{change.old_mode} {change.old_oid}\t{change.path}")
-    feed = "".join(line + "\0" for line in lines).encode("utf-8", "surrogateescape")
-    git.ask("update-index", "-z", "--index-info", stdin=feed)
-    return git.ask("write-tree")
+    return restored(git, tuple(links)), True

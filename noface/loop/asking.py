@@ -19,9 +19,13 @@ from noface.core.history import Advice, AdviceOutcome, Topic
 from noface.core.issue import Issue
 from noface.core.masking import Masker
 from noface.core.prices import summed
+from noface.core.protection import Protection
 from noface.core.structured import Invalid, reminder, validate
 from noface.core.taxonomy import Category
 from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
+from noface.git.refs import RefUpdate
+from noface.git.repo import hold_ref
+from noface.git.restore import with_files_of
 from noface.git.slots import give_git
 from noface.loop.agent_run import run_agent
 from noface.loop.lost_usage import lost_usage
@@ -38,7 +42,10 @@ _AGAIN = "again"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """All that asking needs. `id` is its row; `known_ids` and `limits` matter to a breakdown alone."""
+    """All that asking needs. `id` is its row; `known_ids` and `limits` matter to a breakdown alone.
+
+    `protection` names the files that the model reads from main, and never from the work it is asked about.
+    """
 
     id: int
     run_id: str
@@ -55,6 +62,7 @@ class Question:
     limits: BreakdownLimits
     asked_at: float = 0.0
     known_ids: frozenset[str] = frozenset()
+    protection: Protection = field(default_factory=Protection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +131,13 @@ def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> 
     order = _order(question, shop.masker)
     tell(Progress(question.issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}"))
     slot = shop.agent_slot(question.slot)
-    failure = prepare(shop, slot, question.start, order.token, cancel)
+    start = with_files_of(shop.plumbing, question.main, question.start, question.protection)
+    if start != question.start:
+        shop.plumbing.refs.apply(RefUpdate(hold_ref(question.issue.id, "asked"), start))
+    failure = prepare(shop, slot, start, order.token, cancel)
     if failure is not None:
         return _without(question, AdviceOutcome.UNAVAILABLE, failure.message), None
-    give_git(slot, question.issue.id, question.start)
+    give_git(slot, question.issue.id, start)
     directory = Path(question.directory)
     directory.mkdir(parents=True, exist_ok=True)
     place = Place(str(slot.path), str(directory / "prompt.md"), str(directory / "order.json"), str(directory))

@@ -38,6 +38,7 @@ from noface.system.supervise import Canceller
 
 _WORK_FILE = "work.json"
 _PATCH_FILE = "diff.patch"
+_UNDONE_FILE = "undone.patch"
 _PATCH_BYTES_MAX = 20 * 1024 * 1024
 
 
@@ -129,7 +130,7 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
         start=order.start,
         main=order.main,
         message=attempt_message(order, ""),
-        protected=order.protected,
+        protection=order.protection,
         limits=shop.limits,
     )
     hit("snapshot_taken")
@@ -141,6 +142,9 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     work = Work(agent, masked_snapshot(taken.snapshot, shop.masker, own), taken.patch_hash, taken.changed, said, notes)
     masked = shop.masker.patch(patch, MARK, own)
     write_atomic(directory / _PATCH_FILE, masked, durable=False)
+    if taken.undone:
+        undone = shop.masker.patch(taken.undone[:_PATCH_BYTES_MAX], MARK, own)
+        write_atomic(directory / _UNDONE_FILE, undone, durable=False)
     # Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.
     write_atomic(directory / _WORK_FILE, json.dumps(encode(work)), durable=False)
     hit("snapshot_recorded")

@@ -56,7 +56,7 @@ def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple
         diff = rules.Diff(
             changes=change.files,
             patch=patch,
-            paths=order.issue.paths,
+            paths=(*order.issue.paths, *order.issue.may_change) if order.issue.paths else (),
             accepted=bool(order.issue.accept),
             sizes={file.path: blobs.size(file.new_oid) or 0 for file in rules.binaries(change.files)},
             gates=changed_gates(_manifests(blobs, change.files, commands), commands),

@@ -39,6 +39,7 @@ def order_document(order: AttemptOrder) -> dict[str, Any]:
         "accept": list(issue.accept),
         "earlier": [encode(failure) for failure in order.earlier],
         "protected": list(order.protected),
+        "may_change": list(order.may_change),
         "main": order.main,
         "start": order.start,
     }

@@ -9,15 +9,15 @@ from noface.core.attempt import AttemptOrder
 from noface.core.best import best_attempt
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue, IssueState
-from noface.core.named_files import named_paths, run_scripts
-from noface.core.tampering import is_test_file
 from noface.core.worker_run import ModelSpec
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
+from noface.git.restore import with_files_of
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
 from noface.loop.learning import lessons_for
 from noface.loop.material import attempt_directory, prior
+from noface.loop.protected_files import protection_for
 from noface.loop.worker_prompt import Start, worker_prompt
 
 THINKING_FACTOR = 2
@@ -33,16 +33,20 @@ def make_order(
     """
     told = history_of(context.reader, context.questions, issue, state)
     main = context.shop.plumbing.main()
+    protection = protection_for(context, issue, main)
     start = best_start(context, told, main, accept_failing)
+    kept = with_files_of(context.shop.plumbing, main, start.commit, protection)
+    if kept != start.commit:  # of before these files were protected
+        context.shop.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
+        start = replace(start, commit=kept)
     number = context.reader.next_number(issue.id)
-    protected = context.settings.protected + _judges(context, issue, main)
     think = bool(getattr(action, "think", False))
     known = lessons_for(context, told, number)
-    prompt = worker_prompt(context, told, action, start, state.note, protected, known)
+    prompt = worker_prompt(context, told, action, start, state.note, protection.patterns, known)
     for cut in prompt.cuts:
         context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, topic=None, what=cut)
     masked = context.shop.masker.text
-    text = masked(prompt.text, (*issue.paths, *protected))
+    text = masked(prompt.text, (*issue.paths, *protection.patterns))
     order = AttemptOrder(
         run_id=context.run_id,
         token=secrets.token_hex(12),
@@ -55,7 +59,9 @@ def make_order(
         slot=slot,
         directory=attempt_directory(context.settings.attempts_dir, issue.id, number),
         gates=context.gates_for(issue),
-        protected=protected,
+        protected=protection.patterns,
+        may_change=protection.may_change,
+        any_case=protection.any_case,
         earlier=tuple(prior(attempt) for attempt in told.attempts if attempt.failure is not None),
         known_failures=context.known,
         think=think,
@@ -100,23 +106,3 @@ def best_start(context: RunContext, told: History, main: str, accept_failing: in
 
 def _divided(advice: Advice) -> bool:
     return advice.outcome in (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)
-
-
-def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
-    """Return the files by which work is judged, or done: they are protected (law 11).
-
-    What `accept` names, and of a folder it names the test files (`pytest src` must not protect the sources); and the
-    scripts that gates and workers are, run by themselves or by a shell.
-    """
-    settings, plumbing = context.settings, context.shop.plumbing
-    accept = named_paths(issue.accept)
-    commands = tuple(gate.command for gate in settings.gates) + tuple(m.command for m in settings.models.values())
-    scripts = run_scripts(commands)
-    if not accept and not scripts:
-        return ()
-    found = plumbing.entries(main, tuple(sorted({*accept, *scripts})))
-    return tuple(sorted(p for p in found if p in accept or p in scripts or (is_test_file(p) and _below(p, accept))))
-
-
-def _below(path: str, folders: tuple[str, ...]) -> bool:
-    return any(path.startswith(f"{folder}/") for folder in folders)

@@ -1,8 +1,10 @@
 """Makes a slot ready: checkout, and `[project] setup` where the slot is new or its inputs changed."""
 
 import hashlib
+import os
 from pathlib import Path
 
+from noface.config.protected import INSTRUCTIONS, SELF_STARTING
 from noface.core.failure import Failure
 from noface.core.patterns import matches_any
 from noface.core.taxonomy import FailureKind
@@ -20,6 +22,7 @@ _TAIL_BYTES = 8_000
 
 def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Canceller) -> Failure | None:
     """Check `commit` out in the slot and set it up; return why that failed, if it did."""
+    _clear_beside(slot)
     checkout(slot, commit)
     stamp = _stamp(shop, commit)
     if (
@@ -30,6 +33,14 @@ def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Cancell
     if failure is None:
         write_atomic(slot.setup_stamp, stamp)
     return failure
+
+
+def _clear_beside(slot: Slot) -> None:
+    """Remove what a worker put beside the workspaces: agents read settings and instructions of the folders above."""
+    with os.scandir(slot.path.parent) as entries:
+        planted = [entry.name for entry in entries if matches_any(entry.name, (*SELF_STARTING, *INSTRUCTIONS))]
+    for name in planted:
+        remove(slot.path.parent / name)
 
 
 def prepare_gate_slot(

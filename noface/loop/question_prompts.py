@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from noface.core.answers.table import ANSWERS
 from noface.core.attempt import PastAttempt
@@ -18,6 +19,7 @@ from noface.loop.histories import history_of
 from noface.loop.learning import look_up
 from noface.loop.material import attempt_directory, patch_of, prior, related_files, told_of
 from noface.loop.own_answers import known_ids
+from noface.loop.protected_files import protection_for
 
 _SITUATIONS = {
     Topic.DIAGNOSIS: Situation.DIAGNOSIS,
@@ -90,6 +92,8 @@ def make_question(
         limits=_bounds(context),
         asked_at=context.clock.now(),
         known_ids=known_ids(context),
+        # Whatever the work may change: who judges it is not to be told how by it.
+        protection=replace(protection_for(context, issue, main), may_change=()),
     )
 
 

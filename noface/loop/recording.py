@@ -47,6 +47,7 @@ def _notes(report: AttemptReport) -> tuple[str, ...]:
     notes = list(report.notes)
     if snapshot is not None and snapshot.protected_edits:
         notes.append(f"protected files put back: {', '.join(snapshot.protected_edits[:_PATHS_SHOWN_MAX])}")
+        notes.append("what was undone is kept in undone.patch; to see it: noface logs ID N --undone")
     if agent is not None and agent.survivors_killed:
         notes.append(f"{agent.survivors_killed} process(es) the worker left behind were ended")
     if agent is not None and agent.usage.priced:

@@ -133,7 +133,7 @@ def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Sn
             start=attempt.start,
             main=attempt.main,
             message=attempt_message(order, INTERRUPTED),
-            protected=order.protected,
+            protection=order.protection,
             limits=context.shop.limits,
         )
     except GitError:

@@ -94,6 +94,7 @@ class FrontMatter(BaseModel):
     tier: Annotated[int, Field(ge=1, le=TIER_MAX)] | None = None
     max_attempts: Annotated[int, Field(ge=1)] | None = None
     no_escalate: bool = False
+    may_change: list[Annotated[str, AfterValidator(_inside)]] = []
 
 
 _EXPECTED = {
@@ -107,6 +108,7 @@ _EXPECTED = {
     "tier": f"a whole number from 1 to {TIER_MAX}, the lowest tier of [models] that works on it",
     "max_attempts": "a whole number from 1 up",
     "no_escalate": "true or false",
+    "may_change": 'a list of globs of protected files, such as ["CLAUDE.md"]',
 }
 
 

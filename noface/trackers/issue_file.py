@@ -151,6 +151,7 @@ def _issue(source: str, name: str, title: str, body: str, matter: "FrontMatter |
         tier=matter.tier,
         max_attempts=matter.max_attempts,
         no_escalate=matter.no_escalate,
+        may_change=tuple(matter.may_change),
         source=source,
         content_hash=content_hash,
     )

@@ -39,6 +39,7 @@ def schema() -> Schema:
         accept=texts("Commands that must pass for this issue as well: those of `issue`."),
         earlier=listed("The attempts at this issue that failed, oldest first; none for a question.", _earlier()),
         protected=texts("Paths and globs: changes of these files are undone before the gates run."),
+        may_change=texts("Paths and globs: changes of these files stay, though they are protected."),
         main=text(
             "The commit of main when the order was made, as a full object id; empty where a model is only tried."
         ),

@@ -1,0 +1,77 @@
+"""Which files a worker's edits are undone in, and who may lift that: `[protect]` < the issue's `paths` < `may_change`.
+
+An issue's `paths` lift what `[protect]` lists only where a person names the very file, without a wildcard: `src/**` is
+a boundary and says nothing of a conftest.py in it. A part of a breakdown has its paths from a model, so they lift
+nothing. `may_change`, which only the issue's own file can set, lifts everything it names. noface's own configuration
+is never lifted by `paths`.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from noface.config.protected import INSTRUCTIONS, SELF_STARTING
+from noface.core.issue import Issue
+from noface.core.patterns import is_folder_of, matches_any
+
+_LINK = "120000"
+_ANYWHERE = "**/"
+_OWN = ("noface.toml", ".noface.toml")
+# On a person's file system `.CLAUDE/` may be `.claude/`. Below the top, `docs/agents.md` is more likely a page.
+_ANY_CASE = tuple(
+    pattern.casefold() for pattern in (*SELF_STARTING, *(each.removeprefix(_ANYWHERE) for each in INSTRUCTIONS))
+)
+_WILDCARDS = frozenset("*?")
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """Globs of files whose edits are undone, and of those among them that the issue's work may change.
+
+    `any_case`: the file system takes no notice of letter case, so names that differ in it alone are the same.
+    """
+
+    patterns: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
+    any_case: bool = False
+
+    def covers(self, path: str, mode: str = "") -> bool:
+        """Tell whether an edit of `path` is undone; `mode` is git's, of what the edit puts there.
+
+        A link is also covered where protected files would be read through it.
+        """
+        if matches_any(path, self.may_change):
+            return False
+        folded = path.casefold()
+        if matches_any(path, self.patterns) or matches_any(folded, _any_case(self.patterns)):
+            return True
+        if self.any_case and matches_any(folded, _folded(self.patterns)):
+            return True
+        return mode == _LINK and is_folder_of(folded, _folded(self.patterns))
+
+
+def protection_of(
+    issue: Issue, listed: tuple[str, ...], judges: tuple[str, ...] = (), *, any_case: bool = False
+) -> Protection:
+    """Return what is protected from an issue's work: `listed` by `[protect]`, `judges` that decide on this issue."""
+    named = (
+        frozenset(path for path in issue.paths if not _WILDCARDS & set(path)) if issue.parent is None else frozenset()
+    )
+    always = (*SELF_STARTING, *INSTRUCTIONS)
+    lifted = tuple(
+        path
+        for path in sorted(named)
+        if path not in _OWN and path not in judges and not matches_any(path, always) and matches_any(path, listed)
+    )
+    patterns = tuple(dict.fromkeys((*listed, *always, *judges)))
+    return Protection(patterns, (*issue.may_change, *lifted), any_case)
+
+
+@lru_cache(maxsize=64)
+def _folded(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(pattern.casefold() for pattern in patterns)
+
+
+@lru_cache(maxsize=64)
+def _any_case(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of the built-in patterns that hold in any case are in force."""
+    return _ANY_CASE if set(SELF_STARTING) <= set(patterns) else ()

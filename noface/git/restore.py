@@ -1,0 +1,42 @@
+"""Puts files of a tree back to what they are elsewhere, in the object store alone."""
+
+import os
+
+from noface.core.attempt import FileChange
+from noface.core.protection import Protection
+from noface.git.command import Git
+from noface.git.hub import make_hub
+from noface.git.plumbing import Plumbing
+
+_ABSENT = "000000"
+
+
+def restored(git: Git, changes: tuple[FileChange, ...]) -> str:
+    """Take `changes` back in the index that `git` works with; return its tree."""
+    lines = []
+    for change in changes:
+        if change.old_mode == _ABSENT:
+            lines.append(f"0 {'0' * len(change.new_oid)}\t{change.path}")
+        else:
+            lines.append(f"{change.old_mode} {change.old_oid}\t{change.path}")
+    feed = "".join(line + "\0" for line in lines).encode("utf-8", "surrogateescape")
+    git.ask("update-index", "-z", "--index-info", stdin=feed)
+    return git.ask("write-tree")
+
+
+def with_files_of(plumbing: Plumbing, main: str, commit: str, protection: Protection) -> str:
+    """Return `commit`, or a commit on top of it, in which the protected files are those of `main`."""
+    changes = tuple(c for c in plumbing.diff(main, commit).changes if protection.covers(c.path, c.new_mode))
+    if not changes:
+        return commit
+    repository = plumbing.repository
+    hub = make_hub(repository, repository.state_dir / "hubs" / "merge")
+    index = hub / f"index-{os.urandom(8).hex()}"
+    try:
+        extra = {"GIT_INDEX_FILE": str(index)}
+        git = Git.sealed(str(hub), objects=str(repository.objects), identity=repository.identity, extra=extra)
+        git.ask("read-tree", commit)
+        tree = restored(git, changes)
+    finally:
+        index.unlink(missing_ok=True)
+    return plumbing.commit_tree(tree, (commit,), "Take protected files from main\n")
