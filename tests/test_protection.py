@@ -6,8 +6,8 @@ from test_git_ground import a_bench, git, write
 from noface.config.protected import DEFAULT_PROTECTED
 from noface.core.issue import Issue
 from noface.core.protection import Protection, protection_of
-from noface.git.discovery import hooks_in_tree
 from noface.git.command import Git
+from noface.git.discovery import hooks_in_tree
 from noface.git.restore import with_files_of
 from noface.loop.protected_files import named_instructions
 
@@ -16,15 +16,62 @@ USUAL = protection_of(Issue("7", "t"), DEFAULT_PROTECTED)
 
 @pytest.mark.parametrize(
     "path",
-    """.claude/settings.json .claude packages/web/.claude/skills/x/SKILL.md .mcp.json sub/.mcp.json .codex/config.toml
-    .gemini/settings.json .opencode/plugin/x.ts opencode.json opencode.jsonc .aider.conf.yml .cursor/hooks.json .cursorrules
-    .vscode/tasks.json .vscode/settings.json x.code-workspace .envrc sub/.envrc .husky/pre-commit frontend/.husky/pre-push
-    .githooks/pre-commit .pre-commit-config.yaml sub/.pre-commit-config.yaml lefthook.yml lefthook.toml .lefthook.yml
-    .devcontainer/devcontainer.json .devcontainer.json mise.toml .mise.local.toml .config/mise/config.toml
-    .gitattributes docs/.gitattributes .gitmodules .lfsconfig .github/workflows/ci.yml .gitlab-ci.yml .tekton/run.yaml
-    .forgejo/workflows/ci.yml azure-pipelines-2.yml CLAUDE.md src/CLAUDE.md CLAUDE.local.md AGENTS.md lib/AGENTS.md
-    GEMINI.md QWEN.md .windsurfrules .clinerules .clinerules/x.md .github/copilot-instructions.md
-    .github/instructions/a.instructions.md .exrc .idea/workspace.xml""".split(),
+    [
+        ".claude/settings.json",
+        ".claude",
+        "packages/web/.claude/skills/x/SKILL.md",
+        ".mcp.json",
+        "sub/.mcp.json",
+        ".codex/config.toml",
+        ".gemini/settings.json",
+        ".opencode/plugin/x.ts",
+        "opencode.json",
+        "opencode.jsonc",
+        ".aider.conf.yml",
+        ".cursor/hooks.json",
+        ".cursorrules",
+        ".vscode/tasks.json",
+        ".vscode/settings.json",
+        "x.code-workspace",
+        ".envrc",
+        "sub/.envrc",
+        ".husky/pre-commit",
+        "frontend/.husky/pre-push",
+        ".githooks/pre-commit",
+        ".pre-commit-config.yaml",
+        "sub/.pre-commit-config.yaml",
+        "lefthook.yml",
+        "lefthook.toml",
+        ".lefthook.yml",
+        ".devcontainer/devcontainer.json",
+        ".devcontainer.json",
+        "mise.toml",
+        ".mise.local.toml",
+        ".config/mise/config.toml",
+        ".gitattributes",
+        "docs/.gitattributes",
+        ".gitmodules",
+        ".lfsconfig",
+        ".github/workflows/ci.yml",
+        ".gitlab-ci.yml",
+        ".tekton/run.yaml",
+        ".forgejo/workflows/ci.yml",
+        "azure-pipelines-2.yml",
+        "CLAUDE.md",
+        "src/CLAUDE.md",
+        "CLAUDE.local.md",
+        "AGENTS.md",
+        "lib/AGENTS.md",
+        "GEMINI.md",
+        "QWEN.md",
+        ".windsurfrules",
+        ".clinerules",
+        ".clinerules/x.md",
+        ".github/copilot-instructions.md",
+        ".github/instructions/a.instructions.md",
+        ".exrc",
+        ".idea/workspace.xml",
+    ],
 )
 def test_what_starts_by_itself_and_what_agents_obey_is_protected(path):
     assert USUAL.covers(path)
@@ -32,8 +79,24 @@ def test_what_starts_by_itself_and_what_agents_obey_is_protected(path):
 
 @pytest.mark.parametrize(
     "path",
-    """src/claude.py docs/claude.md docs/agents.md README.md CONVENTIONS.md package.json Makefile .gitignore .npmrc
-    .tool-versions .github/CODEOWNERS .github/logo.svg src/vscode/tasks.json src/mise.py .env flake.nix""".split(),
+    [
+        "src/claude.py",
+        "docs/claude.md",
+        "docs/agents.md",
+        "README.md",
+        "CONVENTIONS.md",
+        "package.json",
+        "Makefile",
+        ".gitignore",
+        ".npmrc",
+        ".tool-versions",
+        ".github/CODEOWNERS",
+        ".github/logo.svg",
+        "src/vscode/tasks.json",
+        "src/mise.py",
+        ".env",
+        "flake.nix",
+    ],
 )
 def test_the_work_itself_is_not_protected(path):
     assert not USUAL.covers(path)
