@@ -55,7 +55,9 @@ def clean(
         if not as_json:
             page.show(removal_lines(found, page.width(), dry_run=dry_run))
         if not dry_run:
-            _remove(plumbing, slots, [each for each in found if not each.why])
+            going = [each for each in found if not each.why]
+            _remember_released(repository, going)
+            _remove(plumbing, slots, going)
     if as_json:
         page.show_json(clean_document(found, dry_run=dry_run))
     else:
@@ -192,6 +194,26 @@ def _size(path: Path) -> int:
                 with contextlib.suppress(OSError):
                     total += Path(folder, name).lstat().st_size
     return total
+
+
+def _remember_released(repository: "Repository", going: "list[Leftover]") -> None:
+    """Remember which attempts a person lets go of, or `noface fsck` would take their work for lost."""
+    import json
+
+    from noface.store.database import Database
+    from noface.store.journal import Journal
+    from noface.store.reader import Reader
+    from noface.views.leftovers import What
+
+    path = repository.state_dir / "state.db"
+    issues = {each.issue for each in going if each.what is What.REF and each.issue}
+    if not issues or not path.exists():
+        return
+    with contextlib.closing(Database.open(path)) as database:
+        reader = Reader(database)
+        newest = {name: reader.next_number(name) - 1 for name in issues}
+        released = json.loads(reader.fact("released") or "{}") | newest
+        Journal(database).fact("released", json.dumps(released))
 
 
 def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:

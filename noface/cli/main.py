@@ -29,6 +29,7 @@ VERBS: dict[str, str] = {
     "config": "config",
     "schema": "schema",
     "doctor": "doctor",
+    "fsck": "fsck",
     "clean": "clean",
     "demo": "demo",
 }

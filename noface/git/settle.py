@@ -6,7 +6,7 @@ from pathlib import Path
 from noface.git.forward import cut_off, index_is_new, local_changes
 from noface.git.land import advance_alone, landing
 from noface.git.mend import make_move, mend
-from noface.git.outcome import Landed, Moved, Result
+from noface.git.outcome import Held, Landed, Moved, Result
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
 from noface.git.worktrees import holding, worktrees
@@ -35,6 +35,13 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
             plumbing.refs.apply(RefUpdate(plumbing.repository.main, new, old))
             return Landed(new)
         return advance_alone(plumbing, old, new, note, descriptor)
+
+
+def settle_forgotten(plumbing: Plumbing) -> tuple[Held, ...]:
+    """Bring moves of files to an end that were cut off and that no record tells of; return what is in the way."""
+    with landing(plumbing) as descriptor:
+        cut = [tree for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree) is not None]
+        return tuple(held for tree in cut if (held := mend(plumbing, tree, descriptor)) is not None)
 
 
 def _remove_own_ref_locks(plumbing: Plumbing, new: str, *, ours: bool) -> None:

@@ -165,6 +165,7 @@ class MergeQueue:
             new=commit,
             tree=proof.tree,
             gates=proof.gate_keys,
+            results=proof.gates,
         )
         hit("landing_intent")
         result = advance(plumbing, proof.main, commit, f"noface: land issue {entry.issue.id}")

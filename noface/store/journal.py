@@ -41,12 +41,17 @@ class Journal:
     def run_started(self, at: float, pid: int) -> None:
         """Record that this run began; runs that never ended are marked as cut off."""
         with self._db.transaction() as connection:
+            self.runs_cut_off(at)
+            connection.execute("INSERT INTO runs (id, pid, started_at) VALUES (?, ?, ?)", (self._run_id, pid, at))
+            self.event(at, "run_started", pid=pid)
+
+    def runs_cut_off(self, at: float) -> None:
+        """Mark the runs of others that never ended as cut off."""
+        with self._db.transaction() as connection:
             connection.execute(
                 "UPDATE runs SET ended_at = ?, ended_why = 'cut off' WHERE ended_at IS NULL AND id != ?",
                 (at, self._run_id),
             )
-            connection.execute("INSERT INTO runs (id, pid, started_at) VALUES (?, ?, ?)", (self._run_id, pid, at))
-            self.event(at, "run_started", pid=pid)
 
     def run_ended(self, at: float, exit_code: int, why: str) -> None:
         """Record how this run ended."""
@@ -233,6 +238,10 @@ class Journal:
             )
             count_cost(connection, issue_id)
 
+    def recount(self, issue_id: str) -> None:
+        """Bring an issue's counters up to its rows, where something else has changed them."""
+        self._count(issue_id)
+
     def action(self, at: float, issue_id: str, number: int | None, action: Action) -> None:
         """Record a decision with its reason, on the attempt that led to it."""
         with self._db.transaction() as connection:
@@ -285,16 +294,38 @@ class Journal:
             self.event(at, "dependency_found", issue_id, needs=needs)
 
     def landing_intent(
-        self, at: float, issue_id: str, number: int, *, old: str, new: str, tree: str, gates: tuple[str, ...]
+        self,
+        at: float,
+        issue_id: str,
+        number: int,
+        *,
+        old: str,
+        new: str,
+        tree: str,
+        gates: tuple[str, ...],
+        results: tuple[GateResult, ...] = (),
     ) -> int:
-        """Record that main is about to move from `old` to `new`; return the landing's id."""
+        """Record that main is about to move from `old` to `new`; return the landing's id.
+
+        `results` are those of the gates by the keys `gates`: they become part of the record, so that what proves a
+        landing is there whenever the landing is, also where a result is none that other trees may profit from.
+        """
         with self._db.transaction() as connection:
             cursor = connection.execute(
                 "INSERT INTO landings (issue_id, number, old, new, tree, gates, state, at)"
                 " VALUES (?, ?, ?, ?, ?, ?, 'intent', ?)",
                 (issue_id, number, old, new, tree, dumps(gates), at),
             )
-            return int(cursor.lastrowid or 0)
+            landing = int(cursor.lastrowid or 0)
+            connection.executemany(
+                "INSERT OR IGNORE INTO gate_memo (key, tree, gate, result, at) VALUES (?, ?, ?, ?, ?)",
+                [
+                    (key, result.tree, result.gate.name, dumps(result), at)
+                    for key, result in zip(gates, results, strict=False)
+                ],
+            )
+            connection.execute("INSERT OR IGNORE INTO facts (name, value) VALUES ('proofs_from', ?)", (str(landing),))
+            return landing
 
     def landing_dropped(self, landing_id: int) -> None:
         """Record that a landing did not take place."""

@@ -40,6 +40,15 @@ def sweep(marker_name: str, marker_value: str, patience_s: float = PATIENCE_S) -
         time.sleep(LOOK_AGAIN_S)
 
 
+def carriers(marker_name: str, marker_value: str) -> tuple[int, ...]:
+    """Return the pids of this user's processes with NAME=VALUE in their environment, as `sweep` would kill them."""
+    import psutil
+
+    spared = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    found = (process.pid for process in psutil.process_iter() if _carries(process, marker_name, marker_value))
+    return tuple(sorted(set(found) - spared))
+
+
 def _carries(process: Any, name: str, value: str) -> bool:
     import psutil
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from noface.views.schemas import blocked, error, events, order, report, show, status
+from noface.views.schemas import blocked, error, events, fsck, order, report, show, status
 from noface.views.schemas.parts import Schema, document
 
 
@@ -22,6 +22,7 @@ SCHEMAS: Mapping[str, Published] = {
     "status": Published(status.DESCRIBES, status.schema),
     "blocked": Published(blocked.DESCRIBES, blocked.schema),
     "show": Published(show.DESCRIBES, show.schema),
+    "fsck": Published(fsck.DESCRIBES, fsck.schema),
     "error": Published(error.DESCRIBES, error.schema),
 }
 

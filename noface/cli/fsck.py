@@ -1,0 +1,108 @@
+"""`noface fsck`: check what noface keeps of a repository, and repair what is safe.
+
+The check needs git and the database only; a run may be at work beside it. A repair needs the lock and the
+configuration, as a run does, and touches nothing of a person's.
+"""
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from noface.core.fsck_findings import Finding
+    from noface.git.repo import Plumbing, Repository
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("fsck")(fsck)
+
+
+def fsck(
+    repair: bool = typer.Option(False, "--repair", help="Repair what is safe; what needs a person is named."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what --repair would do; change nothing."),
+    as_json: bool = typer.Option(False, "--json", help="The findings as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+) -> None:
+    """Check that main, refs, database and processes agree, after a crash above all."""
+    from noface.core.fsck_findings import Severity, is_sound
+    from noface.errors import EXIT_ATTENTION, EXIT_DONE
+    from noface.git.repo import Plumbing
+    from noface.views import page
+    from noface.views.fsck import fsck_document, fsck_lines
+
+    with closing(Plumbing(_repository(config))) as plumbing:
+        running, findings = _check(plumbing)
+        repaired: tuple[Finding, ...] = ()
+        if repair and not dry_run:
+            before = [each for each in findings if each.severity is Severity.REPAIRABLE]
+            if _usable(findings):
+                _repair(config, findings)
+            running, findings = _check(plumbing)
+            left = {(each.kind, each.subject) for each in findings if each.severity is not Severity.NOTE}
+            repaired = tuple(each for each in before if (each.kind, each.subject) not in left)
+    if as_json:
+        page.show_json(fsck_document(findings, repaired, running=running, dry_run=dry_run))
+    else:
+        page.show(fsck_lines(findings, repaired, page.width(), running=running, dry_run=dry_run))
+    raise typer.Exit(EXIT_DONE if is_sound(findings) else EXIT_ATTENTION)
+
+
+def _repository(config: Path | None) -> "Repository":
+    """Return the repository; a configuration that is missing or wrong keeps nobody from checking."""
+    from noface.config.load import load
+    from noface.errors import ConfigError
+    from noface.git.locate import locate
+    from noface.git.repo import discover
+
+    try:
+        main = load(locate(Path.cwd()).root, config).project.main
+    except ConfigError:
+        if config is not None:
+            raise
+        main = ""
+    return discover(Path.cwd(), main)
+
+
+def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Finding, ...]]":
+    """Return who is at work, and what is wrong.
+
+    A living run goes on between one look and the next, so beside one only that counts which two looks agree on.
+    """
+    from noface.core.fsck import check
+    from noface.loop.fsck_collect import collect
+
+    facts = collect(plumbing)
+    findings = check(facts)
+    if facts.running:
+        again = check(collect(plumbing))
+        findings = tuple(each for each in findings if each in again)
+    return facts.running, findings
+
+
+def _usable(findings: "tuple[Finding, ...]") -> bool:
+    from noface.core.fsck_findings import Kind
+
+    return all(each.kind not in (Kind.DATABASE_UNUSABLE, Kind.DATABASE_DAMAGED) for each in findings)
+
+
+def _repair(config: Path | None, findings: "tuple[Finding, ...]") -> None:
+    """Repair under the lock. Raises LockedError beside a run, ConfigError where there is no sound configuration."""
+    from noface.cli.night import make_context, open_project
+    from noface.cli.wiring import RunOptions, settings
+    from noface.loop.fsck_repair import repair
+    from noface.store.database import Database
+    from noface.system.lock import RepositoryLock
+
+    options = RunOptions()
+    repository, loaded, tracker = open_project(Path.cwd(), config, options)
+    with ExitStack() as stack:
+        stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
+        database = Database.open(repository.state_dir / "state.db")
+        stack.callback(database.close)
+        chosen = settings(loaded, repository, options)
+        context = make_context(repository, loaded, tracker, chosen, database, lambda *_: None, stack)
+        stack.callback(context.executor.close)
+        repair(context, findings)

@@ -1,0 +1,141 @@
+"""What a check of noface's state looks at: facts from git, the database and the state folder, as they were found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class LandedCommit:
+    """A first-parent commit of main that carries a Noface-Issue trailer. `parent` is its first; `at` epoch seconds."""
+
+    commit: str
+    parent: str
+    tree: str
+    issue: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class MainMove:
+    """An entry of main's reflog. `at` is in epoch seconds; `message` is empty where git was given none."""
+
+    old: str
+    new: str
+    at: float
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class IssueRow:
+    """An issue as its row tells; `charged` and `spent` are its counters added up anew from its attempts."""
+
+    id: str
+    status: str
+    merged_commit: str
+    attempts: int
+    charged: int
+    cost_usd: float | None
+    spent: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """An attempt as its row tells. `outcome` is "" while it is open; `saved`: its work only needs judging."""
+
+    issue: str
+    number: int
+    outcome: str
+    commit: str
+    candidate: str
+    directory: str
+    saved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LandingRow:
+    """An intended or finished move of main; `gates` are the keys of the results that prove `tree`."""
+
+    id: int
+    issue: str
+    old: str
+    new: str
+    tree: str
+    gates: tuple[str, ...]
+    state: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """A remembered result of a gate on a tree."""
+
+    tree: str
+    gate: str
+    hard: bool
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What the database holds. `proofs_from` is the id of the first landing whose whole proof was recorded."""
+
+    damage: tuple[str, ...] = ()
+    first_run_at: float | None = None
+    open_runs: tuple[str, ...] = ()
+    open_questions: int = 0
+    proofs_from: int | None = None
+    merged_known: bool = False
+    released: Mapping[str, int] = field(default_factory=dict)
+    issues: tuple[IssueRow, ...] = ()
+    attempts: tuple[AttemptRow, ...] = ()
+    landings: tuple[LandingRow, ...] = ()
+    gates: Mapping[str, GateRow] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LockFile:
+    """A lock file of git's. `content` is its first line; `age_s` seconds since it was written."""
+
+    path: str
+    content: str
+    age_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class GitFacts:
+    """What the repository holds. `refs` are those of noface; ids below are of commits unless said otherwise.
+
+    `present` are the ids asked about whose object exists, `unreachable` those that no noface ref or branch holds,
+    `off_main` those that main does not hold. `missing` are objects that something of noface's refers to.
+    """
+
+    main: str
+    landed: tuple[LandedCommit, ...] = ()
+    moves: tuple[MainMove, ...] = ()
+    refs: Mapping[str, str] = field(default_factory=dict)
+    broken_refs: tuple[str, ...] = ()
+    present: frozenset[str] = frozenset()
+    unreachable: frozenset[str] = frozenset()
+    off_main: frozenset[str] = frozenset()
+    missing: tuple[str, ...] = ()
+    cut_off: tuple[str, ...] = ()
+    locks: tuple[LockFile, ...] = ()
+    hubs_changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that is known. `database` is None where it cannot be used (`database_error`) or is not there.
+
+    `names` maps the slug in a ref or folder to its issue's id, for every issue that rows or main tell of; main's own
+    gates go by the id "".
+    """
+
+    git: GitFacts
+    database: DatabaseFacts | None
+    database_error: str = ""
+    database_hint: str = ""
+    running: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
+    processes: tuple[int, ...] = ()

@@ -1,0 +1,144 @@
+"""Reads from a repository what a check of noface's state holds against the database. Nothing is changed."""
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from noface.core.fsck_facts import GitFacts, LandedCommit, LockFile, MainMove
+from noface.git.command import Output
+from noface.git.forward import cut_off
+from noface.git.hub import config_text
+from noface.git.plumbing import Plumbing
+from noface.git.worktrees import worktrees
+
+_PREFIXES = ("refs/noface/", "refs/heads/noface/")
+_LANDED = "--format=%H%x00%P%x00%T%x00%ct%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"
+_LOCKS = ("packed-refs.lock", "HEAD.lock", "config.lock", "shallow.lock")
+_FIRST_LINE_BYTES_MAX = 200
+_REFLOG_WORDS_MIN = 4  # old, new, time, zone; between them a name and an address
+
+
+def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
+    """Return what the repository holds; `asked` are the ids of commits that the database tells of."""
+    main = plumbing.main()
+    landed = landed_commits(plumbing)
+    refs, broken = _references(plumbing)
+    types = _types(plumbing, {*asked, *refs.values()})
+    wanted = tuple(oid for oid in {*asked} if types.get(oid) == "commit")
+    tips = tuple(oid for oid in refs.values() if types.get(oid) == "commit")
+    heads = tuple(plumbing.references("refs/heads").values())
+    sound = {ref: oid for ref, oid in refs.items() if oid in types}
+    return GitFacts(
+        main=main,
+        landed=landed,
+        moves=main_moves(plumbing),
+        refs=sound,
+        broken_refs=tuple(sorted({*broken, *(refs.keys() - sound.keys())})),
+        present=frozenset(types),
+        unreachable=_outside(plumbing, wanted, {*tips, *(head for head in heads if head not in refs.values()), main}),
+        off_main=_outside(plumbing, (*wanted, *tips), (main,)),
+        missing=_missing(plumbing, (*(oid for oid in sound.values()), main), landed),
+        cut_off=tuple(str(tree.path) for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree)),
+        locks=_locks(plumbing),
+        hubs_changed=_changed_hubs(plumbing),
+    )
+
+
+def landed_commits(plumbing: Plumbing) -> tuple[LandedCommit, ...]:
+    """Return the first-parent commits of main with a Noface-Issue trailer, oldest first."""
+    options = ("--first-parent", "--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", _LANDED)
+    text = plumbing.git.ask("log", *options, plumbing.repository.main, "--")
+    found = []
+    for line in text.split("\n"):
+        commit, _, rest = line.partition("\0")
+        if rest:
+            parents, tree, at, *names = rest.split("\0")
+            if names and names[-1]:
+                found.append(LandedCommit(commit, parents.partition(" ")[0], tree, names[-1], float(at)))
+    return tuple(found)
+
+
+def main_moves(plumbing: Plumbing) -> tuple[MainMove, ...]:
+    """Return main's reflog, oldest first; empty where there is none."""
+    path = plumbing.repository.common_dir / "logs" / plumbing.repository.main
+    try:
+        lines = path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
+    except OSError:
+        return ()
+    moves = []
+    for line in lines:
+        head, _, message = line.partition("\t")
+        words = head.split(" ")
+        if len(words) >= _REFLOG_WORDS_MIN and words[-2].isdigit():
+            moves.append(MainMove(words[0], words[1], float(words[-2]), message))
+    return tuple(moves)
+
+
+def _references(plumbing: Plumbing) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return noface's refs, and the names of those that git cannot read."""
+    output = plumbing.git.run("for-each-ref", "--format=%(refname) %(objectname)", *_PREFIXES)
+    refs = dict(line.split(" ", 1) for line in output.text.splitlines())
+    words = [line.split() for line in output.stderr.splitlines() if "ignoring broken ref" in line]
+    return refs, tuple(each[-1] for each in words)
+
+
+def _types(plumbing: Plumbing, oids: set[str]) -> dict[str, str]:
+    """Return the type of each object that is there."""
+    feed = "".join(f"{oid}\n" for oid in sorted(oids) if oid)
+    output = plumbing.git.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=feed.encode())
+    pairs = (line.split(" ") for line in output.text.splitlines())
+    return {oid: kind for oid, kind in pairs if kind not in ("missing", "ambiguous")}
+
+
+def _outside(plumbing: Plumbing, commits: Iterable[str], tips: Iterable[str]) -> frozenset[str]:
+    """Return those of `commits` that no tip reaches."""
+    wanted = sorted(set(commits))
+    if not wanted:
+        return frozenset()
+    feed = "\n".join([*wanted, *(f"^{tip}" for tip in sorted(set(tips)))]) + "\n"
+    output = plumbing.git.run("rev-list", "--stdin", "--ignore-missing", stdin=feed.encode())
+    return frozenset(wanted) & frozenset(output.text.split())
+
+
+def _missing(plumbing: Plumbing, tips: Iterable[str], landed: tuple[LandedCommit, ...]) -> tuple[str, ...]:
+    """Return the objects that are missing below noface's refs and main, back to where noface first landed.
+
+    What is older is the person's, and may be large.
+    """
+    older = landed[0].parent if landed else plumbing.main()
+    feed = "\n".join([*sorted(set(tips)), f"^{older}"]) + "\n"
+    output: Output = plumbing.git.run("rev-list", "--objects", "--missing=print", "--stdin", stdin=feed.encode())
+    missing = [line[1:] for line in output.text.splitlines() if line.startswith("?")]
+    if output.code != 0:
+        missing.append(output.stderr.strip().splitlines()[-1] if output.stderr.strip() else "git rev-list failed")
+    return tuple(missing)
+
+
+def _locks(plumbing: Plumbing) -> tuple[LockFile, ...]:
+    common = plumbing.repository.common_dir
+    files = {*(common / name for name in _LOCKS), *(common / "refs").rglob("*.lock")}
+    for tree in worktrees(plumbing.repository):
+        files |= {tree.git_dir / "index.lock", tree.git_dir / "HEAD.lock"}
+    found = []
+    for file in sorted(files):
+        try:
+            age = time.time() - file.lstat().st_mtime
+            first = file.read_bytes()[:_FIRST_LINE_BYTES_MAX] if file.is_file() else b""
+        except OSError:
+            continue  # there is none, or none any more
+        found.append(LockFile(str(file), first.decode("utf-8", "replace").partition("\n")[0], max(0.0, age)))
+    return tuple(found)
+
+
+def _changed_hubs(plumbing: Plumbing) -> tuple[str, ...]:
+    """Return the private git dirs whose configuration is not the one they are made with."""
+    hubs: Path = plumbing.repository.state_dir / "hubs"
+    wanted = config_text(plumbing.repository).encode()
+    changed = []
+    for config in sorted(hubs.glob("*/config")):
+        try:
+            if config.read_bytes() != wanted:
+                changed.append(config.parent.name)
+        except OSError:
+            changed.append(config.parent.name)
+    return tuple(changed)

@@ -1,0 +1,69 @@
+"""Collects the facts that a check of noface's state decides on. Nothing is changed; a living run goes on beside it."""
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from noface.core.fsck_facts import DatabaseFacts, Facts
+from noface.errors import StoreError
+from noface.git.names import slug
+from noface.git.plumbing import Plumbing
+from noface.git.survey import survey
+from noface.loop.attempt import read_work
+from noface.store.check import database_facts
+from noface.store.database import Database
+from noface.system.lock import holder_of
+from noface.system.sweep import carriers
+
+
+def collect(plumbing: Plumbing) -> Facts:
+    """Return the facts about a repository. Raises UsageError where main is gone, GitError where git fails."""
+    state = plumbing.repository.state_dir
+    holder = holder_of(state / "lock")
+    rows, error, hint = _rows(state / "state.db")
+    asked = {
+        oid
+        for oid in (
+            *(oid for attempt in rows.attempts for oid in (attempt.candidate, attempt.commit)),
+            *(issue.merged_commit for issue in rows.issues),
+        )
+        if oid
+    }
+    found = survey(plumbing, asked)
+    ids = {
+        "",
+        *(issue.id for issue in rows.issues),
+        *(attempt.issue for attempt in rows.attempts),
+        *(landed.issue for landed in found.landed),
+    }
+    return Facts(
+        git=found,
+        database=rows if (state / "state.db").exists() and not error else None,
+        database_error=error,
+        database_hint=hint,
+        running=holder,
+        names={slug(issue_id): issue_id for issue_id in ids},
+        folders=_folders(state / "attempts"),
+        processes=() if holder else carriers("NOFACE_STATE", str(state)),
+    )
+
+
+def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
+    """Return what the database holds, or why it cannot be used and what to do."""
+    if not path.exists():
+        return DatabaseFacts(), "", ""
+    try:
+        with closing(Database.open(path)) as database:
+            rows = database_facts(database)
+    except StoreError as error:
+        return DatabaseFacts(), error.message, error.hint
+    saved = tuple(
+        replace(attempt, saved=not attempt.outcome and read_work(Path(attempt.directory)) is not None)
+        for attempt in rows.attempts
+    )
+    return replace(rows, attempts=saved), "", ""
+
+
+def _folders(home: Path) -> tuple[str, ...]:
+    """Return the folders that attempts have: one an issue, in it one a number."""
+    return tuple(sorted(str(path) for path in home.glob("*/*") if path.name.isdigit() and path.is_dir()))

@@ -1,0 +1,68 @@
+"""The page and the document of `noface fsck`: what was repaired, what is left, and what to do about it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from noface.core.fsck_findings import Finding, Severity, is_sound
+from noface.views.page import paint
+from noface.views.rows import Record
+from noface.views.text import clean, count, hanging
+
+_HEADINGS = {
+    Severity.PERSON: ("Needs a person:", "bad"),
+    Severity.REPAIRABLE: ("`noface fsck --repair` would settle:", "careful"),
+    Severity.NOTE: ("To know:", "quiet"),
+}
+
+
+def fsck_document(findings: Sequence[Finding], repaired: Sequence[Finding], *, running: str, dry_run: bool) -> Record:
+    """Return the document of `noface fsck --json`."""
+    return {
+        "sound": is_sound(tuple(findings)),
+        "running": running or None,
+        "dry_run": dry_run,
+        "repaired": [_record(each) for each in repaired],
+        "findings": [_record(each) for each in findings],
+    }
+
+
+def fsck_lines(
+    findings: Sequence[Finding], repaired: Sequence[Finding], width: int, *, running: str, dry_run: bool
+) -> list[str]:
+    """Return the page."""
+    lines: list[str] = []
+    if running:
+        said = f"{running} is at work: what it has in flight is only noted, and --repair has to wait for its end."
+        lines += [*hanging(said, width), ""]
+    if repaired:
+        lines += [paint("Repaired:", "good"), *_listed(repaired, width), ""]
+    for severity, (heading, role) in _HEADINGS.items():
+        some = [each for each in findings if each.severity is severity]
+        if some:
+            lines += [paint(heading, role), *_listed(some, width), ""]
+    return [*lines, _last_line(findings, dry_run=dry_run)]
+
+
+def _last_line(findings: Sequence[Finding], *, dry_run: bool) -> str:
+    wrong = [each for each in findings if each.severity is not Severity.NOTE]
+    if not wrong:
+        return paint("Sound.", "good")
+    last = f"{count(len(wrong), 'finding')}."
+    return f"{last} Nothing was changed." if dry_run else last
+
+
+def _listed(findings: Iterable[Finding], width: int) -> Iterator[str]:
+    for each in findings:
+        yield from hanging(f"{each.subject}: {each.message}", width, "  ", "    ")
+        if each.advice:
+            yield from hanging(each.advice, width, "    → ", "      ")
+
+
+def _record(each: Finding) -> Record:
+    return {
+        "kind": each.kind.value,
+        "severity": each.severity.value,
+        "subject": clean(each.subject),
+        "message": clean(each.message),
+        "advice": clean(each.advice) or None,
+        "repair": each.repair.kind.value if each.repair is not None else None,
+    }
