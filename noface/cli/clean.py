@@ -7,7 +7,6 @@ branches and refs, too, but never of a branch that a person has checked out or m
 
 import contextlib
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -219,6 +218,7 @@ def _remember_released(repository: "Repository", going: "list[Leftover]") -> Non
 def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
     """Remove; refs only where they are still what was looked at."""
     from noface.git.refs import ZERO, RefUpdate
+    from noface.git.removal import remove_below
     from noface.git.slots import Slot, discard
     from noface.views.leftovers import What
 
@@ -233,6 +233,6 @@ def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
                 plumbing.refs.apply(RefUpdate(each.name, ZERO, each.oid))
             case What.FILES:
                 for path in _clearable(Path(each.oid)):
-                    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+                    remove_below(repository.state_dir, str(path.relative_to(repository.state_dir)))
     with contextlib.suppress(OSError):
         slots.rmdir()

@@ -24,6 +24,7 @@ from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.content import Contents
 from noface.git.plumbing import Plumbing
+from noface.git.removal import unlink_below
 from noface.git.worktrees import Worktree, user_git
 
 _MARK = "noface landing"
@@ -159,7 +160,7 @@ def put_back(move: Move, *, around_new: bool = False) -> tuple[str, ...]:
         return foreign
     for path in touched:
         if move.changes[path] == "A":
-            _unlink(move.tree.path, path)
+            unlink_below(move.tree.path, path)
     back = [path for path in touched if move.changes[path] != "A"]
     feed = "".join(f"{path}\0" for path in back).encode("utf-8", "surrogateescape")
     move.git().ask("checkout-index", "-f", "-z", "--stdin", stdin=feed)
@@ -231,16 +232,6 @@ def _stands(top: Path, path: str) -> bool:
 def _forget_copy(index: Path) -> None:
     index.unlink(missing_ok=True)
     index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
-
-
-def _unlink(top: Path, path: str) -> None:
-    """Remove a file that the new commit added, and the folders that are empty without it."""
-    (top / path).unlink(missing_ok=True)
-    for parent in list(Path(path).parents)[:-1]:
-        try:
-            (top / parent).rmdir()
-        except OSError:
-            return
 
 
 def _split(output: bytes) -> list[str]:

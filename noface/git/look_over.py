@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.git.removal import remove
+from noface.git.removal import mount_points, remove_below
 
 FOLDER_BYTES_MAX = 3800  # of a path: Linux opens 4096, of which 255 may be a file's name
 _READ_WHOLE_BY_GIT = (".gitignore", ".gitattributes")
@@ -20,12 +20,16 @@ _READ_WHOLE_BY_GIT = (".gitignore", ".gitattributes")
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found: `oversized` files must be left out of a snapshot; `notes` tell what was removed."""
+    """What was found: `oversized` files and what is `mounted` must be left out of a snapshot.
+
+    `notes` tell what was removed, and what was not looked at.
+    """
 
     oversized: tuple[str, ...]
     notes: tuple[str, ...]
     files: int
     too_many: bool
+    mounted: tuple[str, ...] = ()
 
 
 def look_over(folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, files_max: int) -> Findings:
@@ -41,20 +45,22 @@ def look_over(folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, files
         status = entry.stat(follow_symlinks=False)
         if _is_git(entry):
             if relative != ".git":
-                remove(Path(entry.path))
+                remove_below(folder, relative)
                 notes.append(f"{shown(relative)}: a nested git repository's .git was removed; its files were kept")
         elif stat.S_ISREG(status.st_mode):
             files += 1
             if status.st_size > file_bytes_max:
                 oversized.append(relative)
                 if entry.name in _READ_WHOLE_BY_GIT:
-                    remove(Path(entry.path))
+                    remove_below(folder, relative)
             elif not status.st_mode & stat.S_IRUSR:
                 Path(entry.path).chmod(status.st_mode | stat.S_IRUSR)
         elif not stat.S_ISLNK(status.st_mode) and not stat.S_ISDIR(status.st_mode):
-            remove(Path(entry.path))
+            remove_below(folder, relative)
             notes.append(f"{shown(relative)}: a FIFO, socket or device was removed")
-    return Findings(tuple(oversized), tuple(notes), files, too_many=files > files_max)
+    mounted = mount_points(folder)
+    notes += [f"{shown(place)}: something is mounted there; it was left out" for place in mounted]
+    return Findings(tuple(oversized), tuple(notes), files, files > files_max, mounted)
 
 
 def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:
@@ -63,10 +69,10 @@ def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:
     Raises OSError where it cannot be walked.
     """
     unread: list[str] = []
-    for entry, _ in _walk(folder, keep, [], unread):
+    for entry, relative in _walk(folder, keep, [], unread):
         plain = entry.is_symlink() or entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
         if not plain or _is_git(entry):
-            remove(Path(entry.path))
+            remove_below(folder, relative)
     if unread:
         raise OSError(errno.EACCES, unread[0], str(folder))
 
@@ -79,22 +85,26 @@ def shown(path: str) -> str:
 def _walk(
     folder: Path, keep: tuple[str, ...], cut: list[str], unread: list[str]
 ) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """Yield what is in `folder`, but nothing of what is kept.
+    """Yield what is in `folder`, but nothing of what is kept or mounted there.
 
     Folders deeper than programs can open are removed and go to `cut`, those that cannot be read go to `unread`.
     """
     kept = {path.strip("/") for path in keep}
+    mounted = frozenset(mount_points(folder))
     pending = [("", str(folder))]
     while pending:
         prefix, path = pending.pop()
         for entry in _entries(path, prefix, unread):
             relative = prefix + entry.name
-            if relative in kept:
-                _defuse(Path(entry.path, ".git"))
-                continue
             is_folder = entry.is_dir(follow_symlinks=False)
+            if relative in kept:
+                if is_folder:
+                    _defuse(folder, f"{relative}/.git")
+                continue
+            if relative in mounted:
+                continue
             if is_folder and len(os.fsencode(entry.path)) > FOLDER_BYTES_MAX:
-                remove(Path(entry.path))
+                remove_below(folder, relative)
                 cut.append(f"{shown(relative[:60])}…: folders too deep for programs to open were removed")
                 continue
             yield entry, relative
@@ -117,15 +127,16 @@ def _is_git(entry: os.DirEntry[str]) -> bool:
     return entry.name.lower() == ".git"
 
 
-def _defuse(git_dir: Path) -> None:
+def _defuse(folder: Path, relative: str) -> None:
     """Remove the `.git` of a kept folder where git would wait for ever on looking at it.
 
     git never enters a kept folder, but asks whether it is a repository of its own.
     """
+    git_dir = folder / relative
     inside = [part for part in (git_dir / "HEAD", git_dir / "commondir") if os.path.lexists(part)]
     try:
         parts = [git_dir.lstat(), *(part.lstat() for part in inside)]
     except OSError:
         return
     if not stat.S_ISDIR(parts[0].st_mode) or not all(stat.S_ISREG(part.st_mode) for part in parts[1:]):
-        remove(git_dir)
+        remove_below(folder, relative)

@@ -1,33 +1,238 @@
-"""Removes whatever an agent left behind: unreadable, thousands of folders deep, or no ordinary file."""
+"""Removes whatever an agent left behind: unreadable, thousands of folders deep, or no ordinary file.
 
+All removing goes by directory descriptors. No link is followed in any part of a path below the trusted folder, and no
+mount is crossed, a bind mount of the same device neither: what an agent links or mounts into its slot is not its own.
+At most four descriptors are open at a time, however deep the folders are.
+"""
+
+import errno
 import os
-import shutil
 import stat
-import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import GitError
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 def remove(path: Path) -> None:
     """Remove a file, link, special file or folder; nothing happens where there is none. Links are not followed.
 
-    Raises GitError where it is still there afterwards.
+    The folder that holds it is trusted; for one that an agent can write, see `remove_below`. Raises GitError where it
+    is still there afterwards, or a mount is in it.
     """
     try:
-        if stat.S_ISDIR(path.lstat().st_mode):
-            shutil.rmtree(path)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in _NO_FOLDER:
+            return
+        raise _stuck(path, error) from error
+    try:
+        _remove_entry(folder, path.name, path)
+    finally:
+        os.close(folder)
+
+
+def remove_below(root: Path, relative: str) -> None:
+    """Remove what is at `relative` below the folder `root`, of which an agent may have made anything.
+
+    Nothing happens where a part of the way is a link or no folder: what lies behind it is not below `root`. Raises
+    GitError where it is still there afterwards, or a mount is on the way or in it.
+    """
+    with _parent_of(root, relative) as (folder, name):
+        if folder is not None:
+            _remove_entry(folder, name, root / relative)
+
+
+def unlink_below(root: Path, relative: str) -> None:
+    """Remove a file or link below `root`, reached through no link, and the folders that are empty without it."""
+    with _parent_of(root, relative) as (folder, name):
+        if folder is None:
+            return
+        with suppress(FileNotFoundError, IsADirectoryError):
+            os.unlink(name, dir_fd=folder)
+    for parent in list(Path(relative).parents)[:-1]:
+        with _parent_of(root, str(parent)) as (folder, name):
+            try:
+                os.rmdir(name, dir_fd=folder)
+            except OSError:
+                return
+
+
+def mount_points(folder: Path) -> tuple[str, ...]:
+    """Return the mount points below a folder, relative to it; none where the system does not list them."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
+    except OSError:
+        return ()
+    top = os.path.realpath(folder).rstrip("/") + "/"
+    places = (os.fsdecode(_unescaped(line.split(b" ")[4])) for line in lines)
+    return tuple(sorted({place.removeprefix(top) for place in places if place.startswith(top)} - {""}))
+
+
+@dataclass(slots=True)
+class _Level:
+    """A folder on the way down: its name in the one above, its identity, the folders in it that are still to go."""
+
+    name: str
+    identity: tuple[int, int]
+    folders: list[str]
+
+
+def _remove_entry(parent: int, name: str, path: Path) -> None:
+    """Remove one entry of the folder `parent`; `path` is what errors call it."""
+    try:
+        status = os.lstat(name, dir_fd=parent)
+        if stat.S_ISDIR(status.st_mode):
+            _empty(parent, name, path)
+            os.rmdir(name, dir_fd=parent)
         else:
-            path.unlink()
+            os.unlink(name, dir_fd=parent)
     except FileNotFoundError:
-        pass
-    except (OSError, RecursionError):
-        _insist(path)
-    if os.path.lexists(path):
-        raise GitError(f"{path} could not be removed.", "Remove it by hand; look at its owner and attributes.")
+        return
+    except OSError as error:
+        raise _stuck(path, error) from error
 
 
-def _insist(path: Path) -> None:
-    """Give the permissions back and use `rm`, which goes to any depth: rmtree holds a descriptor for each level."""
-    subprocess.run(("chmod", "-R", "u+rwX", "--", str(path)), check=False, capture_output=True)
-    subprocess.run(("rm", "-rf", "--", str(path)), check=False, capture_output=True)
+def _empty(parent: int, name: str, path: Path) -> None:
+    """Remove everything in a folder. Only the deepest is open: the way back up goes by `..` and is checked."""
+    mount = _mount_of(parent)
+    folder = _enter(parent, name, mount, path)
+    way = [_unlink_files(folder, name)]
+    try:
+        while True:
+            level = way[-1]
+            if level.folders:
+                child = level.folders.pop()
+                below = _enter(folder, child, mount, path)
+                os.close(folder)
+                folder = below
+                way.append(_unlink_files(folder, child))
+            elif len(way) == 1:
+                return
+            else:
+                way.pop()
+                above = os.open("..", _FOLDER, dir_fd=folder)
+                os.close(folder)
+                folder = above
+                if _identity(folder) != way[-1].identity:
+                    raise OSError(errno.EBUSY, "a folder was moved away while it was emptied")
+                os.rmdir(level.name, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _unlink_files(folder: int, name: str) -> _Level:
+    """Remove all that is in a folder but folders."""
+    folders = []
+    with os.scandir(folder) as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+            else:
+                os.unlink(entry.name, dir_fd=folder)
+    return _Level(name, _identity(folder), folders)
+
+
+def _enter(parent: int, name: str, mount: object, path: Path) -> int:
+    """Open a folder to be emptied, with its permissions given back; raise GitError where it is another mount."""
+    try:
+        folder = os.open(name, _FOLDER, dir_fd=parent)
+    except PermissionError:
+        _permit(parent, name)
+        folder = os.open(name, _FOLDER, dir_fd=parent)
+    try:
+        _refuse_mount(folder, mount, path)
+        mode = os.fstat(folder).st_mode
+        if mode & stat.S_IRWXU != stat.S_IRWXU:
+            os.fchmod(folder, stat.S_IMODE(mode) | stat.S_IRWXU)
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder
+
+
+def _permit(parent: int, name: str) -> None:
+    """Make a folder readable that cannot be opened to read; through a descriptor of it where there are such."""
+    if not hasattr(os, "O_PATH"):
+        os.chmod(name, stat.S_IRWXU, dir_fd=parent)
+        return
+    handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        Path(f"/proc/self/fd/{handle}").chmod(stat.S_IRWXU)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _parent_of(root: Path, relative: str) -> Iterator[tuple[int | None, str]]:
+    """Yield a descriptor of the folder that holds `relative`, and the name in it; None where no folder does."""
+    *parents, name = relative.strip("/").split("/")
+    if {"", ".", ".."} & {*parents, name}:
+        raise GitError(f"{relative!r} is no path below {root}.")
+    folder: int | None = None
+    try:
+        folder = os.open(root, _FOLDER)
+        mount = _mount_of(folder)
+        for part in parents:
+            below = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = below
+            _refuse_mount(folder, mount, root / relative)
+    except OSError as error:
+        if folder is not None:
+            os.close(folder)
+        if error.errno not in _NO_FOLDER:
+            raise _stuck(root / relative, error) from error
+        folder = None
+    except GitError:
+        if folder is not None:
+            os.close(folder)
+        raise
+    try:
+        yield folder, name
+    finally:
+        if folder is not None:
+            os.close(folder)
+
+
+def _refuse_mount(folder: int, mount: object, path: Path) -> None:
+    if _mount_of(folder) != mount:
+        raise GitError(
+            f"{path} cannot be removed: something is mounted there, or in it.",
+            "Nothing was removed from the mount. See what it is (`findmnt`), and unmount it.",
+        )
+
+
+def _mount_of(folder: int) -> object:
+    """Return what tells the mounts of two folders apart: the device, and the mount's id where the system tells it."""
+    device = os.fstat(folder).st_dev
+    try:
+        told = os.open(f"/proc/self/fdinfo/{folder}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return device
+    try:
+        lines = os.read(told, 1024).splitlines()
+    finally:
+        os.close(told)
+    return device, *(line for line in lines if line.startswith(b"mnt_id:"))
+
+
+def _identity(folder: int) -> tuple[int, int]:
+    status = os.fstat(folder)
+    return status.st_dev, status.st_ino
+
+
+def _unescaped(place: bytes) -> bytes:
+    for escape, character in ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\")):
+        place = place.replace(escape, character)
+    return place
+
+
+def _stuck(path: Path, error: OSError) -> GitError:
+    reason = error.strerror or str(error)
+    return GitError(f"{path} could not be removed: {reason}.", "Remove it by hand; look at its owner and attributes.")

@@ -18,7 +18,7 @@ from noface.git.guard import alone
 from noface.git.hub import config_text, copy_shallow, make_hub, write_if_new
 from noface.git.look_over import clear_hazards
 from noface.git.names import scratch_branch
-from noface.git.removal import remove
+from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
 
 _GITLINK_MODE = (0o160000).to_bytes(4, "big")  # as it stands in the index
@@ -103,7 +103,7 @@ def ensure_folder(slot: Slot) -> bool:
 def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     """Give the agent a `.git` of its own at `commit`, on the issue's branch: alternates, no remote, no hooks."""
     git_dir = slot.path / ".git"
-    remove(git_dir)
+    remove_below(slot.path, ".git")
     branch = scratch_branch(issue_id)
     (git_dir / "objects" / "info").mkdir(parents=True)
     (git_dir / branch).parent.mkdir(parents=True)
@@ -126,12 +126,24 @@ def discard(slot: Slot) -> None:
 
 def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
     """Clean, then read: a link put in a folder's place hides from git that the files below are gone."""
-    remove(slot.path / ".git")
+    _refuse_mounts(slot)
+    remove_below(slot.path, ".git")
     clear_hazards(slot.path, slot.keep)
     _empty_submodules(slot, git)
     kept = [part for line in _kept(slot.keep) for part in ("-e", line)]
     git.ask("clean", "-ffdxq", *kept)
     git.ask("read-tree", "-u", "--reset", tree)
+
+
+def _refuse_mounts(slot: Slot) -> None:
+    """Raise GitError where something is mounted in the slot: git would clean it, too."""
+    kept = tuple(f"{path.strip('/')}/" for path in slot.keep)
+    mounted = [place for place in mount_points(slot.path) if not f"{place}/".startswith(kept)]
+    if mounted:
+        raise GitError(
+            f"the workspace {slot.path} cannot be cleaned: something is mounted at {mounted[0]}.",
+            "Nothing was removed from the mount. See what it is (`findmnt`), and unmount it.",
+        )
 
 
 def _empty_submodules(slot: Slot, git: Git) -> None:
@@ -144,7 +156,7 @@ def _empty_submodules(slot: Slot, git: Git) -> None:
     for entry in git.ask("ls-files", "--stage", "-z").split("\0"):
         meta, _, path = entry.partition("\t")
         if meta.startswith("160000 "):
-            remove(slot.path / path)
+            remove_below(slot.path, path)
 
 
 def _empty(slot: Slot) -> None:

@@ -1,6 +1,7 @@
 """Turns what a worker left in its slot into commits (law 2), and puts protected paths back to main's (law 11)."""
 
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
 from noface.core.attempt import FileChange, Snapshot
 from noface.core.protection import Protection
@@ -110,7 +111,8 @@ def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
 
     What must stay out is named here once more: an agent's own .gitignore overrides the ignore rules of the hub.
     """
-    left_out = [f":(exclude,top,literal){path.strip('/')}" for path in (*findings.oversized, *slot.keep)]
+    kept = (path for path in slot.keep if not _beyond_link(slot.path, path))
+    left_out = [f":(exclude,top,literal){path.strip('/')}" for path in (*findings.oversized, *findings.mounted, *kept)]
     feed = "\0".join((":/", *_DEBRIS, *left_out)).encode("utf-8", "surrogateescape")
     notes = []
     everything, too_many = "-A", 0
@@ -125,6 +127,11 @@ def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
     if output.code == 1:
         notes += [shown(line) for line in output.stderr.splitlines() if line][:_NOTES_MAX]
     return _Added(notes, too_many)
+
+
+def _beyond_link(top: Path, path: str) -> bool:
+    """Tell whether a folder on the way to `path` is a link now: git refuses to hear of what lies behind one."""
+    return any((top / parent).is_symlink() for parent in list(PurePosixPath(path.strip("/")).parents)[:-1])
 
 
 def _without_new_gitlinks(git: Git, tree: str, changes: tuple[FileChange, ...], notes: list[str]) -> tuple[str, bool]:

@@ -9,7 +9,7 @@ from noface.core.failure import Failure
 from noface.core.patterns import matches_any
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
-from noface.git.removal import remove
+from noface.git.removal import remove, remove_below
 from noface.git.slots import Slot, checkout
 from noface.loop.kept_paths import kept_digest
 from noface.loop.workshop import Workshop
@@ -87,13 +87,15 @@ def _forget_setup(slot: Slot) -> None:
     slot.setup_stamp.unlink(missing_ok=True)
     slot.kept_stamp.unlink(missing_ok=True)
     for path in slot.keep:
-        remove(slot.path / path)
+        remove_below(slot.path, path)
 
 
 def _kept_untouched(slot: Slot) -> bool:
     """Tell whether the kept paths are as setup left them; without a setup nothing may be there."""
     if not slot.keep:
         return True
+    if any((slot.path / parent).is_symlink() for path in slot.keep for parent in list(Path(path).parents)[:-1]):
+        return False
     return (_read(slot.kept_stamp) or kept_digest(())) == kept_digest(slot.path / path for path in slot.keep)
 
 
