@@ -1,6 +1,7 @@
 """The command line: finds the verb, imports its module and no other, and turns errors into messages and exit codes."""
 
 import os
+import signal
 import sys
 from importlib import import_module
 
@@ -80,6 +81,7 @@ def main() -> None:
         os.environ["NO_COLOR"] = "1"
     if sys.platform == "win32":
         sys.exit("noface needs a POSIX system: use it inside WSL (https://learn.microsoft.com/windows/wsl/install).")
+    _hear_signals()
     verb = next((word for word in arguments if not word.startswith("-")), None)
     try:
         build(verb)(args=arguments, prog_name="noface")
@@ -96,6 +98,15 @@ def main() -> None:
             raise
         _report(NofaceError(f"noface itself failed: {type(error).__name__}: {error}", _BUG), as_json=False)
         sys.exit(EXIT_FAILURE)
+
+
+def _hear_signals() -> None:
+    """Undo what no parent means for noface. What it ignores for a purpose (`nohup`, `&`) stays ignored.
+
+    Where SIGCHLD is ignored the kernel keeps no exit status, and Python takes each child for a successful one.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 _BUG = "This is a bug of noface. Run the command again with --verbose for the traceback to report; no work is lost."

@@ -124,14 +124,19 @@ def make_context(
 
 @contextmanager
 def _signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
-    """First Ctrl-C: finish what is quick and stop. Second: stop now. SIGTERM and SIGHUP are a first Ctrl-C."""
+    """First Ctrl-C: finish what is quick and stop. Second: stop now. SIGTERM and SIGHUP are a first Ctrl-C.
+
+    SIGHUP stays ignored under `nohup`. SIGINT is heard also by a run that a script has put in the background, or
+    nothing but SIGTERM would end that in good order.
+    """
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         urgent = cancel.cancelled
         cancel.cancel(urgent=urgent)
         context.inbox.put(Stop(urgent=urgent))
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    numbers = (signal.SIGINT, signal.SIGTERM, *(() if under_nohup else (signal.SIGHUP,)))
     before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield

@@ -1,0 +1,109 @@
+"""What noface makes of the signals that whoever starts it ignores or blocks: a shell's &, nohup, a careless parent."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import wait_for
+
+
+def started(project, setting, *args):
+    """Start noface by a Python that sets its signals first and then becomes noface."""
+    script = (
+        f"import os, signal, sys; {setting};os.execv(sys.executable, [sys.executable, '-m', 'noface', *sys.argv[1:]])"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *args],
+        cwd=project.path,
+        env=project.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    project.started.append(process)
+    return process
+
+
+def ignoring(*numbers):
+    return "; ".join(f"signal.signal({int(number)}, signal.SIG_IGN)" for number in numbers)
+
+
+@pytest.fixture
+def at_work(project):
+    """Start a run that ignores and blocks as told, and wait until its worker waits for the file `go`."""
+    go = project.folder / "go"
+    project.play(
+        ("*", 0, [{"shell": f"echo half > half.txt; while [ ! -e {go} ]; do sleep 0.02; done; echo b > b.txt"}])
+    )
+    project.issue(1)
+    project.commit()
+
+    def start(setting):
+        running = started(project, setting, "run")
+        project.in_slots("half.txt")
+        return running
+
+    start.go = go
+    return start
+
+
+def test_a_run_under_nohup_goes_on_when_the_terminal_hangs_up(project, at_work):
+    running = at_work(ignoring(signal.SIGHUP))
+    running.send_signal(signal.SIGHUP)
+    at_work.go.touch()
+    said, _ = running.communicate(timeout=120)
+    assert running.returncode == 0, said
+    assert project.statuses() == {"1": "merged"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_hanging_up_and_sigterm_are_a_first_ctrl_c(project, at_work, number):
+    running = at_work("pass")
+    running.send_signal(number)
+    said, _ = running.communicate(timeout=120)
+    assert running.returncode == 130, said
+    (attempt,) = project.attempts("1")
+    assert (attempt["outcome"], attempt["charged"]) == ("INTERRUPTED", False)
+    assert project.git("show", "refs/noface/issues/1/1:half.txt") == "half"
+
+
+def test_a_run_that_a_script_started_in_the_background_can_be_ended_by_sigint(project, at_work):
+    running = at_work(ignoring(signal.SIGINT, signal.SIGQUIT))
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=120)
+    assert running.returncode == 130, said
+    assert project.processes() == []
+
+
+def test_a_run_whose_parent_blocks_all_signals_can_be_ended_by_sigterm(project, at_work):
+    running = at_work("signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())")
+    running.send_signal(signal.SIGTERM)
+    said, _ = running.communicate(timeout=120)
+    assert running.returncode == 130, said
+
+
+def test_a_reader_in_the_background_is_not_ended_by_the_terminals_ctrl_c(project, at_work):
+    running = at_work("pass")
+    reader = started(project, ignoring(signal.SIGINT), "logs", "1", "--follow")
+    wait_for(lambda: b"-m\0noface\0logs" in Path(f"/proc/{reader.pid}/cmdline").read_bytes())
+    reader.send_signal(signal.SIGINT)
+    at_work.go.touch()
+    running.communicate(timeout=120)
+    said, _ = reader.communicate(timeout=120)
+    assert (reader.returncode, said.splitlines()[-1]) == (0, "── 1 is merged")
+
+
+def test_the_exit_codes_of_git_are_known_also_where_the_parent_ignores_the_ends_of_children(project):
+    """The kernel then keeps no exit status, and Python takes every child for a successful one."""
+    project.issue(1)
+    project.commit()
+    project.git("checkout", "-q", "--detach")
+    project.git("branch", "-D", "main")
+    ordinary = started(project, "pass", "run")
+    deaf = started(project, ignoring(signal.SIGCHLD), "run")
+    said = [process.communicate(timeout=120)[0] for process in (ordinary, deaf)]
+    assert (deaf.returncode, said[1]) == (ordinary.returncode, said[0])
+    assert ordinary.returncode == 2
