@@ -53,6 +53,10 @@ class Demonstration:
     def git(self, *arguments):
         return subprocess.run(["git", *arguments], cwd=self.path, capture_output=True, text=True, check=True).stdout
 
+    def logs(self):
+        """What the worker said in each attempt."""
+        return [log.read_text() for log in (self.path / ".git/noface/attempts").glob("*/*/agent.log")]
+
     def pytest(self, path):
         command = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", path]
         return subprocess.run(command, cwd=self.path, capture_output=True, text=True, check=False)
@@ -104,6 +108,14 @@ def test_the_second_tier_repairs_what_the_first_cannot(demo):
 
 def test_what_is_out_of_reach_ends_without_a_change(demo):
     assert demo.ways(BugClass.OUT_OF_REACH) == [TIERS_IN_VAIN]
+
+
+def test_the_worker_begins_with_what_it_is_and_says_where_it_changed_nothing(demo):
+    logs = demo.logs()
+    assert len(logs) == sum(len(attempts) for _, attempts in demo.stories.values())
+    assert all(log.startswith("search-based repair (no model)") for log in logs)
+    in_vain = sum(attempt["outcome"] == "NO_DIFF" for _, attempts in demo.stories.values() for attempt in attempts)
+    assert sum("no change made" in log.splitlines()[-1] for log in logs) == in_vain
 
 
 def test_in_the_end_main_is_green_and_only_the_library_has_changed(demo):
