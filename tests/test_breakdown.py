@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from noface.core.accept_forms import AcceptForms
 from noface.core.answers.breakdown import EXAMPLE, SCHEMA
 from noface.core.backlog import check, id_problem
 from noface.core.breakdown import BreakdownLimits, PlanFault, plan_children, split_by_files, subtask_failure
@@ -33,6 +34,7 @@ PARENT = Issue(
 )
 FREE = Issue("9", "Anything", body="Do it.")
 LIMITS = BreakdownLimits(children_max=4, depth_max=2)
+ANY = AcceptForms(any_command=True)
 
 
 def part(key, **more):
@@ -40,7 +42,7 @@ def part(key, **more):
 
 
 def plan(*children, parent=FREE, limits=LIMITS, known=()):
-    return plan_children(parent, {"children": list(children)}, limits, known)
+    return plan_children(parent, {"children": list(children)}, limits, known, ANY)
 
 
 def fault(*children, **more):
@@ -51,7 +53,7 @@ def fault(*children, **more):
 
 def test_the_example_of_the_form_makes_two_issues_of_one():
     before = copy.deepcopy(EXAMPLE)
-    first, second = plan_children(PARENT, EXAMPLE, LIMITS, {"7", "12"})
+    first, second = plan_children(PARENT, EXAMPLE, LIMITS, {"7", "12"}, ANY)
     assert first == Issue(
         "7.1",
         "Read quoted fields",
@@ -145,7 +147,7 @@ def test_what_is_no_breakdown_is_refused_with_a_sentence_that_teaches(children, 
 
 @pytest.mark.parametrize("value", [None, [], "x", 3, {}, {"children": None}, {"children": {}}])
 def test_a_value_of_another_form_is_refused_as_well(value):
-    assert isinstance(plan_children(FREE, value, LIMITS, ()), PlanFault)
+    assert isinstance(plan_children(FREE, value, LIMITS, (), ANY), PlanFault)
 
 
 def test_a_part_that_is_the_issue_again_is_refused():
@@ -206,7 +208,7 @@ def test_an_id_that_git_would_refuse_ends_it():
 
 
 def test_children_form_a_sound_backlog_with_their_parent():
-    children = plan_children(PARENT, EXAMPLE, LIMITS, ())
+    children = plan_children(PARENT, EXAMPLE, LIMITS, (), ANY)
     backlog = check([Issue("3", "t"), PARENT, *children])
     assert backlog.faults == ()
 
@@ -279,7 +281,7 @@ def sound_plans(draw):
 @given(sound_plans() | st.tuples(PARENTS, st.lists(CHILD, max_size=5)), st.sets(st.sampled_from(["7.1", "9.1", "9.2"])))
 def test_any_breakdown_is_either_refused_or_keeps_every_rule(plan_given, known):
     parent, children = plan_given
-    found = plan_children(parent, {"children": children}, LIMITS, known)
+    found = plan_children(parent, {"children": children}, LIMITS, known, ANY)
     if isinstance(found, PlanFault):
         assert found.violations
         assert found.violation

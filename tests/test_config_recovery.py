@@ -52,6 +52,7 @@ def test_an_empty_file_gives_the_documented_defaults():
         "diagnose_after": 2,
         "learn": True,
         "allow_skip": False,
+        "model_accept": "forms",
         "accumulation_format": "notes_only",
         "accumulation_kb": 20,
     }

@@ -107,6 +107,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         earlier_form=EarlierForm(config.recovery.accumulation_format),
         earlier_bytes_max=config.recovery.accumulation_kb * 1000,
         learn=config.recovery.learn,
+        any_accept=config.recovery.model_accept == "any",
         attempts_dir=str(repository.state_dir / "attempts"),
         breaker=breaker_rules(config),
     )

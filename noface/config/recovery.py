@@ -24,6 +24,13 @@ class Recovery(Section):
     allow_skip: bool = Field(
         default=False, description="a diagnosis may skip the issue; otherwise it is blocked with that advice"
     )
+    model_accept: Literal["forms", "any"] = Field(
+        default="forms",
+        description=(
+            'accept commands that a planner gives a part: "forms", only those of the gates and of the issue, on other '
+            'tests; "any", whatever it writes is run by the shell'
+        ),
+    )
     accumulation_format: Literal["notes_only", "minimal", "full_output"] = Field(
         default="notes_only",
         description='what a prompt tells of earlier attempts: "notes_only", "minimal" or "full_output"',

@@ -10,13 +10,14 @@ The rules, each answered with a sentence that teaches:
    one file, nothing smaller can be named.)
 6. `depends_on` names parts of this breakdown, without a cycle.
 7. `covers` leaves no accept command of the parent to nobody. They are run once more when all parts have landed.
-8. Accept commands are single lines that can fail.
+8. Accept commands are single lines that can fail, and in a form that the project has (`core/accept_forms.py`).
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from noface.core.accept_forms import AcceptForms
 from noface.core.answers.breakdown import SCHEMA
 from noface.core.breakdown_children import child_ids, make_child
 from noface.core.breakdown_files import split_by_files
@@ -24,6 +25,7 @@ from noface.core.breakdown_rules import (
     BreakdownLimits,
     Proposed,
     acceptance_faults,
+    form_faults,
     graph_faults,
     part_faults,
     size_faults,
@@ -34,7 +36,7 @@ from noface.core.schema_words import violation
 from noface.core.structured import Invalid, clean
 from noface.core.task_failure import subtask_failure
 
-__all__ = ["BreakdownLimits", "PlanFault", "plan_children", "split_by_files", "subtask_failure"]
+__all__ = ["BreakdownLimits", "PlanFault", "left_out", "plan_children", "split_by_files", "subtask_failure"]
 
 _FAULTS_TOLD_MAX = 5
 
@@ -58,7 +60,7 @@ class PlanFault:
 
 
 def plan_children(
-    parent: Issue, value: Mapping[str, Any], rules: BreakdownLimits, known_ids: Collection[str]
+    parent: Issue, value: Mapping[str, Any], rules: BreakdownLimits, known_ids: Collection[str], forms: AcceptForms
 ) -> tuple[Issue, ...] | PlanFault:
     """Return the parts of `parent` as issues, or what is wrong with the breakdown. Total on all JSON values.
 
@@ -71,11 +73,12 @@ def plan_children(
     wrong = _count_fault(value, rules) or _schema_fault(value)
     if wrong:
         return PlanFault((wrong,))
-    parts = tuple(_part(child) for child in clean(value["children"]))
+    parts = tuple(_part(child, forms) for child in clean(value["children"]))
     faults = (
         *(fault for part in parts for fault in part_faults(part, parent, rules)),
         *graph_faults(parts),
         *acceptance_faults(parts, parent),
+        *form_faults(parts, forms),
     )
     faults = faults or size_faults(parts)
     if faults:
@@ -87,13 +90,21 @@ def plan_children(
     return tuple(_issue(parent, by_key, part) for part in parts)
 
 
-def _part(child: Mapping[str, Any]) -> Proposed:
+def left_out(value: Mapping[str, Any], forms: AcceptForms) -> tuple[str, ...]:
+    """Return the accept commands of a breakdown that may not be run."""
+    commands = (command.strip() for child in clean(value["children"]) for command in child.get("accept", ()))
+    return tuple(dict.fromkeys(command for command in commands if forms.allowed(command) is None))
+
+
+def _part(child: Mapping[str, Any], forms: AcceptForms) -> Proposed:
+    commands = dict.fromkeys(command.strip() for command in child.get("accept", ()))
+    taken = ((command, forms.allowed(command)) for command in commands)
     return Proposed(
         key=child["key"].strip(),
         title=" ".join(child["title"].split()),
         body=child["body"].strip(),
         paths=tuple(dict.fromkeys(canonical(path) for path in child["paths"])),
-        accept=tuple(dict.fromkeys(command.strip() for command in child.get("accept", ()))),
+        accept=tuple(allowed or command for command, allowed in taken if allowed or not forms.drop),
         depends_on=tuple(dict.fromkeys(key.strip() for key in child.get("depends_on", ()))),
         covers=frozenset(int(place) for place in child.get("covers", ())),
     )

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from noface.core.accept_forms import AcceptForms
 from noface.core.backlog import shown
 from noface.core.issue import Issue
 from noface.core.repository_paths import is_file_name, path_problem, within
@@ -94,6 +95,15 @@ def acceptance_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, 
         if place not in covered
     ]
     return tuple(found)
+
+
+def form_faults(parts: tuple[Proposed, ...], forms: AcceptForms) -> tuple[str, ...]:
+    """Return the accept commands in no form that the project has."""
+    refused = [(part, command) for part in parts for command in part.accept if forms.allowed(command) is None]
+    return tuple(
+        f"part {shown(part.key)}: the accept command {shown(command)} is not the project's; allowed: {forms.told}"
+        for part, command in refused
+    )
 
 
 def size_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:

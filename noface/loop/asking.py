@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from noface.agents.base import Place
+from noface.core.accept_forms import AcceptForms
 from noface.core.answers.table import ANSWERS
 from noface.core.attempt import AttemptOrder
-from noface.core.breakdown import BreakdownLimits, PlanFault, plan_children
+from noface.core.breakdown import BreakdownLimits, PlanFault, left_out, plan_children
 from noface.core.history import Advice, AdviceOutcome, Topic
 from noface.core.issue import Issue
 from noface.core.masking import Masker
@@ -44,7 +45,8 @@ _AGAIN = "again"
 class Question:
     """All that asking needs. `id` is its row; `known_ids` and `limits` matter to a breakdown alone.
 
-    `protection` names the files that the model reads from main, and never from the work it is asked about.
+    `forms` are the accept commands that a breakdown may name. `protection` names the
+    files that the model reads from main, and never from the work it is asked about.
     """
 
     id: int
@@ -63,6 +65,7 @@ class Question:
     asked_at: float = 0.0
     known_ids: frozenset[str] = frozenset()
     protection: Protection = field(default_factory=Protection)
+    forms: AcceptForms = field(default_factory=AcceptForms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,7 @@ def ask(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> An
         question,
         prompt=f"{question.prompt}\n\n{reminder(fault, question.topic.value, form.schema)}",
         directory=f"{question.directory}/{_AGAIN}",
+        forms=replace(question.forms, drop=True),
     )
     second, _ = _once(again, shop, cancel, _telling(tell, answer.used))
     return replace(_paid(second, answer.used), question=question)
@@ -188,17 +192,19 @@ def _read(question: Question, run: AgentRun) -> tuple[Answer, Invalid | None]:
 
 
 def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Invalid | None]:
-    planned = plan_children(question.issue, value, question.limits, question.known_ids)
+    planned = plan_children(question.issue, value, question.limits, question.known_ids, question.forms)
     if isinstance(planned, PlanFault):
         fault = planned.invalid(json.dumps(value)[:_ORIGINAL_MAX]) if planned.mendable else None
         return _without(question, AdviceOutcome.UNUSABLE, planned.violation), fault
-    names = ", ".join(child.id for child in planned)
+    text = f"divided into {', '.join(child.id for child in planned)}"
+    if refused := left_out(value, question.forms):
+        text += f"; accept commands that are none of the project's were left out: {', '.join(refused)}"
     advice = Advice(
         Topic.BREAKDOWN,
         question.after,
         epoch=question.epoch,
         model=question.model.name,
-        text=f"divided into {names}",
+        text=text,
     )
     return Answer(question, advice, planned), None
 

@@ -52,6 +52,7 @@ class RunSettings:
     earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
     earlier_bytes_max: int = 20_000
     learn: bool = True
+    any_accept: bool = False
 
 
 @dataclass(slots=True)

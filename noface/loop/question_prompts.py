@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
+from noface.core.accept_forms import AcceptForms
 from noface.core.answers.table import ANSWERS
 from noface.core.attempt import PastAttempt
 from noface.core.breakdown import BreakdownLimits
@@ -41,6 +42,7 @@ def make_question(
     told = history_of(context.reader, context.questions, issue, state)
     last = told.current[-1]
     main = context.shop.plumbing.main()
+    forms = _forms(context, issue)
     start = last.candidate if last.candidate and context.shop.plumbing.resolve(last.candidate) else main
     data = QuestionData(
         issue=issue,
@@ -53,7 +55,7 @@ def make_question(
         lessons=tuple(lesson.advice for lesson in look_up(context, told)),
         files=related_files(context, told, start) if topic is Topic.CLARIFICATION else (),
         answer_schema=json.dumps(ANSWERS[topic].schema),
-        limits=_limits(context, issue, topic),
+        limits=_limits(context, issue, topic, forms),
         questions=_questions(last),
         paths=_paths(issue, topic, last),
         results=gate_lines(context.reader.gates_of(issue.id, last.number)),
@@ -93,8 +95,14 @@ def make_question(
         asked_at=context.clock.now(),
         known_ids=known_ids(context),
         # Whatever the work may change: who judges it is not to be told how by it.
+        forms=forms,
         protection=replace(protection_for(context, issue, main), may_change=()),
     )
+
+
+def _forms(context: RunContext, issue: Issue) -> AcceptForms:
+    commands = tuple(gate.command for gate in context.settings.gates)
+    return AcceptForms((*commands, *issue.accept), any_command=context.settings.any_accept)
 
 
 def _bounds(context: RunContext) -> BreakdownLimits:
@@ -112,12 +120,14 @@ def gate_lines(gates: tuple[Mapping[str, object], ...]) -> tuple[str, ...]:
     )
 
 
-def _limits(context: RunContext, issue: Issue, topic: Topic) -> tuple[str, ...]:
+def _limits(context: RunContext, issue: Issue, topic: Topic, forms: AcceptForms) -> tuple[str, ...]:
     if topic is not Topic.BREAKDOWN:
         return ()
     rules = context.settings.policy.breakdown
     found = [f"At least 2 and at most {rules.children_max} parts, each smaller than the issue."]
     found.append("Each part names the paths it may change, inside the repository.")
+    if not forms.any_command:
+        found.append(f"Accept commands that are allowed: {forms.told}.")
     if issue.paths:
         found.append(f"Only paths within: {', '.join(issue.paths)}.")
     if issue.accept:

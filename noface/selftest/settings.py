@@ -138,6 +138,7 @@ backoff_base = "0.4s"
 enabled = false
 
 [recovery]
+model_accept = "any"
 learn = false
 
 [prompts]

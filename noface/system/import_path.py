@@ -3,8 +3,8 @@
 `python -m` puts the current folder in front of sys.path, and an empty entry of PYTHONPATH, which
 `PYTHONPATH=$PYTHONPATH:/x` makes where it was unset, means that folder too. A `typer.py` there would run as noface.
 
-What `python -m noface` imports before this runs, `noface` itself above all, no module can prevent: where a project has a
-folder of that name, the command `noface` or `python -P -m noface` is the way.
+What `python -m noface` imports before this runs, `noface` itself above all, no module can prevent: where a project has
+a folder of that name, the command `noface` or `python -P -m noface` is the way.
 """
 
 import os
