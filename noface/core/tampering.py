@@ -20,7 +20,7 @@ _CODE = re.compile(
 )
 _TEST_CASE = re.compile(
     r"^\s*(async\s+)?def\s+test\w*\s*\(|^\s*func\s+[Tt]est\w*\s*\(|#\[(tokio::)?test\]|^\s*@(Parameterized)?Test\b"
-    r"|^\s*(it|test|specify|scenario)(\.each\b.*?)?\s*[(\"']|^\s*test\s+\"|^\s*(public\s+)?function\s+test\w*\s*\("
+    r"|^\s*(it|test|specify|scenario)(\.each\b[^(\"']*+|\s*+)[(\"']|^\s*test\s+\"|^\s*(public\s+)?function\s+test\w*\s*\("
     r"|\bTEST(_F|_P|_CASE)?\s*\(|^\s*\[(Test|Fact|Theory)\b"
 )
 _ASSERTION = re.compile(

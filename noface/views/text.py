@@ -29,7 +29,7 @@ def clean_block(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    lines = re.sub(r"\r+\n|\r", "\n", re.sub(_ESCAPES, "", text))
+    lines = re.sub(r"\r+\n?", _line_ends, re.sub(_ESCAPES, "", text))
     return re.sub(_FORBIDDEN, "�", lines.expandtabs(4))
 
 
@@ -127,6 +127,14 @@ def moment(at: float, now: float) -> str:
         return time.strftime(shape, time.localtime(at))
     except (OverflowError, OSError, ValueError):
         return "a far day"
+
+
+def _line_ends(found: re.Match[str]) -> str:
+    """Return one line end for a run of carriage returns before a line end, else one for each of them.
+
+    The whole run is one match: an expression that tries each return anew takes the square of a run's length.
+    """
+    return "\n" if found[0].endswith("\n") else "\n" * len(found[0])
 
 
 def _pieces(text: str, room: int) -> list[str]:

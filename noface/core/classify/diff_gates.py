@@ -6,7 +6,6 @@ says. Each file is read as it is on main and as the change leaves it. What only 
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from configparser import ConfigParser
 from configparser import Error as IniError
@@ -15,6 +14,7 @@ from typing import Any
 
 from noface.core.classify.diff_make import Makefile, read_makefile
 from noface.core.classify.diff_sections import changed_sections
+from noface.core.classify.syntax_data import parse_toml
 
 _CALLS_PACKAGE = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w-]+(?:=\S+)?|-C\s+\S+|workspaces?\s+foreach\s+\S*)\s+)*(?:run(?:-script)?\s+)?"
@@ -153,7 +153,7 @@ def _extends(old: str, new: str) -> bool:
 def _toml(text: str) -> dict[str, dict[str, Any]] | None:
     """Return the tables of the tools that test, under the names that ini files use; None where it does not parse."""
     try:
-        tools = tomllib.loads(text).get("tool", {})
+        tools = parse_toml(text).get("tool", {})
     except (ValueError, RecursionError):
         return None
     pytest, coverage, tox = (_table(tools, name) for name in ("pytest", "coverage", "tox"))

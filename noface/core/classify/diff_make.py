@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-_RULE = re.compile(r"(?P<targets>[^\s:=#][^:=#]*?)\s*&?::?(?!=)\s*(?P<needs>[^;#]*)(?:;(?P<recipe>.*))?")
+_TARGETS = re.compile(r"[^:=#]++(?=:)")
+_NEEDS = re.compile(r"::?(?!=)\s*+(?P<needs>[^;#]*+)(?:;(?P<recipe>.*))?")
 _VARIABLE = re.compile(r"(?:export\s+|override\s+)*(?P<name>[\w.-]+)\s*(?:[:?+!]|::)?=\s*(?P<value>.*)")
 _USED = re.compile(r"\$[({](?P<name>[\w.-]+)[)}]")
 _STEERING = ("SHELL", ".SHELLFLAGS", "MAKEFLAGS")
@@ -77,8 +78,9 @@ def read_makefile(text: str) -> Makefile:
                 made.variables.get(variable["name"], "") + f" {variable['value'].strip()}"
             )
             continue
-        rule = _RULE.fullmatch(line.rstrip())
-        current = rule["targets"].split() if rule and len(made.rules) < _RULES_MAX else []
+        head = _TARGETS.match(line) if not line[0].isspace() else None
+        rule = _NEEDS.fullmatch(line.rstrip(), head.end()) if head else None
+        current = head[0].removesuffix("&").split() if head and rule and len(made.rules) < _RULES_MAX else []
         for target in current:
             needs, recipe = made.rules.setdefault(target, ([], []))
             needs += (rule["needs"] if rule else "").replace("|", " ").split()
