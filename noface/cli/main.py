@@ -8,6 +8,7 @@ from importlib import import_module
 import typer
 
 from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, NofaceError
+from noface.system import standard_streams
 
 VERBS: dict[str, str] = {
     "init": "init",
@@ -75,6 +76,7 @@ def _root(
 
 def main() -> None:
     """Run noface on the process's arguments and exit with a code of DESIGN's table."""
+    standard_streams.prepare()
     arguments = sys.argv[1:]
     verbose = _take(arguments, "--verbose")
     if _take(arguments, "--no-color"):
@@ -90,9 +92,6 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at exit
-        sys.exit(EXIT_FAILURE)
     except Exception as error:
         if verbose:
             raise

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from noface.errors import StoreError
+from noface.store.odd_text import Connection
 
 SCHEMA_VERSION = 3
 _SCRIPTS = {0: ("schema.sql",), 1: ("migration_2.sql", "migration_3.sql"), 2: ("migration_3.sql",)}
@@ -39,7 +40,9 @@ class Database:
         _refuse_foreign(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(
+                path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=Connection
+            )
         except (sqlite3.Error, OSError) as error:
             raise _unusable(path, str(error)) from error
         database = cls(connection)
@@ -128,9 +131,9 @@ class Database:
 
     def _rows(self, sql: str, values: tuple[object, ...]) -> list[sqlite3.Row]:
         with self._lock:
-            cursor = self._connection.cursor()
+            cursor = self._connection.execute(sql, values)
             cursor.row_factory = sqlite3.Row
-            return cursor.execute(sql, values).fetchall()
+            return cursor.fetchall()
 
     def check(self) -> None:
         """Raise StoreError where the database is damaged (`PRAGMA quick_check`)."""

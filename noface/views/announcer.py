@@ -93,11 +93,6 @@ class PlainLines:
 
 
 def _say(line: str) -> None:
-    """Print a line. Where nobody reads any more (`| head`, a pager that was left) the work goes on, unseen."""
-    try:
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+    """Print a line. Where nobody reads any more the work goes on, unseen (see system/standard_streams)."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from noface.store.database import Database
 from noface.store.reader import Reader
+from noface.system.standard_streams import reader_is_gone
 from noface.views import page
 from noface.views.glance import alive
 from noface.views.live_readable import Readable, typed_reader
@@ -79,8 +80,10 @@ class Follower:
         while True:
             look = self._look()  # before reading: what was written until then is still shown
             wrote = self._drain()
-            if self._tell(look.events) or wrote:
+            if (self._tell(look.events) or wrote) and not reader_is_gone():
                 continue
+            if reader_is_gone():
+                return
             if look.over:
                 self._finish()
                 self._say(look.over)

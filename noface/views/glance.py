@@ -45,7 +45,15 @@ def unchanged(start: Path, config: Path | None) -> Rows | None:
         connection.row_factory = sqlite3.Row
 
         def rows(sql: str, *values: object) -> list[sqlite3.Row]:
-            return connection.execute(sql, values).fetchall()
+            try:
+                return connection.execute(sql, values).fetchall()
+            except sqlite3.OperationalError:
+                from noface.store.odd_text import decode
+
+                if connection.text_factory is decode:
+                    raise
+                connection.text_factory = decode  # slower, and needed for text that is not UTF-8 only
+                return connection.execute(sql, values).fetchall()
 
         known = rows("PRAGMA user_version")[0][0] == SCHEMA_VERSION
         found = rows("SELECT value FROM facts WHERE name = 'fingerprint'") if known else []
