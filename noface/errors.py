@@ -49,5 +49,9 @@ class GitError(NofaceError):
     """A git command failed in a way noface has no answer to."""
 
 
+class RefLockedError(GitError):
+    """A ref cannot be moved, since a lock file of another git stands in the way; the message names it."""
+
+
 class StoreError(NofaceError):
     """The state database cannot be used; it is never overwritten."""

@@ -19,6 +19,7 @@ from noface.git.obstacles import Obstacles
 from noface.git.outcome import Held, Landed, Moved, Result
 from noface.git.plumbing import Plumbing
 from noface.git.process import end
+from noface.git.refs import lock_advice, lock_in_the_way
 from noface.git.worktrees import Worktree, checked_out, holding
 from noface.system.failpoints import hit
 
@@ -141,7 +142,9 @@ def _outcome(plumbing: Plumbing, old: str, new: str, message: str) -> Result:
     now = plumbing.main()
     if now == new:
         return Landed(new)
-    return Moved(now) if now != old else Held(f"main could not be moved: {message}")
+    lock = lock_in_the_way(message)
+    why = f"a lock is in the way: {lock_advice(lock)}" if lock is not None else message
+    return Moved(now) if now != old else Held(f"main could not be moved: {why}")
 
 
 class _RefRefusedError(Exception):
@@ -152,7 +155,9 @@ class _RefRefusedError(Exception):
 def _prepared(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Iterator[Any]:
     """Hold main's lock with the update prepared; leaving without a commit lets go of it unchanged."""
     git: Git = replace(plumbing.git, inherit=(descriptor,))
-    process = git.open("update-ref", "-m", note, "--stdin")
+    # The loop waits meanwhile, and tries again soon.
+    short = ("-c", "core.filesRefLockTimeout=1000", "-c", "core.packedRefsTimeout=1000")
+    process = git.open(*short, "update-ref", "-m", note, "--stdin")
     try:
         _say(process, "start")
         process.stdin.write(f"update {plumbing.repository.main} {new} {old}\n".encode("utf-8", "surrogateescape"))

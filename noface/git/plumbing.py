@@ -58,6 +58,14 @@ class Plumbing:
         args = [part for parent in parents for part in ("-p", parent)]
         return self.git.ask("commit-tree", *args, "-F", "-", tree, stdin=message.encode("utf-8", "replace"))
 
+    def missing(self, name: str, base: str) -> str:
+        """Return what git says of objects that a commit or tree needs and that are gone; "" where all are there.
+
+        What `base` reaches is not looked at.
+        """
+        output = self.git.run("rev-list", "--objects", "--quiet", name, "--not", base)
+        return "" if output.code == 0 else output.stderr.strip() or "rev-list failed"
+
     def merge(self, ours: str, theirs: str) -> "Merge":
         """Merge two commits in the object store; no working tree, no merge driver of the user's.
 

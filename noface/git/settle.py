@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+from noface.errors import RefLockedError
 from noface.git.forward import cut_off, index_is_new, local_changes
 from noface.git.land import advance_alone, landing
 from noface.git.mend import make_move, mend
@@ -32,7 +33,10 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
         if main != old:
             return Moved(main)
         if _files_are_new(plumbing, old, new, descriptor):
-            plumbing.refs.apply(RefUpdate(plumbing.repository.main, new, old))
+            try:
+                plumbing.refs.apply(RefUpdate(plumbing.repository.main, new, old))
+            except RefLockedError as error:
+                return Held(f"main could not be moved: a lock is in the way: {error.hint}")
             return Landed(new)
         return advance_alone(plumbing, old, new, note, descriptor)
 

@@ -95,6 +95,11 @@ def take(
     return Taken(snapshot, diff.patch, diff.hash, changed=changed, undone=undone)
 
 
+def forget_index(slot: Slot) -> None:
+    """Remove the index of a slot's private git dir, so that the next snapshot makes every object of it anew."""
+    remove(slot.hub / "index")
+
+
 def _add_safely(slot: Slot, git: Git, findings: Findings, limits: Limits, start: str) -> _Added:
     """Add the files, on a new index where the present one is missing or damaged: the work must not be lost."""
     if (slot.hub / "index").exists():

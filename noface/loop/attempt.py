@@ -19,11 +19,12 @@ from noface.core.failure import Failure
 from noface.core.masked_records import masked_failure, masked_report, masked_snapshot
 from noface.core.worker_run import AgentRun, EndedBy, WorkerReport
 from noface.gates.secrets import MARK
+from noface.git.held import held
 from noface.git.refs import RefUpdate
 from noface.git.removal import remove
 from noface.git.repo import hold_ref
-from noface.git.slots import give_git
-from noface.git.snapshot import take
+from noface.git.slots import Slot, give_git
+from noface.git.snapshot import Taken, forget_index, take
 from noface.loop.agent_run import run_agent
 from noface.loop.examine import Change
 from noface.loop.judge import judge
@@ -124,17 +125,7 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     _mend(directory)
     hit("agent_exited")
     tell(Progress(order.issue.id, order.number, "snapshot", "taking a snapshot"))
-    taken = take(
-        shop.plumbing,
-        slot,
-        start=order.start,
-        main=order.main,
-        message=attempt_message(order, ""),
-        protection=order.protection,
-        limits=shop.limits,
-    )
-    hit("snapshot_taken")
-    shop.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, str(order.number)), taken.snapshot.candidate))
+    taken = _held_snapshot(order, shop, slot)
     said, invalid = find_report(agent.answer)
     notes = (f"the worker's report is malformed: {invalid.violation}",) if invalid is not None else ()
     patch = taken.patch[:_PATCH_BYTES_MAX]
@@ -151,6 +142,30 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     return work, Change(taken.snapshot.changes, patch, masked, by_worker=taken.changed)
 
 
+def _held_snapshot(order: AttemptOrder, shop: Workshop, slot: Slot) -> Taken:
+    """Take a snapshot of the slot, from the files anew where its objects were pruned before their ref held them."""
+    before: list[int] = []
+
+    def snapshot() -> Taken:
+        if before:
+            forget_index(slot)
+        before.append(1)
+        taken = take(
+            shop.plumbing,
+            slot,
+            start=order.start,
+            main=order.main,
+            message=attempt_message(order, ""),
+            protection=order.protection,
+            limits=shop.limits,
+        )
+        hit("snapshot_taken")
+        return taken
+
+    ref = hold_ref(order.issue.id, str(order.number))
+    return held(shop.plumbing, ref, order.start, snapshot, lambda taken: taken.snapshot.candidate)
+
+
 def _mend(directory: Path) -> None:
     """Make the attempt's folder again where the worker, which can reach it, removed or replaced it."""
     if directory.is_symlink() or not directory.is_dir():
@@ -164,11 +179,15 @@ def _finished(order: AttemptOrder, shop: Workshop, report: AttemptReport) -> Att
     assert snapshot is not None  # noqa: S101 - an attempt that did work has one
     message = attempt_message(order, report.outcome)
     plumbing = shop.plumbing
-    commit = plumbing.commit_tree(snapshot.tree, (order.start,), message)
-    candidate = commit
-    if snapshot.candidate_tree != snapshot.tree:
-        candidate = plumbing.commit_tree(snapshot.candidate_tree, (commit,), message)
-    plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, str(order.number)), candidate))
+
+    def commits() -> tuple[str, str]:
+        commit = plumbing.commit_tree(snapshot.tree, (order.start,), message)
+        if snapshot.candidate_tree == snapshot.tree:
+            return commit, commit
+        return commit, plumbing.commit_tree(snapshot.candidate_tree, (commit,), message)
+
+    ref = hold_ref(order.issue.id, str(order.number))
+    commit, candidate = held(plumbing, ref, order.start, commits, lambda made: made[1])
     proof = replace(report.proof, candidate=candidate) if report.proof is not None else None
     finished = replace(report, snapshot=replace(snapshot, commit=commit, candidate=candidate), proof=proof)
     finished = masked_report(finished, shop.masker)

@@ -8,7 +8,7 @@ from noface.core.gate import GateSpec, Proof
 from noface.core.issue import Issue
 from noface.core.proof import all_hard_passed, worst
 from noface.core.taxonomy import FailureKind
-from noface.git.refs import RefUpdate
+from noface.git.held import held_merge
 from noface.git.repo import hold_ref
 from noface.loop.gating import Known, Task, run_gates
 from noface.loop.judge import conflict, told
@@ -33,10 +33,9 @@ def prove(
 ) -> Proven:
     """Merge `candidate` with main as it is now and run every gate on the result, unless that tree has passed."""
     main = shop.plumbing.main()
-    merge = shop.plumbing.merge(main, candidate)
+    merge = held_merge(shop.plumbing, hold_ref(issue.id, "merge"), main, candidate)
     if merge.tree is None:
         return conflict(merge.conflicts)
-    shop.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "merge"), merge.tree))
     hit("merge_built")
     token = f"landing-{issue.id}"
     task = Task(issue.id, number, token, LANDING_SLOT, merge.tree, candidate, main, logs)

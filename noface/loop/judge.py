@@ -10,6 +10,8 @@ from noface.core.proof import all_hard_passed, worst
 from noface.core.reported import of_report
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import AgentRun
+from noface.git.held import held_merge
+from noface.git.repo import hold_ref
 from noface.loop.examine import Change, examine_change, mask_secrets
 from noface.loop.gating import Gated, gate_tree
 from noface.loop.workshop import Progress, Tell, Workshop
@@ -106,7 +108,7 @@ def _merged(
     assert snapshot is not None  # noqa: S101 - see judge
     if main == order.main:
         return snapshot.candidate_tree, ()
-    merge = shop.plumbing.merge(main, snapshot.candidate)
+    merge = held_merge(shop.plumbing, hold_ref(order.issue.id, f"gating-{order.slot}"), main, snapshot.candidate)
     return merge.tree, merge.conflicts
 
 

@@ -13,6 +13,8 @@ from noface.core.gate import Proof
 from noface.core.issue import Issue
 from noface.core.masked_records import masked_issue
 from noface.core.taxonomy import IssueStatus
+from noface.errors import RefLockedError
+from noface.git.held import held
 from noface.git.land import Held, Landed, Moved, advance
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.repo import hold_ref
@@ -155,8 +157,14 @@ class MergeQueue:
         plumbing, journal, clock = context.shop.plumbing, context.journal, context.clock
         parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
         named = masked_issue(entry.issue, self._context.shop.masker)
-        commit = plumbing.commit_tree(proof.tree, parents, landing_message(named, entry.number))
-        plumbing.refs.apply(RefUpdate(hold_ref(entry.issue.id, "landing"), commit))
+        message = landing_message(named, entry.number)
+        commit = held(
+            plumbing,
+            hold_ref(entry.issue.id, "landing"),
+            proof.main,
+            lambda: plumbing.commit_tree(proof.tree, parents, message),
+            str,
+        )
         landing = journal.landing_intent(
             clock.now(),
             entry.issue.id,
@@ -204,5 +212,8 @@ def release_merged(context: RunContext) -> None:
     prefixes = tuple(hold_ref(issue_id, "") for issue_id in merged)
     held = plumbing.references("refs/noface/issues")
     passing = [ref for ref in held if not ref.rpartition("/")[2].isdigit() and ref.startswith(prefixes)]
-    plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in passing))
+    try:
+        plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in passing))
+    except RefLockedError as error:  # the next run does it
+        context.journal.event(context.clock.now(), "refs_kept", reason=error.hint)
     hit("cleaned_up")

@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from dataclasses import replace
+from functools import partial
 
 from noface.core.actions import Action
 from noface.core.attempt import AttemptOrder
@@ -10,6 +11,8 @@ from noface.core.best import best_attempt
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue, IssueState
 from noface.core.worker_run import ModelSpec
+from noface.git.held import held
+from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.git.restore import with_files_of
@@ -95,13 +98,20 @@ def best_start(context: RunContext, told: History, main: str, accept_failing: in
         return Start(main, None)
     if plumbing.is_ancestor(main, best.candidate):
         return Start(best.candidate, best)
-    merge = plumbing.merge(main, best.candidate)
-    if merge.tree is None:
-        return Start(main, None)
     message = f"Merge main into attempt {best.number} of issue {issue.id}\n"
-    commit = plumbing.commit_tree(merge.tree, (best.candidate, main), message)
-    plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), commit))
-    return Start(commit, best)
+    commit = held(
+        plumbing,
+        hold_ref(issue.id, "start"),
+        main,
+        partial(_merged, plumbing, main, best.candidate, message),
+        lambda commit: commit,
+    )
+    return Start(commit, best) if commit is not None else Start(main, None)
+
+
+def _merged(plumbing: Plumbing, main: str, candidate: str, message: str) -> str | None:
+    tree = plumbing.merge(main, candidate).tree
+    return None if tree is None else plumbing.commit_tree(tree, (candidate, main), message)
 
 
 def _divided(advice: Advice) -> bool:
