@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-agents lint bench clean
+.PHONY: demo test test-agents test-ecosystems soak lint bench clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
@@ -16,6 +16,15 @@ test: lint
 # Installs the real agent programs (npm and pip) into .agents/ and runs noface with them against a model on loopback.
 test-agents: $(STAMP)
 	$(BIN)/python tests/agents/run.py
+
+# Kills noface at random beside a person at work, and looks after each death; SEED=… repeats the same choices.
+SECONDS ?= 300
+soak: $(STAMP)
+	$(BIN)/python tests/soak/soak.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
+# noface end to end on small projects of the ecosystems whose tools are installed here; says what it did not run.
+test-ecosystems: $(STAMP)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tests/ecosystems/run.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
