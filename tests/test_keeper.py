@@ -73,7 +73,7 @@ def alive(token):
 
 @pytest.fixture
 def launcher():
-    with Launcher(Ladder(int_s=0.2, term_s=0.2)) as launcher:
+    with Launcher(Ladder(int_s=0.2, term_s=0.2), namespaces=False) as launcher:
         yield launcher
 
 
@@ -210,7 +210,7 @@ def test_everything_dies_with_a_killed_noface(tmp_path, token):
 from noface.system.supervise import Command, Launcher
 import os, sys
 tree = "trap '' TERM INT HUP; setsid sleep 1000 & nohup sleep 1000 & (env -i setsid sleep 1000 &) ; echo up; wait"
-with Launcher() as launcher:
+with Launcher(namespaces=False) as launcher:
     launcher.warm_up()
     open("zygote", "w").write(str(launcher.zygote_pid))
     env = (("NOFACE_TOKEN", sys.argv[1]), ("PATH", os.environ["PATH"]))
@@ -253,7 +253,7 @@ def test_without_keeper_and_zygote_the_marker_finds_what_is_left(launcher, shell
 
 def test_stopped_keeper_is_given_up_and_what_it_watched_over_is_killed(shell, out):
     stop = Canceller()
-    with Launcher(Ladder(int_s=0.1, term_s=0.1, kill_s=0.2)) as launcher:
+    with Launcher(Ladder(int_s=0.1, term_s=0.1, kill_s=0.2), namespaces=False) as launcher:
         thread, ended = in_background(launcher, shell("env -i setsid sleep 1000 & echo $$; wait"), stop)
         keeper = psutil.Process(first_line(out)).parent()
         tree = [keeper, *keeper.children(recursive=True)]
@@ -292,7 +292,7 @@ def test_zygote_and_keeper_survive_the_signals_of_a_terminal(launcher, shell, tm
 
 
 def test_zygote_ends_when_its_launcher_closes(shell):
-    with Launcher() as launcher:
+    with Launcher(namespaces=False) as launcher:
         launcher.run(shell("true"))
         zygote = launcher.zygote_pid
         assert not is_gone(zygote)

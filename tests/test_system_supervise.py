@@ -34,7 +34,7 @@ def alive(token, name=None):
 
 @pytest.fixture(scope="module")
 def launcher():
-    with Launcher(QUICK) as launcher:
+    with Launcher(QUICK, namespaces=False) as launcher:
         yield launcher
 
 
@@ -136,7 +136,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, sig
     signal.signal(number, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
 inspect = "grep -E 'Sig(Blk|Ign)' /proc/self/status; exec ls /proc/self/fd"
-with RepositoryLock(Path({str(tmp_path / "lock")!r})), Launcher() as launcher:
+with RepositoryLock(Path({str(tmp_path / "lock")!r})), Launcher(namespaces=False) as launcher:
     launcher.run(Command(("bash", "-c", inspect), "/", (("NOFACE_TOKEN", {token!r}),), None,
         {str(tmp_path / "out.log")!r}, "/dev/null", 60.0, None, 1000))
 """
@@ -280,7 +280,7 @@ def test_ladder_reaches_tools_in_sessions_of_their_own(shell, out):
     tool = "trap 'echo tool got TERM; exit' TERM; echo ready; while :; do sleep 0.02; done"
     wait = "while ! grep -q 'tool got' out.log; do sleep 0.02; done; echo agent saw it"
     script = f'trap : TERM; setsid bash -c "{tool}" & {wait}'
-    with Launcher(Ladder(int_s=0.0, term_s=100.0)) as patient:
+    with Launcher(Ladder(int_s=0.0, term_s=100.0), namespaces=False) as patient:
         ended = patient.run(shell(script), stop, when_said(out, "ready", stop.cancel))
     assert out.read_text() == "ready\ntool got TERM\nagent saw it\n"
     assert ended.exit_code == 0
@@ -299,7 +299,7 @@ def test_urgent_cancel_skips_a_patient_ladder(shell, out):
 
     impatient = threading.Thread(target=press_again)
     impatient.start()
-    with Launcher(Ladder(int_s=1000.0, term_s=1000.0)) as patient:
+    with Launcher(Ladder(int_s=1000.0, term_s=1000.0), namespaces=False) as patient:
         ended = patient.run(shell(script), stop, first)
     impatient.join()
     assert (ended.signal, ended.ended_by) == (signal.SIGKILL, EndedBy.CANCELLED)
@@ -384,7 +384,7 @@ def test_32_at_once_get_each_their_own_exit_code(launcher, shell):
 
 
 def test_closing_the_launcher_ends_what_runs_at_once_and_refuses_more(program, shell, token):
-    launcher = Launcher(Ladder(int_s=1000.0))
+    launcher = Launcher(Ladder(int_s=1000.0), namespaces=False)
     with ThreadPoolExecutor(4) as pool:
         deaf = shell("trap '' INT; exec sleep 1000")
         runs = [pool.submit(launcher.run, deaf) for _ in range(4)]

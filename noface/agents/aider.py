@@ -12,6 +12,7 @@ from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defau
 from noface.agents.typed import LITELLM_ENVIRONMENT
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
+from noface.system.sandbox import AgentHome
 
 _FLAGS = (
     "--yes-always", "--no-stream", "--no-pretty", "--no-fancy-input", "--no-check-update", "--no-show-release-notes",
@@ -26,6 +27,12 @@ class AiderAgent:
     """Translates orders to aider's command line and its text to events."""
 
     environment: ClassVar[tuple[str, ...]] = (*LITELLM_ENVIRONMENT, "AIDER_*")
+    homes: ClassVar[tuple[AgentHome, ...]] = (
+        AgentHome(".aider.conf.yml", read=("",)),
+        AgentHome(".aider.oauth-keys.env", read=("",)),
+        AgentHome(".aider", copied=("analytics.json", "installs.json")),
+        AgentHome(".env", read=("",)),
+    )
     holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:

@@ -4,11 +4,13 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import ClassVar, Protocol
 
 from noface.core.attempt import AttemptOrder
 from noface.core.failure import Failure
 from noface.core.worker_run import ModelSpec, Usage
+from noface.system.sandbox import AgentHome
 
 LINE_BYTES_MAX = 4 * 1024 * 1024
 LAST_WORDS_MAX = 2000
@@ -17,6 +19,9 @@ ANSWER_MAX = 200_000
 
 ONLY_THE_STREAM: Mapping[str, str] = {}
 """The environment for a reader that is to look at nothing beside the stream."""
+
+SESSION = "session"
+"""The folder of an attempt's that belongs to its agent."""
 
 WORKER = "worker"
 """The role that edits. In any other a run is asked something, and is kept from editing where the CLI can be."""
@@ -53,12 +58,31 @@ class AgentEvent:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run takes place: absolute paths of the workspace, the prompt, the order and the attempt's folder."""
+    """Where a run takes place, in absolute paths.
+
+    `directory` is the agent's own, for its histories and databases; `logs` is where noface writes what it prints, the
+    same folder where nothing else is said.
+    """
 
     workspace: str
     prompt_file: str
     order_file: str
     directory: str
+    logs: str = ""
+
+    @property
+    def log_folder(self) -> str:
+        """The folder of the run's logs."""
+        return self.logs or self.directory
+
+
+def place_in(workspace: Path, directory: Path) -> Place:
+    """Return the place of a run whose prompt, order and logs lie in `directory`; makes the agent's own folder there."""
+    session = directory / SESSION
+    session.mkdir(parents=True, exist_ok=True)
+    return Place(
+        str(workspace), str(directory / "prompt.md"), str(directory / "order.json"), str(session), str(directory)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +143,14 @@ class StreamReader(Protocol):
 class Agent(Protocol):
     """An agent program noface can drive.
 
+    `homes` are the folders of the person's home that it needs in a sandbox, its login among them.
     `environment` are glob patterns of the variables that the program reads for itself, its keys among them; what any
     program needs (PATH, HOME, proxies, certificates, locale) is not repeated there. `holds_cost`: the program ends a
     run at `max_cost_usd` by itself, and more gently than from outside.
     """
 
     environment: ClassVar[tuple[str, ...]]
+    homes: ClassVar[tuple[AgentHome, ...]]
     holds_cost: ClassVar[bool]
 
     def program(self, model: ModelSpec) -> str:

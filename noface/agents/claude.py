@@ -17,6 +17,7 @@ from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defau
 from noface.agents.claude_stream import ClaudeReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
+from noface.system.sandbox import AgentHome
 
 _READING = ("--tools", "Read,Grep,Glob", "--strict-mcp-config")  # no MCP servers either: theirs may write
 _THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS", "63999"))
@@ -29,6 +30,20 @@ class ClaudeAgent:
     environment: ClassVar[tuple[str, ...]] = (
         "ANTHROPIC_*", "CLAUDE_*", "MAX_THINKING_TOKENS", "API_TIMEOUT_MS", "BASH_*", "MCP_*", "MAX_MCP_*",
         "DISABLE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*",
+    )  # fmt: skip
+    homes: ClassVar[tuple[AgentHome, ...]] = (
+        AgentHome(
+            ".claude",
+            variable="CLAUDE_CONFIG_DIR",
+            read=(
+                "settings.json", "settings.local.json", "CLAUDE.md", "agents", "commands", "hooks", "keybindings.json",
+                "local", "output-styles", "plugins", "rules", "skills",
+            ),
+            shared=(".credentials.json",),
+            copied=(".claude.json",),
+            session=("projects",),
+        ),
+        AgentHome(".claude.json", copied=("",)),
     )  # fmt: skip
     holds_cost: ClassVar[bool] = True
 

@@ -17,6 +17,7 @@ from noface.agents.codex_stream import CodexReader
 from noface.agents.codex_usage import Rollout
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
+from noface.system.sandbox import AgentHome
 
 _LOG = "error,codex_core::responses_retry=warn"
 
@@ -25,6 +26,16 @@ class CodexAgent:
     """Translates orders to Codex's command line and its stream to events."""
 
     environment: ClassVar[tuple[str, ...]] = ("CODEX_*", "OPENAI_*", "AZURE_OPENAI_*", "RUST_LOG")
+    homes: ClassVar[tuple[AgentHome, ...]] = (
+        AgentHome(
+            ".codex",
+            variable="CODEX_HOME",
+            read=("config.toml", "AGENTS.md", "AGENTS.override.md", "plugins", "prompts", "rules", "skills"),
+            shared=("auth.json", ".credentials.json"),
+            copied=("installation_id", "models_cache.json", "version.json"),
+            session=("sessions",),
+        ),
+    )
     holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Mapping
 from typing import ClassVar
 
+from noface.agents.aider import AiderAgent
 from noface.agents.base import (
     LAST_WORDS_MAX,
     ONLY_THE_STREAM,
@@ -20,12 +21,18 @@ from noface.agents.base import (
     Place,
     Verdict,
 )
+from noface.agents.claude import ClaudeAgent
+from noface.agents.codex import CodexAgent
+from noface.agents.gemini import GeminiAgent
+from noface.agents.mini import MiniAgent
+from noface.agents.opencode import OpencodeAgent
 from noface.agents.typed import asks, unescaped
 from noface.core.attempt import AttemptOrder
 from noface.core.classify.agents.clis import ASKS
 from noface.core.failure import Failure
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import ModelSpec, Usage
+from noface.system.sandbox import AgentHome
 
 _TOKEN = re.compile(r"\{\w+\}|\\.|.", re.DOTALL)
 _SHELL_WORDS = frozenset((
@@ -35,9 +42,17 @@ _SHELL_WORDS = frozenset((
 
 
 class CommandAgent:
-    """Runs `[models.NAME] command`, with `args` added, `{prompt_file}` and `{model}` filled in."""
+    """Runs `[models.NAME] command`, with `args` added, `{prompt_file}` and `{model}` filled in.
+
+    It may call any of the other agents, so in a sandbox it has the homes of all.
+    """
 
     environment: ClassVar[tuple[str, ...]] = ()
+    homes: ClassVar[tuple[AgentHome, ...]] = tuple(
+        home
+        for agent in (ClaudeAgent, CodexAgent, GeminiAgent, OpencodeAgent, AiderAgent, MiniAgent)
+        for home in agent.homes
+    )
     holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:

@@ -14,12 +14,24 @@ from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place
 from noface.agents.gemini_stream import GeminiReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
+from noface.system.sandbox import AgentHome
 
 
 class GeminiAgent:
     """Translates orders to Gemini CLI's command line and its stream to events."""
 
     environment: ClassVar[tuple[str, ...]] = ("GEMINI_*", "GOOGLE_*", "CLOUDSDK_*")
+    homes: ClassVar[tuple[AgentHome, ...]] = (
+        AgentHome(
+            ".gemini",
+            read=("settings.json", "GEMINI.md", ".env", "agents", "commands", "extensions", "policies", "skills",
+                  "trustedFolders.json"),
+            shared=("oauth_creds.json", "google_accounts.json", "gemini-credentials.json", "mcp-oauth-tokens.json"),
+            copied=("installation_id", "projects.json", "state.json", "user_id"),
+            session=("tmp",),
+        ),
+        AgentHome(".config/gcloud", variable="CLOUDSDK_CONFIG", read=("",)),
+    )  # fmt: skip
     holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:

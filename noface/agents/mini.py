@@ -14,6 +14,7 @@ from noface.agents.mini_stream import MiniReader
 from noface.agents.typed import LITELLM_ENVIRONMENT
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
+from noface.system.sandbox import AgentHome
 
 _ENV = (
     ("MSWEA_CONFIGURED", "true"),
@@ -28,6 +29,7 @@ class MiniAgent:
     """Translates orders to mini's command line and its text to events."""
 
     environment: ClassVar[tuple[str, ...]] = (*LITELLM_ENVIRONMENT, "MSWEA_*")
+    homes: ClassVar[tuple[AgentHome, ...]] = (AgentHome(".config/mini-swe-agent", read=("",)),)
     holds_cost: ClassVar[bool] = True
 
     def program(self, model: ModelSpec) -> str:

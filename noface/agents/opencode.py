@@ -13,6 +13,7 @@ from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defau
 from noface.agents.opencode_stream import OpencodeReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
+from noface.system.sandbox import AgentHome
 
 _READING = ("OPENCODE_PERMISSION", '{"edit":"deny","bash":"deny"}')
 _LOG = (("OPENCODE_PRINT_LOGS", "1"), ("OPENCODE_LOG_LEVEL", "ERROR"))
@@ -25,6 +26,12 @@ class OpencodeAgent:
     environment: ClassVar[tuple[str, ...]] = (
         "OPENCODE_*", "*_API_KEY", "*_API_TOKEN", "*_BASE_URL", "*_API_BASE", "AWS_*", "AZURE_*", "GOOGLE_*",
     )  # fmt: skip
+    homes: ClassVar[tuple[AgentHome, ...]] = (
+        AgentHome(".config/opencode", read=("",)),
+        AgentHome(
+            ".local/share/opencode", read=("bin",), shared=("auth.json", "mcp-auth.json"), session=("storage", "log")
+        ),
+    )
     holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:

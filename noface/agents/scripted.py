@@ -24,12 +24,14 @@ from noface.agents.base import ONLY_THE_STREAM, Invocation, Place
 from noface.agents.command import CommandReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
+from noface.system.sandbox import AgentHome
 
 
 class ScriptedAgent:
     """Starts `noface.agents.player` on the script."""
 
     environment: ClassVar[tuple[str, ...]] = ()
+    homes: ClassVar[tuple[AgentHome, ...]] = ()
     holds_cost: ClassVar[bool] = False
 
     def program(self, model: ModelSpec) -> str:

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from noface.agents.base import Place
+from noface.agents.base import place_in
 from noface.cli.doctor_models import LOGIN, login_seen
-from noface.cli.wiring import workshop
+from noface.cli.wiring import bubblewrap_for, workshop
 from noface.config.settings import Config
 from noface.core.attempt import AttemptOrder
 from noface.core.issue import Issue
@@ -34,7 +34,7 @@ def probe(
 ) -> dict[str, Probe]:
     """Ask each model, each in an empty folder of its own, for a minute at most. Raises KeyboardInterrupt."""
     cancel = Canceller()
-    shop = workshop(config, repository, launcher, {})
+    shop = workshop(config, repository, launcher, {}, bubblewrap_for(config))
     with ExitStack() as stack:
         stack.callback(shop.plumbing.close)
         pool = stack.enter_context(ThreadPoolExecutor(_AT_ONCE))
@@ -65,7 +65,7 @@ def _probe(spec: ModelSpec, shop: Workshop, cancel: Canceller) -> Probe:
         work, kept = Path(folder, "empty"), Path(folder, "kept")
         work.mkdir()
         kept.mkdir()
-        place = Place(str(work), str(kept / "prompt.md"), str(kept / "order.json"), str(kept))
+        place = place_in(work, kept)
         write_atomic(kept / "prompt.md", _PROMPT, durable=False)
         issue = Issue("probe", "Reply with OK")
         order = AttemptOrder("probe", "probe", issue, 1, spec, _PROMPT, "", "", 0, str(kept), ())

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 
-from noface.cli.wiring import RunOptions, settings, workshop
+from noface.cli.wiring import RunOptions, bubblewrap_for, settings, workshop
 from noface.config.load import load
 from noface.config.settings import Config
 from noface.core.budget import Budget
@@ -30,6 +30,7 @@ from noface.store.spending import Spending
 from noface.system.failpoints import hit
 from noface.system.lock import RepositoryLock
 from noface.system.masking import known_secrets
+from noface.system.namespace import hide_memory
 from noface.system.supervise import Canceller, Launcher
 from noface.trackers.base import Tracker
 from noface.trackers.table import TRACKERS
@@ -43,6 +44,7 @@ def run_night(start: Path, config_path: Path | None, options: RunOptions, *, as_
     Raises UsageError, ConfigError, LockedError, BaselineRedError before anything was started.
     """
     repository, config, tracker = open_project(start, config_path, options)
+    hide_memory()
     with ExitStack() as stack:
         stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
         hit("lock_taken")
@@ -95,9 +97,11 @@ def make_context(
     run_id = secrets.token_hex(6)
     memo: dict[str, GateResult] = {}
     given = (variable for model in config.models.values() for variable in model.env.items())
-    launcher = stack.enter_context(Launcher(masking=known_secrets(given, repository.state_dir)))
+    masking = known_secrets(given, repository.state_dir)
+    launcher = stack.enter_context(Launcher(masking=masking, namespaces=config.sandbox.processes == "auto"))
     launcher.warm_up()
-    shop = workshop(config, repository, launcher, memo)
+    bubblewrap = bubblewrap_for(config)
+    shop = workshop(config, repository, launcher, memo, bubblewrap)
     stack.callback(shop.plumbing.close)
     inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
     executor = LocalExecutor(lambda order, cancel: run_attempt(order, shop, cancel, inbox.put), chosen.workers)

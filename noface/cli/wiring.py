@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +16,14 @@ from noface.core.hints import HintRule
 from noface.core.partial import AccumulationFormat
 from noface.core.prompt_data import EarlierForm
 from noface.core.worker_run import ModelSpec
+from noface.errors import UsageError
 from noface.git.repo import Plumbing, Repository
 from noface.git.snapshot import Limits
 from noface.loop.context import RunSettings
 from noface.loop.templates_folder import load_templates
-from noface.loop.workshop import Setup, Workshop
+from noface.loop.workshop import SandboxRules, Setup, Workshop
 from noface.system.clock import SystemClock
+from noface.system.sandbox import Bubblewrap, find_bubblewrap
 from noface.system.supervise import Launcher
 
 _MB = 1_000_000
@@ -51,6 +54,9 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
             gate.timeout,
             gate.report or None,
             retries=gate.retries,
+            env_pass=tuple(gate.env_pass),
+            boxed=(gate.sandbox or config.sandbox.kind) != "none",
+            network=(gate.network or config.sandbox.network) == "on",
         )
         for gate in config.gates
     )
@@ -58,10 +64,10 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
 
 def model_specs(config: Config, root: Path) -> dict[str, ModelSpec]:
     """Return the models by name, presets included; a scripted model's script lies relative to `root`."""
-    return {name: _model_spec(name, model, root) for name, model in config.models.items()}
+    return {name: _model_spec(name, model, root, config.sandbox.kind) for name, model in config.models.items()}
 
 
-def _model_spec(name: str, model: Model, root: Path) -> ModelSpec:
+def _model_spec(name: str, model: Model, root: Path, kind: str) -> ModelSpec:
     price = price_of(model)
     return ModelSpec(
         name=name,
@@ -78,6 +84,8 @@ def _model_spec(name: str, model: Model, root: Path) -> ModelSpec:
         usd_per_mtok_in=price.usd_per_mtok_in if price is not None else None,
         usd_per_mtok_out=price.usd_per_mtok_out if price is not None else None,
         own_prices=model.usd_per_mtok_in is not None,
+        boxed=(model.sandbox or kind) != "none",
+        network=model.network == "on",
     )
 
 
@@ -122,8 +130,39 @@ def slots_dir(config: Config, repository: Repository) -> Path:
     return base / name
 
 
-def workshop(config: Config, repository: Repository, launcher: Launcher, memo: dict[str, GateResult]) -> Workshop:
-    """Return what attempts work with."""
+def bubblewrap_for(config: Config) -> Bubblewrap | None:
+    """Look for what makes sandboxes, where the configuration wants one; None where it does not.
+
+    Raises UsageError where a sandbox was asked for by name and cannot be had.
+    """
+    kinds = {config.sandbox.kind, config.project.setup_sandbox}
+    kinds |= {gate.sandbox for gate in config.gates} | {model.sandbox for model in config.models.values()}
+    if config.sandbox.wrap or not kinds & {"auto", "bubblewrap"}:
+        return None
+    found = find_bubblewrap(shutil.which("bwrap"))
+    if not found.works and "bubblewrap" in kinds:
+        raise UsageError(f'[sandbox] kind = "bubblewrap": {found.problem}.', found.remedy)
+    return found
+
+
+def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules:
+    """Return `[sandbox]` for this machine."""
+    chosen = config.sandbox
+    paths = (tuple(os.path.realpath(Path(path).expanduser()) for path in each)
+             for each in (chosen.show, chosen.write, chosen.hide))  # fmt: skip
+    show, write, hide = paths
+    program = bubblewrap.program if bubblewrap is not None and bubblewrap.works else ""
+    return SandboxRules(program, show, write, hide, tuple(chosen.wrap))
+
+
+def workshop(
+    config: Config,
+    repository: Repository,
+    launcher: Launcher,
+    memo: dict[str, GateResult],
+    bubblewrap: Bubblewrap | None = None,
+) -> Workshop:
+    """Return what attempts work with. `bubblewrap` is what `bubblewrap_for` has found."""
     from noface.agents.table import AGENTS
 
     return Workshop(
@@ -137,6 +176,8 @@ def workshop(config: Config, repository: Repository, launcher: Launcher, memo: d
             tuple(config.project.setup_inputs),
             tuple(config.project.keep),
             config.project.setup_timeout,
+            tuple(config.project.setup_env_pass),
+            (config.project.setup_sandbox or config.sandbox.kind) != "none",
         ),
         limits=Limits(int(config.limits.max_file_mb * _MB), config.limits.max_files),
         log_bytes_max=int(config.limits.log_mb * _MB),
@@ -146,5 +187,9 @@ def workshop(config: Config, repository: Repository, launcher: Launcher, memo: d
             config.limits.max_changed_files,
             config.limits.max_changed_lines,
             int(config.limits.max_binary_mb * _MB),
+        ),
+        sandbox=sandbox_rules(config, bubblewrap),
+        passed=tuple(
+            sorted({name for gate in config.gates for name in gate.env_pass} | {*config.project.setup_env_pass})
         ),
     )

@@ -31,6 +31,7 @@ def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     yield from ladder_problems(data)
     yield from _strategies(data)
     yield from _hint_conditions(data)
+    yield from _sandbox(data)
 
 
 def _default_model(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -105,3 +106,11 @@ def _hint_conditions(data: Mapping[str, Any]) -> Iterator[Problem]:
                 ("failure_hints", index),
                 f"when does this hint apply? expected one or more of {', '.join(HINT_CONDITIONS)}",
             )
+
+
+def _sandbox(data: Mapping[str, Any]) -> Iterator[Problem]:
+    sandbox = table_of(data.get("sandbox"))
+    if sandbox.get("wrap") and sandbox.get("kind", "none") != "none":
+        yield Problem(
+            ("sandbox", "wrap"), 'it takes the place of the sandbox: leave `kind` out beside it, or set kind = "none"'
+        )

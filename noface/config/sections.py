@@ -12,7 +12,9 @@ from noface.config.values import (
     Branch,
     Command,
     Duration,
+    EnvPattern,
     Glob,
+    HostPath,
     InnerPath,
     Items,
     Money,
@@ -27,6 +29,10 @@ class Section(BaseModel):
     """A table of noface.toml: unknown keys are errors, types are TOML's own, nothing changes afterwards."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+SandboxKind = Literal["auto", "bubblewrap", "none"]
+Network = Literal["on", "off"]
 
 
 class Project(Section):
@@ -52,6 +58,14 @@ class Project(Section):
         examples=[["node_modules"]],
     )
     setup_timeout: Duration = Field(default=600.0, description="time limit of setup")
+    setup_env_pass: Items[EnvPattern] = Field(
+        default=(),
+        description="variables of noface's environment that setup gets beside the usual; * stands for any letters",
+        examples=[["NPM_TOKEN"]],
+    )
+    setup_sandbox: SandboxKind | None = Field(
+        default=None, description="the sandbox setup runs in; by default that of [sandbox]", examples=["none"]
+    )
 
 
 class Run(Section):
@@ -103,6 +117,53 @@ class Gate(Section):
         default="",
         description="the JUnit XML file that the command writes, inside the repository",
         examples=["report.xml"],
+    )
+    env_pass: Items[EnvPattern] = Field(
+        default=(),
+        description="variables of noface's environment that it gets beside the usual; * stands for any letters",
+        examples=[["DATABASE_URL"]],
+    )
+    sandbox: SandboxKind | None = Field(
+        default=None, description="the sandbox it runs in; by default that of [sandbox]", examples=["none"]
+    )
+    network: Network | None = Field(
+        default=None,
+        description='whether it reaches the network in the sandbox: "on" or "off"; by default as [sandbox] says',
+        examples=["off"],
+    )
+
+
+class Sandbox(Section):
+    """What agents, gates and setup may read, write and reach; docs/sandbox.md tells more."""
+
+    kind: SandboxKind = Field(
+        default="auto",
+        description='"auto": bubblewrap where it works; "bubblewrap": nothing runs without it; "none": no sandbox',
+    )
+    network: Network = Field(
+        default="on",
+        description='whether gates reach the network in the sandbox: "on" or "off"; agents and setup do',
+    )
+    show: Items[HostPath] = Field(
+        default=(),
+        description="places that are hidden otherwise and can be read all the same",
+        examples=[["~/.npmrc.d", "/run/postgresql"]],
+    )
+    write: Items[HostPath] = Field(
+        default=(), description="places outside the workspace that can be written", examples=[["~/.cache/bazel"]]
+    )
+    hide: Items[HostPath] = Field(
+        default=(), description="further places that cannot be read", examples=[["~/work/customers"]]
+    )
+    wrap: Items[Text] = Field(
+        default=(),
+        description="a command line put before every command in place of the sandbox, such as a container engine's; "
+        "{workspace}, {session} and {tmp} stand for folders that it has to pass on",
+        examples=[["podman", "run", "--rm", "-i", "-v", "{workspace}:{workspace}", "-w", "{workspace}", "ci-image"]],
+    )
+    processes: Literal["auto", "subreaper"] = Field(
+        default="auto",
+        description='outside the sandbox: "auto": a PID namespace for each command where that works; "subreaper": none',
     )
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from noface.config.recovery import Approval, Breakdown, Prompts, Recovery, Review
 from noface.config.retry import Retry, Roles
-from noface.config.sections import Gate, Landing, Limits, Project, Protect, Run, Section, Tracker
+from noface.config.sections import Gate, Landing, Limits, Project, Protect, Run, Sandbox, Section, Tracker
 from noface.config.values import Items
 from noface.config.workers import FailureHint, Model
 from noface.errors import ConfigError
@@ -33,6 +33,7 @@ class Config(Section):
     failure_hints: Items[FailureHint] = ()
     prompts: Prompts = Field(default_factory=Prompts)
     tracker: Tracker = Field(default_factory=Tracker)
+    sandbox: Sandbox = Field(default_factory=Sandbox)
     protect: Protect = Field(default_factory=Protect)
     landing: Landing = Field(default_factory=Landing)
     limits: Limits = Field(default_factory=Limits)

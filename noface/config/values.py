@@ -73,6 +73,12 @@ def _filled(value: str) -> str:
     return value
 
 
+def _host_path(value: str) -> str:
+    if not _text(value).startswith(("/", "~/")) or value.rstrip("/") in ("", "~"):
+        raise expected('an absolute path, or one in your home that begins with "~/"')
+    return value
+
+
 def _slots_dir(value: str) -> str:
     if value and not _text(value).startswith(("/", "~/")):
         raise expected("an absolute path (or one that begins with ~/) outside the repository")
@@ -152,6 +158,9 @@ EnvPattern = Annotated[
     Field(json_schema_extra={"pattern": f"^(?!{'|'.join(_ENV_NEVER)}){_ENV_PATTERN.pattern}$"}),
 ]
 """The name of an environment variable, in which `*` stands for any letters."""
+
+HostPath = Annotated[str, AfterValidator(_host_path), Field(json_schema_extra={"pattern": "^(/|~/)"})]
+"""A path on this machine: absolute, or in the person's home (~/)."""
 
 OptionalPath = Annotated[str, AfterValidator(_path)]
 """A path inside the repository, normalised; "" for none."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from noface.config.presets import AgentName
-from noface.config.sections import Section
+from noface.config.sections import Network, SandboxKind, Section
 from noface.config.values import Duration, Env, EnvPattern, FilledText, Items, Money, OptionalGlob, Regex, Text
 
 HINT_CONDITIONS = ("label", "language", "path", "error_pattern", "error_regex")
@@ -47,6 +47,12 @@ class Model(Section, json_schema_extra=_schema_rules):
         default=(),
         description="further variables of noface's environment that the agent gets; * stands for any letters",
         examples=[["MY_KEY", "AWS_*"]],
+    )
+    sandbox: SandboxKind | None = Field(
+        default=None, description="the sandbox it runs in; by default that of [sandbox]", examples=["none"]
+    )
+    network: Network = Field(
+        default="on", description='whether it reaches the network in the sandbox: "on" or "off"', examples=["off"]
     )
     timeout: Duration = Field(default=1800.0, description="time limit of one attempt")
     idle_timeout: Duration = Field(default=300.0, description="an attempt without any output for this long is ended")

@@ -14,9 +14,8 @@ mislead whoever inherits it goes to nobody: git's own variables (a hook's GIT_DI
 repository), noface's, pytest's, a surrounding make's or agent's session. A person who wants one of these set after
 all gives it a value in `[models.X] env`.
 
-Gates (and `[project] setup`) keep the person's environment, since a project's tests may need any part of it. What
-they lose are the keys of the agents' providers: gates run code that an agent wrote. Cloud accounts (AWS_*) stay, as
-they may be the project's own. A gate whose tests need such a key reads it from a file outside the repository.
+Gates (and `[project] setup`) run code that an agent wrote, so they get by the same rules the first three and what
+`[[gates]] env_pass` names: no GITHUB_TOKEN, no AWS keys, no SSH_AUTH_SOCK, no DATABASE_URL unless a person says so.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,7 +38,6 @@ NEVER_PASSED = ("GIT_*", "NOFACE_*", "PYTEST_*", "MAKEFLAGS", "MFLAGS", "MAKELEV
 
 _SESSIONS = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "BASH_ENV")
 """What an agent around noface, or a shell's startup file, would hand down; an adapter's own patterns may fit it."""
-_MISLEADS_GATES = ("GIT_*", "NOFACE_*", "PYTEST_*")
 _MISLEADS_ALL = ("LANGUAGE", "LC_MESSAGES", "VIRTUAL_ENV_PROMPT", "COLUMNS", "LINES")
 
 _BASICS = (
@@ -77,13 +75,6 @@ _TOOLCHAINS = (
     "CABAL_DIR", "OPAM*", "OCAML*", "MIX_*", "HEX_HOME", "ERL_*", "ELIXIR_*", "JULIA_*", "R_LIBS*", "PERL5LIB",
     "PERL_*", "FLUTTER_*", "PUB_CACHE", "ZIG_*", "SWIFT_*",
 )  # fmt: skip
-_PROVIDERS = (
-    "ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "AZURE_OPENAI_*", "CODEX_*", "GEMINI_*", "OPENROUTER_*", "OPENCODE_*",
-    "AIDER_*", "MISTRAL_*", "CODESTRAL_*", "DEEPSEEK_*", "GROQ_*", "XAI_*", "COHERE_*", "TOGETHER_*", "TOGETHERAI_*",
-    "FIREWORKS_*", "PERPLEXITY*", "CEREBRAS_*", "MOONSHOT_*", "DASHSCOPE_*", "ZAI_*", "ZHIPU*", "MINIMAX_*",
-    "LITELLM_*", "MSWEA_*", "CURSOR_*", "COPILOT_*", "AMP_*", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_*",
-)  # fmt: skip
-_KEYS_BY_OTHER_NAMES = ("ANTHROPIC_CUSTOM_HEADERS",)
 
 
 def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -> dict[str, str]:
@@ -101,9 +92,16 @@ def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -
     return {name: value for name, value in given.items() if name in passed or name in inherited} | dict(FORCED)
 
 
-def for_gates(given: Mapping[str, str]) -> dict[str, str]:
-    """Return what gates and setup get of noface's environment `given`."""
-    return {name: value for name, value in given.items() if _for_gate(name)} | dict(FORCED)
+def for_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return what a gate or setup gets of noface's environment `given`; `env_pass` are patterns of further names."""
+    passed = {name: value for name, value in given.items() if _for_gate(name, env_pass)}
+    return passed | dict(FORCED)
+
+
+def kept_from_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the names in `given` that a gate does not get, but would if `env_pass` named them."""
+    names = (name for name in given if not _for_gate(name, env_pass) and name not in FORCED)
+    return tuple(sorted(name for name in names if not fits(name, (*NEVER_PASSED, *_SESSIONS, *_MISLEADS_ALL))))
 
 
 def _for_agent(name: str, own: tuple[str, ...]) -> bool:
@@ -114,11 +112,10 @@ def _for_agent(name: str, own: tuple[str, ...]) -> bool:
     return fits(name, _TOOLCHAINS) and not is_secret_name(name)
 
 
-def _for_gate(name: str) -> bool:
-    if fits(name, _MISLEADS_GATES) or fits(name, _MISLEADS_ALL):
+def _for_gate(name: str, env_pass: tuple[str, ...]) -> bool:
+    if fits(name, NEVER_PASSED):
         return False
-    key = is_secret_name(name) and fits(name, _PROVIDERS)
-    return not key and name not in _KEYS_BY_OTHER_NAMES
+    return fits(name, env_pass) or _for_agent(name, ())
 
 
 def fits(name: str, patterns: tuple[str, ...]) -> bool:

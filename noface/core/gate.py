@@ -18,7 +18,9 @@ class GateKind(StrEnum):
 class GateSpec:
     """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it.
 
-    `retries` is how often it is run again where it fails.
+    `retries` is how often it is run again where it fails. `env_pass` are patterns of the variables of noface's own that
+    it gets beside the usual. `boxed`: it runs in the sandbox, where there is one, and there with the network or
+    without.
     """
 
     name: str
@@ -29,6 +31,9 @@ class GateSpec:
     report: str | None = None
     accept: bool = False
     retries: int = 0
+    env_pass: tuple[str, ...] = ()
+    boxed: bool = True
+    network: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ class ModelSpec:
 
     `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None where nobody knows. `own_prices`: a person
     has set them. `env` is set for its agent, `env_pass` are patterns of the variables of noface's own that go to it.
+    `boxed`: it runs in the sandbox, where there is one, and there with the network or without.
     """
 
     name: str
@@ -31,6 +32,8 @@ class ModelSpec:
     usd_per_mtok_out: float | None = None
     own_prices: bool = False
     env_pass: tuple[str, ...] = ()
+    boxed: bool = True
+    network: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from noface.core.gate import GateResult, GateSpec
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
 from noface.gates.report import read_report
-from noface.system.environment import gate_environment
+from noface.system.environment import Variables
 from noface.system.files import read_bounded
+from noface.system.sandbox import Box
 from noface.system.supervise import Canceller, Command, Exit, Launcher
 
 _HEAD_BYTES = 256 * 1024
@@ -24,14 +25,19 @@ _UNITTEST = re.compile(r"(?P<test>\w+) \((?P<place>[\w.]+)\)")
 
 @dataclass(frozen=True, slots=True)
 class GatePlace:
-    """Where a gate runs, where its logs go; `list_files` names the project's files, asked only of a red gate."""
+    """Where a gate runs, in which environment and box, where its logs go.
+
+    `list_files` names the project's files, asked only of a red gate.
+    """
 
     folder: Path
     logs: Path
     tree: str
     list_files: Callable[[], tuple[str, ...]]
     log_bytes_max: int
-    markers: tuple[tuple[str, str], ...] = ()
+    env: Variables
+    box: Box | None = None
+    wrap: tuple[str, ...] = ()
 
 
 def run_gate(
@@ -55,13 +61,15 @@ def run_gate(
         Command(
             argv=("bash", "-c", gate.command),
             cwd=str(place.folder),
-            env=gate_environment(place.markers),
+            env=place.env,
             stdin=None,
             stdout=str(stdout),
             stderr=str(stderr),
             timeout_s=gate.timeout_s,
             idle_timeout_s=None,
             log_max_bytes=place.log_bytes_max,
+            box=place.box,
+            wrap=place.wrap,
         ),
         cancel,
         rewritten=(str(place.folder / gate.report),) if gate.report else (),

@@ -14,6 +14,7 @@ from noface.core.masked_records import masked_run
 from noface.core.prices import priced
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import AgentRun, EndedBy
+from noface.loop.boxes import agent_box, session_environment, wrapping
 from noface.loop.run_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit, RunWatch, at_least
 from noface.loop.workshop import Tell, Workshop
 from noface.system.environment import agent_environment
@@ -30,14 +31,15 @@ def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Cancell
     agent = shop.agents[order.model.agent]
     invocation = agent.invocation(order, place)
     given = (*order.model.env, *invocation.env, *_told(order, place), *shop.markers(order.token))
-    env = agent_environment(agent.environment, order.model, given)
-    reader = agent.reader(dict(env))
+    outside = agent_environment(agent.environment, order.model, given)
+    box, env = agent_box(shop, order.model, place, outside)
+    reader = agent.reader(session_environment(place.directory, outside) if box is not None else dict(env))
     limit = CostLimit(order, PATIENCE_WITH_OWN_LIMIT_S if agent.holds_cost else PATIENCE_S)
     watch = RunWatch(order, place, reader, limit, shop.masker, tell)
     for log in (watch.stdout, watch.stderr):
         log.unlink(missing_ok=True)
     # Some agents keep files of their own in the attempt's folder.
-    with shop.launcher.masking.covering(place.directory), closing(watch):
+    with shop.launcher.masking.covering(place.log_folder), closing(watch):
         ended = shop.launcher.run(
             Command(
                 argv=invocation.argv,
@@ -49,6 +51,8 @@ def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Cancell
                 timeout_s=order.model.timeout_s,
                 idle_timeout_s=order.model.idle_timeout_s,
                 log_max_bytes=shop.log_bytes_max,
+                box=box,
+                wrap=wrapping(shop, place.workspace, place.directory) if order.model.boxed else (),
             ),
             cancel,
             on_output=watch.poll,

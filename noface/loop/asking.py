@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from noface.agents.base import Place
+from noface.agents.base import place_in
 from noface.core.accept_forms import AcceptForms
 from noface.core.answers.table import ANSWERS
 from noface.core.attempt import AttemptOrder
@@ -144,7 +144,7 @@ def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> 
     give_git(slot, question.issue.id, start)
     directory = Path(question.directory)
     directory.mkdir(parents=True, exist_ok=True)
-    place = Place(str(slot.path), str(directory / "prompt.md"), str(directory / "order.json"), str(directory))
+    place = place_in(slot.path, directory)
     write_atomic(directory / "prompt.md", question.prompt, durable=False)
     write_atomic(directory / "order.json", json.dumps(order_document(order), indent=1), durable=False)
     hit("question_asked")

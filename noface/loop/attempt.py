@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.agents.base import Place
+from noface.agents.base import place_in
 from noface.core.answers.report import find_report
 from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
 from noface.core.codec import decode, encode
@@ -115,7 +115,7 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
         return failure
     give_git(slot, order.issue.id, order.start)
     directory = Path(order.directory)
-    place = Place(str(slot.path), str(directory / "prompt.md"), str(directory / "order.json"), str(directory))
+    place = place_in(slot.path, directory)
     write_atomic(directory / "prompt.md", order.prompt, durable=False)
     write_atomic(directory / "order.json", json.dumps(order_document(order), indent=1), durable=False)
     hit("workspace_built")

@@ -12,8 +12,10 @@ from noface.gates.run import GatePlace, remembered, run_gate
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.git.slots import Slot, give_git
+from noface.loop.boxes import gate_box, wrapping
 from noface.loop.prepare import prepare_gate_slot
 from noface.loop.workshop import GateFlaked, GateRan, Progress, Tell, Workshop
+from noface.system.environment import gate_environment
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
 
@@ -151,13 +153,17 @@ class _Bench:
         """Run one gate once, with its logs in `folder` of the task's; None where it was cancelled."""
         shop, task = self.shop, self.task
         self.tell(Progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name))
+        env = gate_environment(gate.env_pass, shop.markers(task.token))
+        box, env = gate_box(shop, self.slot, env, network=gate.network) if gate.boxed else (None, env)
         place = GatePlace(
             folder=self.slot.path,
             logs=task.logs / folder,
             tree=task.tree,
             list_files=lambda: shop.plumbing.paths(task.tree),
             log_bytes_max=shop.log_bytes_max,
-            markers=shop.markers(task.token),
+            env=env,
+            box=box,
+            wrap=wrapping(shop, str(self.slot.path)) if gate.boxed else (),
         )
         known_here = dict(self.known).get(gate.name) if self.known is not None else None
         allowed = frozenset(known_here or ()) if self.known is not None else None

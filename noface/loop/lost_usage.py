@@ -7,8 +7,10 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from noface.agents.base import SESSION
 from noface.core.prices import priced
 from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
+from noface.loop.boxes import session_environment
 from noface.loop.workshop import Workshop
 from noface.system.environment import agent_environment
 from noface.system.files import open_regular
@@ -30,7 +32,8 @@ def lost_usage(shop: Workshop, model: ModelSpec, log: Path) -> Usage:
     descriptor = open_regular(log) if agent is not None else None
     if agent is None or descriptor is None:
         return Usage()
-    reader = agent.reader(dict(agent_environment(agent.environment, model, model.env)))
+    env = agent_environment(agent.environment, model, model.env)
+    reader = agent.reader(session_environment(str(log.parent / SESSION), env))
     # Where the disk fails, what has been read till then has to do: noface may be ending because of it.
     with suppress(OSError), os.fdopen(descriptor, "rb") as file:
         left = shop.log_bytes_max

@@ -11,6 +11,7 @@ from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
 from noface.git.removal import remove, remove_below
 from noface.git.slots import Slot, checkout
+from noface.loop.boxes import gate_box, wrapping
 from noface.loop.kept_paths import kept_digest
 from noface.loop.workshop import Workshop
 from noface.system.environment import gate_environment
@@ -126,17 +127,21 @@ def _read(stamp: Path) -> str | None:
 def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
     log = slot.hub / "setup.log"
     log.unlink(missing_ok=True)
+    outside = gate_environment(shop.setup.env_pass, shop.markers(token))
+    box, env = gate_box(shop, slot, outside, setup=True) if shop.setup.boxed else (None, outside)
     ended = shop.launcher.run(
         Command(
             argv=("bash", "-c", shop.setup.command),
             cwd=str(slot.path),
-            env=gate_environment(shop.markers(token)),
+            env=env,
             stdin=None,
             stdout=str(log),
             stderr=str(log),
             timeout_s=shop.setup.timeout_s,
             idle_timeout_s=None,
             log_max_bytes=shop.log_bytes_max,
+            box=box,
+            wrap=wrapping(shop, str(slot.path)) if shop.setup.boxed else (),
         ),
         cancel,
     )

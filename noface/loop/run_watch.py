@@ -60,8 +60,8 @@ class RunWatch:
     def __init__(
         self, order: AttemptOrder, place: Place, reader: StreamReader, limit: CostLimit, masker: Masker, tell: Tell
     ) -> None:
-        self.stdout = Path(place.directory, "agent.log")
-        self.stderr = Path(place.directory, "agent.err")
+        self.stdout = Path(place.log_folder, "agent.log")
+        self.stderr = Path(place.log_folder, "agent.err")
         self._order = order
         self._workspace = place.workspace
         self._reader = reader

@@ -17,27 +17,48 @@ from noface.git.repo import Plumbing
 from noface.git.slots import Slot, open_slot
 from noface.git.snapshot import Limits
 from noface.system.clock import Clock
+from noface.system.environment import passed_digest
 from noface.system.failpoints import hit
 from noface.system.supervise import Launcher
 
 LANDING_SLOT = "land"
+AGENT_SLOT = "agent-"
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """`[project] setup`: the command, the files it depends on, what of its work survives cleaning, its limit."""
+    """`[project] setup`: the command, the files it depends on, what of its work survives cleaning, its limit.
+
+    `env_pass` and `boxed` are as for a gate.
+    """
 
     command: str = ""
     inputs: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     timeout_s: float = 600.0
+    env_pass: tuple[str, ...] = ()
+    boxed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxRules:
+    """`[sandbox]` as a run found it: `bubblewrap` is the program that makes boxes, "" where none is made.
+
+    `show`, `write` and `hide` are absolute paths; `wrap` is put before every command in place of a box.
+    """
+
+    bubblewrap: str = ""
+    show: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    hide: tuple[str, ...] = ()
+    wrap: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
     """Everything a worker thread may use. `memo` is filled by the loop and only read here.
 
-    `counts` holds how many tests a gate's command ran on main.
+    `counts` holds how many tests a gate's command ran on main. `passed` are the patterns of all gates' `env_pass`.
     """
 
     plumbing: Plumbing
@@ -52,6 +73,8 @@ class Workshop:
     memo: Mapping[str, GateResult] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
+    sandbox: SandboxRules = field(default_factory=SandboxRules)
+    passed: tuple[str, ...] = ()
 
     @property
     def masker(self) -> Masker:
@@ -60,7 +83,7 @@ class Workshop:
 
     def agent_slot(self, index: int) -> Slot:
         """Return the workspace in which workers run; agents have touched it."""
-        slot = open_slot(self.plumbing.repository, self.slots_dir, f"agent-{index}", self.setup.keep)
+        slot = open_slot(self.plumbing.repository, self.slots_dir, f"{AGENT_SLOT}{index}", self.setup.keep)
         hit("hub_made")
         return slot
 
@@ -78,8 +101,10 @@ class Workshop:
 
     @property
     def environment(self) -> str:
-        """Name what a gate's result depends on besides tree and command: programs found, platform, setup."""
+        """Name what a gate's result depends on besides tree and command: programs found, platform, setup, sandbox."""
+        box = (bool(self.sandbox.bubblewrap), self.sandbox)
         parts = (os.environ.get("PATH", ""), sys.platform, self.setup.command, *self.setup.inputs)
+        parts += (repr(box), passed_digest(self.passed))
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from noface.core.worker_run import EndedBy
+from noface.system.sandbox import Box
 
 COMMAND_MARKER = "NOFACE_COMMAND"
 """A variable in every program's environment, its value unique to the command: what a lost keeper's leftovers carry."""
@@ -28,7 +29,8 @@ class Command:
     """A program to run. `env` is its whole environment, but for COMMAND_MARKER; nothing is inherited.
 
     `stdin` is a file (None: /dev/null). `stdout` and `stderr` are files to append to, which may be the same;
-    together they may grow by `log_max_bytes`. `idle_timeout_s` None means no limit.
+    together they may grow by `log_max_bytes`. `idle_timeout_s` None means no limit. `box` is what it may reach (None:
+    what the person may), `wrap` a command line to put before it, such as a container engine's.
     """
 
     argv: tuple[str, ...]
@@ -40,6 +42,8 @@ class Command:
     timeout_s: float
     idle_timeout_s: float | None
     log_max_bytes: int
+    box: Box | None = None
+    wrap: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,14 @@ A keeper is a subreaper: whatever its program starts stays its descendant, also 
 (agents start their tools in such). When the program has ended it kills what is left, and only then reports. When
 its control socket closes, because noface died, it kills everything at once.
 
-The keeper announces itself (ANNOUNCEMENT: its pid, and whether it is a subreaper; where there are none, as on
-macOS, only the program's process group can be reached). It reads one order (4 bytes of length, then JSON: argv,
-cwd, env, stdin, stdout, stderr, log_max_bytes) and then JSON lines {"stop": {int_s, term_s}}. It sends JSON lines:
-{"failed": <StartError.what>}, or {"started": pid} and at last {"exited": {code, signal, survivors, output_limit}}.
+The keeper announces itself (ANNOUNCEMENT: its pid, and a `Containment`). It reads one order (4 bytes of length, then
+JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, boxed, namespace) and then JSON lines {"stop": {int_s,
+term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and at last {"exited": {code, signal,
+survivors, output_limit, boxed}}.
+
+A `boxed` program is bubblewrap with the command inside. It makes the PID namespace itself, and reports in a file of its
+own whether the command was run at all. Else the keeper becomes process 1 of a PID namespace first, where the order asks
+for one and there are such.
 
 Standard library only, and nothing that is slow to import.
 """
@@ -20,17 +24,39 @@ import signal
 import socket
 import struct
 import time
+from enum import IntEnum
 from typing import Any, NoReturn
 
-from noface.system import proctree
+from noface.system import namespace, proctree
 from noface.system.program import StartError, open_streams, start
 
-ANNOUNCEMENT = struct.Struct("!I?")
+ANNOUNCEMENT = struct.Struct("!IB")
 LENGTH = struct.Struct("!I")
 LOG_POLL_S = 0.25
 LOG_POLL_MIN_S = 0.01
 KILL_POLL_S = 0.02
+BOX_STATUS = "{box-status}"
+"""Stands in a boxed command line for the descriptor that bubblewrap writes its status to."""
+BOX_RAN = b'"exit-code"'
+"""Bubblewrap (0.8.0) tells this only of a command that it could run."""
+BOX_STATUS_BYTES_MAX = 4096
 DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
+_SHELL_SIGNAL_BASE = 128
+_SIGNALS_TOLD_BY_CODE = frozenset((
+    signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
+    signal.SIGKILL, signal.SIGSEGV, signal.SIGPIPE, signal.SIGTERM,
+))  # fmt: skip
+
+
+class Containment(IntEnum):
+    """What keeps a program's descendants from outliving it, weakest first."""
+
+    GROUP = 0
+    """Only its process group can be reached, as on macOS; others are found by their environment."""
+    SUBREAPER = 1
+    """All descendants become the keeper's children, as long as that lives."""
+    NAMESPACE = 2
+    """The kernel ends them with the keeper, which they can neither see nor signal."""
 
 
 def go_deaf() -> None:
@@ -108,10 +134,13 @@ class LogMeter:
 class Keeper:
     """One program and all that descends from it."""
 
-    def __init__(self, control: socket.socket, wake: int, pid: int, meter: LogMeter, *, contained: bool) -> None:
+    def __init__(
+        self, control: socket.socket, wake: int, pid: int, meter: LogMeter, *, contained: bool, box: int | None = None
+    ) -> None:
         self._control = control
         self._wake = wake
         self._contained = contained
+        self._box = box
         self._pid = pid
         self._meter = meter
         self._inbox = b""
@@ -140,11 +169,14 @@ class Keeper:
         if self._deserted or self._status is None:
             return None
         code = os.waitstatus_to_exitcode(self._status)
+        if self._box is not None:
+            code = _as_died(code)
         return {
             "code": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
             "survivors": len(self._killed - {self._pid}),
             "output_limit": exceeded,
+            "boxed": self._box is None or BOX_RAN in os.pread(self._box, BOX_STATUS_BYTES_MAX, 0),
         }
 
     def _reap(self) -> bool:
@@ -181,7 +213,9 @@ class Keeper:
         return wait if self._ladder is None else min(wait, max(0.0, self._next_rung - now))
 
     def _signal(self, number: int) -> None:
-        proctree.send_group_signal(self._pid, number)
+        # Bubblewrap itself must live on: it takes what is inside with it.
+        if self._box is None:
+            proctree.send_group_signal(self._pid, number)
         for pid in proctree.below([os.getpid()]):
             try:
                 group = os.getpgid(pid)
@@ -201,6 +235,12 @@ class Keeper:
             stop = json.loads(line)["stop"]
             self._ladder = kill_ladder(stop["int_s"], stop["term_s"])
             self._next_rung = 0.0
+
+
+def _as_died(code: int) -> int:
+    """Return the exit status of a command in a box: bubblewrap tells a death by signal N as exit code 128 + N."""
+    number = code - _SHELL_SIGNAL_BASE
+    return -number if number in _SIGNALS_TOLD_BY_CODE else code
 
 
 def say(control: socket.socket, **message: object) -> None:
@@ -226,23 +266,34 @@ def _receive_order(control: socket.socket) -> dict[str, Any]:
     return order
 
 
-def keep(control: socket.socket) -> NoReturn:
-    """Live the whole life of a keeper, in the process just forked for it."""
+def keep(control: socket.socket, *, namespaces: bool) -> NoReturn:
+    """Live the whole life of a keeper, in the process just forked for it. `namespaces`: PID namespaces can be made."""
     os.setsid()
-    wake, _ = wake_on_child()
     contained = proctree.prctl(proctree.SET_CHILD_SUBREAPER, 1)
-    control.sendall(ANNOUNCEMENT.pack(os.getpid(), contained))
+    best = Containment.NAMESPACE if namespaces else Containment.SUBREAPER if contained else Containment.GROUP
+    control.sendall(ANNOUNCEMENT.pack(os.getpid(), best))
     order = _receive_order(control)
+    if namespaces and order["namespace"] and not order["boxed"]:
+        namespace.become_init(control.fileno())
+    wake, _ = wake_on_child()
+    box = _box_status(order) if order["boxed"] else None
     try:
         streams = open_streams(order)
         meter = LogMeter(streams, order["log_max_bytes"])
-        program = start(order, streams)
+        program = start(order, streams, () if box is None else (box,))
     except StartError as problem:
         say(control, failed=problem.what)
         os._exit(0)
     say(control, started=program.pid)
     del order
-    report = Keeper(control, wake, program.pid, meter, contained=contained).watch()
+    report = Keeper(control, wake, program.pid, meter, contained=contained, box=box).watch()
     if report is not None:
         say(control, exited=report)
     os._exit(0)
+
+
+def _box_status(order: dict[str, Any]) -> int:
+    """Make the file in which bubblewrap tells how far it came, and name it in its command line."""
+    status = os.memfd_create("box-status")
+    order["argv"] = [str(status) if argument == BOX_STATUS else argument for argument in order["argv"]]
+    return status

@@ -1,6 +1,7 @@
 """Where noface gets its keepers from: it starts the zygote, hands it control sockets, and replaces it if it dies."""
 
 import json
+import os
 import socket
 import struct
 import subprocess
@@ -12,7 +13,7 @@ from typing import Any
 
 import noface
 from noface.errors import NofaceError
-from noface.system.keeper import ANNOUNCEMENT, LENGTH
+from noface.system.keeper import ANNOUNCEMENT, LENGTH, Containment
 
 START_ATTEMPTS = 3
 ANSWER_TIMEOUT_S = 30.0
@@ -23,17 +24,21 @@ _START_ZYGOTE = (
 )
 
 
+_NEEDED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""All that the zygote gets of noface's environment: programs may read that of their ancestors."""
+
+
 class KeeperLostError(NofaceError):
     """No keeper could be started, so the command was not either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hired:
-    """A keeper that has its order: its control socket, its pid, and whether no descendant can escape it."""
+    """A keeper that has its order: its control socket, its pid, and what its descendants are held by at best."""
 
     control: socket.socket
     pid: int
-    contained: bool
+    containment: Containment
 
 
 class Keepers:
@@ -48,6 +53,19 @@ class Keepers:
         """Start the zygote ahead of the first command."""
         with self._lock:
             self._running_channel()
+
+    def containment(self) -> Containment:
+        """Return what a keeper holds its descendants by at best. Raises KeeperLostError where none can be started."""
+        ours, theirs = socket.socketpair()
+        ours.settimeout(ANSWER_TIMEOUT_S)
+        with ours:
+            try:
+                with theirs:
+                    self._hand_over(theirs)
+                _, containment = ANNOUNCEMENT.unpack(ours.recv(ANNOUNCEMENT.size))
+            except (OSError, struct.error):
+                raise KeeperLostError("the process that watches over commands could not be started") from None
+        return Containment(containment)
 
     @property
     def zygote_pid(self) -> int | None:
@@ -69,7 +87,7 @@ class Keepers:
             try:
                 with theirs:
                     channel = self._hand_over(theirs)
-                pid, contained = ANNOUNCEMENT.unpack(ours.recv(ANNOUNCEMENT.size))
+                pid, containment = ANNOUNCEMENT.unpack(ours.recv(ANNOUNCEMENT.size))
                 ours.sendall(LENGTH.pack(len(encoded)) + encoded)
             except (OSError, struct.error):
                 ours.close()
@@ -78,7 +96,7 @@ class Keepers:
             except BaseException:
                 ours.close()
                 raise
-            return Hired(ours, pid, contained)
+            return Hired(ours, pid, Containment(containment))
         raise KeeperLostError(
             "the process that watches over the command could not be started",
             "the machine may be out of processes or memory (see `ulimit -u` and `free`); run noface again then",
@@ -119,6 +137,7 @@ class Keepers:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     cwd="/",
+                    env={name: os.environ[name] for name in _NEEDED if name in os.environ},
                     pass_fds=(theirs.fileno(),),
                     start_new_session=True,
                 )

@@ -42,8 +42,8 @@ def _open(step: str, path: str, flags: int) -> int:
     return descriptor
 
 
-def start(order: dict[str, Any], streams: list[int]) -> subprocess.Popen[bytes]:
-    """Start the program, and return once its exec has succeeded. Raises StartError.
+def start(order: dict[str, Any], streams: list[int], passed: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+    """Start the program with the descriptors `passed`, and return once its exec has succeeded. Raises StartError.
 
     Popen uses vfork, at a third of the cost of a fork. Nothing of it but `pid` may be used: the keeper reaps all
     its children itself.
@@ -62,6 +62,7 @@ def start(order: dict[str, Any], streams: list[int]) -> subprocess.Popen[bytes]:
             stdout=stdout,
             stderr=stderr,
             close_fds=True,
+            pass_fds=passed,
             restore_signals=True,
             start_new_session=True,
         )

@@ -4,14 +4,15 @@ A `Launcher` gives each command to a keeper, and waits until that reports that t
 descendants are gone. Programs write their logs themselves; here only the logs' sizes are looked at.
 """
 
-import dataclasses
 import errno
 import os
+import shutil
 import signal
 import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,6 +20,8 @@ from noface.core.worker_run import EndedBy
 from noface.errors import NofaceError
 from noface.system.canceller import Canceller
 from noface.system.command import COMMAND_MARKER, Command, Exit, Ladder
+from noface.system.files import read_bounded
+from noface.system.keeper import Containment
 from noface.system.keepers import KeeperLostError, Keepers
 from noface.system.log_guard import LogGuard
 from noface.system.masking import Masking
@@ -27,21 +30,27 @@ from noface.system.startfault import explain
 from noface.system.sweep import sweep
 from noface.system.watch import OnOutput, Watch
 
-__all__ = ["COMMAND_MARKER", "Canceller", "Command", "Exit", "Ladder", "Launcher"]
+__all__ = ["COMMAND_MARKER", "Canceller", "Command", "Containment", "Exit", "Ladder", "Launcher"]
 
 ORDER_BYTES_MAX = 16 << 20
 """No system takes longer arguments and environments, so such an order isn't worth a keeper."""
+_BOX_WORDS_BYTES = 4000
 
 
 class Launcher:
     """Runs commands, from any thread. Close it, or use it as a context manager, to end all that still run.
 
+    Each command gets a PID namespace where the system has them, unless `namespaces` is False.
+
     Whatever secret `masking` knows is out of a command's logs a moment after it was written, and for certain once
     `run` returns (I12).
     """
 
-    def __init__(self, ladder: Ladder | None = None, masking: Masking | None = None) -> None:
+    def __init__(
+        self, ladder: Ladder | None = None, masking: Masking | None = None, *, namespaces: bool = True
+    ) -> None:
         self.masking = masking or Masking()
+        self._namespaces = namespaces
         self._ladder = ladder or Ladder()
         self._keepers = Keepers()
         self._closing = Canceller()
@@ -60,6 +69,11 @@ class Launcher:
     def zygote_pid(self) -> int | None:
         """The pid of the process that forks the keepers, while there is one."""
         return self._keepers.zygote_pid
+
+    def containment(self) -> Containment:
+        """Return what keeps descendants of a command from outliving it here. Starts the zygote."""
+        best = self._keepers.containment()
+        return best if self._namespaces else min(best, Containment.SUBREAPER)
 
     def warm_up(self) -> None:
         """Start the zygote now, so that the first command needn't wait for it."""
@@ -114,10 +128,13 @@ class Launcher:
     ) -> Exit:
         began = time.monotonic()
         mark = os.urandom(16).hex()
-        order = dataclasses.asdict(command) | {"env": {**dict(command.env), COMMAND_MARKER: mark}}
+        order = self._order(command, mark)
         cancellers = [self._closing] if cancel is None else [self._closing, cancel]
         if any(canceller.cancelled for canceller in cancellers):
             return Exit(None, None, EndedBy.CANCELLED, 0.0, error="cancelled before it was started")
+        missing = _missing(command) if command.box is not None else None
+        if missing is not None:
+            return Exit(None, None, EndedBy.ITSELF, 0.0, error=explain(missing, command.argv, order["env"]))
         if _length(order) > ORDER_BYTES_MAX:
             what = {"step": "exec", "name": command.argv[0], "errno": errno.E2BIG, "text": ""}
             return Exit(None, None, EndedBy.ITSELF, 0.0, error=explain(what, command.argv, order["env"]))
@@ -136,8 +153,10 @@ class Launcher:
         if "failed" in report:
             error = explain(report["failed"], command.argv, order["env"])
             return Exit(None, None, EndedBy.ITSELF, time.monotonic() - began, error=error)
-        swept, error = (0, "") if keeper.contained else _sweep(mark)
         exited = report["exited"]
+        if not exited["boxed"] and watch.ended_by is EndedBy.ITSELF:
+            return Exit(None, None, EndedBy.ITSELF, time.monotonic() - began, error=_no_box(command))
+        swept, error = (0, "") if keeper.containment is not Containment.GROUP else _sweep(mark)
         return Exit(
             exit_code=exited["code"],
             signal=exited["signal"],
@@ -147,6 +166,47 @@ class Launcher:
             error=error,
             output_limit=exited["output_limit"],
         )
+
+    def _order(self, command: Command, mark: str) -> dict[str, Any]:
+        """Return what a keeper is told."""
+        boxed = command.box is not None
+        argv = (*command.wrap, *command.argv)
+        return {
+            "argv": command.box.command_line(argv, command.cwd) if command.box is not None else argv,
+            "cwd": command.cwd,
+            "env": {**dict(command.env), COMMAND_MARKER: mark},
+            "stdin": command.stdin,
+            "stdout": command.stdout,
+            "stderr": command.stderr,
+            "log_max_bytes": command.log_max_bytes,
+            "boxed": boxed,
+            "namespace": self._namespaces and not boxed,
+        }
+
+
+def _missing(command: Command) -> dict[str, Any] | None:
+    """Return why a boxed command cannot be started, as a keeper tells it; bubblewrap's own words say less."""
+    program = (*command.wrap, *command.argv)[0]
+    path = dict(command.env).get("PATH", os.defpath)
+    place = Path(command.cwd, program) if "/" in program else None
+    if not Path(command.cwd).is_dir():
+        return {"step": "cwd", "name": command.cwd, "errno": errno.ENOENT, "text": ""}
+    if place is None and shutil.which(program, path=path) is None:
+        return {"step": "exec", "name": program, "errno": errno.ENOENT, "text": ""}
+    if place is not None and not os.access(place, os.X_OK):
+        number = errno.EACCES if place.exists() else errno.ENOENT
+        return {"step": "exec", "name": program, "errno": number, "text": ""}
+    return None
+
+
+def _no_box(command: Command) -> str:
+    """Say why a box could not be made, as bubblewrap told it."""
+    try:
+        said = read_bounded(Path(command.stderr), 0, _BOX_WORDS_BYTES)
+    except OSError:
+        said = ""
+    lines = [line for line in said.splitlines() if line.startswith("bwrap: ")] or ["bwrap: (no message)"]
+    return f"the sandbox could not be made: {lines[-1].removeprefix('bwrap: ')}"
 
 
 def _length(order: dict[str, Any]) -> int:

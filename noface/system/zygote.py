@@ -4,6 +4,8 @@ noface is threaded and must not fork, and starting a Python per command costs 12
 It gets the control socket of each new keeper over its own socket, and ends when noface closes that or dies.
 Its keepers then go on by themselves until their own sockets close.
 
+Neither it nor a keeper shows its memory or environment to the programs that keepers start.
+
 It is a subreaper too: if someone kills a keeper, what that watched over lands here and is killed.
 """
 
@@ -12,13 +14,15 @@ import os
 import select
 import socket
 
-from noface.system import proctree
+from noface.system import namespace, proctree
 from noface.system.keeper import go_deaf, keep, wake_on_child
 
 
 def serve(descriptor: int) -> None:
     """Serve requests from the inherited socket until its other end closes."""
     go_deaf()
+    namespace.hide_memory()
+    namespaces = namespace.available()
     proctree.prctl(proctree.SET_CHILD_SUBREAPER, 1)
     channel = socket.socket(fileno=descriptor)
     channel.set_inheritable(False)
@@ -36,10 +40,10 @@ def serve(descriptor: int) -> None:
             if not asked:
                 return
             for control in received:
-                _fork_keeper(control, (channel.fileno(), wake, alarm), keepers)
+                _fork_keeper(control, (channel.fileno(), wake, alarm), keepers, namespaces=namespaces)
 
 
-def _fork_keeper(control: int, own: tuple[int, ...], keepers: set[int]) -> None:
+def _fork_keeper(control: int, own: tuple[int, ...], keepers: set[int], *, namespaces: bool) -> None:
     os.set_inheritable(control, False)
     try:
         pid = os.fork()
@@ -49,7 +53,7 @@ def _fork_keeper(control: int, own: tuple[int, ...], keepers: set[int]) -> None:
         try:
             for descriptor in own:
                 os.close(descriptor)
-            keep(socket.socket(fileno=control))
+            keep(socket.socket(fileno=control), namespaces=namespaces)
         finally:
             os._exit(1)
     if pid > 0:

@@ -1,0 +1,168 @@
+"""What each kind of command sees in the sandbox: a worker its slot and its agent's login, a gate its slot alone.
+
+Nobody sees the repository's git dir (but its objects, read-only), noface's state, or another slot.
+"""
+
+import glob
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import noface
+from noface.agents.base import Place
+from noface.core.worker_run import ModelSpec
+from noface.git.removal import remove
+from noface.git.slots import Slot
+from noface.loop.workshop import AGENT_SLOT, Workshop
+from noface.system.environment import Variables, boxed
+from noface.system.sandbox import Box, Home, HomeRule, below, known_places
+
+_MADE = "made"
+_NO_RULES: Mapping[str, HomeRule] = {}
+_ANOTHERS_SLOTS = re.compile(r".+-[0-9a-f]{10}")
+_TEMPLATES = ("example", "sample", "template", "dist", "schema", "defaults")
+
+
+def agent_box(shop: Workshop, model: ModelSpec, place: Place, env: Variables) -> tuple[Box | None, Variables]:
+    """Return the box of a worker or of a model that is asked something, and its environment there."""
+    if not (shop.sandbox.bubblewrap and model.boxed):
+        return None, env
+    told = dict(boxed(env, (name for name, _ in model.env)))
+    rules: dict[str, HomeRule] = {}
+    outside = []
+    for each in shop.agents[model.agent].homes:
+        rules |= each.rules(_home(told), told)
+        outside.append(each.outside(_home(told), told))
+    box = Box(
+        program=shop.sandbox.bubblewrap,
+        home=_composed(shop, place.workspace, told, "agents", rules, f"{place.directory}/home"),
+        tmp=_fresh(place.workspace, "tmp"),
+        writable=(place.workspace, place.directory, *(path for path in outside if path), *shop.sandbox.write),
+        visible=(*_visible(shop, told), place.prompt_file, place.order_file),
+        hidden=_hidden(shop),
+        network=model.network,
+    )
+    return box, tuple(told.items())
+
+
+def gate_box(
+    shop: Workshop, slot: Slot, env: Variables, *, network: bool = True, setup: bool = False
+) -> tuple[Box | None, Variables]:
+    """Return the box of a gate and its environment there, or of `[project] setup`.
+
+    What setup leaves in the home is there for the gates and workers of the same slot.
+    """
+    if not shop.sandbox.bubblewrap:
+        return None, env
+    told = dict(boxed(env))
+    caches = "agents" if slot.name.startswith(AGENT_SLOT) else "gates"
+    box = Box(
+        program=shop.sandbox.bubblewrap,
+        home=_composed(shop, str(slot.path), told, caches, setup=setup),
+        tmp=_fresh(str(slot.path), "tmp"),
+        writable=(str(slot.path), *shop.sandbox.write),
+        visible=_visible(shop, told),
+        hidden=_hidden(shop),
+        network=network,
+    )
+    return box, tuple(told.items())
+
+
+def wrapping(shop: Workshop, workspace: str, session: str = "") -> tuple[str, ...]:
+    """Return `[sandbox] wrap` for a workspace, "" in place of the session where a command has none."""
+    if not shop.sandbox.wrap:
+        return ()
+    values = {"{workspace}": workspace, "{session}": session or workspace, "{tmp}": _fresh(workspace, "tmp")}
+    return tuple(_filled(word, values) for word in shop.sandbox.wrap)
+
+
+def session_environment(place_directory: str, env: Variables) -> dict[str, str]:
+    """Return the environment by which noface finds what an agent keeps of its session: in a box, with the attempt."""
+    home = f"{place_directory}/home"
+    told = dict(env)
+    if not Path(home).is_dir():
+        return told
+    persons = _home(told)
+    moved = {name: value for name, value in told.items() if value.startswith("/") and below(value, (persons,))}
+    return told | {name: home + value.removeprefix(persons) for name, value in moved.items()} | {"HOME": home}
+
+
+def _filled(word: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        word = word.replace(name, value)
+    return word
+
+
+def _composed(
+    shop: Workshop,
+    workspace: str,
+    env: dict[str, str],
+    caches: str,
+    rules: Mapping[str, HomeRule] = _NO_RULES,
+    session: str = "",
+    *,
+    setup: bool = False,
+) -> Home | None:
+    """Return the home of a box; None where there is none to put together."""
+    path = _home(env)
+    if path == "/" or not Path(path).is_dir():
+        return None
+    made = f"{workspace}.{_MADE}"
+    return Home(
+        path=path,
+        fresh=_fresh(workspace, _MADE if setup else "home"),
+        caches=str(shop.slots_dir / f"caches-{caches}"),
+        rules=known_places().home_rules() | dict(rules) | _shown(shop, path),
+        made=made if not setup and Path(made).is_dir() else "",
+        session=session,
+    )
+
+
+def _home(env: dict[str, str]) -> str:
+    return os.path.realpath(env.get("HOME", ""))
+
+
+def _shown(shop: Workshop, home: str) -> dict[str, HomeRule]:
+    """Return the rules for what `[sandbox]` shows or gives to be written below the home."""
+    rules = {}
+    for path in shop.sandbox.show:
+        if below(path, (home,)) and path != home:
+            rules[os.path.relpath(path, home)] = HomeRule.READ
+    return rules
+
+
+def _fresh(workspace: str, kind: str) -> str:
+    """Return an empty folder beside the workspace: what one command leaves there does not reach the next."""
+    folder = Path(f"{workspace}.{kind}")
+    remove(folder)
+    folder.mkdir(parents=True)
+    return str(folder)
+
+
+def _visible(shop: Workshop, env: dict[str, str]) -> tuple[str, ...]:
+    """Return what must be there though it lies in a folder that is private or hidden."""
+    repository = shop.plumbing.repository
+    programs = [_prefix(folder) for folder in env.get("PATH", "").split(":") if folder.startswith("/")]
+    python = (sys.prefix, sys.base_prefix, str(Path(noface.__file__).parent))
+    outside = tuple(path for path in shop.sandbox.show if not below(path, (_home(env),)))
+    private = known_places().private_folders
+    needed = [path for path in (str(repository.root), _home(env), *programs, *python) if below(path, private)]
+    return (*needed, str(repository.objects), *outside)
+
+
+def _prefix(folder: str) -> str:
+    """Return what a folder of programs belongs to: of a virtual environment's `bin` the whole environment."""
+    return os.path.dirname(folder) if Path(folder, "..", "pyvenv.cfg").exists() else folder  # noqa: PTH120
+
+
+def _hidden(shop: Workshop) -> tuple[str, ...]:
+    """Return what nobody sees: git dir and state, all slots, what the checkout keeps in `.env`, `[sandbox] hide`."""
+    repository = shop.plumbing.repository
+    slots = [str(shop.slots_dir)]
+    if shop.slots_dir.parent.is_dir():
+        slots += [str(other) for other in shop.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
+    root = glob.escape(str(repository.root))
+    settings = [path for path in glob.glob(f"{root}/.env*") if not path.endswith(_TEMPLATES)]  # noqa: PTH207
+    return (str(repository.common_dir), *slots, *settings, *shop.sandbox.hide)
