@@ -74,6 +74,9 @@ escalation_model = "big"
 [run]
 slots_dir = "{slots}"
 workers = {workers}
+
+[sandbox]
+kind = "{sandbox}"
 """
 
 
@@ -130,8 +133,9 @@ class Project:
             blocks.append(f'[[play]]\nissue = "{issue}"\nattempt = {attempt}\n{as_role}steps = [{shown}]\n')
         self.script.write_text("\n".join(blocks))
 
-    def config(self, extra: str = "", *, gate: str = GATE, workers: int = 1) -> None:
-        text = CONFIG.format(gate=gate, script=self.script, slots=self.folder / "slots", workers=workers)
+    def config(self, extra: str = "", *, gate: str = GATE, workers: int = 1, sandbox: str = "none") -> None:
+        slots = self.folder / "slots"
+        text = CONFIG.format(gate=gate, script=self.script, slots=slots, workers=workers, sandbox=sandbox)
         self.write("noface.toml", text + extra)
 
     def environment(self, **extra: str) -> dict[str, str]:

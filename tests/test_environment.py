@@ -4,7 +4,7 @@ import pytest
 
 from noface.agents.table import AGENTS
 from noface.config.load import parse
-from noface.core.environment_rules import fits, for_agents, for_gates
+from noface.core.environment_rules import fits, for_agents, for_gates, kept_from_gates
 from noface.core.model_providers import is_anothers, providers_of
 from noface.core.worker_run import ModelSpec
 from noface.errors import ConfigError
@@ -109,14 +109,26 @@ def test_not_even_a_star_passes_on_what_would_mislead():
     assert set(EVERYTHING) - set(found) == misleading
 
 
-def test_gates_keep_the_persons_environment_but_for_the_agents_keys():
+def test_gates_get_what_programs_need_and_no_key_of_anybody():
     found = for_gates(EVERYTHING)
     assert of(found, KEYS) == set()
-    assert {"DATABASE_PASSWORD", "AWS_SECRET_ACCESS_KEY", "STRIPE_SECRET", "MY_APP", *NEEDED} <= set(found)
-    assert of(found, ("GIT_DIR", "NOFACE_FAILPOINT", "PYTEST_CURRENT_TEST")) == set()
-    settings = {"ANTHROPIC_BASE_URL": "u", "CLAUDE_CODE_USE_BEDROCK": "1", "OPENAI_API_KEY_PATH": "/file"}
-    assert settings.items() <= for_gates(settings).items()
-    assert "ANTHROPIC_CUSTOM_HEADERS" not in for_gates({"ANTHROPIC_CUSTOM_HEADERS": "x-api-key: 1"})
+    assert set(NEEDED) <= set(found)
+    withheld = ("DATABASE_PASSWORD", "AWS_SECRET_ACCESS_KEY", "STRIPE_SECRET", "MY_APP", "GITHUB_TOKEN")
+    assert of(found, withheld) == set()
+    assert of(found, ("GIT_DIR", "NOFACE_FAILPOINT", "PYTEST_CURRENT_TEST", "MAKEFLAGS")) == set()
+    assert for_gates({"SSH_AUTH_SOCK": "/run/ssh", "DATABASE_URL": "postgres://x"}).keys() == for_gates({}).keys()
+
+
+def test_env_pass_names_what_else_goes_to_a_gate():
+    found = for_gates(EVERYTHING, ("DATABASE_*", "MY_APP"))
+    assert set(found) - set(for_gates(EVERYTHING)) == {"DATABASE_PASSWORD", "MY_APP"}
+    assert of(for_gates(EVERYTHING, ("*",)), ("GIT_DIR", "NOFACE_FAILPOINT")) == set()
+
+
+def test_what_a_gate_could_be_given_is_known_by_name():
+    kept = kept_from_gates(EVERYTHING, ("MY_APP",))
+    assert {"DATABASE_PASSWORD", "AWS_SECRET_ACCESS_KEY"} <= set(kept)
+    assert of(dict.fromkeys(kept, ""), ("MY_APP", "GIT_DIR", "PATH", "CLAUDECODE")) == set()
 
 
 def test_messages_are_untranslated_and_git_asks_nothing_for_agents_and_gates():
@@ -210,8 +222,8 @@ env_pass = ["PASSED_*"]
     assert absent & set(worker) == absent & set(gate) == set()
     assert (worker["GIVEN"], worker["PASSED_ON"], worker["GOPATH"]) == ("given", "passed", "/go")
     assert {"PROJECT_SETTING", "SSH_AUTH_SOCK"} & set(worker) == set()
-    assert (gate["PROJECT_SETTING"], gate["PASSED_ON"]) == ("the project's", "passed")
-    assert "GIVEN" not in gate
+    assert {"PROJECT_SETTING", "PASSED_ON", "SSH_AUTH_SOCK", "GIVEN"} & set(gate) == set()
+    assert gate["GOPATH"] == "/go"
     assert {name for name in worker if name.startswith("NOFACE_")} == {
         "NOFACE_PROMPT_FILE", "NOFACE_ORDER_FILE", "NOFACE_ISSUE_ID", "NOFACE_ATTEMPT", "NOFACE_MODEL",
         "NOFACE_RUN_ID", "NOFACE_ROLE", "NOFACE_THINK", "NOFACE_STATE", "NOFACE_TOKEN", "NOFACE_COMMAND",

@@ -1,7 +1,9 @@
 """noface run in the sandbox: what workers, gates and setup can reach, with the real bubblewrap."""
 
+import json
 import os
 import shutil
+import socket
 
 import pytest
 
@@ -10,12 +12,228 @@ from noface.system.sandbox import find_bubblewrap
 BUBBLEWRAP = find_bubblewrap(shutil.which("bwrap"))
 pytestmark = pytest.mark.skipif(not BUBBLEWRAP.works, reason=f"no sandbox here: {BUBBLEWRAP.problem}")
 
-BOXED = '\n[sandbox]\nkind = "bubblewrap"\n'
+
+@pytest.fixture
+def home(project):
+    """The person's home, with what people keep in theirs."""
+    for path, text in {
+        ".ssh/id_ed25519": "PRIVATE-SSH",
+        ".aws/credentials": "PRIVATE-AWS",
+        ".claude/.credentials.json": "PRIVATE-CLAUDE",
+        ".npmrc": "registry=https://example.org",
+        ".gitconfig": "[user]\n\tname = Ada\n\temail = ada@example.org\n",
+        ".bashrc": "# mine\n",
+        "tools/hello": "#!/bin/sh\necho hello\n",
+        "precious.txt": "mine\n",
+        ".cache/pip/x": "cached",
+        "repo/.env": "DATABASE_PASSWORD=PRIVATE-ENV",
+    }.items():
+        file = project.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (project.folder / "tools/hello").chmod(0o755)
+    project.write(".gitignore", ".env\n")
+    return project.folder
 
 
-def test_an_issue_lands_from_the_sandbox(project):
-    project.config(BOXED)
+def told(project, script, *, gate=False, extra="", **config):
+    """Return what a shell script prints as a worker, or as a gate, of a run in the sandbox."""
+    name = "gate.txt" if gate else "b.txt"
+    if gate:
+        config["gate"] = f"{{ {script}; }} > seen.txt 2>&1; cat seen.txt; test ! -e bad"
+        project.play(("*", 0, [{"write": "b.txt", "text": "done\n"}]))
+    else:
+        project.play(("*", 0, [{"shell": f"{{ {script}; }} > {name} 2>&1"}]))
+    project.config(extra, sandbox="bubblewrap", **config)
     project.issue(1)
     project.commit()
     project.run()
-    assert project.git("show", "main:b.txt") == "done"
+    if gate:
+        return (project.state / "attempts/1/1/gates/check.out").read_text()
+    return project.git("show", f"main:{name}")
+
+
+def test_a_worker_writes_to_its_workspace_and_to_nothing_else(project, home):
+    head = project.git("rev-parse", "HEAD")
+    script = f"""
+    for place in {home}/precious.txt {home}/.bashrc {home}/.gitconfig {project.path}/a.txt {project.path}/.git/config \
+        {project.state}/state.db /etc/passwd /usr/bin/env; do
+      echo evil >> $place && echo wrote $place
+    done
+    git config --global user.name Mallory; rm -rf {project.path} {home}/.ssh; echo new > {home}/.profile
+    touch {home}/repo/new; true"""
+    text = told(project, script)
+    assert "wrote /etc" not in text
+    assert "wrote /usr" not in text
+    assert (home / "precious.txt").read_text() == "mine\n"
+    assert (home / ".bashrc").read_text() == "# mine\n"
+    assert "Mallory" not in (home / ".gitconfig").read_text()
+    assert (home / ".ssh/id_ed25519").read_text() == "PRIVATE-SSH"
+    assert not (home / ".profile").exists()
+    assert not (home / "repo/new").exists()
+    assert project.git("status", "--porcelain") == ""
+    assert (home / "repo/a.txt").read_text() == "one\n"
+    assert (home / "repo/.env").exists()
+    assert project.git("merge-base", head, "main") == head
+
+
+def test_a_worker_sees_the_home_but_no_secret_no_state_and_no_other_slot(project, home):
+    script = f"""
+    cat {home}/.ssh/id_ed25519 {home}/.aws/credentials {home}/.claude/.credentials.json {project.path}/.env
+    ls -A {project.path}/.git {home}/slots/*; {home}/tools/hello; cat {home}/.npmrc {project.path}/a.txt
+    git log --oneline | head -3; echo HOME=$HOME TMPDIR=$TMPDIR"""
+    text = told(project, script)
+    assert "PRIVATE" not in text
+    assert "hello" in text
+    assert "registry=" in text
+    assert "exampleone" in text.replace("\n", "").replace(".org", "")
+    assert "first" in text or "work" in text  # its own git works
+    assert "state.db" not in text
+    assert "config" not in text
+    assert "gate-" not in text
+    assert f"HOME={home} TMPDIR=/tmp" in text
+
+
+def test_a_gate_sees_no_login_at_all_and_gets_only_what_is_named_of_the_environment(project, home):
+    project.env = {"GITHUB_TOKEN": "ghx-secret-1234", "DATABASE_URL": "postgres://x", "FOO_LEVEL": "3"}
+    extra = ""
+    text = told(
+        project,
+        f"env; cat {home}/.claude/.credentials.json; echo x > {home}/precious.txt; true",
+        gate=True,
+        extra=extra,
+    )
+    for hidden in ("ghx-secret", "postgres://", "FOO_LEVEL", "PRIVATE"):
+        assert hidden not in text
+    assert (home / "precious.txt").read_text() == "mine\n"
+    assert "TMPDIR=/tmp" in text
+
+
+def test_env_pass_gives_a_gate_what_it_names(project):
+    project.env = {"DATABASE_URL": "postgres://x", "OTHER": "y"}
+    project.play(("*", 0, [{"write": "b.txt", "text": "done\n"}]))
+    project.config()
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("[models.small]", 'env_pass = ["DATABASE_*"]\n\n[models.small]', 1)
+                  .replace(text.split("command = ")[1].split("\n")[0], '"env; true"', 1))  # fmt: skip
+    project.issue(1)
+    project.commit()
+    project.run()
+    seen = (project.state / "attempts/1/1/gates/check.out").read_text()
+    assert "DATABASE_URL=postgres://x" in seen
+    assert "OTHER" not in seen
+
+
+def test_processes_of_a_worker_end_with_it_and_it_reaches_none_outside(project):
+    text = told(project, "ls /proc | grep -c '^[0-9]'; kill -9 1; setsid sleep 1000 & disown; echo here")
+    assert int(text.split()[0]) < 12
+    assert project.processes() == []
+
+
+def test_a_worker_has_no_capability_and_gains_none(project):
+    text = told(project, "grep -E 'CapEff|NoNewPrivs' /proc/self/status; mount -t tmpfs x /mnt; unshare -m true; true")
+    assert "CapEff:\t0000000000000000" in text
+    assert "NoNewPrivs:\t1" in text
+
+
+def test_tmp_and_run_are_private_and_empty(project):
+    mark = project.folder.parent / f"{project.folder.name}-outside"
+    mark.write_text("x")
+    text = told(project, f"ls {mark}; ls -A /run /var/tmp; echo x > /tmp/mine && echo wrote")
+    assert "No such file" in text
+    assert "wrote" in text
+    assert not os.path.exists("/tmp/mine")  # noqa: PTH110
+
+
+@pytest.mark.parametrize(("network", "reached"), [("on", True), ("off", False)])
+def test_a_gate_reaches_the_network_where_it_may(project, network, reached):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        text = told(
+            project,
+            f"(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo reached; true",
+            gate=True,
+            extra=f'network = "{network}"\n',
+        )
+    assert ("reached" in text.splitlines()) is reached
+
+
+def test_what_setup_leaves_in_the_home_is_there_for_gates_and_its_cache_stays(project):
+    setup = "mkdir -p ~/.local/made ~/.cache/tool && echo kept > ~/.made && echo cached >> ~/.cache/tool/x"
+    project.config(
+        f"\n[project]\nsetup = {json.dumps(setup)}\n", gate="cat ~/.made ~/.cache/tool/x", sandbox="bubblewrap"
+    )
+    project.issue(1)
+    project.commit()
+    project.run()
+    seen = (project.state / "attempts/1/1/gates/check.out").read_text()
+    assert seen.split()[:2] == ["kept", "cached"]
+    assert not (project.folder / ".made").exists()
+    assert not (project.folder / ".cache/tool").exists()
+
+
+def test_what_a_gate_leaves_in_home_and_tmp_does_not_reach_the_next_run_of_it(project):
+    project.config(gate="test ! -e ~/.left && test ! -e /tmp/left && touch ~/.left /tmp/left", sandbox="bubblewrap")
+    project.issue(1)
+    project.issue(2)
+    project.play(("1", 0, [{"write": "b.txt", "text": "1"}]), ("2", 0, [{"write": "c.txt", "text": "2"}]))
+    project.commit()
+    project.run()
+    assert set(project.statuses().values()) == {"merged"}
+
+
+def test_a_worker_without_its_program_is_told_so_as_outside_the_sandbox(project):
+    project.config('\n[models.lost]\nagent = "claude"\ncommand = "./nosuchagent"\n', sandbox="bubblewrap")
+    project.issue(1, model="lost")
+    project.commit()
+    project.run()
+    failure = project.attempts("1")[0]["failure"]
+    assert failure["kind"] == "MISCONFIGURED"
+    assert "nosuchagent" in failure["message"]
+
+
+def test_a_sandbox_that_was_asked_for_and_cannot_be_had_is_an_error_before_anything_runs(project):
+    project.config(sandbox="bubblewrap")
+    project.issue(1)
+    project.commit()
+    folder = project.folder / "bin"
+    folder.mkdir()
+    for name in ("git", "bash", "env", "sh"):
+        (folder / name).symlink_to(shutil.which(name))
+    done = project.noface("run", PATH=str(folder))
+    assert done.returncode == 2
+    assert "bubblewrap is not installed" in done.stderr
+    assert "apt install bubblewrap" in done.stderr
+
+
+def test_auto_works_without_bubblewrap_and_says_loudly_that_there_is_no_sandbox(project):
+    project.config(sandbox="auto")
+    project.issue(1)
+    project.commit()
+    folder = project.folder / "bin"
+    folder.mkdir()
+    for name in ("git", "bash", "env", "sh", "test", "cat"):
+        (folder / name).symlink_to(shutil.which(name))
+    shown = project.run(PATH=str(folder))
+    assert "no sandbox" in shown
+    assert "bubblewrap is not installed" in shown
+
+
+def test_a_gate_that_is_green_only_outside_is_named_with_the_key_to_set(project, home):
+    project.config(gate=f"cat {home}/.ssh/id_ed25519", sandbox="auto")
+    project.issue(1)
+    project.commit()
+    shown = project.run(code=3)
+    assert "only outside the sandbox" in shown
+    assert "show = " in shown
+    assert 'sandbox = "none"' in shown
+    assert project.statuses()["1"] == "ready"
+
+
+def test_a_gate_that_lacks_a_variable_is_named_with_it(project):
+    project.env = {"DATABASE_URL": "postgres://x"}
+    project.config(gate="test x$DATABASE_URL != x", sandbox="none")
+    project.issue(1)
+    project.commit()
+    shown = project.run(code=3)
+    assert 'env_pass = ["DATABASE_URL"]' in shown

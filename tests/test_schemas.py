@@ -177,7 +177,7 @@ def stopping(project):
 
 
 def refused(project):
-    project.config(gate="false")
+    project.config(gate="false", sandbox="auto")
     project.issue(7)
     project.commit()
     return told(project, code=3)
@@ -193,7 +193,7 @@ RUNS = {
     waiting: WORK | {"waiting", "issue_waiting"},
     unsteady: WORK | {"gate_flaky"},
     stopping: ALWAYS | {"stopping", "issue_running", "attempt_started", "attempt_finished", "issue_ready"},
-    refused: ALWAYS - {"progress"},
+    refused: ALWAYS - {"progress"} | {"sandbox"},
 }
 RARE = {"attempt_fenced", "lesson_dropped", "processes_swept", "logs_masked"}  # told below, by the journal itself
 

@@ -151,8 +151,12 @@ def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules
     paths = (tuple(os.path.realpath(Path(path).expanduser()) for path in each)
              for each in (chosen.show, chosen.write, chosen.hide))  # fmt: skip
     show, write, hide = paths
-    program = bubblewrap.program if bubblewrap is not None and bubblewrap.works else ""
-    return SandboxRules(program, show, write, hide, tuple(chosen.wrap))
+    wrap = tuple(chosen.wrap)
+    if bubblewrap is None:
+        return SandboxRules(show=show, write=write, hide=hide, wrap=wrap)
+    if not bubblewrap.works:
+        return SandboxRules(problem=bubblewrap.problem, show=show, write=write, hide=hide)
+    return SandboxRules(bubblewrap.program, bubblewrap.version, "", show, write, hide)
 
 
 def workshop(

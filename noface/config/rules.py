@@ -110,7 +110,8 @@ def _hint_conditions(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _sandbox(data: Mapping[str, Any]) -> Iterator[Problem]:
     sandbox = table_of(data.get("sandbox"))
-    if sandbox.get("wrap") and sandbox.get("kind", "none") != "none":
+    if sandbox.get("wrap") and sandbox.get("kind") == "bubblewrap":
         yield Problem(
-            ("sandbox", "wrap"), 'it takes the place of the sandbox: leave `kind` out beside it, or set kind = "none"'
+            ("sandbox", "wrap"),
+            'it takes the place of the sandbox, so kind = "bubblewrap" cannot hold beside it: leave one of them out',
         )

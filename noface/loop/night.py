@@ -24,6 +24,11 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
     hit("run_started")
     resumed = recover(context)
     try:
+        sandbox = context.shop.sandbox
+        if sandbox.told:
+            context.announce(
+                "sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem}
+            )
         context.announce("preflight", None, {"main": context.shop.plumbing.repository.main_name})
         found = preflight(context, cancel)
         context.known = found.known

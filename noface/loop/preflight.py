@@ -1,5 +1,6 @@
 """What must hold before any work is paid for: agents found, gates green on main (or their failures known)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from noface.core.taxonomy import FailureKind
 from noface.errors import BaselineRedError, NofaceError, UsageError
 from noface.gates.run import told_by_names
 from noface.loop.agent_run import missing_program
+from noface.loop.confinement import Lack, lacks
 from noface.loop.context import RunContext
 from noface.loop.gating import Gated, Known
 from noface.loop.precheck import check_baseline
@@ -64,6 +66,9 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     if gated.failure is not None:
         raise NofaceError(gated.failure.message, "Correct [project] setup, or what it needs, and run again.")
     red = [result for result in gated.results if result.gate.hard and result.failure is not None]
+    lacking = lacks(context, red, cancel) if red else {}
+    if lacking:
+        raise _lacking([result for result in red if result.gate.name in lacking], lacking)
     if not context.settings.only_new:
         if red:
             raise _red(red)
@@ -95,6 +100,23 @@ def _red(red: list[GateResult], *, only_new: bool = False) -> BaselineRedError:
     return BaselineRedError(
         "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines),
         _way_out(red, only_new=only_new),
+    )
+
+
+def _lacking(red: list[GateResult], lacking: Mapping[str, Lack]) -> BaselineRedError:
+    lines, remedies = [], []
+    for result in red:
+        lack, gate = lacking[result.gate.name], result.gate
+        said = result.failure.message if result.failure is not None else ""
+        how = "with variables that it is not given" if not lack.sandbox else "outside the sandbox"
+        lines += [
+            f"gate {gate.name} (`{gate.command}`) passes on main only {how}: {said}",
+            f"  log: {result.stdout_log}",
+        ]
+        remedies.append(f"{gate.name}: {lack.remedy()}")
+    return BaselineRedError(
+        "main is green, but not in the surroundings that gates get.\n" + "\n".join(lines),
+        "Agents' code runs in gates, so they get little by themselves. For " + "; ".join(remedies) + ".",
     )
 
 

@@ -44,14 +44,27 @@ class Setup:
 class SandboxRules:
     """`[sandbox]` as a run found it: `bubblewrap` is the program that makes boxes, "" where none is made.
 
-    `show`, `write` and `hide` are absolute paths; `wrap` is put before every command in place of a box.
+    `show`, `write` and `hide` are absolute paths; `wrap` is put before every command in place of a box. `problem` is
+    why no box can be made, where one was wanted.
     """
 
     bubblewrap: str = ""
+    version: str = ""
+    problem: str = ""
     show: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     hide: tuple[str, ...] = ()
     wrap: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """What commands run in: bubblewrap, wrap or none."""
+        return "bubblewrap" if self.bubblewrap else "wrap" if self.wrap else "none"
+
+    @property
+    def told(self) -> bool:
+        """True where a person should hear of it when a run begins: not where they have chosen to have no sandbox."""
+        return bool(self.bubblewrap or self.wrap or self.problem)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,8 @@ class Home:
     """The home of a box: the person's at `path`, its rules by relative path.
 
     `fresh` is the folder that lies below everything, `caches` what holds the private places, `session` what holds the
-    attempt's own. `made` is a home that `[project] setup` has left: its entries come before the person's.
+    attempt's own. `made` is a home that `[project] setup` has left, which saw the
+    person's entries, too: those come first.
     """
 
     path: str
@@ -252,8 +253,8 @@ def _entries(home: Home, folder: str) -> set[str]:
 
 
 def _source(home: Home, path: str) -> str:
-    """Return where a place's content lies: in what setup has left, else in the person's home; "" where nowhere."""
-    tops = (home.made, home.path) if home.made else (home.path,)
+    """Return where a place's content lies: in the person's home, else in what setup has left; "" where nowhere."""
+    tops = (home.path, home.made) if home.made else (home.path,)
     return next((f"{top}/{path}" for top in tops if os.path.lexists(f"{top}/{path}")), "")
 
 

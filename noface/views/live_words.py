@@ -22,6 +22,18 @@ def _preflight(told: Told) -> Line:
     return Line("·", f"what passes lands on {told.said('main')}; checking the gates there first", style="dim")
 
 
+def _sandbox(told: Told) -> Line:
+    match told.said("kind"):
+        case "bubblewrap":
+            text = f"sandbox: bubblewrap {told.said('version')}".rstrip()
+            return Line("·", text, "workers and gates write to their workspace only", "dim")
+        case "wrap":
+            return Line("·", "sandbox: what [sandbox] wrap says", style="dim")
+        case _:
+            why = f"{told.said('why')}; agents and gates run with all your rights"
+            return Line("!", "no sandbox", why, "bold yellow")
+
+
 def _swept(told: Told) -> Line:
     many = count(int(told.number("count") or 0), "process", "processes")
     return Line("·", f"ended {many} that a killed run had left", style="yellow")
@@ -187,6 +199,7 @@ def _stopping(_told: Told) -> Line:
 
 _WORDS: dict[str, Words] = {
     "preflight": _preflight,
+    "sandbox": _sandbox,
     "processes_swept": _swept,
     "logs_masked": _masked,
     "issue_running": _running,

@@ -85,6 +85,14 @@ def _lines() -> Iterator[tuple[str, Schema]]:
 def _of_the_run() -> Iterator[tuple[str, Schema]]:
     yield _event("run_started", "The run has begun.", _RUN, pid=integer("noface's process.", 1))
     yield _event(
+        "sandbox",
+        "What commands run in; not told where a person has chosen to have no sandbox.",
+        _RUN,
+        kind=word("Who makes it.", ("bubblewrap", "wrap", "none")),
+        version=text("Bubblewrap's version."),
+        why=text("Why there is none, though one was wanted."),
+    )
+    yield _event(
         "preflight", "The gates are run on main, before any work is paid for.", _RUN, main=text("The branch's name.")
     )
     yield _event(
