@@ -49,6 +49,8 @@ def take_ordinary_surroundings() -> None:
 take_ordinary_surroundings()
 
 GATE = "test ! -e bad && test -e a.txt"
+PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --disable-plugin-autoload"
+"""A gate that starts quickly, whatever plugins are installed beside the tests."""
 
 CONFIG = """\
 [[gates]]

@@ -6,7 +6,7 @@ from noface.demo.order import Order
 from noface.demo.repair import Repair
 
 PYTEST = f"{sys.executable} -B -m pytest -q"
-CONFIG = '[tool.pytest.ini_options]\npythonpath = [".", "src"]\n'
+CONFIG = '[tool.pytest.ini_options]\npythonpath = [".", "src"]\naddopts = "--disable-plugin-autoload"\n'
 BROKEN = "def double(n):\n    return n + n + 1\n\n\ndef half(n):\n    return n // 2\n"
 DOUBLE_TEST = "from lib import double\n\n\ndef test_double():\n    assert double(2) == 4\n    assert double(0) == 0\n"
 

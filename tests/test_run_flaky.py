@@ -2,9 +2,9 @@
 
 import json
 import sqlite3
-import sys
 
 import pytest
+from conftest import PYTEST
 
 from noface.gates.run import comparable
 
@@ -161,7 +161,6 @@ def red_main(project):
     return make
 
 
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
 NEW_RED = [{"write": "test_y.py", "text": "def test_new():\n    assert 3 == 4\n"}]
 
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+from conftest import PYTEST, wait_for
 
 
 def snapshot(project):
@@ -17,7 +18,7 @@ def snapshot(project):
 
 def refused(project, *args, code=2, **env):
     before = snapshot(project)
-    done = project.noface("run", *args, **env)
+    done = project.forked("run", *args, **env)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert "→" in done.stderr  # every refusal says what to do
@@ -90,7 +91,7 @@ def test_an_agent_that_is_not_installed(project):
 
 def test_a_red_baseline_stops_the_run_and_names_the_test(project):
     project.write("test_x.py", "def test_x():\n    assert 1 == 2\n")
-    project.config(gate="python -m pytest -q -p no:cacheprovider")
+    project.config(gate=PYTEST)
     project.issue(7)
     project.commit()
     stderr = refused(project, code=3)
@@ -117,7 +118,7 @@ def test_the_hint_for_a_red_baseline_is_one_that_can_help(project, gate, flags, 
 
 
 def test_an_accept_file_that_was_never_committed_is_named_before_any_worker_is_paid(project):
-    project.issue(7, accept=["python -m pytest -q checks/test_a.py::test_a"])
+    project.issue(7, accept=[f"{PYTEST} checks/test_a.py::test_a"])
     project.commit()
     project.write("checks/test_a.py", "def test_a():\n    assert False\n")
     project.run(code=3)
@@ -134,7 +135,7 @@ def test_with_allow_red_only_new_failures_count(project):
     project.write("test_x.py", "def test_x():\n    assert 1 == 2\n\n\ndef test_y():\n    assert True\n")
     project.write("y.py", "Y = True\n")
     project.write("test_y.py", "from y import Y\n\n\ndef test_y():\n    assert Y\n")
-    project.config(gate="python -m pytest -q -p no:cacheprovider")
+    project.config(gate=PYTEST)
     project.play(
         ("7", 1, [{"write": "y.py", "text": "Y = False\n"}]),
         ("7", 0, [{"write": "y.py", "text": "Y = 1\n"}]),
@@ -172,7 +173,7 @@ def test_a_failure_of_main_that_has_been_mended_counts_again(project):
     project.write("test_x.py", "from x import X\nfrom z import Z\n\n\ndef test_x():\n    assert X and Z\n")
     project.write("x.py", "X = 0\n")
     project.write("z.py", "Z = 1\n")
-    project.config(gate="python -m pytest -q -p no:cacheprovider", workers=2)
+    project.config(gate=PYTEST, workers=2)
     landed = f"until test $(git -C {project.path} rev-list --count main) -gt 2; do sleep 0.05; done"
     project.play(
         ("1", 0, [{"write": "x.py", "text": "X = 1\n"}]),
@@ -252,8 +253,6 @@ def test_main_that_moves_during_the_run_is_merged_with(project):
     project.issue(7)
     project.commit()
     running = project.start("run")
-    from conftest import wait_for
-
     wait_for(lambda: list((project.folder / "slots").glob("*/gate-0/b.txt")))
     project.write("mine.txt", "m")
     mine = project.commit("mine, meanwhile")
@@ -378,7 +377,7 @@ def test_the_users_hooks_do_not_run_and_their_config_is_untouched(project):
 def test_a_forged_exit_0_of_the_test_runner_does_not_pass(project):
     project.write("calc.py", "def add(a, b):\n    return a + b\n")
     project.write("test_calc.py", "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n")
-    project.config(gate="python -m pytest -q -p no:cacheprovider")
+    project.config(gate=PYTEST)
     project.play(("*", 0, [{"shell": "printf 'import os\\nos._exit(0)\\n' >> calc.py"}]))
     project.issue(7, max_attempts=1)
     project.commit()
