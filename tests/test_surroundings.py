@@ -25,7 +25,14 @@ import conftest
 print(subprocess.run({program!r}, stdout=subprocess.PIPE, text=True).stdout, end="")
 os.kill(os.getpid(), signal.SIGINT)
 """
-    odd = {"NO_COLOR": "1", "COLUMNS": "20", "CI": "true", "GIT_DIR": "/nowhere", "NOFACE_ROLE": "judge"}
+    odd = {
+        "NO_COLOR": "1",
+        "COLUMNS": "20",
+        "CI": "true",
+        "GIT_DIR": "/nowhere",
+        "NOFACE_ROLE": "judge",
+        "PYTHONUNBUFFERED": "1",
+    }
     done = subprocess.run(
         [sys.executable, "-c", script], env={**os.environ, **odd}, stdout=subprocess.PIPE, text=True, check=True
     )
@@ -51,7 +58,7 @@ def test_a_child_gets_neither_the_umask_nor_the_variables_that_change_what_progr
     umask, *names = started_oddly(["sh", "-c", "umask; env | cut -d= -f1"])
     assert umask == "0022"
     assert "PATH" in names
-    assert not {"NO_COLOR", "COLUMNS", "CI", "GIT_DIR", "NOFACE_ROLE"} & set(names)
+    assert not {"NO_COLOR", "COLUMNS", "CI", "GIT_DIR", "NOFACE_ROLE", "PYTHONUNBUFFERED"} & set(names)
 
 
 # noface forked from a process that has imported it
