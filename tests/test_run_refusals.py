@@ -297,7 +297,7 @@ def test_a_failing_setup_is_an_environment_block_that_clears_itself(project):
     project.issue(7)
     project.commit()
     done = project.noface("run")
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "setup" in done.stderr
     flag.touch()
     project.run()

@@ -31,7 +31,7 @@ from noface.loop.judge import judge
 from noface.loop.messages import attempt_message
 from noface.loop.order_file import order_document
 from noface.loop.own_values import own_values
-from noface.loop.prepare import prepare
+from noface.loop.prepare import prepare, setup_differs
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.failpoints import hit
 from noface.system.files import write_atomic
@@ -111,7 +111,8 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     hit("base_held")
     slot = shop.agent_slot(order.slot)
     failure = prepare(shop, slot, order.start, order.token, cancel)
-    if failure is not None:
+    # A setup that the work so far has broken is the worker's to mend: the failure before has told it of that.
+    if failure is not None and (cancel.cancelled or not setup_differs(shop, order.start, order.main)):
         return failure
     give_git(slot, order.issue.id, order.start)
     directory = Path(order.directory)

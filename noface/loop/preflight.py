@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.core.failure import Failure
 from noface.core.gate import GateResult
 from noface.core.taxonomy import FailureKind
-from noface.errors import BaselineRedError, NofaceError, UsageError
+from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import told_by_names
 from noface.loop.agent_run import missing_program
 from noface.loop.confinement import Lack, lacks
 from noface.loop.context import RunContext
 from noface.loop.gating import Gated, Known
 from noface.loop.precheck import check_baseline
+from noface.loop.prepare import SETUP_PASSING
 from noface.system.supervise import Canceller
 
 
@@ -55,8 +57,8 @@ def check_scripts(context: RunContext) -> None:
 def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     """Run the gates on main, unless that very tree is known to be green.
 
-    Raises UsageError (agents), BaselineRedError (a hard gate is red, unless only new failures count), NofaceError
-    where the gates cannot be run at all.
+    Raises UsageError (agents), BaselineRedError (a hard gate is red, unless only new failures count; or
+    setup fails).
     """
     check_agents(context)
     check_scripts(context)
@@ -64,7 +66,7 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     if gated is None:
         raise KeyboardInterrupt
     if gated.failure is not None:
-        raise NofaceError(gated.failure.message, "Correct [project] setup, or what it needs, and run again.")
+        raise _not_set_up(gated.failure)
     red = [result for result in gated.results if result.gate.hard and result.failure is not None]
     lacking = lacks(context, red, cancel) if red else {}
     if lacking:
@@ -77,6 +79,15 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     if unreadable:
         raise _red(unreadable, only_new=True)
     return Preflight(_known(gated), gated.results)
+
+
+def _not_set_up(failure: Failure) -> BaselineRedError:
+    """Return the error for main's own setup: what it wrote, and where the whole of it stands."""
+    lines = [f"BASELINE_RED: the workspace for main's gates cannot be made ready: {failure.message}"]
+    lines += [f"  {line}" for line in failure.evidence]
+    passing = failure.rule == SETUP_PASSING
+    hint = "Run again once that is over." if passing else "Correct [project] setup, or what it needs, and run again."
+    return BaselineRedError("\n".join(lines), hint)
 
 
 def _by_names(result: GateResult) -> bool:

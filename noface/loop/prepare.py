@@ -2,10 +2,13 @@
 
 import hashlib
 import os
+import select
+from dataclasses import replace
 from pathlib import Path
 
 from noface.config.protected import INSTRUCTIONS, SELF_STARTING
 from noface.core.failure import Failure
+from noface.core.passing_cause import passing_cause
 from noface.core.patterns import matches_any
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
@@ -19,6 +22,12 @@ from noface.system.files import read_bounded, write_atomic
 from noface.system.supervise import Canceller, Command
 
 _TAIL_BYTES = 8_000
+_TAIL_LINES = 10
+SETUP_FAILED = "setup-failed"
+"""The rule of a setup that failed."""
+SETUP_PASSING = "setup-failed-in-passing"
+"""The rule of a setup that failed for a cause that may pass, each time it was tried."""
+SETUP_PAUSES_S = (2.0, 8.0)
 
 
 def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Canceller) -> Failure | None:
@@ -34,6 +43,22 @@ def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Cancell
     if failure is None:
         write_atomic(slot.setup_stamp, stamp)
     return failure
+
+
+def setup_differs(shop: Workshop, commit: str, main: str) -> bool:
+    """Tell whether a commit changes what setup depends on: where setup fails then, it fails by that change."""
+    return bool(shop.setup.command) and _stamp(shop, commit) != _stamp(shop, main)
+
+
+def _by_the_change(failure: Failure, main: str) -> Failure:
+    """Charge a setup that fails on a change of its inputs to that change, unless its cause may pass."""
+    if failure.rule != SETUP_FAILED:
+        return failure
+    note = f"the change alters what [project] setup depends on, compared with main ({main[:12]})"
+    message = f"{failure.message}, since the change alters what it depends on"
+    return replace(
+        failure, kind=FailureKind.RUNTIME_ERROR, message=message, charged=True, evidence=(*failure.evidence, note)
+    )
 
 
 def _clear_beside(slot: Slot) -> None:
@@ -62,7 +87,7 @@ def prepare_gate_slot(
         failure = prepare(shop, slot, commit, token, cancel)
         slot.setup_stamp.unlink(missing_ok=True)  # the next one sets it up from main again
         _note_kept(slot)
-        return failure
+        return _by_the_change(failure, main) if failure is not None else None
     if shop.setup.command and _read(slot.setup_stamp) != _stamp(shop, main):
         _forget_setup(slot)
         failure = _prepare_kept(shop, slot, main, token, cancel)
@@ -125,6 +150,16 @@ def _read(stamp: Path) -> str | None:
 
 
 def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
+    """Run setup; again, after a pause, where what it wrote names a cause that may pass. That is charged to nobody."""
+    for pause in (*SETUP_PAUSES_S, None):
+        failure = _set_up_once(shop, slot, token, cancel)
+        if failure is None or pause is None or cancel.cancelled or failure.rule != SETUP_PASSING:
+            return failure
+        select.select([cancel], [], [], pause)
+    raise AssertionError("the last pause is None")
+
+
+def _set_up_once(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
     log = slot.hub / "setup.log"
     log.unlink(missing_ok=True)
     outside = gate_environment(shop.setup.env_pass, shop.markers(token))
@@ -150,13 +185,15 @@ def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failur
     how = {EndedBy.TIMEOUT: f"did not end within {shop.setup.timeout_s:.0f} s"}.get(
         ended.ended_by, ended.error or f"ended with exit code {ended.exit_code}"
     )
-    tail = read_bounded(log, 0, _TAIL_BYTES) if log.exists() else ""
+    tail = shop.masker.text(read_bounded(log, 0, _TAIL_BYTES)) if log.exists() else ""
+    cause = passing_cause(tail)
+    shown = f"; it may pass: {cause}" if cause else ""
     return Failure(
         FailureKind.ENVIRONMENT,
-        f"[project] setup `{shop.setup.command}` {how}",
-        rule="setup-failed",
-        evidence=tuple(tail.splitlines()[-10:]),
+        f"[project] setup `{shop.setup.command}` {how}{shown}",
+        rule=SETUP_PASSING if cause else SETUP_FAILED,
+        evidence=(*tail.splitlines()[-_TAIL_LINES:], f"log: {log}"),
         excerpt=tail,
-        signature="setup-failed",
+        signature=SETUP_FAILED,
         charged=False,
     )
