@@ -146,6 +146,7 @@ def test_an_issue_that_main_holds_and_its_row_does_not_is_marked_as_merged(proje
 def test_a_ref_of_work_that_was_removed_is_made_again_while_the_object_is_there(project, checked):
     work = project.git("rev-parse", "refs/noface/issues/2/1")
     project.git("update-ref", "-d", "refs/noface/issues/2/1")
+    project.git("update-ref", "-d", "refs/noface/issues/2/branch")
     project.git("branch", "-qD", "noface/2")
     checked.repair_settles("work-unheld")
     assert project.git("rev-parse", "refs/noface/issues/2/1") == work

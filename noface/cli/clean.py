@@ -127,6 +127,7 @@ def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", 
 
 
 def _references(plumbing: "Plumbing", known: _Known, *, force: bool) -> "Iterator[Leftover]":
+    from noface.core.scratch import PERSON
     from noface.git.worktrees import worktrees
     from noface.views.leftovers import Leftover, What
 
@@ -137,8 +138,11 @@ def _references(plumbing: "Plumbing", known: _Known, *, force: bool) -> "Iterato
         issue = known.slugs.get(rest.partition("/")[0], "")
         # Below gating/ stand only trees of main, held while its gates ran.
         why = "" if kind == "gating" else _reason(issue, known, force=force)
+        by_person = rest.rpartition("/")[2].startswith(PERSON)
+        if by_person and not why and not force and not _on_main(plumbing, oid):
+            why = "it holds what a person committed, and main does not; --force removes it"
         yield Leftover(What.REF, ref, issue, oid, why=why)
-    holds = set(held.values())
+    holds = {oid for ref, oid in held.items() if ref.rpartition("/")[2].isdigit()}
     for ref, oid in plumbing.references(_HEADS).items():
         name = ref.removeprefix("refs/heads/")
         issue = known.slugs.get(name.removeprefix("noface/"), "")

@@ -83,6 +83,7 @@ def give_back(
             problem = refusal(row) or gone(row) or _taken_back(found, row)
             if problem is not None:
                 raise problem
+            found.journal.give_branch(row["id"], given=True)
             found.journal.unblocked(time.time(), row["id"], said, why, model, attempts)
             record = {"id": row["id"], "title": row["title"], "status": "ready"}
             given[row["id"]] = record | {key: value for key, value in more.items() if value is not None}

@@ -56,6 +56,7 @@ class AttemptOrder:
     best attempt so far merged with main). `token` fences late results. `slot` names the workspace.
     `known_failures` maps a gate's key to the tests that fail on main already (baseline "only-new"), None under
     "require-green". `think` asks for extended thinking. `role` is "worker", or the topic of a question.
+    `by_person`: `start` is what a person made of the issue, which counts as work even if the worker adds nothing.
     `protected`, `may_change` and `any_case` are the three parts of `protection`.
     """
 
@@ -78,6 +79,7 @@ class AttemptOrder:
     role: str = "worker"
     may_change: tuple[str, ...] = ()
     any_case: bool = False
+    by_person: bool = False
 
     @property
     def protection(self) -> Protection:

@@ -16,6 +16,7 @@ from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue
 from noface.core.person_question import approval_question, blocked_question
+from noface.core.scratch import Taken
 from noface.core.taxonomy import PASSED, FailureKind
 from noface.core.wanted import wanted_by
 from noface.core.ways_out import Way, ways_of_approval, ways_of_blocked
@@ -106,6 +107,14 @@ def block_document(issue: Issue, action: Block, history: History, branch: str) -
         **_ways(issue, first, ways, branch),
         "report": abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
     }
+
+
+def taken_document(issue: Issue, action: Block, history: History, why: Taken) -> dict[str, Any]:
+    """Return what `noface blocked --json` shows of an issue whose scratch branch is a person's for now."""
+    ways = tuple(Way(*way) for way in why.ways(issue))
+    first = f"See what is on it: git log ..{why.branch}"
+    document = block_document(issue, action, history, "")
+    return document | {"question": why.question(issue), **_ways(issue, first, ways, why.branch)}
 
 
 def approval_document(issue: Issue, action: RequestApproval, history: History, branch: str) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from noface.core.fsck_findings import (
 )
 from noface.core.fsck_landings import landings, main_moves, merges
 from noface.core.fsck_storage import storage
+from noface.core.scratch import needed_until_landed
 from noface.core.taxonomy import IssueStatus
 
 _RECOVER = Repair(RepairKind.RECOVER)
@@ -132,7 +133,7 @@ def _references(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
             continue
         if slug not in facts.names:
             unknown[slug] = unknown.get(slug, 0) + 1
-        elif facts.names[slug] in merged and not what.isdigit():
+        elif facts.names[slug] in merged and needed_until_landed(what):
             repair = Repair(RepairKind.RELEASE, ref, oid)
             message = f"issue {facts.names[slug]} is merged and needs it no more"
             yield repairable(Kind.REF_LEFT, ref, message, "remove the ref", repair)

@@ -131,7 +131,8 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     notes = (f"the worker's report is malformed: {invalid.violation}",) if invalid is not None else ()
     patch = taken.patch[:_PATCH_BYTES_MAX]
     own = own_values(shop, order.main, taken.snapshot, patch)
-    work = Work(agent, masked_snapshot(taken.snapshot, shop.masker, own), taken.patch_hash, taken.changed, said, notes)
+    changed = taken.changed or (order.by_person and bool(taken.snapshot.changes))
+    work = Work(agent, masked_snapshot(taken.snapshot, shop.masker, own), taken.patch_hash, changed, said, notes)
     masked = shop.masker.patch(patch, MARK, own)
     write_atomic(directory / _PATCH_FILE, masked, durable=False)
     if taken.undone:
@@ -140,7 +141,7 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     # Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.
     write_atomic(directory / _WORK_FILE, json.dumps(encode(work)), durable=False)
     hit("snapshot_recorded")
-    return work, Change(taken.snapshot.changes, patch, masked, by_worker=taken.changed)
+    return work, Change(taken.snapshot.changes, patch, masked, by_worker=changed)
 
 
 def _held_snapshot(order: AttemptOrder, shop: Workshop, slot: Slot) -> Taken:

@@ -35,6 +35,7 @@ from noface.loop.limits import RunLimits
 from noface.loop.orders import make_order
 from noface.loop.perform import decide, history, settle
 from noface.loop.recover import record_order
+from noface.loop.scratch import taken, wait_for_person
 from noface.loop.workers import Workers
 from noface.system.failpoints import hit
 
@@ -82,6 +83,9 @@ def begin(context: RunContext, crew: Crew, issue: Issue, accept_failing: int | N
         ):
             if limits.refuses(issue.id, action):
                 return Begun.UNPAID
+            if (why := taken(context, issue, told.attempts)) is not None:
+                wait_for_person(context, told, why)
+                return Begun.NOTHING
             _record(context, told, action)
             _attempt(context, issue, action, crew.workers, accept_failing)
             return Begun.ATTEMPT

@@ -12,6 +12,7 @@ from noface.core.failure import Failure
 from noface.core.gate import Proof
 from noface.core.issue import Issue
 from noface.core.masked_records import masked_issue
+from noface.core.scratch import needed_until_landed
 from noface.core.taxonomy import IssueStatus
 from noface.errors import RefLockedError
 from noface.git.held import held
@@ -211,7 +212,7 @@ def release_merged(context: RunContext) -> None:
     merged = {issue_id for issue_id, state in context.reader.states().items() if state.status is IssueStatus.MERGED}
     prefixes = tuple(hold_ref(issue_id, "") for issue_id in merged)
     held = plumbing.references("refs/noface/issues")
-    passing = [ref for ref in held if not ref.rpartition("/")[2].isdigit() and ref.startswith(prefixes)]
+    passing = [ref for ref in held if needed_until_landed(ref.rpartition("/")[2]) and ref.startswith(prefixes)]
     try:
         plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in passing))
     except RefLockedError as error:  # the next run does it

@@ -21,10 +21,13 @@ from noface.loop.histories import history_of
 from noface.loop.learning import lessons_for
 from noface.loop.material import attempt_directory, prior
 from noface.loop.protected_files import protection_for
+from noface.loop.scratch import scratch_of
 from noface.loop.worker_prompt import Start, worker_prompt
 
 THINKING_FACTOR = 2
 """So much more time and money has a run that thinks longer."""
+
+_BY_PERSON = "I have committed work of my own on this issue. It is in the workspace already: build on it and finish it."
 
 
 def make_order(
@@ -45,7 +48,8 @@ def make_order(
     number = context.reader.next_number(issue.id)
     think = bool(getattr(action, "think", False))
     known = lessons_for(context, told, number)
-    prompt = worker_prompt(context, told, action, start, state.note, protection.patterns, known)
+    note = f"{state.note}\n{_BY_PERSON}".strip() if start.by_person else state.note
+    prompt = worker_prompt(context, told, action, start, note, protection.patterns, known)
     for cut in prompt.cuts:
         context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, topic=None, what=cut)
     masked = context.shop.masker.text
@@ -68,6 +72,7 @@ def make_order(
         earlier=tuple(prior(attempt) for attempt in told.attempts if attempt.failure is not None),
         known_failures=context.known,
         think=think,
+        by_person=start.by_person,
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -91,22 +96,28 @@ def best_start(context: RunContext, told: History, main: str, accept_failing: in
     divided = max(
         (advice.after for advice in told.asked if advice.topic is Topic.BREAKDOWN and _divided(advice)), default=0
     )
-    past = tuple(attempt for attempt in told.attempts if attempt.number > divided)
+    given = scratch_of(context, told.issue).adopted
+    after = max(divided, given[0]) if given is not None else divided
+    past = tuple(attempt for attempt in told.attempts if attempt.number > after)
     best = best_attempt(past, project_gates=hard, accept_failing=accept_failing)
     plumbing, issue = context.shop.plumbing, told.issue
-    if best is None or best.candidate is None or plumbing.resolve(best.candidate) is None:
-        return Start(main, None)
-    if plumbing.is_ancestor(main, best.candidate):
-        return Start(best.candidate, best)
-    message = f"Merge main into attempt {best.number} of issue {issue.id}\n"
-    commit = held(
-        plumbing,
-        hold_ref(issue.id, "start"),
-        main,
-        partial(_merged, plumbing, main, best.candidate, message),
-        lambda commit: commit,
-    )
-    return Start(commit, best) if commit is not None else Start(main, None)
+    if best is not None and best.candidate is not None and plumbing.resolve(best.candidate) is not None:
+        commit = _with_main(context, issue, best.candidate, main, f"attempt {best.number}")
+        return Start(commit, best) if commit is not None else Start(main, None)
+    if given is not None and given[0] >= divided:
+        commit = _with_main(context, issue, given[1], main, "a person's work")
+        return Start(commit, None, by_person=True) if commit is not None else Start(main, None)
+    return Start(main, None)
+
+
+def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:
+    """Return a commit that holds `commit` and main, None where they conflict."""
+    plumbing = context.shop.plumbing
+    if plumbing.is_ancestor(main, commit):
+        return commit
+    message = f"Merge main into {what} of issue {issue.id}\n"
+    merge = partial(_merged, plumbing, main, commit, message)
+    return held(plumbing, hold_ref(issue.id, "start"), main, merge, lambda merged: merged)
 
 
 def _merged(plumbing: Plumbing, main: str, candidate: str, message: str) -> str | None:

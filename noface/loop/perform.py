@@ -9,13 +9,13 @@ from noface.core.history import History
 from noface.core.issue import Issue
 from noface.core.masked_records import masked_issue
 from noface.core.policy import next_action
-from noface.core.taxonomy import IssueStatus
-from noface.git.refs import RefUpdate
+from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.git.repo import scratch_branch
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
 from noface.loop.landing import Entry, MergeQueue
 from noface.loop.limits import estimates
+from noface.loop.scratch import move, wait_for_person
 from noface.system.failpoints import hit
 
 
@@ -39,7 +39,11 @@ def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | 
     action = decide(context, told)
     last = past[-1] if past else None
     now = context.clock.now()
-    _move_branch(context, issue, past)
+    why = move(context, issue, past)
+    if why is not None and not (why.place and isinstance(action, Land)):
+        action = Block(FailureKind.MERGE_CONFLICT, why.reason)
+        context.journal.action(now, issue.id, last.number if last else None, action)
+        return wait_for_person(context, told, why)
     context.journal.action(now, issue.id, last.number if last else None, action)
     hit("action_recorded")
     stored = masked_issue(issue, context.shop.masker)
@@ -103,13 +107,3 @@ def _kept(past: tuple[PastAttempt, ...]) -> list[PastAttempt]:
 
 def _branch(issue: Issue, past: tuple[PastAttempt, ...]) -> str:
     return scratch_branch(issue.id).removeprefix("refs/heads/") if _kept(past) else ""
-
-
-def _move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> None:
-    """Point `noface/<id>` at the best work so far: what a person looks at, and what the next attempt builds on."""
-    kept = _kept(past)
-    if not kept:
-        return
-    best = max(kept, key=lambda a: (a.outcome == "PASSED", a.gates_passed, -(a.failing_tests or 0), a.number))
-    if best.candidate is not None:
-        context.shop.plumbing.refs.apply(RefUpdate(scratch_branch(issue.id), best.candidate))

@@ -22,10 +22,11 @@ from noface.loop.material import patch_of, prior, related_files, told_of
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where an attempt starts: a commit, and the attempt it holds (None: main as it is)."""
+    """Where an attempt starts: a commit, and the attempt it holds (None: main as it is, or what a person made)."""
 
     commit: str
     best: PastAttempt | None
+    by_person: bool = False
 
 
 def worker_prompt(

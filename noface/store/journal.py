@@ -136,6 +136,10 @@ class Journal:
             )
             self.status(at, issue_id, IssueStatus.READY, why)
 
+    def give_branch(self, issue_id: str, *, given: bool) -> None:
+        """Remember whether a person has let noface have what they committed to the issue's scratch branch."""
+        self.fact(f"branch_given:{issue_id}", "1" if given else "")
+
     def attempt_started(self, at: float, order: AttemptOrder, *, epoch: int, prompt_hash: str, branch: str) -> None:
         """Record the intent to run a worker, before anything is done for it."""
         with self._db.transaction() as connection:

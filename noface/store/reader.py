@@ -56,6 +56,10 @@ class Reader:
         rows = self._db.rows("SELECT value FROM facts WHERE name = ?", name)
         return str(rows[0][0]) if rows else None
 
+    def given_branch(self, issue_id: str) -> bool:
+        """Tell whether a person has let noface have what they committed to the issue's scratch branch."""
+        return bool(self.fact(f"branch_given:{issue_id}"))
+
     def faults(self, name: str = "faults") -> tuple[IssueFault, ...]:
         """Return the backlog's faults (or `warnings`) as last seen."""
         return tuple(decode(IssueFault, item) for item in json.loads(self.fact(name) or "[]"))
