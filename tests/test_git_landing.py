@@ -587,3 +587,24 @@ def wait_for(happened):
     while not happened():
         assert time.monotonic() < deadline, "it never happened"
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock"])
+def test_lock_that_another_git_lets_go_of_soon_is_waited_for(tmp_path, lock):
+    bench, old, new = the_bench(tmp_path)
+    (bench.path / ".git" / lock).write_text("")
+    child = landing_that_pauses(tmp_path, bench, old, new, "worktree list", 2)  # it looks a second time: it waits
+    (bench.path / ".git" / lock).unlink()
+    write(tmp_path, {"go": ""})
+    assert child.communicate()[0] == "Landed\n"
+    assert (bench.main, git(bench.path, "status", "--porcelain"), left(bench.path)) == (new, "", set())
+
+
+def test_lock_that_stays_is_named_with_its_path_and_age(tmp_path):
+    bench, old, new = the_bench(tmp_path)
+    lock = bench.path / ".git/index.lock"
+    lock.write_text("")
+    os.utime(lock, (time.time() - 3600, time.time() - 3600))
+    held = land(bench, old, new)
+    assert f"{lock}: it is 36" in held.reason
+    assert held.passing == str(lock)

@@ -5,6 +5,7 @@ The index and the ref at its old value are locked, then HEAD is looked at again,
 (SAFETY, "dangerous git" 7).
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,6 +26,10 @@ from noface.system.failpoints import hit
 
 __all__ = ["Held", "Landed", "Moved", "Result", "advance", "advance_alone", "landing"]
 
+PASSING_SECONDS_MAX = 1.5
+"""How long a landing waits for another git's lock before the loop goes on with other work and tries again later."""
+_FIRST_PAUSE_SECONDS = 0.02
+_SWITCH = "a switch of branches"
 _OVERLAP = "local changes in {} overlap: commit, stash or undo them"
 _OBSTACLES = "files of yours in {} are where the landing has files of its own: move them away"
 
@@ -48,7 +53,20 @@ def landing(plumbing: Plumbing) -> Iterator[int]:
 
 
 def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Result:
-    """Do what `advance` does; the caller is in `landing` and passes its descriptor."""
+    """Do what `advance` does; the caller is in `landing` and passes its descriptor.
+
+    A lock that is in the way only for a moment is waited for, as an editor's `git status` holds one.
+    """
+    deadline, pause = time.monotonic() + PASSING_SECONDS_MAX, _FIRST_PAUSE_SECONDS
+    while True:
+        result = _advance(plumbing, old, new, note, descriptor)
+        if not isinstance(result, Held) or result.passing in ("", _SWITCH) or time.monotonic() + pause > deadline:
+            return result
+        time.sleep(pause)
+        pause *= 2
+
+
+def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Result:
     repository = plumbing.repository
     trees = holding(repository, repository.main)
     if not trees:
@@ -88,7 +106,7 @@ def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) ->
             hit("landing_ref_locked")
             trees = holding(repository, repository.main)
             if trees:
-                return Held(f"{repository.main_name} is being checked out in {trees[0].path}")
+                return Held(f"{repository.main_name} is being checked out in {trees[0].path}", passing=_SWITCH)
             hit("landing_files_updated")
             _say(transaction, "commit")
     except _RefRefusedError as error:
@@ -109,7 +127,7 @@ def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> Result:
         with _prepared(plumbing, move.old, move.new, note, move.inherit[0]) as transaction:
             hit("landing_ref_locked")
             if checked_out(move.tree) != plumbing.repository.main:
-                return Held(f"{move.tree.path} is switching branches")
+                return Held(f"{move.tree.path} is switching branches", passing=_SWITCH)
             whole = False
             problem = carry_out(move)
             if problem:
@@ -134,7 +152,9 @@ def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> Result:
 
 
 def _locked_out(tree: Worktree) -> Held:
-    return Held(f"another git command is running in {tree.path}, or left {lock_of(tree)} behind")
+    lock = lock_of(tree)
+    reason = f"another git command is running in {tree.path}, or left its lock behind: {lock_advice(lock)}"
+    return Held(reason, passing=str(lock))
 
 
 def _outcome(plumbing: Plumbing, old: str, new: str, message: str) -> Result:
@@ -144,7 +164,9 @@ def _outcome(plumbing: Plumbing, old: str, new: str, message: str) -> Result:
         return Landed(new)
     lock = lock_in_the_way(message)
     why = f"a lock is in the way: {lock_advice(lock)}" if lock is not None else message
-    return Moved(now) if now != old else Held(f"main could not be moved: {why}")
+    if now != old:
+        return Moved(now)
+    return Held(f"main could not be moved: {why}", passing=str(lock or ""))
 
 
 class _RefRefusedError(Exception):

@@ -19,10 +19,14 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Something of the person's is in the way: `reason` says what, `paths` which files."""
+    """Something of the person's is in the way: `reason` says what, `paths` which files.
+
+    `passing` names what goes by itself as a rule, and soon: another git's lock, a switch of branches.
+    """
 
     reason: str
     paths: tuple[str, ...] = ()
+    passing: str = ""
 
 
 Result = Landed | Moved | Held

@@ -36,7 +36,7 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
             try:
                 plumbing.refs.apply(RefUpdate(plumbing.repository.main, new, old))
             except RefLockedError as error:
-                return Held(f"main could not be moved: a lock is in the way: {error.hint}")
+                return Held(f"main could not be moved: a lock is in the way: {error.hint}", passing="lock")
             return Landed(new)
         return advance_alone(plumbing, old, new, note, descriptor)
 

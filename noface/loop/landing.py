@@ -28,6 +28,12 @@ from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
 
 _HELD_RETRY_S = 5.0
+_PASSING_RETRY_S = 0.5
+PATIENCE_S = 30.0
+"""How long a run with nothing else to do waits for another git's lock before it ends with the issue in landing.
+
+An editor's git, or a commit with slow hooks, holds one for seconds; one that stays longer was left behind, as a rule.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,11 @@ class ProofEnded:
 
 @dataclass(slots=True)
 class Entry:
-    """A passed attempt that waits to land. `not_before` is set while something of the person's is in the way."""
+    """A passed attempt that waits to land. `not_before` is set while something of the person's is in the way.
+
+    `held` says what that is; `cause` tells it from the next, and `passing_since` since when it is something that goes
+    by itself as a rule. Both times are the clock's.
+    """
 
     issue: Issue
     number: int
@@ -47,6 +57,12 @@ class Entry:
     proof: Proof | None = None
     not_before: float = 0.0
     held: str = ""
+    cause: tuple[str, bool] = ("", False)
+    passing_since: float | None = None
+
+    def worth_waiting(self, now: float) -> bool:
+        """Tell whether a run should go on for this entry alone."""
+        return not self.held or (self.passing_since is not None and now < self.passing_since + PATIENCE_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +94,8 @@ class MergeQueue:
     @property
     def busy(self) -> bool:
         """True while something can land without a person's doing."""
-        return self._job is not None or any(not entry.held for entry in self._entries)
+        now = self._context.clock.now()
+        return self._job is not None or any(entry.worth_waiting(now) for entry in self._entries)
 
     @property
     def held(self) -> tuple[Entry, ...]:
@@ -197,9 +214,16 @@ class MergeQueue:
         paths = f": {', '.join(held.paths)}" if held.paths else ""
         reason = held.reason + paths
         now = self._context.clock.now()
-        entry.not_before = now + _HELD_RETRY_S
-        if entry.held != reason:
-            entry.held = reason
+        if not held.passing:
+            entry.passing_since = None
+        elif entry.passing_since is None:
+            entry.passing_since = now
+        entry.held = entry.held or reason
+        entry.not_before = now + (_PASSING_RETRY_S if held.passing else _HELD_RETRY_S)
+        # The age of a lock is in the reason: it is said when the lock is seen, and when it has stayed.
+        cause = held.passing or reason, not entry.worth_waiting(now)
+        if entry.cause != cause:
+            entry.cause, entry.held = cause, reason
             self._context.journal.status(now, entry.issue.id, IssueStatus.LANDING, reason)
 
     def _remove(self, entry: Entry) -> None:
