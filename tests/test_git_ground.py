@@ -151,10 +151,14 @@ class Bench:
         return self.work
 
     def take(self, protected=(), limits=LIMITS, start=None):
+        return self.take_from(self.slot, protected, limits, start)
+
+    def take_from(self, slot, protected=(), limits=LIMITS, start=None):
+        """Take a snapshot of a slot that was opened before; opening it brings its git dir up to date."""
         main = self.main
         return take(
             self.plumbing,
-            self.slot,
+            slot,
             start=start or main,
             main=main,
             message="work\n",

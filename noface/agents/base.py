@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol
 from noface.core.attempt import AttemptOrder
 from noface.core.failure import Failure
 from noface.core.worker_run import ModelSpec, Usage
+from noface.system.files import real_folder
 from noface.system.sandbox import AgentHome
 
 LINE_BYTES_MAX = 4 * 1024 * 1024
@@ -79,7 +80,7 @@ class Place:
 def place_in(workspace: Path, directory: Path) -> Place:
     """Return the place of a run whose prompt, order and logs lie in `directory`; makes the agent's own folder there."""
     session = directory / SESSION
-    session.mkdir(parents=True, exist_ok=True)
+    real_folder(session, directory.parent)
     return Place(
         str(workspace), str(directory / "prompt.md"), str(directory / "order.json"), str(session), str(directory)
     )

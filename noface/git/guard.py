@@ -23,7 +23,7 @@ def alone(path: Path, seconds_max: float = WAIT_SECONDS_MAX) -> Iterator[int]:
 
     Raises GitError where another process still has it after `seconds_max` seconds.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         _lock(descriptor, path, time.monotonic() + seconds_max)
         yield descriptor

@@ -1,24 +1,73 @@
-"""Private git dirs ("hubs"): configuration and index of noface's own, objects straight in the repository (law 4)."""
+"""Private git dirs ("hubs"): configuration and index of noface's own, objects straight in the repository (law 4).
 
-import shutil
+Without a sandbox an agent runs as the person and can write there, too. So before each use all that git reads from a git
+dir is as noface made it: files are ordinary ones with noface's text, and what noface does not put there is removed.
+"""
+
+import os
+import re
+import stat
 from pathlib import Path
 
+from noface.git.removal import remove
 from noface.git.repository import Repository
-from noface.system.files import write_atomic
+from noface.system.files import open_regular, write_atomic
+
+_OWN_FILES = (
+    "HEAD",
+    "config",
+    "index",
+    "index.lock",
+    "shallow",
+    "guard",
+    "setup-stamp",
+    "kept-stamp",
+    "setup.log",
+    "gitconfig",
+)
+_OWN_FOLDERS = ("info", "refs")
+_OWN_INFO = ("attributes", "exclude")
+_TEMPORARY = re.compile(r"index-[0-9a-f]{16}(\.lock)?|\..*\.tmp")
+"""What other threads are about to put in place, and the indexes they work with in a hub that several use."""
 
 _ATTRIBUTES = "* !filter !working-tree-encoding\n"
 
 
 def make_hub(repository: Repository, hub: Path, ignored: str = "") -> Path:
     """Make the git dir at `hub`, or bring it up to date; `ignored` are its ignore rules. Returns `hub`."""
-    (hub / "refs").mkdir(parents=True, exist_ok=True)
-    (hub / "info").mkdir(exist_ok=True)
+    for folder in (repository.state_dir, hub.parent, hub, *(hub / name for name in _OWN_FOLDERS)):
+        _ordinary_folder(folder)
+    _remove_others(hub)
     write_if_new(hub / "HEAD", "ref: refs/heads/none\n")
     write_if_new(hub / "config", config_text(repository))
     write_if_new(hub / "info" / "attributes", _ATTRIBUTES)
     write_if_new(hub / "info" / "exclude", ignored)
     copy_shallow(repository, hub)
     return hub
+
+
+def _ordinary_folder(path: Path) -> None:
+    """Make a folder where there is none; a link or a file in its place goes: noface would write where it leads."""
+    try:
+        if stat.S_ISDIR(path.lstat().st_mode):
+            return
+        remove(path)
+    except FileNotFoundError:
+        pass
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def _remove_others(hub: Path) -> None:
+    """Remove what noface does not put into a hub: hooks, a second configuration, refs, grafts, a common dir."""
+    for folder, own in ((hub, (*_OWN_FILES, *_OWN_FOLDERS)), (hub / "info", _OWN_INFO), (hub / "refs", ())):
+        with os.scandir(folder) as entries:
+            found = list(entries)
+        for entry in found:
+            plain = entry.is_file(follow_symlinks=False)
+            known = entry.name in own and (plain or entry.name in _OWN_FOLDERS)
+            temporary = plain and folder == hub and _TEMPORARY.fullmatch(entry.name) is not None
+            if not known and not temporary:
+                remove(folder / entry.name)
 
 
 def config_text(repository: Repository) -> str:
@@ -31,18 +80,27 @@ def config_text(repository: Repository) -> str:
 
 def copy_shallow(repository: Repository, git_dir: Path) -> None:
     """Copy the list of commits whose parents are missing; a person may have fetched them since."""
-    try:
-        shutil.copyfile(repository.common_dir / "shallow", git_dir / "shallow")
-    except FileNotFoundError:
+    content = read_regular(repository.common_dir / "shallow")
+    if content is None:
         (git_dir / "shallow").unlink(missing_ok=True)
+    else:
+        write_atomic(git_dir / "shallow", content, durable=False)
+
+
+def read_regular(path: Path) -> bytes | None:
+    """Return the content of an ordinary file that has no other name, None where there is none."""
+    descriptor = open_regular(path)
+    if descriptor is None:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read() if os.fstat(descriptor).st_nlink == 1 else None
 
 
 def write_if_new(path: Path, text: str) -> None:
     """Write a file unless it holds this text already."""
     content = text.encode("utf-8", "surrogateescape")
-    try:
-        if path.read_bytes() == content:
-            return
-    except OSError:
-        pass
+    if read_regular(path) == content:
+        return
+    if path.is_dir() and not path.is_symlink():
+        remove(path)
     write_atomic(path, content, durable=False)

@@ -18,6 +18,7 @@ from noface.git.guard import alone
 from noface.git.hub import config_text, copy_shallow, make_hub, write_if_new
 from noface.git.look_over import clear_hazards
 from noface.git.names import scratch_branch
+from noface.git.private_config import quoted
 from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
 
@@ -56,12 +57,16 @@ class Slot:
 
 
 def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, ...]) -> Slot:
-    """Make the slot's hub where it is missing; hub and folder survive between attempts."""
+    """Make the slot's hub, or bring it up to date; hub and folder survive between attempts."""
     slot = Slot(repository, name, folder / name, repository.state_dir / "hubs" / name, keep)
     folder.mkdir(parents=True, exist_ok=True)
-    kept = "".join(f"{line}\n" for line in _kept(keep))
-    make_hub(repository, slot.hub, repository.excludes + "\n" + _AGENT_DEBRIS + kept)
+    _renew_hub(slot)
     return slot
+
+
+def _renew_hub(slot: Slot) -> None:
+    kept = "".join(f"{line}\n" for line in _kept(slot.keep))
+    make_hub(slot.repository, slot.hub, slot.repository.excludes + "\n" + _AGENT_DEBRIS + kept)
 
 
 @contextmanager
@@ -71,6 +76,7 @@ def in_use(slot: Slot) -> Iterator[Git]:
     Only the holder of the repository's lock comes here, so a leftover lock of the index is nobody's. Raises
     GitError where such a git does not end.
     """
+    _renew_hub(slot)  # a worker may have written there since
     with alone(slot.hub / "guard") as descriptor:
         (slot.hub / "index.lock").unlink(missing_ok=True)
         yield replace(slot.git(), inherit=(descriptor,))
@@ -108,7 +114,7 @@ def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     (git_dir / "objects" / "info").mkdir(parents=True)
     (git_dir / branch).parent.mkdir(parents=True)
     who = slot.repository.identity
-    config = config_text(slot.repository) + f"[user]\n\tname = {_quoted(who.name)}\n\temail = {_quoted(who.email)}\n"
+    config = config_text(slot.repository) + f"[user]\n\tname = {quoted(who.name)}\n\temail = {quoted(who.email)}\n"
     write_if_new(git_dir / "HEAD", f"ref: {branch}\n")
     write_if_new(git_dir / branch, f"{commit}\n")
     write_if_new(git_dir / "config", config)
@@ -169,8 +175,3 @@ def _empty(slot: Slot) -> None:
 def _kept(keep: tuple[str, ...]) -> tuple[str, ...]:
     """Return the ignore rules that mean exactly the kept paths."""
     return tuple("/" + re.sub(r"([\\*?\[ ])", r"\\\1", path.strip("/")) for path in keep)
-
-
-def _quoted(text: str) -> str:
-    flat = text.replace("\n", " ").replace("\\", "\\\\")
-    return '"' + flat.replace('"', '\\"') + '"'

@@ -14,6 +14,7 @@ from noface.core.masked_records import masked_run
 from noface.core.prices import priced
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import AgentRun, EndedBy
+from noface.git.private_config import with_private_config
 from noface.loop.boxes import agent_box, session_environment, wrapping
 from noface.loop.run_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit, RunWatch, at_least
 from noface.loop.workshop import Tell, Workshop
@@ -33,6 +34,8 @@ def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Cancell
     given = (*order.model.env, *invocation.env, *_told(order, place), *shop.markers(order.token))
     outside = agent_environment(agent.environment, order.model, given)
     box, env = agent_box(shop, order.model, place, outside)
+    if box is None:
+        env = with_private_config(env, Path(place.directory), shop.plumbing.repository.identity, Path(place.workspace))
     reader = agent.reader(session_environment(place.directory, outside) if box is not None else dict(env))
     limit = CostLimit(order, PATIENCE_WITH_OWN_LIMIT_S if agent.holds_cost else PATIENCE_S)
     watch = RunWatch(order, place, reader, limit, shop.masker, tell)

@@ -34,7 +34,7 @@ from noface.loop.order_file import order_document
 from noface.loop.prepare import prepare
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.failpoints import hit
-from noface.system.files import write_atomic
+from noface.system.files import real_folder, write_atomic
 from noface.system.supervise import Canceller
 
 _ORIGINAL_MAX = 4000
@@ -142,8 +142,7 @@ def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> 
     if failure is not None:
         return _without(question, AdviceOutcome.UNAVAILABLE, failure.message), None
     give_git(slot, question.issue.id, start)
-    directory = Path(question.directory)
-    directory.mkdir(parents=True, exist_ok=True)
+    directory = real_folder(Path(question.directory), shop.plumbing.repository.state_dir)
     place = place_in(slot.path, directory)
     write_atomic(directory / "prompt.md", question.prompt, durable=False)
     write_atomic(directory / "order.json", json.dumps(order_document(order), indent=1), durable=False)

@@ -34,7 +34,7 @@ from noface.loop.own_values import own_values
 from noface.loop.prepare import prepare, setup_differs
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.failpoints import hit
-from noface.system.files import write_atomic
+from noface.system.files import real_folder, write_atomic
 from noface.system.supervise import Canceller
 
 _WORK_FILE = "work.json"
@@ -115,7 +115,7 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     if failure is not None and (cancel.cancelled or not setup_differs(shop, order.start, order.main)):
         return failure
     give_git(slot, order.issue.id, order.start)
-    directory = Path(order.directory)
+    directory = real_folder(Path(order.directory), shop.plumbing.repository.state_dir)
     place = place_in(slot.path, directory)
     write_atomic(directory / "prompt.md", order.prompt, durable=False)
     write_atomic(directory / "order.json", json.dumps(order_document(order), indent=1), durable=False)

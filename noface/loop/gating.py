@@ -9,6 +9,7 @@ from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.masked_records import masked_gate
 from noface.core.taxonomy import FailureKind
 from noface.gates.run import GatePlace, remembered, run_gate
+from noface.git.private_config import with_private_config
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.git.slots import Slot, give_git
@@ -17,6 +18,7 @@ from noface.loop.prepare import prepare_gate_slot
 from noface.loop.workshop import GateFlaked, GateRan, Progress, Tell, Workshop
 from noface.system.environment import gate_environment
 from noface.system.failpoints import hit
+from noface.system.files import real_folder
 from noface.system.supervise import Canceller
 
 Known = tuple[tuple[str, tuple[str, ...]], ...]
@@ -155,9 +157,12 @@ class _Bench:
         self.tell(Progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name))
         env = gate_environment(gate.env_pass, shop.markers(task.token))
         box, env = gate_box(shop, self.slot, env, network=gate.network) if gate.boxed else (None, env)
+        logs = real_folder(task.logs / folder, shop.plumbing.repository.state_dir)
+        if box is None:
+            env = with_private_config(env, logs, shop.plumbing.repository.identity, self.slot.path)
         place = GatePlace(
             folder=self.slot.path,
-            logs=task.logs / folder,
+            logs=logs,
             tree=task.tree,
             list_files=lambda: shop.plumbing.paths(task.tree),
             log_bytes_max=shop.log_bytes_max,

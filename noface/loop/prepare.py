@@ -12,6 +12,7 @@ from noface.core.passing_cause import passing_cause
 from noface.core.patterns import matches_any
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
+from noface.git.private_config import with_private_config
 from noface.git.removal import remove, remove_below
 from noface.git.slots import Slot, checkout
 from noface.loop.boxes import gate_box, wrapping
@@ -164,6 +165,8 @@ def _set_up_once(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> F
     log.unlink(missing_ok=True)
     outside = gate_environment(shop.setup.env_pass, shop.markers(token))
     box, env = gate_box(shop, slot, outside, setup=True) if shop.setup.boxed else (None, outside)
+    if box is None:
+        env = with_private_config(env, slot.hub, shop.plumbing.repository.identity, slot.path)
     ended = shop.launcher.run(
         Command(
             argv=("bash", "-c", shop.setup.command),

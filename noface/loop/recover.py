@@ -23,7 +23,7 @@ from noface.loop.messages import attempt_message
 from noface.loop.own_values import own_values
 from noface.store.questions import OpenQuestion
 from noface.store.reader import OpenAttempt
-from noface.system.files import write_atomic
+from noface.system.files import real_folder, write_atomic
 from noface.system.sweep import sweep
 
 ORDER_RECORD = "order.record.json"
@@ -53,7 +53,7 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
 def record_order(order: AttemptOrder) -> None:
     """Keep an order beside its attempt, so that its work can be judged after a crash. Its variables may be secrets."""
     directory = Path(order.directory)
-    directory.mkdir(parents=True, exist_ok=True)
+    real_folder(directory, directory.parents[2])  # of the attempts, of the issue, and its own
     kept = replace(order, model=replace(order.model, env=()))
     write_atomic(directory / ORDER_RECORD, json.dumps(encode(kept)), durable=False)
 

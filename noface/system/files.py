@@ -37,6 +37,19 @@ def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None
         _sync_directory(path.parent)
 
 
+def real_folder(path: Path, root: Path) -> Path:
+    """Make `path` and all above it below `root` ordinary folders, whatever a program put there; return `path`.
+
+    A link or a file in the place of one is removed: what is written there must not land where a link leads.
+    """
+    inside = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
+    for folder in (*(path.parents[number] for number in reversed(range(len(inside.parts) - 1))), path):
+        if folder.is_symlink() or (os.path.lexists(folder) and not folder.is_dir()):
+            folder.unlink()
+        folder.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def read_bounded(path: Path, head_bytes: int, tail_bytes: int) -> str:
     """Read the first and last bytes of a file of any size as text, replacing what is not UTF-8.
 
