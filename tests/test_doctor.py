@@ -249,16 +249,21 @@ def test_a_scripted_model_needs_its_script(doctor):
 def test_the_machine_is_told(doctor):
     doctor.agents()
     machine = doctor.told(**LOGGED_IN)["machine"]
-    names = ["noface", "git", "processes", "bubblewrap", "SQLite", "syntax", "secrets"]
+    names = ["noface", "git", "processes", "sandbox", "SQLite", "syntax", "secrets"]
     assert [each["name"] for each in machine] == names
-    assert named(machine, "bubblewrap")["text"] == "not found; nothing needs it"
+    sandbox = named(machine, "sandbox")
+    assert (sandbox["state"], sandbox["text"].split(";")[0]) == ("note", "none: bubblewrap is not installed")
+    assert "apt install bubblewrap" in sandbox["fix"]
+    assert "no process outlives its attempt" in named(machine, "processes")["text"]
     assert "FTS5" in named(machine, "SQLite")["text"]
 
 
-def test_bubblewrap_is_found_where_it_is(doctor):
+def test_a_sandbox_that_cannot_be_made_is_told_with_what_bubblewrap_says(doctor):
     doctor.agents()
-    doctor.program("bwrap")
-    assert named(doctor.told(**LOGGED_IN)["machine"], "bubblewrap")["text"] == str(doctor.bin / "bwrap")
+    doctor.program("bwrap", run="echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
+    sandbox = named(doctor.told(**LOGGED_IN)["machine"], "sandbox")
+    assert "No permissions to create new namespace" in sandbox["text"]
+    assert "docs/sandbox.md" in sandbox["fix"]
 
 
 def test_the_project_is_told_with_its_folders_and_gates(doctor):

@@ -237,3 +237,50 @@ def test_a_gate_that_lacks_a_variable_is_named_with_it(project):
     project.commit()
     shown = project.run(code=3)
     assert 'env_pass = ["DATABASE_URL"]' in shown
+
+
+def test_wrap_is_put_before_every_command_with_its_folders_filled_in(project):
+    words = ["env", "WRAPPED=1", "PLACE={workspace}", "OWN={session}", "SCRATCH={tmp}"]
+    project.config(f"wrap = {json.dumps(words)}\n", gate="echo gate $WRAPPED; test -d $SCRATCH", sandbox="auto")
+    project.play(("*", 0, [{"shell": "echo $WRAPPED > b.txt; echo x > $OWN/note; test $PLACE = $PWD"}]))
+    project.issue(1)
+    project.commit()
+    shown = project.run()
+    assert "[sandbox] wrap" in shown
+    assert project.git("show", "main:b.txt") == "1"
+    assert (project.state / "attempts/1/1/session/note").exists()
+    assert "gate 1" in (project.state / "attempts/1/1/gates/check.out").read_text()
+
+
+def test_an_agent_has_its_own_login_to_write_its_settings_to_read_and_no_other_agents(project, home):
+    for path, text in {
+        ".claude/settings.json": "{}",
+        ".codex/auth.json": "PRIVATE-CODEX",
+        ".claude.json": "{}",
+    }.items():
+        (home / path).parent.mkdir(exist_ok=True)
+        (home / path).write_text(text)
+    agent = project.folder / "bin/claude"
+    agent.parent.mkdir()
+    agent.write_text("""#!/bin/bash
+[ "$1" = --version ] && exec echo 2.1.197
+exec > b.txt 2>&1
+cat ~/.claude/.credentials.json; echo RENEWED > ~/.claude/.credentials.json
+echo '{"hooks": 1}' > ~/.claude/settings.json; echo new > ~/.claude/CLAUDE.md; cat ~/.codex/auth.json
+mkdir -p ~/.claude/projects/p; echo session > ~/.claude/projects/p/s.jsonl; echo '{"a":1}' > ~/.claude.json; cat ~/.claude.json
+""")  # fmt: skip
+    agent.chmod(0o755)
+    extra = f'\n[models.real]\nagent = "claude"\ncommand = "{agent}"\nenv = {{ ANTHROPIC_API_KEY = "sk-test-1" }}\n'
+    project.config(extra, sandbox="bubblewrap")
+    project.issue(1, model="real", accept=["test -e b.txt"])
+    project.commit()
+    project.run()
+    text = project.git("show", "main:b.txt")
+    assert "PRIVATE-CLAUDE" in text
+    assert "PRIVATE-CODEX" not in text
+    assert '{"a":1}' in text
+    assert (home / ".claude/.credentials.json").read_text() == "RENEWED\n"
+    assert (home / ".claude/settings.json").read_text() == "{}"
+    assert not (home / ".claude/CLAUDE.md").exists()
+    assert (home / ".claude.json").read_text() == "{}"
+    assert (project.state / "attempts/1/1/session/home/.claude/projects/p/s.jsonl").exists()

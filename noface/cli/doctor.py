@@ -55,7 +55,7 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
     given = [variable for each in config.models.values() for variable in each.env.items()] if config else []
     with Launcher(masking=known_secrets(given, None)) as launcher:
         models = _models(config, repository, wanted, launcher, probe=probe and not error)
-    return Health(machine(), told, models, error)
+    return Health(machine(config), told, models, error)
 
 
 def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Finding, ...]]":

@@ -12,14 +12,15 @@ from noface.agents.table import AGENTS
 from noface.cli.wiring import slots_dir
 from noface.config.settings import Config
 from noface.core.worker_run import ModelSpec
-from noface.errors import UsageError
+from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
 from noface.git.discovery import check_version
 from noface.git.repo import Repository
 from noface.loop.agent_run import missing_program
 from noface.store.database import Database
 from noface.store.lessons import has_full_text
-from noface.system.proctree import SET_CHILD_SUBREAPER, prctl
+from noface.system.sandbox import find_bubblewrap
+from noface.system.supervise import Containment, Launcher
 from noface.views.doctor import Finding, State
 from noface.views.text import size
 
@@ -27,14 +28,14 @@ _FEW_BYTES, _TOO_FEW_BYTES = 1_000_000_000, 100_000_000
 _EXTRAS = "pip install 'noface-loop[{}]'"
 
 
-def machine() -> tuple[Finding, ...]:
-    """Look at the machine: programs, kernel, libraries. Changes nothing."""
+def machine(config: Config | None = None) -> tuple[Finding, ...]:
+    """Look at the machine: programs, kernel, libraries, what `config` makes of them. Changes nothing."""
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"
     return (
         Finding("noface", State.OK, f"{__version__} with Python {platform.python_version()} on {system}"),
         _git(),
         _processes(),
-        _bubblewrap(),
+        _sandbox(config),
         _sqlite(),
         _extra("syntax", "tree_sitter", "languages beyond Python, JSON and TOML are not parsed before the gates"),
         _extra("secrets", "detect_secrets", "what a worker adds is not searched for secrets"),
@@ -59,18 +60,47 @@ def _git() -> Finding:
     return Finding("git", State.OK, git.run("version").text.removeprefix("git version "))
 
 
+_HELD_BY = {
+    Containment.NAMESPACE: (State.OK, "no process outlives its attempt: each command has a PID namespace of its own"),
+    Containment.SUBREAPER: (
+        State.NOTE,
+        "no process outlives its attempt, unless it kills what watches over it (subreaper; no PID namespaces here)",
+    ),
+    Containment.GROUP: (
+        State.NOTE,
+        "this system has no subreaper: a process that detaches itself is found by its environment, if at all",
+    ),
+}
+
+
 def _processes() -> Finding:
-    contained = prctl(SET_CHILD_SUBREAPER, 1)
-    if not contained:
-        lost = "this system has no subreaper: a process that detaches itself is found by its environment, if at all"
-        return Finding("processes", State.NOTE, lost)
-    prctl(SET_CHILD_SUBREAPER, 0)
-    return Finding("processes", State.OK, "no process outlives its attempt (subreaper)")
+    try:
+        with Launcher() as launcher:
+            state, text = _HELD_BY[launcher.containment()]
+    except NofaceError as error:
+        return Finding("processes", State.BAD, error.message, error.hint)
+    return Finding("processes", state, text)
 
 
-def _bubblewrap() -> Finding:
-    path = shutil.which("bwrap")
-    return Finding("bubblewrap", State.OK, path or "not found; nothing needs it")
+def _sandbox(config: Config | None) -> Finding:
+    """Say what agents and gates run in, and what that does not stop."""
+    kind = config.sandbox.kind if config is not None else "auto"
+    if config is not None and config.sandbox.wrap:
+        return Finding("sandbox", State.OK, f"[sandbox] wrap: {' '.join(config.sandbox.wrap)[:_SHOWN_MAX]}")
+    found = find_bubblewrap(shutil.which("bwrap"))
+    if kind == "none":
+        return Finding("sandbox", State.NOTE, f'none ([sandbox] kind = "none"): {_RIGHTS}')
+    if not found.works:
+        state = State.BAD if kind == "bubblewrap" else State.NOTE
+        return Finding("sandbox", state, f"none: {found.problem}; {_RIGHTS}", found.remedy)
+    text = f"bubblewrap {found.version} ({found.program}): writes to the workspace only, no keys or logins of others"
+    return Finding(
+        "sandbox", State.OK, f"{text}; it does not stop reading other files, nor the network where that is on"
+    )
+
+
+_RIGHTS = "agents and gates can read and write whatever you can"
+_SHOWN_MAX = 120
 
 
 def _sqlite() -> Finding:

@@ -158,7 +158,7 @@ class Sandbox(Section):
     wrap: Items[Text] = Field(
         default=(),
         description="a command line put before every command in place of the sandbox, such as a container engine's; "
-        "{workspace}, {session} and {tmp} stand for folders that it has to pass on",
+        "{workspace}, {attempt}, {session} and {tmp} stand for folders that it has to pass on",
         examples=[["podman", "run", "--rm", "-i", "-v", "{workspace}:{workspace}", "-w", "{workspace}", "ci-image"]],
     )
     processes: Literal["auto", "subreaper"] = Field(

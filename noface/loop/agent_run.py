@@ -55,7 +55,7 @@ def run_agent(order: AttemptOrder, shop: Workshop, place: Place, cancel: Cancell
                 idle_timeout_s=order.model.idle_timeout_s,
                 log_max_bytes=shop.log_bytes_max,
                 box=box,
-                wrap=wrapping(shop, place.workspace, place.directory) if order.model.boxed else (),
+                wrap=wrapping(shop, place.workspace, place) if order.model.boxed else (),
             ),
             cancel,
             on_output=watch.poll,

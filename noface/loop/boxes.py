@@ -40,7 +40,7 @@ def agent_box(shop: Workshop, model: ModelSpec, place: Place, env: Variables) ->
         home=_composed(shop, place.workspace, told, "agents", rules, f"{place.directory}/home"),
         tmp=_fresh(place.workspace, "tmp"),
         writable=(place.workspace, place.directory, *(path for path in outside if path), *shop.sandbox.write),
-        visible=(*_visible(shop, told), place.prompt_file, place.order_file),
+        visible=(*_visible(shop, told, shop.agents[model.agent].program(model)), place.prompt_file, place.order_file),
         hidden=_hidden(shop),
         network=model.network,
     )
@@ -70,11 +70,16 @@ def gate_box(
     return box, tuple(told.items())
 
 
-def wrapping(shop: Workshop, workspace: str, session: str = "") -> tuple[str, ...]:
-    """Return `[sandbox] wrap` for a workspace, "" in place of the session where a command has none."""
+def wrapping(shop: Workshop, workspace: str, place: Place | None = None) -> tuple[str, ...]:
+    """Return `[sandbox] wrap` for a workspace; a gate or setup has no `place` of its own."""
     if not shop.sandbox.wrap:
         return ()
-    values = {"{workspace}": workspace, "{session}": session or workspace, "{tmp}": _fresh(workspace, "tmp")}
+    values = {
+        "{workspace}": workspace,
+        "{attempt}": place.log_folder if place is not None else workspace,
+        "{session}": place.directory if place is not None else workspace,
+        "{tmp}": _fresh(workspace, "tmp"),
+    }
     return tuple(_filled(word, values) for word in shop.sandbox.wrap)
 
 
@@ -141,10 +146,11 @@ def _fresh(workspace: str, kind: str) -> str:
     return str(folder)
 
 
-def _visible(shop: Workshop, env: dict[str, str]) -> tuple[str, ...]:
-    """Return what must be there though it lies in a folder that is private or hidden."""
+def _visible(shop: Workshop, env: dict[str, str], program: str = "") -> tuple[str, ...]:
+    """Return what must be there though it lies in a folder that is private or hidden; `program` is the agent's."""
     repository = shop.plumbing.repository
-    programs = [_prefix(folder) for folder in env.get("PATH", "").split(":") if folder.startswith("/")]
+    folders = [*env.get("PATH", "").split(":"), os.path.dirname(program)]  # noqa: PTH120 - "" where it has none
+    programs = [_prefix(folder) for folder in folders if folder.startswith("/")]
     python = (sys.prefix, sys.base_prefix, str(Path(noface.__file__).parent))
     outside = tuple(path for path in shop.sandbox.show if not below(path, (_home(env),)))
     private = known_places().private_folders
@@ -153,8 +159,11 @@ def _visible(shop: Workshop, env: dict[str, str]) -> tuple[str, ...]:
 
 
 def _prefix(folder: str) -> str:
-    """Return what a folder of programs belongs to: of a virtual environment's `bin` the whole environment."""
-    return os.path.dirname(folder) if Path(folder, "..", "pyvenv.cfg").exists() else folder  # noqa: PTH120
+    """Return what a folder of programs belongs to: a virtual environment, an installation of packages, or itself."""
+    path = Path(folder)
+    if "node_modules" in path.parts:
+        return str(Path(*path.parts[: path.parts.index("node_modules")]))
+    return str(path.parent) if (path.parent / "pyvenv.cfg").exists() else folder
 
 
 def _hidden(shop: Workshop) -> tuple[str, ...]:

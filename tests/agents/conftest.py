@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import time
@@ -24,9 +25,11 @@ from noface.core.attempt import AttemptOrder
 from noface.core.issue import Issue
 from noface.core.worker_run import ModelSpec
 from noface.system.environment import agent_environment
+from noface.system.sandbox import find_bubblewrap
 from noface.system.supervise import Canceller, Command, Exit, Launcher
 
 CLIS = clis()
+SANDBOX = "bubblewrap" if find_bubblewrap(shutil.which("bwrap")).works else "none"
 
 
 def toml(value: Any) -> str:
@@ -93,6 +96,9 @@ max_total_attempts = 1
 [run]
 slots_dir = "{self.folder}/slots"
 workers = {workers}
+
+[sandbox]
+kind = "{SANDBOX}"
 """
         (self.project.path / "noface.toml").write_text(text)
 

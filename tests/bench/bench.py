@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import psutil
+from confinement import confinement
 from floor import AGENT, GATE, run_bare, run_floor
 from supervision import LINES, supervision
 
@@ -31,10 +32,13 @@ def make_repo(path: Path, files: int) -> None:
     subprocess.run(["git", "config", "gc.auto", "0"], cwd=path, check=True)
 
 
-def configure(repo: Path, slots: Path, *, issues: int, workers: int = 1, command: str = AGENT) -> None:
+def configure(
+    repo: Path, slots: Path, *, issues: int, workers: int = 1, command: str = AGENT, sandbox: str = "none"
+) -> None:
     (repo / "noface.toml").write_text(
         f'[[gates]]\nname = "g"\ncommand = "{GATE}"\n[models.m]\nagent = "command"\ncommand = {json.dumps(command)}\n'
         f'[retry]\ndefault_model = "m"\n[run]\nworkers = {workers}\nslots_dir = "{slots}"\n'
+        f'[sandbox]\nkind = "{sandbox}"\n'
     )
     (repo / "issues").mkdir(exist_ok=True)
     for number in range(1, issues + 1):
@@ -132,7 +136,7 @@ def classifier() -> None:
 if __name__ == "__main__":
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     try:
-        chosen = sys.argv[1:] or ["overhead", "status", "memory", "supervision", "classifier"]
+        chosen = sys.argv[1:] or ["overhead", "status", "memory", "supervision", "confinement", "classifier"]
         if "overhead" in chosen:
             overhead(50)
             overhead(5000)
@@ -143,6 +147,8 @@ if __name__ == "__main__":
         if "supervision" in chosen:
             for agent in LINES:
                 supervision(agent)
+        if "confinement" in chosen:
+            confinement()
         if "classifier" in chosen:
             classifier()
     finally:
