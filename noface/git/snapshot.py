@@ -70,6 +70,7 @@ def take(
         notes += findings.notes
         added = _add_safely(slot, git, findings, limits, start)
         notes += added.notes
+        oversized = _left_out(git, findings.oversized) if findings.oversized else ()
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
         tree, diff_stale = _without_new_gitlinks(git, tree, diff.changes, notes)
@@ -86,7 +87,7 @@ def take(
         candidate_tree=candidate_tree,
         changes=diff.changes,
         protected_edits=tuple(c.path for c in guarded),
-        oversized=findings.oversized,
+        oversized=oversized,
         notes=tuple(notes[:_NOTES_MAX]),
         left_out=added.left_out,
     )
@@ -132,6 +133,24 @@ def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
     if output.code == 1:
         notes += [shown(line) for line in output.stderr.splitlines() if line][:_NOTES_MAX]
     return _Added(notes, too_many)
+
+
+def _left_out(git: Git, oversized: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of the files above the limit that would be committed otherwise.
+
+    What is ignored would not, and what stands in the index as it is has been there before the worker.
+    """
+    feed = "".join(f"{path}\0" for path in oversized).encode("utf-8", "surrogateescape")
+    ignored = _paths(git.run("check-ignore", "-z", "--stdin", stdin=feed).stdout)
+    git.run("update-index", "-q", "--refresh")  # a time that changed is no change
+    tracked = _paths(git.run("ls-files", "-z").stdout)
+    changed = _paths(git.run("diff-files", "--name-only", "-z", "--no-renames").stdout)
+    unchanged = tracked - changed
+    return tuple(path for path in oversized if path not in ignored and path not in unchanged)
+
+
+def _paths(output: bytes) -> set[str]:
+    return {path for path in output.decode("utf-8", "surrogateescape").split("\0") if path}
 
 
 def _beyond_link(top: Path, path: str) -> bool:
