@@ -11,6 +11,7 @@ from contextlib import suppress
 import psutil
 import pytest
 from test_git_ground import ENV, a_bench, git, listing, write
+from test_git_landing import landing_that_pauses
 
 from noface.git.land import Held, Landed, Moved, advance
 from noface.git.settle import settle
@@ -438,3 +439,21 @@ def test_settling_holds_where_the_person_is_in_the_way(tmp_path):
     (path / "a.txt").unlink()
     assert settled(bench, old, new).paths == ("a.txt",)
     assert not (path / "a.txt").exists()
+
+
+def test_kill_between_the_changed_and_the_new_files_is_settled(tmp_path):
+    bench, path, old, new = a_landing(tmp_path)
+    child = landing_that_pauses(tmp_path, bench, old, new, "checkout-index -u", 1)
+    assert {"a.txt", "new/deep/n.txt"} & listing(path).keys() == {"a.txt"}
+    child.kill()
+    write(tmp_path, {"go": ""})  # the git that noface had started goes on, and is waited for
+    child.communicate()
+    assert settled(bench, old, new) == Landed(new)
+    assert_landed(bench, path, new)
+
+
+def test_what_a_killed_landing_left_of_its_scratch_index_is_in_nobodys_way(tmp_path):
+    bench, path, old, new = a_landing(tmp_path)
+    write(path, {".git/noface/landing-index.middle": "half", ".git/noface/landing-index.middle.lock": "half"})
+    assert advance(bench.plumbing, old, new, "landing") == Landed(new)
+    assert_landed(bench, path, new)

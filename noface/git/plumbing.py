@@ -99,11 +99,15 @@ class Plumbing:
         return tuple(p for p in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if p)
 
     def tree_without(self, tree: str, paths: tuple[str, ...], index: Path) -> str:
-        """Return a tree like `tree` but for the files at `paths`; `index` is a file to work with, removed again."""
+        """Return a tree like `tree` but for the files at `paths`; `index` is a file to work with, removed again.
+
+        What an earlier call that was killed has left of it is removed first.
+        """
         git = Git.sealed(str(self.repository.common_dir), extra={"GIT_INDEX_FILE": str(index)})
         nothing = "0" * len(tree)
         feed = "".join(f"0 {nothing}\t{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-        index.unlink(missing_ok=True)
+        for leftover in (index, index.with_name(f"{index.name}.lock")):
+            leftover.unlink(missing_ok=True)
         try:
             git.ask("read-tree", tree)
             git.ask("update-index", "-z", "--index-info", stdin=feed)
