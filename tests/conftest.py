@@ -5,10 +5,12 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -212,6 +214,11 @@ class Project:
                 except OSError:
                     continue
         return found
+
+    def restarted(self) -> None:
+        """Let noface believe that the machine was started anew since its last run: a death is explained by that."""
+        with closing(sqlite3.connect(self.state / "state.db")) as database, database:
+            database.execute("UPDATE facts SET value = 'before' WHERE name = 'boot'")
 
     def in_slots(self, name: str) -> Path:
         """Wait until a worker or gate has written to a file of this name in a slot; the file."""

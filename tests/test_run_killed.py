@@ -81,6 +81,7 @@ def test_three_kills_in_a_row_change_nothing_of_that(project, name):
     lay_out(project)
     for _ in range(3):
         project.forked("run", NOFACE_FAILPOINT=name)
+        project.restarted()
     project.run()
     check_laws(project)
     assert set(project.statuses().values()) == {"merged"}

@@ -195,7 +195,15 @@ RUNS = {
     stopping: ALWAYS | {"stopping", "issue_running", "attempt_started", "attempt_finished", "issue_ready"},
     refused: ALWAYS - {"progress"} | {"sandbox"},
 }
-RARE = {"attempt_fenced", "lesson_dropped", "processes_swept", "logs_masked"}  # told below, by the journal itself
+RARE = {
+    "attempt_fenced",
+    "lesson_dropped",
+    "processes_swept",
+    "logs_masked",
+    "refs_kept",
+    "noface_died",
+    "repository_changed",
+}  # told below, by the journal itself
 
 
 def hold_documents(project):
@@ -229,6 +237,9 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
     story.journal.event(story.tick(), "processes_swept", count=2)
     story.journal.event(story.tick(), "logs_masked", count=1)
+    story.journal.event(story.tick(), "refs_kept", reason="packed-refs.lock: it is 9 s old")
+    story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1)
+    story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
     story.close()
     lines = lines_of(capsys.readouterr().out)
     assert RARE - {line["event"] for line in lines} == set()

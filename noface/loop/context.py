@@ -22,6 +22,7 @@ from noface.store.lessons import LessonStore
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
+from noface.system.boot import boot_id
 from noface.system.clock import Clock
 from noface.trackers.base import Tracker
 
@@ -60,7 +61,7 @@ class RunContext:
     """The parts of a run. `known` are main's failing tests by gate, under the baseline "only-new".
 
     `issues` is the backlog as last read, with the parts of what was broken down. `given_back` are those that were
-    blocked for a provider and, in this run, tried again since it answered.
+    blocked for a provider and, in this run, tried again since it answered. `boot` names this start of the machine.
     """
 
     run_id: str
@@ -83,6 +84,7 @@ class RunContext:
     issues: tuple[Issue, ...] = ()
     backlog_stale: bool = False
     given_back: set[str] = field(default_factory=set)
+    boot: str = field(default_factory=boot_id)
 
     def backlog_changed(self) -> None:
         """Have the backlog looked at again, though no file of it has changed."""

@@ -51,8 +51,7 @@ def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | 
         case Land():
             enqueue(context, queue, issue, past, proof)
         case Block():
-            document = block_document(stored, action, told, _branch(issue, past))
-            context.journal.blocked(now, issue.id, action.reason, document)
+            block(context, stored, action, told)
         case RequestApproval():
             document = approval_document(stored, action, told, _branch(issue, past))
             context.journal.approval_requested(now, issue.id, action.reason, document)
@@ -72,6 +71,12 @@ def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | 
         case _:
             context.journal.status(now, issue.id, IssueStatus.READY, action.reason)
     return action
+
+
+def block(context: RunContext, issue: Issue, action: Block, told: History) -> None:
+    """Block an issue, with what a person needs to know."""
+    document = block_document(issue, action, told, _branch(issue, told.attempts))
+    context.journal.blocked(context.clock.now(), issue.id, action.reason, document)
 
 
 def _trip(context: RunContext, model: str, last: PastAttempt | None, until: float, reason: str) -> None:

@@ -18,6 +18,7 @@ from noface.git.snapshot import take
 from noface.loop.asking import question_usage
 from noface.loop.attempt import read_work
 from noface.loop.context import RunContext
+from noface.loop.deaths import DEATHS_MAX, block_for_deaths, count_death, note_boot
 from noface.loop.lost_usage import lost_run
 from noface.loop.messages import attempt_message
 from noface.loop.own_values import own_values
@@ -31,6 +32,7 @@ ORDER_RECORD = "order.record.json"
 
 def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     """Settle what is open; return the attempts whose work is done and only needs judging."""
+    last = note_boot(context)
     killed = sweep("NOFACE_STATE", context.shop.state_marker)
     if killed:
         context.journal.event(context.clock.now(), "processes_swept", count=killed)
@@ -43,10 +45,12 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     resumed = []
     for attempt in context.reader.open_attempts():
         order = _read_order(attempt)
-        if order is not None and read_work(Path(attempt.directory)) is not None:
+        deaths = count_death(context, attempt, last)
+        if deaths < DEATHS_MAX and order is not None and read_work(Path(attempt.directory)) is not None:
             resumed.append(_as_configured(context, replace(order, resumed=True)))
         else:
             _interrupt(context, attempt, order)
+            block_for_deaths(context, attempt, order.issue if order is not None else None, deaths)
     return tuple(resumed)
 
 

@@ -130,6 +130,22 @@ class Reader:
         )
         return tuple(OpenAttempt(**dict(row)) for row in rows)
 
+    def cut_off_before(self, run_id: str) -> bool:
+        """Tell whether the run before this one ended without a word."""
+        rows = self._db.rows("SELECT exit_code FROM runs WHERE id != ? ORDER BY rowid DESC LIMIT 1", run_id)
+        return bool(rows) and rows[0]["exit_code"] is None
+
+    def deaths(self, issue_id: str, epoch: int, after: int) -> int:
+        """Count the unexplained deaths of noface in an issue's attempts of an epoch with numbers beyond `after`."""
+        rows = self._db.rows(
+            "SELECT COUNT(*) FROM events WHERE issue_id = ? AND kind = 'noface_died'"
+            " AND json_extract(data, '$.epoch') = ? AND json_extract(data, '$.number') > ?",
+            issue_id,
+            epoch,
+            after,
+        )
+        return int(rows[0][0])
+
     def open_landings(self) -> tuple[OpenLanding, ...]:
         """Return the landings that were intended and neither done nor dropped."""
         rows = self._db.rows("SELECT id, issue_id, number, old, new FROM landings WHERE state = 'intent' ORDER BY id")

@@ -197,7 +197,17 @@ def _stopping(_told: Told) -> Line:
     return Line("·", text, style="yellow")
 
 
+def _died(told: Told) -> Line:
+    return Line("!", f"{told.issue} noface died during attempt {told.said('number')}", style="yellow")
+
+
+def _changed_outside(told: Told) -> Line:
+    return Line("!", f"{told.issue} not by noface", told.listed("what"), "yellow")
+
+
 _WORDS: dict[str, Words] = {
+    "noface_died": _died,
+    "repository_changed": _changed_outside,
     "preflight": _preflight,
     "sandbox": _sandbox,
     "processes_swept": _swept,

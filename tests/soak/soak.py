@@ -204,8 +204,18 @@ class Soak:
             self.kills["noface, at " + extra.get("NOFACE_FAILPOINT", "?").partition(":")[0]] += 1
         else:
             self._ended_itself(running.returncode, touched=touched)
+        self._restarted()
         if way != "twice" and not touched:
             self.no_processes_left()
+
+    def _restarted(self) -> None:
+        """Let noface believe that the machine was started anew: two unexplained deaths would block an issue."""
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(self.state / "state.db")) as database,
+        ):
+            database.execute("UPDATE facts SET value = 'before' WHERE name = 'boot'")
+            database.commit()
 
     def _kill_children(self, running: "subprocess.Popen[bytes]", limit_s: float) -> bool:
         deadline, touched = time.monotonic() + limit_s, False

@@ -110,6 +110,9 @@ def _of_the_run() -> Iterator[tuple[str, Schema]]:
         "logs_masked", "Secrets were taken out of logs that a killed run had left.", _RUN, count=integer("How many.", 1)
     )
     yield _event(
+        "refs_kept", "Refs that are no longer needed could not be removed.", _RUN, reason=text("What is in the way.")
+    )
+    yield _event(
         "run_ended",
         "The run is over.",
         _RUN,
@@ -130,6 +133,21 @@ def _of_attempts() -> Iterator[tuple[str, Schema]]:
         file=text("The file it did that to, relative to the workspace, as far as it told; else empty."),
         cost_usd=or_null(number("What the run of the worker has cost so far; null where nobody knows.")),
         tokens=or_null(integer("The tokens it has read and written so far; null where it does not tell.")),
+    )
+    yield _event(
+        "noface_died",
+        "noface died without a word, and without a restart of the machine, while the attempt was under way.",
+        _ISSUE,
+        number=integer("The number of the attempt."),
+        epoch=integer("How often the issue was given back by a person."),
+        deaths=integer("How often in a row that happened.", 1),
+    )
+    yield _event(
+        "repository_changed",
+        "Somebody else than noface changed the repository while an attempt was under way.",
+        _ISSUE,
+        number=integer("The number of the attempt."),
+        what=texts("What was changed."),
     )
     yield _event(
         "attempt_started",
