@@ -608,3 +608,31 @@ def test_lock_that_stays_is_named_with_its_path_and_age(tmp_path):
     held = land(bench, old, new)
     assert f"{lock}: it is 36" in held.reason
     assert held.passing == str(lock)
+
+
+def test_new_files_of_odd_names_land(tmp_path):
+    odd = {"new\nline": "1\n", ":(top)x": "1\n", "-n": "1\n", "sp ace*": "1\n", os.fsdecode(b"\xff/\xfe"): "1\n"}
+    bench = a_bench(tmp_path, {"a.txt": "a\n"})
+    old = bench.main
+    write(bench.path, odd)
+    git(bench.path, "add", "-A")
+    git(bench.path, "commit", "-qam", "two")
+    new = bench.main
+    git(bench.path, "reset", "-q", "--hard", "HEAD~1")
+    write(bench.path, {"-n": "mine\n"})
+    assert land(bench, old, new).paths == ("-n",)
+    (bench.path / "-n").unlink()
+    assert land(bench, old, new) == Landed(new)
+    assert listing(bench.path) == {"a.txt": b"a\n", **dict.fromkeys(odd, b"1\n")}
+    assert git(bench.path, "status", "--porcelain") == ""
+
+
+def test_new_files_go_through_the_persons_filters_as_with_large_file_storage(tmp_path):
+    bench = a_bench(tmp_path, {"a.txt": "a\n", ".gitattributes": "*.big filter=up\n*.crlf text eol=crlf\n"})
+    git(bench.path, "config", "filter.up.smudge", "tr a-z A-Z")
+    git(bench.path, "config", "filter.up.clean", "tr A-Z a-z")
+    old, new = bench.main, bench.merged({"new.big": "pointer\n", "new.crlf": "1\n2\n"})
+    assert land(bench, old, new) == Landed(new)
+    assert (bench.path / "new.big").read_text() == "POINTER\n"
+    assert (bench.path / "new.crlf").read_bytes() == b"1\r\n2\r\n"
+    assert git(bench.path, "status", "--porcelain") == ""
