@@ -53,6 +53,10 @@ class Plumbing:
         """Tell whether `old` is `new` or one of its ancestors."""
         return self.git.run("merge-base", "--is-ancestor", old, new).code == 0
 
+    def first_parents(self, old: str, new: str) -> tuple[str, ...]:
+        """Return the commits from behind `old` up to `new`, along the first parents."""
+        return tuple(self.git.ask("rev-list", "--first-parent", f"{old}..{new}").split())
+
     def commit_tree(self, tree: str, parents: tuple[str, ...], message: str) -> str:
         """Make a commit; never signed, no hook runs. Returns its id."""
         args = [part for parent in parents for part in ("-p", parent)]

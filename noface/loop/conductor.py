@@ -24,6 +24,7 @@ from noface.loop.learning import count_lessons
 from noface.loop.lifting import answers_again, lift_raised
 from noface.loop.limits import RunLimits
 from noface.loop.lost_usage import lost_run
+from noface.loop.outside_changes import OutsideChanges
 from noface.loop.perform import decide, history, settle
 from noface.loop.precheck import AcceptChecked
 from noface.loop.recording import provider_answered, record_attempt
@@ -49,6 +50,7 @@ class Conductor:
         self._watch = BacklogWatch(context)
         self._crew = Crew(context)
         self._limits = RunLimits(context)
+        self._outside = OutsideChanges(context)
         self._holding = Holding(context, self._crew, self._limits)
         self._limit = ""
         self._first_wave: set[str] | None = None
@@ -140,16 +142,17 @@ class Conductor:
 
     def _attempt_ended(self, running: Running) -> None:
         context, order, dear = self._context, running.order, False
+        changed = self._outside.ended(order)
         error = running.future.exception()
         if error is not None:
             self._break(error)
             lost = lost_run(context.shop, order.model, Path(order.directory, "agent.log"))
             report = AttemptReport(order.token, order.issue.id, order.number, lost, None, interrupted=True)
-            applied = record_attempt(context, order, report, f"noface failed: {error}")
+            applied = record_attempt(context, order, report, f"noface failed: {error}", *changed)
         else:
             report = running.future.result()
             dear = running.over is not None and report.interrupted
-            applied = record_attempt(context, order, report, over=running.over if dear else None)
+            applied = record_attempt(context, order, report, *changed, over=running.over if dear else None)
         if not applied:
             return
         if report.interrupted and not dear and (self._drain_until is not None or self._limit):
@@ -201,6 +204,7 @@ class Conductor:
             self._crew.checks.begin(issue, self._crew.workers.take_slot())
             return
         failing = self._crew.checks.failing(issue)
+        self._outside.begins(alone=not len(self._crew.workers))
         match begin(context, self._crew, issue, failing, self._limits):
             case Begun.ATTEMPT:
                 self._limits.attempt_started()

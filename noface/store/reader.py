@@ -130,6 +130,10 @@ class Reader:
         )
         return tuple(OpenAttempt(**dict(row)) for row in rows)
 
+    def landed_commits(self) -> tuple[str, ...]:
+        """Return the commits that noface has put, or was about to put, on main."""
+        return tuple(str(row["new"]) for row in self._db.rows("SELECT new FROM landings"))
+
     def cut_off_before(self, run_id: str) -> bool:
         """Tell whether the run before this one ended without a word."""
         rows = self._db.rows("SELECT exit_code FROM runs WHERE id != ? ORDER BY rowid DESC LIMIT 1", run_id)

@@ -202,10 +202,15 @@ def _died(told: Told) -> Line:
 
 
 def _changed_outside(told: Told) -> Line:
-    return Line("!", f"{told.issue} not by noface", told.listed("what"), "yellow")
+    return Line("!", f"{told.issue} the repository was changed", told.listed("what"), "yellow")
+
+
+def _refs_kept(told: Told) -> Line:
+    return Line("·", "refs that are no longer needed stay for now", told.said("reason"), "dim")
 
 
 _WORDS: dict[str, Words] = {
+    "refs_kept": _refs_kept,
     "noface_died": _died,
     "repository_changed": _changed_outside,
     "preflight": _preflight,
