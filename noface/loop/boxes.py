@@ -5,6 +5,7 @@ Nobody sees the repository's git dir (but its objects, read-only), noface's stat
 
 import glob
 import os
+import pwd
 import re
 import sys
 from collections.abc import Mapping
@@ -41,7 +42,7 @@ def agent_box(shop: Workshop, model: ModelSpec, place: Place, env: Variables) ->
         tmp=_fresh(place.workspace, "tmp"),
         writable=(place.workspace, place.directory, *(path for path in outside if path), *shop.sandbox.write),
         visible=(*_visible(shop, told, shop.agents[model.agent].program(model)), place.prompt_file, place.order_file),
-        hidden=_hidden(shop),
+        hidden=_hidden(shop, _home(told)),
         network=model.network,
     )
     return box, tuple(told.items())
@@ -64,7 +65,7 @@ def gate_box(
         tmp=_fresh(str(slot.path), "tmp"),
         writable=(str(slot.path), *shop.sandbox.write),
         visible=_visible(shop, told),
-        hidden=_hidden(shop),
+        hidden=_hidden(shop, _home(told)),
         network=network,
     )
     return box, tuple(told.items())
@@ -166,7 +167,7 @@ def _prefix(folder: str) -> str:
     return str(path.parent) if (path.parent / "pyvenv.cfg").exists() else folder
 
 
-def _hidden(shop: Workshop) -> tuple[str, ...]:
+def _hidden(shop: Workshop, home: str) -> tuple[str, ...]:
     """Return what nobody sees: git dir and state, all slots, what the checkout keeps in `.env`, `[sandbox] hide`."""
     repository = shop.plumbing.repository
     slots = [str(shop.slots_dir)]
@@ -174,4 +175,12 @@ def _hidden(shop: Workshop) -> tuple[str, ...]:
         slots += [str(other) for other in shop.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
     root = glob.escape(str(repository.root))
     settings = [path for path in glob.glob(f"{root}/.env*") if not path.endswith(_TEMPLATES)]  # noqa: PTH207
-    return (str(repository.common_dir), *slots, *settings, *shop.sandbox.hide)
+    return (str(repository.common_dir), *slots, *settings, *_other_home(home), *shop.sandbox.hide)
+
+
+def _other_home(home: str) -> tuple[str, ...]:
+    """Return the secret places of the user's own home, where HOME names another (sudo, services)."""
+    own = os.path.realpath(pwd.getpwuid(os.geteuid()).pw_dir)
+    if own in (home, "/") or below(home, (own,)):
+        return ()
+    return tuple(f"{own}/{path}" for path in known_places().secret if not path.startswith("/"))

@@ -215,7 +215,10 @@ def _placed(home: Home, path: str) -> Iterator[tuple[str, ...]]:
                 yield _read(target, source)
         case HomeRule.HIDDEN:
             pass
-        case None if divided and (not source or os.path.isdir(source)):
+        case None if divided and not source:
+            if any(other.startswith(f"{path}/") and home.rules[other] is not HomeRule.HIDDEN for other in home.rules):
+                _made(f"{home.fresh}/{path}")
+        case None if divided and os.path.isdir(source):
             _made(f"{home.fresh}/{path}")
         case None:
             yield from _as_it_is(source, target)
