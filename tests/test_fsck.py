@@ -239,6 +239,14 @@ def test_a_missing_object_below_noface_s_refs_needs_a_person(project, checked):
     assert blob in found["message"]
 
 
+def test_an_empty_object_below_noface_s_refs_needs_a_person(project, checked):
+    tree = project.git("rev-parse", "refs/noface/issues/2/1^{tree}")
+    file = project.path / ".git" / "objects" / tree[:2] / tree[2:]
+    file.chmod(0o644)
+    file.write_bytes(b"")
+    assert ("objects-missing", "person") in checked.kinds(code=ATTENTION)
+
+
 def test_an_empty_ref_file_needs_a_person(project, checked):
     (project.path / ".git" / "refs" / "noface" / "issues" / "2" / "1").write_text("")
     assert ("ref-broken", "person") in checked.kinds(code=ATTENTION)

@@ -1,5 +1,6 @@
 """The command line: finds the verb, imports its module and no other, and turns errors into messages and exit codes."""
 
+import errno
 import os
 import signal
 import sys
@@ -95,6 +96,11 @@ def main() -> None:
     except Exception as error:
         if verbose:
             raise
+        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+            where = f" ({error.filename})" if error.filename else ""
+            told = NofaceError(f"{error.strerror}{where}", _OF_THE_MACHINE[error.errno])
+            _report(told, as_json="--json" in arguments)
+            sys.exit(EXIT_FAILURE)
         _report(NofaceError(f"noface itself failed: {type(error).__name__}: {error}", _BUG), as_json=False)
         sys.exit(EXIT_FAILURE)
 
@@ -108,6 +114,17 @@ def _hear_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
+_GO_ON = "Nothing is lost; the next `noface run` goes on."
+_OF_THE_MACHINE = {
+    errno.ENOSPC: f"Make room on the disk. {_GO_ON}",
+    errno.EDQUOT: f"Make room within your quota. {_GO_ON}",
+    errno.EROFS: f"noface writes to the git folder and its slots: have them mounted for writing. {_GO_ON}",
+    errno.EIO: f"The disk fails to read or write: see the system's log. {_GO_ON}",
+    errno.EMFILE: f"Too many files are open: raise `ulimit -n`. {_GO_ON}",
+    errno.ENFILE: f"Too many files are open on this machine. {_GO_ON}",
+    errno.ENOMEM: f"Memory has run out: run fewer workers at once. {_GO_ON}",
+}
+"""What a person does about an error of the system that is nobody's bug, by its number."""
 _BUG = "This is a bug of noface. Run the command again with --verbose for the traceback to report; no work is lost."
 
 

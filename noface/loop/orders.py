@@ -14,7 +14,7 @@ from noface.core.worker_run import ModelSpec
 from noface.git.held import held
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
-from noface.git.repo import hold_ref
+from noface.git.repo import hold_ref, slug
 from noface.git.restore import with_files_of
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
@@ -45,7 +45,7 @@ def make_order(
     if kept != start.commit:  # of before these files were protected
         context.shop.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
         start = replace(start, commit=kept)
-    number = context.reader.next_number(issue.id)
+    number = context.reader.next_number(issue.id, slug(issue.id))
     think = bool(getattr(action, "think", False))
     known = lessons_for(context, told, number)
     note = f"{state.note}\n{_BY_PERSON}".strip() if start.by_person else state.note

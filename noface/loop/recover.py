@@ -157,4 +157,17 @@ def _rebuild_merged(context: RunContext) -> None:
     now = context.clock.now()
     for issue_id, commit in context.shop.plumbing.landed_issues():
         context.journal.merged(now, issue_id, commit)
+    context.journal.fact("numbers", json.dumps(_numbers_in_use(context)))
     context.journal.fact("merged_known", "1")
+
+
+def _numbers_in_use(context: RunContext) -> dict[str, int]:
+    """Return how far the attempts of each issue (by its slug) were counted: their refs and folders stay theirs."""
+    refs = context.shop.plumbing.references("refs/noface/issues")
+    folders = Path(context.settings.attempts_dir).glob("*/*")
+    pairs = [ref.split("/")[3:] for ref in refs] + [[folder.parent.name, folder.name] for folder in folders]
+    numbers: dict[str, int] = {}
+    for name, number, *_ in pairs:
+        if number.isdecimal():
+            numbers[name] = max(numbers.get(name, 0), int(number))
+    return numbers

@@ -1,5 +1,6 @@
 """Opens the state database: SQLite, WAL, synchronous FULL, so that no acknowledged row is lost."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -53,6 +54,11 @@ class Database:
             database._migrate(path)
         except BaseException as error:
             database.close()
+            if isinstance(error, sqlite3.Error) and _is_read_only(path):
+                raise StoreError(
+                    f"The state database {path} cannot be opened: its file system is read-only.",
+                    "Have it mounted for writing: SQLite needs that even to look.",
+                ) from error
             if isinstance(error, sqlite3.Error):
                 raise StoreError(f"The state database {path} cannot be used: {error}.", _MEND) from error
             raise
@@ -177,6 +183,13 @@ def _refuse_unknown(connection: sqlite3.Connection, path: Path) -> int:
     if version == 0 and connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
         raise _unusable(path, "it is the database of another program")
     return version
+
+
+def _is_read_only(path: Path) -> bool:
+    try:
+        return bool(os.statvfs(path.parent).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
 
 
 def _environmental(error: BaseException) -> bool:

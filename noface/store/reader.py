@@ -117,10 +117,14 @@ class Reader:
         """Return the ids that have attempts; another issue must not take one over."""
         return tuple(str(row[0]) for row in self._db.rows("SELECT DISTINCT issue_id FROM attempts"))
 
-    def next_number(self, issue_id: str) -> int:
-        """Return the number of the issue's next attempt; numbers never restart."""
-        rows = self._db.rows("SELECT COALESCE(MAX(number), 0) + 1 FROM attempts WHERE issue_id = ?", issue_id)
-        return int(rows[0][0])
+    def next_number(self, issue_id: str, name: str = "") -> int:
+        """Return the number of the issue's next attempt; numbers never restart.
+
+        `name` is what refs and folders call the issue: those of a database that was lost keep their numbers.
+        """
+        rows = self._db.rows("SELECT COALESCE(MAX(number), 0) FROM attempts WHERE issue_id = ?", issue_id)
+        before = json.loads(self.fact("numbers") or "{}").get(name, 0)
+        return max(int(rows[0][0]), int(before)) + 1
 
     def open_attempts(self) -> tuple[OpenAttempt, ...]:
         """Return the attempts without an outcome."""

@@ -176,10 +176,13 @@ class Soak:
     def one_death(self) -> None:
         """Start a run, kill it or one of its children at random, and wait for its end."""
         self.runs += 1
+        touched = False
         way = self.dice.choice(["instant", "instant", "failpoint", "failpoint", "child", "twice"])
         extra = {}
         if way == "failpoint":
-            extra["NOFACE_FAILPOINT"] = f"{self.dice.choice(REACHED)}:{self.dice.randint(1, 3)}:kill"
+            kind = self.dice.choice(["kill", "kill", "kill", "enospc"])
+            extra["NOFACE_FAILPOINT"] = f"{self.dice.choice(REACHED)}:{self.dice.randint(1, 3)}:{kind}"
+            touched = kind == "enospc"
         with (self.folder / "run.log").open("w") as log:
             running = subprocess.Popen(
                 [sys.executable, "-P", "-m", "noface", "run"],
@@ -190,7 +193,6 @@ class Soak:
                 stdin=subprocess.DEVNULL,
             )
         limit_s = 8.0 if way == "failpoint" else self.dice.choice([0.3, 1.0, 2.0, 4.0]) * (0.3 + self.dice.random())
-        touched = False
         if way == "child":
             limit_s = max(limit_s, 1.5)
             touched = self._kill_children(running, limit_s)
