@@ -20,10 +20,12 @@ from noface.git.land import Held, Landed, Moved, advance
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.repo import hold_ref
 from noface.loop.context import RunContext
+from noface.loop.histories import history_of
 from noface.loop.integrate import Proven, prove
 from noface.loop.learning import keep_lesson
 from noface.loop.material import attempt_directory
 from noface.loop.messages import landing_message
+from noface.loop.scratch import committed, wait_for_person
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
 
@@ -112,7 +114,12 @@ class MergeQueue:
         rejected = self._collect()
         while self._job is None and (entry := self._next()) is not None:
             main = self._context.shop.plumbing.main()
-            if entry.proof is not None and entry.proof.main == main:
+            if (why := committed(self._context, entry.issue)) is not None:
+                self._remove(entry)
+                state = self._context.reader.state(entry.issue.id)
+                told = history_of(self._context.reader, self._context.questions, entry.issue, state)
+                wait_for_person(self._context, told, why)
+            elif entry.proof is not None and entry.proof.main == main:
                 self._land(entry, entry.proof)
             elif begin:
                 self._start_proof(entry)

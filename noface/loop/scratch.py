@@ -44,6 +44,13 @@ def taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> T
     return None
 
 
+def committed(context: RunContext, issue: Issue) -> Taken | None:
+    """Return why an issue waits whose work has passed: a person has committed to its branch meanwhile."""
+    scratch = scratch_of(context, issue)
+    theirs = _of_a_person(context, scratch, context.reader.past(issue.id))
+    return Taken(scratch.name, scratch.at or "") if theirs else None
+
+
 def move(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> Taken | None:
     """Point the branch at the best work since a person's last commit there; return why not where it is taken.
 
