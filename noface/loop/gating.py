@@ -59,9 +59,13 @@ def gate_tree(
     known: Known | None = None,
 ) -> Gated | None:
     """Gate an attempt's tree, merged with main; None where it was cancelled."""
+    return run_gates(shop, gate_task(order, tree, commit, main), order.gates, cancel, tell, known)
+
+
+def gate_task(order: AttemptOrder, tree: str, commit: str, main: str) -> Task:
+    """Return what to gate for an attempt, in the gate slot beside its own."""
     logs = Path(order.directory) / "gates"
-    task = Task(order.issue.id, order.number, order.token, str(order.slot), tree, commit, main, logs)
-    return run_gates(shop, task, order.gates, cancel, tell, known)
+    return Task(order.issue.id, order.number, order.token, str(order.slot), tree, commit, main, logs)
 
 
 def run_gates(

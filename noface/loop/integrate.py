@@ -12,6 +12,7 @@ from noface.git.held import held_merge
 from noface.git.repo import hold_ref
 from noface.loop.gating import Known, Task, run_gates
 from noface.loop.judge import conflict, told
+from noface.loop.red_main import main_is_red
 from noface.loop.workshop import LANDING_SLOT, Tell, Workshop
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
@@ -46,7 +47,8 @@ def prove(
         return gated.failure
     red = worst(gated.results)
     if red is not None:
-        return _overruled(told(red, gated.results), main)
+        on_main = main_is_red(shop, task, red, gates, cancel, tell) if known is None else None
+        return on_main or _overruled(told(red, gated.results), main)
     if not all_hard_passed(gates, gated.results):
         return Failure(FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False)
     keys = tuple(shop.key(merge.tree, result.gate) for result in gated.results)

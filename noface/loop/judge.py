@@ -13,7 +13,8 @@ from noface.core.worker_run import AgentRun
 from noface.git.held import held_merge
 from noface.git.repo import hold_ref
 from noface.loop.examine import Change, examine_change, mask_secrets
-from noface.loop.gating import Gated, gate_tree
+from noface.loop.gating import Gated, gate_task, gate_tree
+from noface.loop.red_main import main_is_red
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.supervise import Canceller
 
@@ -26,6 +27,7 @@ _NOT_THE_GATES = (
     FailureKind.AGENT_CONFUSION,
     FailureKind.TIMEOUT,
     FailureKind.RESOURCE_EXHAUSTED,
+    FailureKind.BASELINE_RED,
 )
 """After these, an attempt that finds the work done and changes nothing may be right: the gates decide."""
 _PLAIN_AGENTS = ("command", "scripted")
@@ -56,6 +58,12 @@ def judge(
         return replace(report, interrupted=True)
     report = replace(report, gates=gated.results, notes=(*report.notes, *_flaky(gated.results)))
     judged = _after_gates(order, report, gated, main, shop)
+    failed = worst(gated.results)
+    if judged.failure is not None and judged.failure.charged and failed is not None and order.known_failures is None:
+        task = gate_task(order, tree, snapshot.candidate, main)
+        on_main = main_is_red(shop, task, failed, order.gates, cancel, tell)
+        if on_main is not None:
+            return replace(judged, failure=on_main)
     red = judged.failure is not None and judged.failure.charged
     return replace(judged, failure=nothing) if red and nothing is not None else judged
 
