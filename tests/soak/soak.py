@@ -281,6 +281,8 @@ class Soak:
         return [(line.partition(" ")[0], line.partition(" ")[2].strip()) for line in lines]
 
     def nothing_lost_or_doubled(self) -> None:
+        with self.person.lock:
+            of_the_person = list(self.person.commits)
         history = self.landed()
         ids = [issue for _, issue in history if issue]
         for issue in {each for each in ids if ids.count(each) > 1}:
@@ -291,10 +293,9 @@ class Soak:
                 self.violation(f"main held issue {issue} as {commit[:12]}, and does not any more")
         self.seen_merged = held
         commits = {commit for commit, _ in history}
-        with self.person.lock:
-            for commit in self.person.commits:
-                if commit not in commits:
-                    self.violation(f"the person's commit {commit[:12]} is not on main any more")
+        for commit in of_the_person:
+            if commit not in commits:
+                self.violation(f"the person's commit {commit[:12]} is not on main any more")
         refs = dict(
             line.split(" ")
             for line in self.git("for-each-ref", "--format=%(refname) %(tree)", "refs/noface/issues").splitlines()
