@@ -1,8 +1,9 @@
 """Takes secrets out of text and bytes: `***NAME***` stands for the value of the variable NAME (I12).
 
 A value is found as it is and as JSON, XML or a URL would write it; of a value of several lines each long line counts
-by itself, since logs cut texts into lines. Values are searched for before shapes, so that a key whose variable is
-known is called by its name.
+by itself, since logs cut texts into lines. Where a text cannot hold it by chance it is also found in base64, in
+hexadecimal, backwards, and (but for files of many megabytes) broken into pieces over lines. Values are searched for
+before shapes, so that a key whose variable is known is called by its name.
 
 In files values are overwritten where they stand, so what stands for one there has its length: `***NAME---***`, or
 `***NA***` for a short one. In texts that becomes `***NAME***` again: who reads a log late must not see another text.
@@ -15,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 
 from noface.core.key_shapes import without_keys
+from noface.core.secret_forms import WordFilter, Wrapped, encoded
 from noface.core.secret_names import VALUE_CHARS_MIN, Secret
 
 _LINE_CHARS_MIN = 24
@@ -34,16 +36,20 @@ class Masker:
         kept = tuple(secrets)
         self.names = frozenset(secret.name for secret in kept)
         self._telling = frozenset(secret.name for secret in kept if _is_telling(secret.value))
-        forms = _forms(kept)
-        encoded = {form.encode("utf-8", "surrogateescape"): name for form, name in forms.items()}
-        self._byte_names = encoded
+        written = _forms(kept)
+        hidden = {form: secret.name for secret in kept if _is_telling(secret.value) for form in encoded(secret.value)}
+        forms = dict(sorted((hidden | written).items(), key=lambda item: (-len(item[0]), item[0])))
+        in_bytes = {form.encode("utf-8", "surrogateescape"): name for form, name in forms.items()}
+        self._byte_names = in_bytes
+        self._encoded = WordFilter(form.encode() for form in hidden if form not in written)
+        self._wrapped = Wrapped({form: name for form, name in in_bytes.items() if name in self._telling})
         self._telling_pattern = _any_of([form for form, name in forms.items() if name in self._telling])
-        self._byte_pattern = _any_of_bytes(list(encoded))
-        self._in_place = {form: _of_length(name, len(form)).encode() for form, name in encoded.items()}
-        self._cores = _cores(forms)
-        self._marks = {form: f"***{name}***" for form, name in forms.items()} | _restored(encoded)
+        self._byte_pattern = _any_of_bytes(list(in_bytes))
+        self._in_place = {form: _of_length(name, len(form)).encode() for form, name in in_bytes.items()}
+        self._cores = _cores(written)
+        self._marks = {form: f"***{name}***" for form, name in forms.items()} | _restored(in_bytes)
         self._pattern = _any_of(sorted(self._marks, key=len, reverse=True))
-        self.longest_bytes = max(map(len, encoded), default=0)
+        self.longest_bytes = max(map(len, in_bytes), default=0)
 
     def __bool__(self) -> bool:
         """Tell whether any value is known."""
@@ -54,7 +60,7 @@ class Masker:
 
         `keep` are paths that stay what they are, whatever they hold: a limit must name the files that are there.
         """
-        return without_keys(self.values(text, keep))
+        return without_keys(self._joined(self.values(text, keep)))
 
     def values(self, text: str, keep: Iterable[str] = ()) -> str:
         """Return text without the known values, but for those in the paths of `keep`."""
@@ -76,7 +82,18 @@ class Masker:
 
     def holds(self, data: bytes) -> bool:
         """Tell whether a known value stands in `data`."""
-        return any(core in data for core in self._cores) and any(form in data for form in self._byte_names)
+        if not any(core in data for core in self._cores) and not self._encoded.may_hold(data):
+            return False
+        return any(form in data for form in self._byte_names)
+
+    def pieces_in_place(self, data: bytes) -> list[tuple[int, bytes]]:
+        """Return what to write over `data` to take out values in several pieces, as `in_place` does for whole ones."""
+        found = []
+        for name, match in self._wrapped.find(data):
+            spans = self._wrapped.pieces(match)
+            mark = _of_length(name, sum(end - start for start, end in spans)).encode()
+            found += [(start, mark[at : at + 1]) for at, (start, _) in enumerate(spans)]
+        return found
 
     def in_place(self, data: bytes) -> list[tuple[int, bytes]]:
         """Return what to write over `data` to take the known values out: offsets, and texts as long as the values."""
@@ -118,6 +135,9 @@ class Masker:
         Some are only taken out: those that `added` does not count, and those that the project has held before: the
         patch removes them, too, or they are in `own`.
         """
+        return self._without_pieces(self._without_values(patch, mark, own), mark)
+
+    def _without_values(self, patch: bytes, mark: str, own: Collection[str]) -> bytes:
         if not self.holds(patch):
             return patch
         telling = set(map(self._name_of, self.added(patch) - self.removed(patch) - set(own)))
@@ -129,6 +149,36 @@ class Masker:
             return (new.get(name) or known[name]).encode()
 
         return self._byte_pattern.sub(masked, patch)
+
+    def _without_pieces(self, patch: bytes, mark: str) -> bytes:
+        """Take the values out of a patch that are broken into pieces; those that it only moves are not marked."""
+        found = list(self._wrapped.find(patch))
+        if not found:
+            return patch
+        lines = patch.split(b"\n")
+        added, removed = (
+            {name for name, _ in self._wrapped.find(b"\n".join(line[1:] for line in lines if line[:1] == sign))}
+            for sign in (b"+", b"-")
+        )
+        new = {name: mark.format(type=name[:_MARKED_CHARS_MAX]).encode() for name in added - removed}
+        left = bytearray(patch)
+        for name, match in sorted(found, key=lambda each: -each[1].start()):
+            spans = self._wrapped.pieces(match)
+            for start, end in reversed(spans[1:]):
+                del left[start:end]
+            left[spans[0][0] : spans[0][1]] = new.get(name) or f"***{name}***".encode()
+        return bytes(left)
+
+    def _joined(self, text: str) -> str:
+        """Return text without the values that stand in it in several pieces."""
+        data = text.encode("utf-8", "surrogateescape")
+        marks = self.pieces_in_place(data)
+        if not marks:
+            return text
+        left = bytearray(data)
+        for start, mark in marks:
+            left[start : start + 1] = mark
+        return left.decode("utf-8", "surrogateescape")
 
     def _name_of(self, form: str) -> str:
         return self._byte_names[form.encode("utf-8", "surrogateescape")]

@@ -13,6 +13,9 @@ from pathlib import Path
 from noface.core.masking import Masker
 
 _CHUNK_BYTES = 1 << 20
+_PIECES_BYTES_MAX = 8 << 20
+"""In files up to this size values that are broken into pieces are looked for as well."""
+
 _OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -25,15 +28,23 @@ def mask_file(path: Path, masker: Masker) -> bool:
     if descriptor is None:
         return False
     try:
-        if not any(masker.holds(data) for _, data in windows(descriptor, 0, masker.longest_bytes)):
+        pieces = _pieces(descriptor, masker)
+        if not pieces and not any(masker.holds(data) for _, data in windows(descriptor, 0, masker.longest_bytes)):
             return False
         if os.fstat(descriptor).st_nlink > 1:
             descriptor = _own(path, descriptor)
         for position, data in windows(descriptor, 0, masker.longest_bytes):
             overwrite(descriptor, position, data, masker)
+        for start, mark in _pieces(descriptor, masker):
+            _write(descriptor, mark, start)
     finally:
         os.close(descriptor)
     return True
+
+
+def _pieces(descriptor: int, masker: Masker) -> list[tuple[int, bytes]]:
+    size = os.fstat(descriptor).st_size
+    return masker.pieces_in_place(os.pread(descriptor, size, 0)) if size <= _PIECES_BYTES_MAX else []
 
 
 def open_file(name: str | Path, folder: int | None = None) -> int | None:
