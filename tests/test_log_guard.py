@@ -248,7 +248,7 @@ def set_up(project, worker, gate, extra=""):
         '\n[models.shell]\nagent = "command"\nenv_pass = ["MY_TOKEN"]\ncommand = "bash worker.sh"\n'
         '[models.wise]\nagent = "command"\nenv_pass = ["MY_TOKEN"]\ncommand = "echo I think: $MY_TOKEN"\n'
         '[roles]\ndiagnoser = "wise"\n' + extra,
-        gate='bash gate.sh"\nreport = "junit.xml',
+        gate='bash gate.sh"\nenv_pass = ["MY_TOKEN"]\nreport = "junit.xml',
     )
     project.commit()  # without the issue: what stands on main is no secret
     project.issue(7, title=f"Use {VALUE}", model="shell", body=f"The key is {VALUE}.", no_escalate=True)

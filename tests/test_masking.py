@@ -477,6 +477,8 @@ def test_secrets_that_worker_and_gate_print_are_nowhere_in_what_noface_keeps_sen
         f"command = '{say}; echo $NOFACE_ATTEMPT > b.txt'\n",
         gate=f"test ! -e b.txt || {{ echo FAILED: $MY_TOKEN, {key}; grep -q 2 b.txt; }}",
     )
+    settings = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", settings.replace('name = "check"', 'name = "check"\nenv_pass = ["MY_TOKEN"]'))
     project.issue(7, model="shell", body=f"Use the key {SHAPED} and {VALUE}.")
     project.commit()
     done = project.noface("run", "--json", MY_TOKEN=VALUE)
