@@ -51,6 +51,7 @@ class Real:
     model: Model | None = None
     opened: list[Model] = field(default_factory=list)
     ending_s: float = 0.0
+    sandbox: str = SANDBOX
 
     def play(self, name: str | Scenario) -> Model:
         """Start a model that plays a scenario."""
