@@ -201,6 +201,7 @@ RARE = {
     "processes_swept",
     "logs_masked",
     "refs_kept",
+    "branch_adopted",
     "noface_died",
     "repository_changed",
 }  # told below, by the journal itself
@@ -238,6 +239,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "processes_swept", count=2)
     story.journal.event(story.tick(), "logs_masked", count=1)
     story.journal.event(story.tick(), "refs_kept", reason="packed-refs.lock: it is 9 s old")
+    story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)
     story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1)
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
     story.close()

@@ -205,12 +205,18 @@ def _changed_outside(told: Told) -> Line:
     return Line("!", f"{told.issue} the repository was changed", told.listed("what"), "yellow")
 
 
+def _adopted(told: Told) -> Line:
+    commit = told.said("commit")[:12]
+    return Line("·", f"{told.issue} goes on from the commit that a person made on its branch", commit, "cyan")
+
+
 def _refs_kept(told: Told) -> Line:
     return Line("·", "refs that are no longer needed stay for now", told.said("reason"), "dim")
 
 
 _WORDS: dict[str, Words] = {
     "refs_kept": _refs_kept,
+    "branch_adopted": _adopted,
     "noface_died": _died,
     "repository_changed": _changed_outside,
     "preflight": _preflight,

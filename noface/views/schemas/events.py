@@ -241,6 +241,12 @@ def _of_people_and_lessons() -> Iterator[tuple[str, Schema]]:
         needs=texts("Their ids."),
     )
     yield _event(
+        "branch_adopted",
+        "What a person committed to the issue's branch is what its next attempt starts from.",
+        _ISSUE,
+        commit=text("The commit."),
+    )
+    yield _event(
         "lesson_learnt",
         "A recovery worked, and is kept as a lesson.",
         _ISSUE,
