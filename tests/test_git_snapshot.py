@@ -348,7 +348,7 @@ def test_paths_beyond_what_programs_can_open_are_told_and_cleaned(tmp_path):
             snapshot = bench.take().snapshot
             assert statuses(snapshot) == {"new.txt": "A"}
             assert [note for note in snapshot.notes if "folders too deep" in note]
-            shutil.rmtree(work / "deep-down")
+            subprocess.run(["rm", "-rf", work / "deep-down"], check=True)  # Python's own would open each folder
         os.chdir(work)
         for _ in range(1200):
             Path("deep-down").mkdir()
