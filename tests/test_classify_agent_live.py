@@ -26,7 +26,7 @@ def replaying(project, cli, name):
     )
     program.chmod(0o755)
     text = (project.path / "noface.toml").read_text().split("[retry]")[0]
-    rest = f'[run]\nslots_dir = "{project.folder}/slots"\n'
+    rest = f'[run]\nslots_dir = "{project.folder}/slots"\n[sandbox]\nkind = "none"\n'
     (project.path / "noface.toml").write_text(text + MODEL.format(cli=cli, program=program) + rest)
     project.issue(1)
 
