@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ import pytest
 from test_git_ground import ENV, Canary, a_bench, git, listing, write
 
 from noface.errors import UsageError
-from noface.git.land import Held, Landed, Moved, advance
+from noface.git.land import Held, Landed, Moved, _prepared, advance, landing
 
 FILES = {"a.txt": "a\n", "gone.txt": "gone\n", "type.txt": "type\n", "run.sh": "run\n", "d/x": "x\n", "mine.txt": "m\n"}
 LANDING = {"a.txt": "landed\n", "new/n.txt": "new\n", "type.txt": ("120000", "a.txt"), "run.sh": ("100755", "run\n")}
@@ -636,3 +637,14 @@ def test_new_files_go_through_the_persons_filters_as_with_large_file_storage(tmp
     assert (bench.path / "new.big").read_text() == "POINTER\n"
     assert (bench.path / "new.crlf").read_bytes() == b"1\r\n2\r\n"
     assert git(bench.path, "status", "--porcelain") == ""
+
+
+def test_lock_of_main_that_a_killed_git_of_nofaces_own_leaves_stops_no_later_landing(tmp_path):
+    bench, old, new = the_bench(tmp_path)
+    lock = bench.path / ".git/refs/heads/main.lock"
+    with landing(bench.plumbing) as descriptor, _prepared(bench.plumbing, old, new, "note", descriptor) as process:
+        assert lock.read_text().strip() == new
+        os.kill(process.pid, signal.SIGKILL)
+    assert left(bench.path) == set()
+    another = bench.merged({"a.txt": "another\n"})
+    assert land(bench, old, another) == Landed(another)

@@ -20,6 +20,7 @@ from noface.git.obstacles import Obstacles
 from noface.git.outcome import Held, Landed, Moved, Result
 from noface.git.plumbing import Plumbing
 from noface.git.process import end
+from noface.git.ref_locks import remove_own_ref_locks
 from noface.git.refs import lock_advice, lock_in_the_way
 from noface.git.worktrees import Worktree, checked_out, holding
 from noface.system.failpoints import hit
@@ -175,7 +176,10 @@ class _RefRefusedError(Exception):
 
 @contextmanager
 def _prepared(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Iterator[Any]:
-    """Hold main's lock with the update prepared; leaving without a commit lets go of it unchanged."""
+    """Hold main's lock with the update prepared; leaving without a commit lets go of it unchanged.
+
+    A git that was killed leaves the lock, and nobody would know it for noface's once another landing is tried.
+    """
     git: Git = replace(plumbing.git, inherit=(descriptor,))
     # The loop waits meanwhile, and tries again soon.
     short = ("-c", "core.filesRefLockTimeout=1000", "-c", "core.packedRefsTimeout=1000")
@@ -187,6 +191,8 @@ def _prepared(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int
         yield process
     finally:
         end(process)
+        if process.proc.returncode < 0:
+            remove_own_ref_locks(plumbing, new)
 
 
 def _say(process: Any, word: str) -> None:
