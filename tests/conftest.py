@@ -77,12 +77,12 @@ tier = 2
 default_model = "small"
 escalation_model = "big"
 
+[sandbox]
+kind = "{sandbox}"
+
 [run]
 slots_dir = "{slots}"
 workers = {workers}
-
-[sandbox]
-kind = "{sandbox}"
 """
 
 
