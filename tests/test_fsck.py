@@ -265,6 +265,14 @@ def test_locks_of_others_are_named_and_never_removed(project, checked):
     assert locks[1].exists()
 
 
+def test_a_lock_that_a_landing_of_noface_s_own_left_is_removed(project, checked):
+    lock = project.path / ".git" / "refs" / "heads" / "main.lock"
+    ((new,),) = checked.rows("SELECT new FROM landings WHERE state = 'landed'")
+    lock.write_text(f"{new}\n")
+    checked.repair_settles("lock-left")
+    assert not lock.exists()
+
+
 def test_processes_that_a_dead_run_left_are_killed(project, checked):
     left = subprocess.Popen(["sleep", "600"], env=project.environment(NOFACE_STATE=str(project.state)))
     try:

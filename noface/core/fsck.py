@@ -49,12 +49,16 @@ def check(facts: Facts) -> tuple[Finding, ...]:
         found += _references(facts, facts.database)
         found += _counters(facts.database)
     if facts.running:
-        found = [
-            replace(each, severity=Severity.NOTE, repair=None, advice="") if each.kind in IN_FLIGHT else each
-            for each in found
-        ]
+        found = [_in_flight(each) for each in found]
     order = [Severity.PERSON, Severity.REPAIRABLE, Severity.NOTE]
     return tuple(sorted(found, key=lambda each: order.index(each.severity)))
+
+
+def _in_flight(each: Finding) -> Finding:
+    """Return a finding as it is beside a run: what a repair would settle at its death is only noted."""
+    if each.kind not in IN_FLIGHT or each.severity is Severity.PERSON:
+        return each
+    return replace(each, severity=Severity.NOTE, repair=None, advice="")
 
 
 def _work(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:

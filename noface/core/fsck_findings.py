@@ -53,6 +53,7 @@ IN_FLIGHT = frozenset(
         Kind.LANDING_OPEN,
         Kind.LANDING_CUT_OFF,
         Kind.REF_LEFT,
+        Kind.LOCK_LEFT,
         Kind.PROCESS_LEFT,
         Kind.FOLDER_UNKNOWN,
     }
@@ -70,6 +71,7 @@ class RepairKind(StrEnum):
     RELEASE = "release"
     RECOUNT = "recount"
     REWRITE_HUB = "rewrite-hub"
+    UNLOCK = "unlock"
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,12 +50,12 @@ def _objects(facts: Facts) -> Iterator[Finding]:
 
 def _lock(database: DatabaseFacts | None, lock: LockFile) -> Iterator[Finding]:
     """Name a lock that is left; only a landing's own is ever removed, by what settles the landing."""
-    intended = {row.new for row in database.landings if row.state == "intent"} if database is not None else set()
+    made = {row.new for row in database.landings} if database is not None else set()
     if lock.content.startswith(_OWN_MARK):
         return  # told as a landing that was cut off
-    if lock.content and lock.content in intended:
-        repair = Repair(RepairKind.RECOVER)
-        yield repairable(Kind.LOCK_LEFT, lock.path, "left by a landing that was cut off", "settle it", repair)
+    if lock.content and lock.content in made:
+        repair = Repair(RepairKind.UNLOCK, lock.path, lock.content)
+        yield repairable(Kind.LOCK_LEFT, lock.path, "left by a landing that was cut off", "remove it", repair)
     elif lock.age_s < _LOCK_AGE_S_MIN:
         yield note(Kind.LOCK_LEFT, lock.path, "a git command holds it, or left it behind just now")
     else:

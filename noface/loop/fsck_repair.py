@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from noface.core.fsck_findings import Finding, Repair, RepairKind
 from noface.errors import GitError
 from noface.git.hub import config_text, write_if_new
+from noface.git.land import landing
+from noface.git.ref_locks import remove_own_ref_locks
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.settle import settle_forgotten
 from noface.loop.context import RunContext
@@ -38,6 +40,9 @@ def _carry_out(context: RunContext, asked: Repair) -> None:
             _hold(context, asked.subject, asked.oid)
         case RepairKind.RECOUNT:
             journal.recount(asked.subject)
+        case RepairKind.UNLOCK:
+            with landing(plumbing):  # so that no git of an earlier landing holds it
+                remove_own_ref_locks(plumbing, asked.oid)
         case RepairKind.REWRITE_HUB:
             hub = plumbing.repository.state_dir / "hubs" / asked.subject
             write_if_new(hub / "config", config_text(plumbing.repository))
