@@ -11,6 +11,7 @@ from noface.loop.landing import release_merged
 from noface.loop.lifting import lift_blocks
 from noface.loop.preflight import preflight
 from noface.loop.recover import recover
+from noface.loop.upgrade import tell_new_rules
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
 
@@ -20,6 +21,7 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
 
     Raises what `preflight` raises; then nothing was started.
     """
+    used_before = context.reader.last_run() is not None
     context.journal.run_started(context.clock.now(), os.getpid())
     hit("run_started")
     resumed = recover(context)
@@ -29,6 +31,7 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
             context.announce(
                 "sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem}
             )
+        tell_new_rules(context, used_before=used_before)
         context.announce("preflight", None, {"main": context.shop.plumbing.repository.main_name})
         found = preflight(context, cancel)
         context.known = found.known

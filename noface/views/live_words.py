@@ -34,6 +34,12 @@ def _sandbox(told: Told) -> Line:
             return Line("!", "no sandbox", why, "bold yellow")
 
 
+def _rules(told: Told) -> Line:
+    value = told.data.get("what")
+    changes = [printable(change) for change in value] if isinstance(value, (list, tuple)) else []
+    return Line("!", "new in this version", "; ".join(changes), "yellow")
+
+
 def _swept(told: Told) -> Line:
     many = count(int(told.number("count") or 0), "process", "processes")
     return Line("·", f"ended {many} that a killed run had left", style="yellow")
@@ -220,6 +226,7 @@ _WORDS: dict[str, Words] = {
     "noface_died": _died,
     "repository_changed": _changed_outside,
     "preflight": _preflight,
+    "rules_changed": _rules,
     "sandbox": _sandbox,
     "processes_swept": _swept,
     "logs_masked": _masked,

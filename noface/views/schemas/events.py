@@ -93,6 +93,12 @@ def _of_the_run() -> Iterator[tuple[str, Schema]]:
         why=text("Why there is none, though one was wanted."),
     )
     yield _event(
+        "rules_changed",
+        "This noface refuses what an earlier one let pass in this project; told once.",
+        _RUN,
+        what=texts("What is refused, with the keys that allow it."),
+    )
+    yield _event(
         "preflight", "The gates are run on main, before any work is paid for.", _RUN, main=text("The branch's name.")
     )
     yield _event(

@@ -1,0 +1,53 @@
+"""Says once, at the first run of a newer noface, what it refuses and an earlier one let pass, with the keys.
+
+`RULES` is raised whenever a release refuses more than the one before.
+"""
+
+import os
+
+from noface.config.protected import INSTRUCTIONS, SELF_STARTING
+from noface.core.environment_rules import kept_from_gates
+from noface.core.patterns import matches_any
+from noface.loop.context import RunContext
+
+RULES = "2"
+_FACT = "rules"
+_NAMES_SHOWN_MAX = 8
+
+
+def tell_new_rules(context: RunContext, *, used_before: bool) -> None:
+    """Announce what is refused from now on in this project; nothing where it was told, or never ran an older noface."""
+    if context.reader.fact(_FACT) == RULES:
+        return
+    changes = [line for line in (_environment(context), _sandbox(context), _protected(context)) if line]
+    if used_before and changes:
+        context.announce("rules_changed", None, {"what": changes})
+    context.journal.fact(_FACT, RULES)
+
+
+def _environment(context: RunContext) -> str:
+    passed = context.shop.passed
+    kept = kept_from_gates(os.environ, passed)
+    if not kept:
+        return ""
+    return f"gates no longer get {_few(kept)}: [[gates]] env_pass names what they need of it"
+
+
+def _sandbox(context: RunContext) -> str:
+    if context.shop.sandbox.kind != "bubblewrap":
+        return ""
+    return 'workers and gates run in a sandbox: [sandbox] kind = "none" turns it off, `show` and `write` open it'
+
+
+def _protected(context: RunContext) -> str:
+    plumbing = context.shop.plumbing
+    always = (*SELF_STARTING, *INSTRUCTIONS)
+    found = tuple(path for path in plumbing.paths(plumbing.main()) if matches_any(path, always))
+    if not found:
+        return ""
+    return f"workers' edits of {_few(found)} are undone: `may_change` in an issue's file allows them"
+
+
+def _few(names: tuple[str, ...]) -> str:
+    more = len(names) - _NAMES_SHOWN_MAX
+    return ", ".join(names[:_NAMES_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
