@@ -50,6 +50,19 @@ def test_objects_pruned_before_their_ref_held_them_are_made_again(tmp_path):
     git(bench.path, "fsck", "--strict", "--connectivity-only")
 
 
+def test_a_pruning_that_began_before_the_ref_takes_nothing_of_what_it_holds(tmp_path):
+    bench = a_bench(tmp_path)
+    slot = bench.begin()
+    write(slot, {"new.txt": "new\n", "d/deep.txt": "deep\n"})
+    (bench.path / ".git/gc.pid").write_text("4711 host\n")  # as a git gc that is under way has it
+    taken = held(bench.plumbing, REF, bench.main, bench.take, lambda taken: taken.snapshot.candidate)
+    objects = git(bench.path, "rev-list", "--objects", REF, "--not", bench.main).split()
+    for name in objects:  # deleted by the pruning, which has looked at all refs before this one was made
+        (bench.path / ".git/objects" / name[:2] / name[2:]).unlink(missing_ok=True)
+    assert git(bench.path, "show", f"{taken.snapshot.candidate}:d/deep.txt") == "deep"
+    assert bench.plumbing.missing(REF, bench.main) == ""
+
+
 def test_a_merge_is_held_before_a_pruning_can_take_it(tmp_path):
     bench = a_bench(tmp_path)
     other = bench.merged({"new.txt": "new\n"})

@@ -2,6 +2,9 @@
 
 Between an object's making and its ref a `git gc --prune=now` of the person's deletes it, with what it stands on. What
 the ref holds is therefore looked over once it is held, and made again where something has gone meanwhile.
+
+A pruning that began before the ref was there may still delete what it did not know. Where one is seen, the objects are
+packed as well, which it leaves alone; a pack an attempt in every repository would be too many.
 """
 
 from collections.abc import Callable
@@ -11,7 +14,7 @@ from noface.errors import GitError, RefLockedError
 from noface.git.plumbing import Merge, Plumbing
 from noface.git.refs import RefUpdate
 
-TRIES_MAX = 8
+TRIES_MAX = 20
 _Made = TypeVar("_Made")
 
 
@@ -25,12 +28,15 @@ def held(
     """
     problem: GitError | None = None
     for _ in range(TRIES_MAX):
+        pruned = problem is not None or plumbing.pruned_now()
         try:
             made = make()
             name = commit_of(made)
             if name is None:
                 return made
             plumbing.refs.apply(RefUpdate(ref, name))
+            if pruned or plumbing.pruned_now():
+                plumbing.pack(name, base)
             missing = plumbing.missing(name, base)
         except RefLockedError:
             raise

@@ -70,6 +70,19 @@ class Plumbing:
         output = self.git.run("rev-list", "--objects", "--quiet", name, "--not", base)
         return "" if output.code == 0 else output.stderr.strip() or "rev-list failed"
 
+    def pruned_now(self) -> bool:
+        """Tell whether a `git gc` is under way in the repository, as far as its lock file tells."""
+        return (self.repository.common_dir / "gc.pid").exists()
+
+    def pack(self, name: str, base: str) -> None:
+        """Write what a commit or tree needs, and `base` does not reach, into a pack.
+
+        Pruning deletes no packed object, and repacking only packs that were there when it began. Raises GitError where
+        an object is gone.
+        """
+        place = self.repository.objects / "pack" / "pack"
+        self.git.ask("pack-objects", "--revs", "-q", str(place), stdin=f"{name}\n^{base}\n".encode())
+
     def merge(self, ours: str, theirs: str) -> "Merge":
         """Merge two commits in the object store; no working tree, no merge driver of the user's.
 
