@@ -282,13 +282,14 @@ class Places:
     private_folders: tuple[str, ...]
     needed: tuple[str, ...]
     caches: tuple[str, ...]
+    copied: tuple[str, ...]
     cached_read: tuple[str, ...]
     secret: tuple[str, ...]
 
     def home_rules(self) -> dict[str, HomeRule]:
         """Return the rules that hold in every home."""
         rules = {path: HomeRule.HIDDEN for path in self.secret if not path.startswith("/")}
-        rules |= dict.fromkeys(self.caches, HomeRule.PRIVATE)
+        rules |= dict.fromkeys(self.caches, HomeRule.PRIVATE) | dict.fromkeys(self.copied, HomeRule.COPIED)
         return rules | dict.fromkeys(self.cached_read, HomeRule.READ)
 
 
@@ -300,6 +301,7 @@ def known_places() -> Places:
         private_folders=tuple(data["private"]["folders"]),
         needed=tuple(data["private"]["needed"]),
         caches=tuple(data["caches"]["private"]),
+        copied=tuple(data["caches"]["copied"]),
         cached_read=tuple(data["caches"]["read"]),
         secret=tuple(data["secret"]["paths"]),
     )
