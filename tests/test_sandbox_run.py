@@ -36,7 +36,13 @@ def home(project):
     return project.folder
 
 
-def told(project, script, *, gate=False, extra="", **config):
+def sandbox(project, line):
+    """Add a line to [sandbox]."""
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("[sandbox]\n", f"[sandbox]\n{line}\n"))
+
+
+def told(project, script, *, gate=False, settings="", extra="", **config):
     """Return what a shell script prints as a worker, or as a gate, of a run in the sandbox."""
     name = "gate.txt" if gate else "b.txt"
     if gate:
@@ -45,6 +51,7 @@ def told(project, script, *, gate=False, extra="", **config):
     else:
         project.play(("*", 0, [{"shell": f"{{ {script}; }} > {name} 2>&1"}]))
     project.config(extra, sandbox="bubblewrap", **config)
+    sandbox(project, settings)
     project.issue(1)
     project.commit()
     project.run()
@@ -153,7 +160,7 @@ def test_a_gate_reaches_the_network_where_it_may(project, network, reached):
             project,
             f"(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo reached; true",
             gate=True,
-            extra=f'network = "{network}"\n',
+            settings=f'network = "{network}"',
         )
     assert ("reached" in text.splitlines()) is reached
 
@@ -241,7 +248,8 @@ def test_a_gate_that_lacks_a_variable_is_named_with_it(project):
 
 def test_wrap_is_put_before_every_command_with_its_folders_filled_in(project):
     words = ["env", "WRAPPED=1", "PLACE={workspace}", "OWN={session}", "SCRATCH={tmp}"]
-    project.config(f"wrap = {json.dumps(words)}\n", gate="echo gate $WRAPPED; test -d $SCRATCH", sandbox="auto")
+    project.config(gate="echo gate $WRAPPED; test -d $SCRATCH", sandbox="auto")
+    sandbox(project, f"wrap = {json.dumps(words)}")
     project.play(("*", 0, [{"shell": "echo $WRAPPED > b.txt; echo x > $OWN/note; test $PLACE = $PWD"}]))
     project.issue(1)
     project.commit()

@@ -38,7 +38,7 @@ def agent_box(shop: Workshop, model: ModelSpec, place: Place, env: Variables) ->
         outside.append(each.outside(_home(told), told))
     box = Box(
         program=shop.sandbox.bubblewrap,
-        home=_composed(shop, place.workspace, told, "agents", rules, f"{place.directory}/home"),
+        home=_composed(shop, place.workspace, told, f"model-{model.name}", rules, f"{place.directory}/home"),
         tmp=_fresh(place.workspace, "tmp"),
         writable=(place.workspace, place.directory, *(path for path in outside if path), *shop.sandbox.write),
         visible=(*_visible(shop, told, shop.agents[model.agent].program(model)), place.prompt_file, place.order_file),
@@ -58,7 +58,7 @@ def gate_box(
     if not shop.sandbox.bubblewrap:
         return None, env
     told = dict(boxed(env))
-    caches = "agents" if slot.name.startswith(AGENT_SLOT) else "gates"
+    caches = "setup" if slot.name.startswith(AGENT_SLOT) else "gates"
     box = Box(
         program=shop.sandbox.bubblewrap,
         home=_composed(shop, str(slot.path), told, caches, setup=setup),
