@@ -143,6 +143,19 @@ def test_a_worker_has_no_capability_and_gains_none(project):
     assert "NoNewPrivs:\t1" in text
 
 
+def test_a_folder_of_programs_that_is_closed_to_the_person_is_no_hindrance(project):
+    closed = project.folder / "closed/bin"
+    closed.mkdir(parents=True)
+    closed.parent.chmod(0)
+    project.env = {"PATH": f"{closed}:{os.environ['PATH']}"}
+    try:
+        if os.access(closed, os.X_OK):
+            pytest.skip("nothing is closed to this user")
+        assert told(project, "echo here") == "here"
+    finally:
+        closed.parent.chmod(0o755)
+
+
 def test_tmp_and_run_are_private_and_empty(project):
     mark = project.folder.parent / f"{project.folder.name}-outside"
     mark.write_text("x")

@@ -88,7 +88,7 @@ def session_environment(place_directory: str, env: Variables) -> dict[str, str]:
     """Return the environment by which noface finds what an agent keeps of its session: in a box, with the attempt."""
     home = f"{place_directory}/home"
     told = dict(env)
-    if not Path(home).is_dir():
+    if not os.path.isdir(home):
         return told
     persons = _home(told)
     moved = {name: value for name, value in told.items() if value.startswith("/") and below(value, (persons,))}
@@ -113,7 +113,7 @@ def _composed(
 ) -> Home | None:
     """Return the home of a box; None where there is none to put together."""
     path = _home(env)
-    if path == "/" or not Path(path).is_dir():
+    if path == "/" or not os.path.isdir(path):
         return None
     made = f"{workspace}.{_MADE}"
     return Home(
@@ -121,7 +121,7 @@ def _composed(
         fresh=_fresh(workspace, _MADE if setup else "home"),
         caches=str(shop.slots_dir / f"caches-{caches}"),
         rules=known_places().home_rules() | dict(rules) | _shown(shop, path),
-        made=made if not setup and Path(made).is_dir() else "",
+        made=made if not setup and os.path.isdir(made) else "",
         session=session,
     )
 
@@ -150,7 +150,7 @@ def _fresh(workspace: str, kind: str) -> str:
 def _visible(shop: Workshop, env: dict[str, str], program: str = "") -> tuple[str, ...]:
     """Return what must be there though it lies in a folder that is private or hidden; `program` is the agent's."""
     repository = shop.plumbing.repository
-    folders = [*env.get("PATH", "").split(":"), os.path.dirname(program)]  # noqa: PTH120 - "" where it has none
+    folders = [*env.get("PATH", "").split(":"), os.path.dirname(program)]
     programs = [_prefix(folder) for folder in folders if folder.startswith("/")]
     python = (sys.prefix, sys.base_prefix, str(Path(noface.__file__).parent))
     outside = tuple(path for path in shop.sandbox.show if not below(path, (_home(env),)))
@@ -164,7 +164,7 @@ def _prefix(folder: str) -> str:
     path = Path(folder)
     if "node_modules" in path.parts:
         return str(Path(*path.parts[: path.parts.index("node_modules")]))
-    return str(path.parent) if (path.parent / "pyvenv.cfg").exists() else folder
+    return str(path.parent) if os.path.exists(path.parent / "pyvenv.cfg") else folder
 
 
 def _hidden(shop: Workshop, home: str) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ def _hidden(shop: Workshop, home: str) -> tuple[str, ...]:
     if shop.slots_dir.parent.is_dir():
         slots += [str(other) for other in shop.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
     root = glob.escape(str(repository.root))
-    settings = [path for path in glob.glob(f"{root}/.env*") if not path.endswith(_TEMPLATES)]  # noqa: PTH207
+    settings = [path for path in glob.glob(f"{root}/.env*") if not path.endswith(_TEMPLATES)]
     return (str(repository.common_dir), *slots, *settings, *_other_home(home), *shop.sandbox.hide)
 
 

@@ -189,12 +189,12 @@ def _missing(command: Command) -> dict[str, Any] | None:
     program = (*command.wrap, *command.argv)[0]
     path = dict(command.env).get("PATH", os.defpath)
     place = Path(command.cwd, program) if "/" in program else None
-    if not Path(command.cwd).is_dir():
+    if not os.path.isdir(command.cwd):  # unlike Path's it raises nothing where a folder on the way is closed
         return {"step": "cwd", "name": command.cwd, "errno": errno.ENOENT, "text": ""}
     if place is None and shutil.which(program, path=path) is None:
         return {"step": "exec", "name": program, "errno": errno.ENOENT, "text": ""}
     if place is not None and not os.access(place, os.X_OK):
-        number = errno.EACCES if place.exists() else errno.ENOENT
+        number = errno.EACCES if os.path.exists(place) else errno.ENOENT
         return {"step": "exec", "name": program, "errno": number, "text": ""}
     return None
 
