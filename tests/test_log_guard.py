@@ -326,7 +326,7 @@ def test_what_an_agent_keeps_of_its_talk_is_free_of_secrets_while_it_runs(projec
     project.commit()
     folder = project.state / "attempts" / "7" / "1"
     running = project.start("run")
-    chat, typed = folder / "aider.chat.md", folder / "aider.input"
+    chat, typed = folder / "session/aider.chat.md", folder / "session/aider.input"
     wait_for(lambda: all(file.exists() and IN_PLACE in file.read_text() for file in (chat, typed)))
     running.kill()
     running.communicate()

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from bench.supervision import supervision
@@ -127,6 +128,6 @@ def test_a_flood_is_watched_all_the_same_and_its_log_is_cut_to_the_limit(tmp_pat
     with Launcher(Ladder(0.2, 0.2)) as launcher:
         assert launcher.run(command, stop, on_output=look).ended_by is EndedBy.CANCELLED
         log.unlink()
-        limited = Command(*(getattr(command, name) for name in command.__slots__[:-1]), 1_000_000)
+        limited = replace(command, log_max_bytes=1_000_000)
         assert launcher.run(limited).output_limit
     assert log.stat().st_size == 1_000_001

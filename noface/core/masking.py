@@ -41,7 +41,7 @@ class Masker:
         forms = dict(sorted((hidden | written).items(), key=lambda item: (-len(item[0]), item[0])))
         in_bytes = {form.encode("utf-8", "surrogateescape"): name for form, name in forms.items()}
         self._byte_names = in_bytes
-        self._encoded = WordFilter(form.encode() for form in hidden if form not in written)
+        self._encoded = WordFilter(form.encode("utf-8", "surrogateescape") for form in hidden if form not in written)
         self._wrapped = Wrapped({form: name for form, name in in_bytes.items() if name in self._telling})
         self._telling_pattern = _any_of([form for form, name in forms.items() if name in self._telling])
         self._byte_pattern = _any_of_bytes(list(in_bytes))

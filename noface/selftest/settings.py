@@ -100,6 +100,9 @@ main = "main"
 workers = {workers}
 slots_dir = {slots}
 
+[sandbox]
+kind = "none" # its workers and gates are noface's own, and keep a common account
+
 [limits]
 max_changed_lines = 2000
 

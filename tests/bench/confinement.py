@@ -45,7 +45,9 @@ def _box(folder: Path, program: str) -> Box:
 
 def _start(launcher: Launcher, folder: Path, box: Box | None) -> None:
     log = str(folder / "log")
-    ended = launcher.run(Command(("true",), str(folder), (("PATH", PATH),), None, log, log, 60.0, None, 1 << 20, box))
+    ended = launcher.run(
+        Command(("true",), str(folder), (("PATH", PATH),), None, log, log, 60.0, None, 1 << 20, box=box)
+    )
     assert ended.exit_code == 0, ended
 
 
