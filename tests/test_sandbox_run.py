@@ -3,11 +3,13 @@
 import json
 import os
 import shutil
+import signal
 import socket
 
 import pytest
 
-from noface.system.sandbox import find_bubblewrap
+from noface.system.sandbox import Box, Home, find_bubblewrap, known_places
+from noface.system.supervise import Command, Ladder, Launcher
 
 BUBBLEWRAP = find_bubblewrap(shutil.which("bwrap"))
 pytestmark = pytest.mark.skipif(not BUBBLEWRAP.works, reason=f"no sandbox here: {BUBBLEWRAP.problem}")
@@ -305,3 +307,45 @@ mkdir -p ~/.claude/projects/p; echo session > ~/.claude/projects/p/s.jsonl; echo
     assert not (home / ".claude/CLAUDE.md").exists()
     assert (home / ".claude.json").read_text() == "{}"
     assert (project.state / "attempts/1/1/session/home/.claude/projects/p/s.jsonl").exists()
+
+
+@pytest.fixture
+def boxed(tmp_path):
+    """Run a shell script in a box and return how it ended."""
+
+    def boxed(script, *, program="bash", cancel=None, limit=1 << 20):
+        for name in ("home", "fresh", "caches", "tmp", "work"):
+            (tmp_path / name).mkdir(exist_ok=True)
+        home = Home(*(str(tmp_path / name) for name in ("home", "fresh", "caches")), known_places().home_rules())
+        work = str(tmp_path / "work")
+        box = Box(BUBBLEWRAP.program, home, str(tmp_path / "tmp"), writable=(work,))
+        log = str(tmp_path / "log")
+        env = (("PATH", os.environ["PATH"]), ("HOME", str(tmp_path / "home")))
+        with Launcher(Ladder(0.2, 0.2)) as launcher:
+            return launcher.run(
+                Command((program, "-c", script), work, env, None, log, log, 60.0, None, limit, box), cancel
+            )
+
+    return boxed
+
+
+def test_how_a_program_ended_in_a_box_is_told_as_outside(boxed):
+    assert boxed("exit 3").exit_code == 3
+    assert boxed("exit 1").error == ""
+    assert boxed("kill -SEGV $$").signal == signal.SIGSEGV
+    assert boxed("exit 173").exit_code == 173  # as Gemini CLI tells a 429
+    assert "program not found: nosuch" in boxed("", program="nosuch").error
+
+
+def test_a_program_over_its_output_limit_in_a_box_is_told_so_and_not_that_the_box_failed(boxed):
+    ended = boxed("yes", limit=100_000)
+    assert (ended.output_limit, ended.error) == (True, "")
+
+
+def test_a_box_that_cannot_be_made_is_told_with_the_reason(boxed, tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/odd").write_text("x")
+    (tmp_path / "fresh/odd/in-the-way").mkdir(parents=True)
+    ended = boxed("true")
+    assert ended.exit_code is None
+    assert ended.error.startswith("the sandbox could not be made: ")

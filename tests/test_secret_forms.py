@@ -141,3 +141,11 @@ def test_a_copy_in_base64_neither_lands_nor_stays_in_a_log(project):
     assert log
     assert not shows(log)
     assert not shows((project.state / "attempts/7/1/diff.patch").read_text())
+
+
+def test_of_a_very_long_value_the_beginning_stands_for_all_of_its_encodings():
+    value = "".join(f"{number:05x}" for number in range(2000))
+    masker = Masker([Secret("LONG", value)])
+    told = masker.text(base64.b64encode(value.encode()).decode())
+    assert "***LONG***" in told
+    assert base64.b64encode(value[:600].encode()).decode() not in told

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 _WORD = 8
+_PIECES_BYTES_MAX = 8 * 1024
 _FORM_BYTES_MIN = 2 * _WORD - 1
 _GAP = rb"(?:\n-|[\s\"'+,\\]|\\[nrt]){1,64}?"
 _SEPARATORS = b" \t\r\n\"'+,\\"
@@ -16,8 +17,13 @@ _ESCAPED_BREAKS = (b"\\n", b"\\r", b"\\t")
 _REMOVED_LINE = b"\n-"
 
 
+_CHARS_MAX = 2048
+"""Of a longer value its beginning stands for all of it: twenty encodings of the whole would make every look slow."""
+
+
 def encoded(value: str) -> tuple[str, ...]:
     """Return the encodings of a value as they stand in a text, whatever is encoded with it before or after."""
+    value = value[:_CHARS_MAX]
     data = value.encode("utf-8", "surrogateescape")
     found = [value[::-1], data.hex(), data.hex().upper()]
     for sign in ("%", "\\x"):
@@ -60,7 +66,8 @@ class Wrapped:
     """Finds values, and their encodings, that are broken into pieces: over lines, by quotes, or put together by `+`."""
 
     def __init__(self, forms: Mapping[bytes, str]) -> None:
-        self._names = {_joined(form): name for form, name in forms.items() if len(_joined(form)) >= _FORM_BYTES_MIN - 3}
+        pieces = ((_joined(form), name) for form, name in forms.items() if len(form) <= _PIECES_BYTES_MAX)
+        self._names = {form: name for form, name in pieces if len(form) >= _FORM_BYTES_MIN - 3}
         self._patterns: dict[bytes, re.Pattern[bytes]] = {}
 
     def find(self, data: bytes) -> Iterator[tuple[str, "re.Match[bytes]"]]:

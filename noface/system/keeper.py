@@ -39,6 +39,8 @@ BOX_STATUS = "{box-status}"
 """Stands in a boxed command line for the descriptor that bubblewrap writes its status to."""
 BOX_RAN = b'"exit-code"'
 """Bubblewrap (0.8.0) tells this only of a command that it could run."""
+BOX_FAILED = 1
+"""Bubblewrap's exit code where it could not make the box, or not run the command in it."""
 BOX_STATUS_BYTES_MAX = 4096
 DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
 _SHELL_SIGNAL_BASE = 128
@@ -169,6 +171,7 @@ class Keeper:
         if self._deserted or self._status is None:
             return None
         code = os.waitstatus_to_exitcode(self._status)
+        boxed = self._box is None or code != BOX_FAILED or exceeded or bool(self._killed) or self._box_ran()
         if self._box is not None:
             code = _as_died(code)
         return {
@@ -176,8 +179,11 @@ class Keeper:
             "signal": -code if code < 0 else None,
             "survivors": len(self._killed - {self._pid}),
             "output_limit": exceeded,
-            "boxed": self._box is None or BOX_RAN in os.pread(self._box, BOX_STATUS_BYTES_MAX, 0),
+            "boxed": boxed,
         }
+
+    def _box_ran(self) -> bool:
+        return self._box is not None and BOX_RAN in os.pread(self._box, BOX_STATUS_BYTES_MAX, 0)
 
     def _reap(self) -> bool:
         """Bury all that have ended; False when no descendant is left."""
