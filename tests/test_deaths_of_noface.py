@@ -52,6 +52,28 @@ def test_an_attempt_that_kills_noface_twice_blocks_its_issue_and_others_go_on(de
     assert project.git("show", "refs/noface/issues/1/1:half.txt") == "half"
 
 
+def test_of_two_issues_at_work_when_noface_died_each_then_works_alone_and_only_the_killer_is_blocked(deadly):
+    project = deadly
+    project.play(
+        ("1", 0, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]),
+        ("2", 1, [{"sleep": 60}]),
+        ("2", 0, [{"write": "two.txt", "text": "2"}]),
+    )
+    project.config(workers=2)
+    project.issue(2)
+    project.commit()
+    running = at_work(project, 1)
+    wait_for((project.state / "attempts/2/1/order.json").exists)
+    running.kill()
+    running.communicate(timeout=60)
+    running = at_work(project, 2)
+    assert not (project.state / "attempts/2/2").exists()
+    running.kill()
+    running.communicate(timeout=60)
+    project.run(code=3)
+    assert project.statuses() == {"1": "blocked", "2": "merged"}
+
+
 def test_a_person_s_retry_lets_the_count_begin_anew(deadly):
     project = deadly
     dies(project, 1)

@@ -142,6 +142,7 @@ class Conductor:
 
     def _attempt_ended(self, running: Running) -> None:
         context, order, dear = self._context, running.order, False
+        context.suspects.discard(order.issue.id)
         changed = self._outside.ended(order)
         error = running.future.exception()
         if error is not None:
@@ -190,10 +191,20 @@ class Conductor:
         while refused < len(self._limits.refused):  # those that cannot be paid make room for others
             refused = len(self._limits.refused)
             for issue in planned.start:
+                if not self._alone_enough(issue):
+                    break
                 if self._crew.workers.free and not self._limits.reached() and self._in_this_wave(issue):
                     self._begin(issue)
             planned = self._plan() if refused < len(self._limits.refused) else planned
         return planned
+
+    def _alone_enough(self, issue: Issue) -> bool:
+        """Tell whether an issue may start beside those at work: one that may kill noface works alone.
+
+        Else the next death would be held against whoever else is at work.
+        """
+        working, suspects = self._crew.workers.issues, self._context.suspects
+        return not working or not (suspects & working or issue.id in suspects)
 
     def _in_this_wave(self, issue: Issue) -> bool:
         return self._first_wave is None or issue.id in self._first_wave

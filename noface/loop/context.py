@@ -84,6 +84,7 @@ class RunContext:
     issues: tuple[Issue, ...] = ()
     backlog_stale: bool = False
     given_back: set[str] = field(default_factory=set)
+    suspects: set[str] = field(default_factory=set)
     boot: str = field(default_factory=boot_id)
 
     def backlog_changed(self) -> None:

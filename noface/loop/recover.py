@@ -43,9 +43,12 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     _settle_landings(context)
     _drop_questions(context)
     resumed = []
-    for attempt in context.reader.open_attempts():
+    opened = context.reader.open_attempts()
+    for attempt in opened:
         order = _read_order(attempt)
         deaths = count_death(context, attempt, last)
+        if deaths and len(opened) > 1:
+            context.suspects.add(attempt.issue_id)
         if deaths < DEATHS_MAX and order is not None and read_work(Path(attempt.directory)) is not None:
             resumed.append(_as_configured(context, replace(order, resumed=True)))
         else:
