@@ -244,6 +244,15 @@ class Project:
             time.sleep(0.01)
 
 
+@pytest.fixture(autouse=True)
+def no_git_left() -> Iterator[None]:
+    """End the git processes that a test's repositories have kept open."""
+    yield
+    ground = sys.modules.get("test_git_ground")
+    while ground is not None and ground.OPENED:
+        ground.OPENED.pop().close()
+
+
 def wait_for(condition: Any, seconds: float = 120.0) -> Any:
     """Poll until `condition()` is true; its value."""
     deadline = time.monotonic() + seconds

@@ -195,9 +195,15 @@ class Bench:
         return run("commit-tree", "-p", base, "-m", "landing", run("write-tree"))
 
 
+OPENED = []
+"""What conftest closes after each test: else git processes would be left to the garbage collector of a later one."""
+
+
 def a_bench(folder, files=None, *init, keep=(), name="agent-0"):
     path = a_repository(folder / "project", files, *init)
-    return Bench(path, folder, Plumbing(discover(path)), keep, name)
+    plumbing = Plumbing(discover(path))
+    OPENED.append(plumbing)
+    return Bench(path, folder, plumbing, keep, name)
 
 
 def listing(folder):

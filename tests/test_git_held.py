@@ -141,7 +141,7 @@ def test_pruning_and_packing_in_a_loop_beside_a_run_lose_nothing(project):
         *((str(number), 0, [{"write": f"d{number}/{number}.txt", "text": f"{number}\n"}]) for number in range(1, 5))
     )
     project.commit()
-    loop = "while :; do git gc -q --prune=now; git pack-refs --all; git repack -q -a -d; git prune --expire=now; done"
+    loop = "while :; do git gc -q --prune=now; git pack-refs --all; git repack -q -a -d; done"
     busy = subprocess.Popen(
         ["bash", "-c", loop], cwd=project.path, env=project.environment(), stderr=subprocess.DEVNULL,
         start_new_session=True,
