@@ -121,7 +121,7 @@ def _composed(
         fresh=_fresh(workspace, _MADE if setup else "home"),
         caches=str(shop.slots_dir / f"caches-{caches}"),
         rules=known_places().home_rules() | dict(rules) | _shown(shop, path),
-        made=made if not setup and os.path.isdir(made) else "",
+        made=made if shop.setup.command and not setup and os.path.isdir(made) else "",
         session=session,
     )
 

@@ -11,7 +11,8 @@ from noface.core.environment_rules import kept_from_gates
 from noface.core.gate import GateResult, GateSpec
 from noface.loop.context import RunContext
 from noface.loop.gating import Task, run_gates
-from noface.loop.workshop import LANDING_SLOT
+from noface.loop.prepare import forget_setup, prepare_gate_slot
+from noface.loop.workshop import LANDING_SLOT, Setup
 from noface.system.supervise import Canceller
 
 _NAMES_SHOWN_MAX = 12
@@ -24,14 +25,13 @@ class Lack:
     variables: tuple[str, ...] = ()
     sandbox: bool = False
 
-    def remedy(self) -> str:
-        """Say which keys give it what it lacks."""
+    def remedy(self, *, setup: bool = False) -> str:
+        """Say which keys give it what it lacks; those of setup stand in [project]."""
+        prefix, table = ("setup_", "[project]") if setup else ("", "its [[gates]] entry")
         named = ", ".join(f'"{name}"' for name in self.variables[:_NAMES_SHOWN_MAX])
-        environment = f"env_pass = [{named}]" if named else ""
-        outside = 'show = ["…"] or write = ["…"] in [sandbox], or sandbox = "none" in its [[gates]] entry'
-        if not self.sandbox:
-            return f"add {environment} to its [[gates]] entry"
-        return f"add {environment} to its [[gates]] entry, and {outside}" if environment else f"set {outside}"
+        environment = f"add {prefix}env_pass = [{named}] to {table}" if named else ""
+        outside = f'set show = ["…"] or write = ["…"] in [sandbox], or {prefix}sandbox = "none" in {table}'
+        return ", and ".join(part for part in (environment, outside if self.sandbox else "") if part)
 
 
 def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict[str, Lack]:
@@ -52,9 +52,33 @@ def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict
     found = {}
     for gate in gates:
         if gate.name in green:
-            variables = () if gate.name in alone else _telling(context, gate, kept[gate.name])
+            variables = () if gate.name in alone else _telling(context, gate.command, kept[gate.name])
             found[gate.name] = Lack(variables, sandbox=gate.name not in given)
     return found
+
+
+def setup_lacks(context: RunContext, cancel: Canceller) -> Lack | None:
+    """Return what `[project] setup`, which fails on main, lacks; None where it fails outside as well."""
+    shop = context.shop
+    kept = kept_from_gates(os.environ, shop.setup.env_pass)
+    boxed = shop.setup.boxed and bool(shop.sandbox.bubblewrap or shop.sandbox.wrap)
+    every = ("*",)
+    if not (boxed or kept) or not _sets_up(context, cancel, replace(shop.setup, boxed=False, env_pass=every)):
+        return None
+    alone = boxed and _sets_up(context, cancel, replace(shop.setup, boxed=False))
+    inside = not boxed or _sets_up(context, cancel, replace(shop.setup, env_pass=every))
+    return Lack(() if alone else _telling(context, shop.setup.command, kept), sandbox=not inside)
+
+
+def _sets_up(context: RunContext, cancel: Canceller, setup: Setup) -> bool:
+    """Tell whether setup works on main like this. Nothing of it stays: gates get what setup makes in its box."""
+    shop = replace(context.shop, setup=setup)
+    slot, main = shop.gate_slot(LANDING_SLOT), shop.plumbing.main()
+    forget_setup(slot)
+    try:
+        return prepare_gate_slot(shop, slot, main, main, "baseline", cancel) is None
+    finally:
+        forget_setup(slot)
 
 
 def _outside(gate: GateSpec) -> GateSpec:
@@ -74,12 +98,12 @@ def _green(context: RunContext, gates: tuple[GateSpec, ...], folder: str, cancel
     return {result.gate.name for result in gated.results if result.failure is None} if gated is not None else set()
 
 
-def _telling(context: RunContext, gate: GateSpec, kept: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the variables that the gate's command or main's files speak of; all of them where none does."""
+def _telling(context: RunContext, command: str, kept: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the variables that the command or main's files speak of; all of them where none does."""
     if not kept:
         return ()
     plumbing = context.shop.plumbing
     asked = [part for name in kept for part in ("-e", name)]
     told = plumbing.git.run("grep", "-hoIwF", *asked, plumbing.main(), "--").text.splitlines()
-    named = tuple(name for name in kept if name in gate.command or name in set(told))
+    named = tuple(name for name in kept if name in command or name in set(told))
     return named or kept

@@ -10,11 +10,11 @@ from noface.core.taxonomy import FailureKind
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import told_by_names
 from noface.loop.agent_run import missing_program
-from noface.loop.confinement import Lack, lacks
+from noface.loop.confinement import Lack, lacks, setup_lacks
 from noface.loop.context import RunContext
 from noface.loop.gating import Gated, Known
 from noface.loop.precheck import check_baseline
-from noface.loop.prepare import SETUP_PASSING
+from noface.loop.prepare import SETUP_FAILED, SETUP_PASSING
 from noface.system.supervise import Canceller
 
 
@@ -66,7 +66,8 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     if gated is None:
         raise KeyboardInterrupt
     if gated.failure is not None:
-        raise _not_set_up(gated.failure)
+        lack = setup_lacks(context, cancel) if gated.failure.rule == SETUP_FAILED else None
+        raise _not_set_up(gated.failure, lack)
     red = [result for result in gated.results if result.gate.hard and result.failure is not None]
     lacking = lacks(context, red, cancel) if red else {}
     if lacking:
@@ -81,12 +82,15 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     return Preflight(_known(gated), gated.results)
 
 
-def _not_set_up(failure: Failure) -> BaselineRedError:
+def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:
     """Return the error for main's own setup: what it wrote, and where the whole of it stands."""
     lines = [f"BASELINE_RED: the workspace for main's gates cannot be made ready: {failure.message}"]
     lines += [f"  {line}" for line in failure.evidence]
     passing = failure.rule == SETUP_PASSING
     hint = "Run again once that is over." if passing else "Correct [project] setup, or what it needs, and run again."
+    if lack is not None:
+        how = "outside the sandbox" if lack.sandbox else "with variables that it is not given"
+        hint = f"It works {how}: {lack.remedy(setup=True)}."
     return BaselineRedError("\n".join(lines), hint)
 
 

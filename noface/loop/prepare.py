@@ -82,15 +82,15 @@ def prepare_gate_slot(
     set up from main again before the next use.
     """
     if not _kept_untouched(slot):
-        _forget_setup(slot)
+        forget_setup(slot)
     if shop.setup.command and _stamp(shop, commit) != _stamp(shop, main):
-        _forget_setup(slot)
+        forget_setup(slot)
         failure = prepare(shop, slot, commit, token, cancel)
         slot.setup_stamp.unlink(missing_ok=True)  # the next one sets it up from main again
         _note_kept(slot)
         return _by_the_change(failure, main) if failure is not None else None
     if shop.setup.command and _read(slot.setup_stamp) != _stamp(shop, main):
-        _forget_setup(slot)
+        forget_setup(slot)
         failure = _prepare_kept(shop, slot, main, token, cancel)
         if failure is not None:
             return failure
@@ -109,7 +109,7 @@ def _prepare_kept(shop: Workshop, slot: Slot, main: str, token: str, cancel: Can
     return failure
 
 
-def _forget_setup(slot: Slot) -> None:
+def forget_setup(slot: Slot) -> None:
     """Remove what is kept and have setup run again before the slot is used next."""
     slot.setup_stamp.unlink(missing_ok=True)
     slot.kept_stamp.unlink(missing_ok=True)
