@@ -121,6 +121,18 @@ class Masker:
         made = [line for line, after in pairwise(lines) if after.startswith(b"new file ") and line[:5] == b"diff "]
         return self._telling_in(b"\n".join([*more, *made, *(line for line in lines if line[:1] == b"+")]))
 
+    def telling(self, data: bytes) -> frozenset[str]:
+        """Return the values that stand in `data`, as they are written there, but for short and plain ones."""
+        return self._telling_in(data) if self.holds(data) else frozenset()
+
+    def in_pieces(self, data: bytes) -> frozenset[str]:
+        """Return the names of the values that stand in `data` in several pieces."""
+        return frozenset(name for name, _ in self._wrapped.find(data))
+
+    def names_of(self, forms: Iterable[str]) -> frozenset[str]:
+        """Return the variables whose values are written as `forms`."""
+        return frozenset(map(self._name_of, forms))
+
     def removed(self, patch: bytes) -> frozenset[str]:
         """Return the values that a patch removes, in every way in which they may be written."""
         if not self.holds(patch):

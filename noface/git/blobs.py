@@ -1,5 +1,6 @@
 """Reads the contents of files from the object store: one git process, started when the first is asked for."""
 
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -39,6 +40,29 @@ class BlobReader:
         data = bytes(self._process.stdout.read(size))
         self._process.stdout.read(1)
         return data
+
+    def chunks(self, oid: str, bytes_each: int) -> Iterator[bytes]:
+        """Yield a blob's bytes in pieces of at most `bytes_each`; nothing where there is no such blob.
+
+        Nothing else may be asked before the last piece was taken. Raises GitError where git ended.
+        """
+        left = self.size(oid)
+        if left is None:
+            return
+        self._ask(f"contents {oid}")
+        whole = False
+        try:
+            while left:
+                data = bytes(self._process.stdout.read(min(left, bytes_each)))
+                if not data:
+                    raise GitError("git cat-file ended in the middle of a blob")
+                left -= len(data)
+                yield data
+            self._process.stdout.read(1)
+            whole = True
+        finally:
+            if not whole:
+                self.close()  # what it has yet to say is no answer to the next question
 
     def close(self) -> None:
         """End the process; a later question starts another."""

@@ -154,6 +154,14 @@ class Plumbing:
                 found[path] = (mode, oid)
         return found
 
+    def objects(self, tree: str) -> frozenset[str]:
+        """Return the ids of all files in `tree`."""
+        listed = self.git.run("ls-tree", "-r", "-z", tree)
+        if listed.code != 0:
+            raise failed(("ls-tree", tree), listed)
+        entries = listed.stdout.split(b"\0")
+        return frozenset(entry.partition(b"\t")[0].rpartition(b" ")[2].decode() for entry in entries if entry)
+
     def landed_issues(self) -> tuple[tuple[str, str], ...]:
         """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
         shape = "--format=%H%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"

@@ -102,7 +102,8 @@ def _done_before(order: AttemptOrder, shop: Workshop) -> tuple[Work, Change] | N
     except OSError:
         masked = patch
     own = own_values(shop, order.main, work.snapshot, masked)
-    return work, Change(diff.changes, patch, shop.masker.patch(masked, MARK, own), by_worker=work.changed)
+    masked = shop.masker.patch(masked, MARK, own)
+    return work, Change(diff.changes, patch, masked, by_worker=work.changed, cut=len(patch) < len(diff.patch))
 
 
 def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> tuple[Work, Change] | Failure:
@@ -141,7 +142,8 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     # Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.
     write_atomic(directory / _WORK_FILE, json.dumps(encode(work)), durable=False)
     hit("snapshot_recorded")
-    return work, Change(taken.snapshot.changes, patch, masked, by_worker=changed)
+    cut = len(patch) < len(taken.patch)
+    return work, Change(taken.snapshot.changes, patch, masked, by_worker=changed, cut=cut)
 
 
 def _held_snapshot(order: AttemptOrder, shop: Workshop, slot: Slot) -> Taken:

@@ -16,6 +16,7 @@ from noface.core.failure import Failure
 from noface.core.patch_lines import shown
 from noface.gates.secrets import scan, secret_failure
 from noface.git.blobs import BlobReader
+from noface.loop.secret_blobs import secrets_in_bytes
 from noface.loop.workshop import Workshop
 from noface.system.files import write_atomic
 
@@ -28,18 +29,25 @@ _MANIFEST_BYTES_MAX = 1_000_000
 class Change:
     """A change against main as it is, in memory only: what stands for a secret in a name would hide it from rules.
 
-    `patch` may have been cut; `masked` is the same without the known secrets, as it lies on disk, with marks for those
-    that it adds. `by_worker` is False where the worker left everything as the attempt began with it.
+    `patch` may have been `cut`; `masked` is the same without the known secrets, as it lies on disk, with marks for
+    those that it adds. `by_worker` is False where the worker left everything as the attempt began with it.
     """
 
     files: tuple[FileChange, ...]
     patch: bytes
     masked: bytes
     by_worker: bool
+    cut: bool = False
 
 
-def mask_secrets(order: AttemptOrder, change: Change) -> Failure | None:
+def mask_secrets(order: AttemptOrder, shop: Workshop, change: Change) -> Failure | None:
     """Return the failure for secrets that the change adds; the patch that prompts and people see loses them."""
+    return _in_the_patch(order, change) or secrets_in_bytes(
+        shop.plumbing, shop.masker, order.main, change.files, whole=not change.cut
+    )
+
+
+def _in_the_patch(order: AttemptOrder, change: Change) -> Failure | None:
     found = scan(change.masked.decode("utf-8", "surrogateescape"))
     if not found.secrets:
         return None

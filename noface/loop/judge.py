@@ -90,7 +90,7 @@ def _before_gates(
     agent, snapshot = report.agent, report.snapshot
     assert agent is not None and snapshot is not None  # noqa: S101, PT018 - judged attempts did work
     # Before all else: whatever comes of it, the patch is shown.
-    secret = mask_secrets(order, change) if nothing is None else None
+    secret = mask_secrets(order, shop, change) if nothing is None else None
     error = agent.error
     if error is not None and error.category in (Category.TRANSIENT, Category.ENVIRONMENT):
         return error
