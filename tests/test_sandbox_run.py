@@ -2,13 +2,17 @@
 
 import json
 import os
+import pwd
 import shutil
 import signal
 import socket
+from pathlib import Path
 
 import pytest
 
-from noface.system.sandbox import Box, Home, find_bubblewrap, known_places
+from noface.system.sandbox import Box, find_bubblewrap
+from noface.system.sandbox_home import Home, home_rules
+from noface.system.sandbox_places import known_places
 from noface.system.supervise import Command, Ladder, Launcher
 
 BUBBLEWRAP = find_bubblewrap(shutil.which("bwrap"))
@@ -333,9 +337,10 @@ def boxed(tmp_path):
     def boxed(script, *, program="bash", cancel=None, limit=1 << 20):
         for name in ("home", "fresh", "caches", "tmp", "work"):
             (tmp_path / name).mkdir(exist_ok=True)
-        home = Home(*(str(tmp_path / name) for name in ("home", "fresh", "caches")), known_places().home_rules())
+        rules = home_rules(known_places(), str(tmp_path / "home"))
+        home = Home(*(str(tmp_path / name) for name in ("home", "fresh", "caches")), rules)
         work = str(tmp_path / "work")
-        box = Box(BUBBLEWRAP.program, home, str(tmp_path / "tmp"), writable=(work,))
+        box = Box(BUBBLEWRAP.program, (home,), str(tmp_path / "tmp"), writable=(work,))
         log = str(tmp_path / "log")
         env = (("PATH", os.environ["PATH"]), ("HOME", str(tmp_path / "home")))
         with Launcher(Ladder(0.2, 0.2)) as launcher:
@@ -366,3 +371,68 @@ def test_a_box_that_cannot_be_made_is_told_with_the_reason(boxed, tmp_path):
     ended = boxed("true")
     assert ended.exit_code is None
     assert ended.error.startswith("the sandbox could not be made: ")
+
+
+def test_the_kernels_settings_cannot_be_written(boxed, tmp_path):
+    boxed("for f in /proc/sys/kernel/core_pattern /proc/sys/vm/swappiness; do cat $f > $f && echo wrote $f; done; true")
+    assert "wrote" not in (tmp_path / "log").read_text()
+
+
+def test_a_socket_in_the_home_cannot_be_reached(boxed, tmp_path):
+    (tmp_path / "home/tool/run").mkdir(parents=True)
+    place = tmp_path / "home/tool/run/s"
+    with socket.socket(socket.AF_UNIX) as listening:
+        descriptor = os.open(place.parent, os.O_RDONLY)
+        listening.bind(f"/proc/self/fd/{descriptor}/s")  # a path may be too long for a socket
+        os.close(descriptor)
+        listening.listen()
+        boxed(f"test -S {place} && echo there; ls {place.parent.parent}")
+    text = (tmp_path / "log").read_text()
+    assert "run" in text
+    assert ("there" in text) is (str(place) not in Path("/proc/net/unix").read_text())
+
+
+def test_an_environment_file_that_is_a_dangling_link_ends_nothing(project):
+    (project.path / ".env").symlink_to("/run/nowhere/env")
+    (project.path / "sub").mkdir()
+    (project.path / "sub/.env").write_text("DEEP=PRIVATE")
+    project.write(".gitignore", ".env\n")
+    text = told(project, f"cat {project.path}/sub/.env; echo here")
+    assert "here" in text
+    assert "PRIVATE" not in text
+
+
+def test_a_missing_home_shows_no_secret_of_the_users_own(project, home):
+    project.env["HOME"] = str(project.folder / "nothing")
+    own = Path(pwd.getpwuid(os.geteuid()).pw_dir)
+    secret = [path for path in (".bash_history", ".ssh", ".python_history", ".pki", ".docker") if (own / path).exists()]
+    listed = " ".join(str(own / path) for path in secret)
+    text = told(project, f"ls -d {listed} ~; echo here", settings=f'show = ["{project.script}"]')
+    assert "here" in text
+    assert not any(f"\n{own / path}\n" in f"\n{text}\n" for path in secret)
+
+
+def test_a_folder_of_an_agents_outside_the_home_is_as_closed_as_one_in_it(project, home):
+    folder = project.folder.parent / f"{project.folder.name}-claude"
+    folder.mkdir()
+    (folder / "settings.json").write_text("{}")
+    (folder / ".credentials.json").write_text("PRIVATE-OTHER")
+    agent = project.folder / "bin/claude"
+    agent.parent.mkdir()
+    agent.write_text("""#!/bin/bash
+[ "$1" = --version ] && exec echo 2.1.197
+cd "$OLDPWD" 2>/dev/null; exec > b.txt 2>&1
+cat $CLAUDE_CONFIG_DIR/.credentials.json; echo RENEWED > $CLAUDE_CONFIG_DIR/.credentials.json
+echo hooks > $CLAUDE_CONFIG_DIR/settings.json; echo obey > $CLAUDE_CONFIG_DIR/CLAUDE.md; true
+""")
+    agent.chmod(0o755)
+    extra = f'\n[models.real]\nagent = "claude"\ncommand = "{agent}"\nenv = {{ ANTHROPIC_API_KEY = "sk-test-1" }}\n'
+    project.env["CLAUDE_CONFIG_DIR"] = str(folder)
+    project.config(extra, sandbox="bubblewrap")
+    project.issue(1, model="real", accept=["test -e b.txt"])
+    project.commit()
+    project.run()
+    assert "PRIVATE-OTHER" in project.git("show", "main:b.txt")
+    assert (folder / ".credentials.json").read_text() == "RENEWED\n"
+    assert (folder / "settings.json").read_text() == "{}"
+    assert not (folder / "CLAUDE.md").exists()

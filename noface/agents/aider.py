@@ -12,7 +12,7 @@ from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defau
 from noface.agents.typed import LITELLM_ENVIRONMENT
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
-from noface.system.sandbox import AgentHome
+from noface.system.sandbox_home import AgentHome
 
 _FLAGS = (
     "--yes-always", "--no-stream", "--no-pretty", "--no-fancy-input", "--no-check-update", "--no-show-release-notes",

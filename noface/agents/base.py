@@ -11,7 +11,7 @@ from noface.core.attempt import AttemptOrder
 from noface.core.failure import Failure
 from noface.core.worker_run import ModelSpec, Usage
 from noface.system.files import real_folder
-from noface.system.sandbox import AgentHome
+from noface.system.sandbox_home import AgentHome
 
 LINE_BYTES_MAX = 4 * 1024 * 1024
 LAST_WORDS_MAX = 2000

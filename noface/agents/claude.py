@@ -17,7 +17,7 @@ from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defau
 from noface.agents.claude_stream import ClaudeReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
-from noface.system.sandbox import AgentHome
+from noface.system.sandbox_home import AgentHome
 
 _READING = ("--tools", "Read,Grep,Glob", "--strict-mcp-config")  # no MCP servers either: theirs may write
 _THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS", "63999"))

@@ -17,7 +17,7 @@ from noface.agents.codex_stream import CodexReader
 from noface.agents.codex_usage import Rollout
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
-from noface.system.sandbox import AgentHome
+from noface.system.sandbox_home import AgentHome
 
 _LOG = "error,codex_core::responses_retry=warn"
 

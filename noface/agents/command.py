@@ -32,7 +32,7 @@ from noface.core.classify.agents.clis import ASKS
 from noface.core.failure import Failure
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import ModelSpec, Usage
-from noface.system.sandbox import AgentHome
+from noface.system.sandbox_home import AgentHome
 
 _TOKEN = re.compile(r"\{\w+\}|\\.|.", re.DOTALL)
 _SHELL_WORDS = frozenset((

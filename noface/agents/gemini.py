@@ -14,7 +14,7 @@ from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place
 from noface.agents.gemini_stream import GeminiReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
-from noface.system.sandbox import AgentHome
+from noface.system.sandbox_home import AgentHome
 
 
 class GeminiAgent:

@@ -14,7 +14,7 @@ from noface.agents.mini_stream import MiniReader
 from noface.agents.typed import LITELLM_ENVIRONMENT
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
-from noface.system.sandbox import AgentHome
+from noface.system.sandbox_home import AgentHome
 
 _ENV = (
     ("MSWEA_CONFIGURED", "true"),

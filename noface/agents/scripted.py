@@ -24,7 +24,7 @@ from noface.agents.base import ONLY_THE_STREAM, Invocation, Place
 from noface.agents.command import CommandReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
-from noface.system.sandbox import AgentHome
+from noface.system.sandbox_home import AgentHome
 
 
 class ScriptedAgent:

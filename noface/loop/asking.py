@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from noface.agents.base import place_in
 from noface.core.accept_forms import AcceptForms
 from noface.core.answers.table import ANSWERS
 from noface.core.attempt import AttemptOrder
@@ -29,6 +28,7 @@ from noface.git.repo import hold_ref
 from noface.git.restore import with_files_of
 from noface.git.slots import give_git
 from noface.loop.agent_run import run_agent
+from noface.loop.boxes import fresh_place
 from noface.loop.lost_usage import lost_usage
 from noface.loop.order_file import order_document
 from noface.loop.prepare import prepare
@@ -143,7 +143,7 @@ def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> 
         return _without(question, AdviceOutcome.UNAVAILABLE, failure.message), None
     give_git(slot, question.issue.id, start)
     directory = real_folder(Path(question.directory), shop.plumbing.repository.state_dir)
-    place = place_in(slot.path, directory)
+    place = fresh_place(slot.path, directory)
     write_atomic(directory / "prompt.md", question.prompt, durable=False)
     write_atomic(directory / "order.json", json.dumps(order_document(order), indent=1), durable=False)
     hit("question_asked")

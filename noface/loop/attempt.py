@@ -11,7 +11,6 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.agents.base import place_in
 from noface.core.answers.report import find_report
 from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
 from noface.core.codec import decode, encode
@@ -26,6 +25,7 @@ from noface.git.repo import hold_ref
 from noface.git.slots import Slot, give_git
 from noface.git.snapshot import Taken, forget_index, take
 from noface.loop.agent_run import run_agent
+from noface.loop.boxes import fresh_place
 from noface.loop.examine import Change
 from noface.loop.judge import judge
 from noface.loop.messages import attempt_message
@@ -117,7 +117,7 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
         return failure
     give_git(slot, order.issue.id, order.start)
     directory = real_folder(Path(order.directory), shop.plumbing.repository.state_dir)
-    place = place_in(slot.path, directory)
+    place = fresh_place(slot.path, directory)
     write_atomic(directory / "prompt.md", order.prompt, durable=False)
     write_atomic(directory / "order.json", json.dumps(order_document(order), indent=1), durable=False)
     hit("workspace_built")

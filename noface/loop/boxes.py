@@ -3,26 +3,32 @@
 Nobody sees the repository's git dir (but its objects, read-only), noface's state, or another slot.
 """
 
-import glob
 import os
 import pwd
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import noface
-from noface.agents.base import Place
+from noface.agents.base import SESSION, Place, place_in
 from noface.core.worker_run import ModelSpec
 from noface.git.removal import remove
+from noface.git.repository import Repository
 from noface.git.slots import Slot
 from noface.loop.workshop import AGENT_SLOT, Workshop
 from noface.system.environment import Variables, boxed
-from noface.system.sandbox import Box, Home, HomeRule, below, known_places
+from noface.system.sandbox import Box
+from noface.system.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, is_folder
+from noface.system.sandbox_places import known_places
 
 _MADE = "made"
 _NO_RULES: Mapping[str, HomeRule] = {}
 _ANOTHERS_SLOTS = re.compile(r".+-[0-9a-f]{10}")
+_ENV_DEPTH_MAX = 3
+_ENV_FOLDERS_MAX = 2000
+_NOT_SEARCHED = frozenset(("node_modules", "vendor", "target", "dist", "build", "venv"))
 _TEMPLATES = ("example", "sample", "template", "dist", "schema", "defaults")
 
 
@@ -31,18 +37,24 @@ def agent_box(shop: Workshop, model: ModelSpec, place: Place, env: Variables) ->
     if not (shop.sandbox.bubblewrap and model.boxed):
         return None, env
     told = dict(boxed(env, (name for name, _ in model.env)))
+    agent, person = shop.agents[model.agent], _home(told)
     rules: dict[str, HomeRule] = {}
-    outside = []
-    for each in shop.agents[model.agent].homes:
-        rules |= each.rules(_home(told), told)
-        outside.append(each.outside(_home(told), told))
+    outside: list[Home] = []
+    for number, each in enumerate(agent.homes):
+        folder = each.place(person, told)
+        if below(folder, (person,)) and folder != person:
+            rules |= each.rules(os.path.relpath(folder, person))
+        elif os.path.isdir(folder):
+            fresh, session = _fresh(place.workspace, f"home-{number}"), f"{place.directory}/home-{number}"
+            outside.append(Home(folder, fresh, rules=each.rules(""), session=session, closed=True))
+    own = _composed(shop, place.workspace, person, f"model-{model.name}", rules, f"{place.directory}/home")
     box = Box(
         program=shop.sandbox.bubblewrap,
-        home=_composed(shop, place.workspace, told, f"model-{model.name}", rules, f"{place.directory}/home"),
+        homes=(*own, *outside),
         tmp=_fresh(place.workspace, "tmp"),
-        writable=(place.workspace, place.directory, *(path for path in outside if path), *shop.sandbox.write),
-        visible=(*_visible(shop, told, shop.agents[model.agent].program(model)), place.prompt_file, place.order_file),
-        hidden=_hidden(shop, _home(told)),
+        writable=(place.workspace, place.directory, *shop.sandbox.write),
+        visible=(*_visible(shop, told, agent.program(model)), place.prompt_file, place.order_file),
+        hidden=_hidden(shop, person),
         network=model.network,
     )
     return box, tuple(told.items())
@@ -61,7 +73,7 @@ def gate_box(
     caches = "setup" if slot.name.startswith(AGENT_SLOT) else "gates"
     box = Box(
         program=shop.sandbox.bubblewrap,
-        home=_composed(shop, str(slot.path), told, caches, setup=setup),
+        homes=_composed(shop, str(slot.path), _home(told), caches, setup=setup),
         tmp=_fresh(str(slot.path), "tmp"),
         writable=(str(slot.path), *shop.sandbox.write),
         visible=_visible(shop, told),
@@ -69,6 +81,15 @@ def gate_box(
         network=network,
     )
     return box, tuple(told.items())
+
+
+def fresh_place(workspace: Path, directory: Path) -> Place:
+    """Return the place of a run whose files lie in `directory`, with a folder of its own for the agent that is empty.
+
+    A question that is asked again is asked in the same place: nobody goes on in what an agent left there.
+    """
+    remove(directory / SESSION)
+    return place_in(workspace, directory)
 
 
 def wrapping(shop: Workshop, workspace: str, place: Place | None = None) -> tuple[str, ...]:
@@ -84,15 +105,15 @@ def wrapping(shop: Workshop, workspace: str, place: Place | None = None) -> tupl
     return tuple(_filled(word, values) for word in shop.sandbox.wrap)
 
 
-def session_environment(place_directory: str, env: Variables) -> dict[str, str]:
+def session_environment(place_directory: str, env: Variables, homes: tuple[AgentHome, ...]) -> dict[str, str]:
     """Return the environment by which noface finds what an agent keeps of its session: in a box, with the attempt."""
-    home = f"{place_directory}/home"
     told = dict(env)
-    if not os.path.isdir(home):
-        return told
-    persons = _home(told)
-    moved = {name: value for name, value in told.items() if value.startswith("/") and below(value, (persons,))}
-    return told | {name: home + value.removeprefix(persons) for name, value in moved.items()} | {"HOME": home}
+    person, home = _home(told), f"{place_directory}/home"
+    for number, each in enumerate(homes):
+        if each.variable in told and not below(each.place(person, told), (person,)):
+            told[each.variable] = f"{place_directory}/home-{number}"
+    moved = {name: value for name, value in told.items() if value.startswith("/") and below(value, (person,))}
+    return told | {name: home + value.removeprefix(person) for name, value in moved.items()} | {"HOME": home}
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
@@ -104,30 +125,40 @@ def _filled(word: str, values: dict[str, str]) -> str:
 def _composed(
     shop: Workshop,
     workspace: str,
-    env: dict[str, str],
+    path: str,
     caches: str,
     rules: Mapping[str, HomeRule] = _NO_RULES,
     session: str = "",
     *,
     setup: bool = False,
-) -> Home | None:
-    """Return the home of a box; None where there is none to put together."""
-    path = _home(env)
-    if path == "/" or not os.path.isdir(path):
-        return None
+) -> tuple[Home, ...]:
+    """Return the home of a box; none where there is none to put together.
+
+    Its caches are the workspace's: nobody else writes there while the box lives.
+    """
+    if path == "/":
+        return ()
     made = f"{workspace}.{_MADE}"
-    return Home(
-        path=path,
-        fresh=_fresh(workspace, _MADE if setup else "home"),
-        caches=str(shop.slots_dir / f"caches-{caches}"),
-        rules=known_places().home_rules() | dict(rules) | _shown(shop, path),
-        made=made if shop.setup.command and not setup and os.path.isdir(made) else "",
-        session=session,
+    return (
+        Home(
+            path=path,
+            fresh=_fresh(workspace, _MADE if setup else "home"),
+            caches=f"{workspace}.caches-{caches}",
+            rules=home_rules(known_places(), path) | dict(rules) | _shown(shop, path),
+            made=made if shop.setup.command and not setup and is_folder(made) else "",
+            session=session,
+        ),
     )
 
 
 def _home(env: dict[str, str]) -> str:
-    return os.path.realpath(env.get("HOME", ""))
+    """Return the home that programs are told of; the user's own where that is none."""
+    named = os.path.realpath(env.get("HOME", "")) if env.get("HOME", "").startswith("/") else ""
+    return named if named and os.path.isdir(named) else _own_home()
+
+
+def _own_home() -> str:
+    return os.path.realpath(pwd.getpwuid(os.geteuid()).pw_dir)
 
 
 def _shown(shop: Workshop, home: str) -> dict[str, HomeRule]:
@@ -168,19 +199,37 @@ def _prefix(folder: str) -> str:
 
 
 def _hidden(shop: Workshop, home: str) -> tuple[str, ...]:
-    """Return what nobody sees: git dir and state, all slots, what the checkout keeps in `.env`, `[sandbox] hide`."""
+    """Return what nobody sees: git dir and state, all slots, what checkouts keep in `.env`, `[sandbox] hide`."""
     repository = shop.plumbing.repository
     slots = [str(shop.slots_dir)]
     if shop.slots_dir.parent.is_dir():
         slots += [str(other) for other in shop.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
-    root = glob.escape(str(repository.root))
-    settings = [path for path in glob.glob(f"{root}/.env*") if not path.endswith(_TEMPLATES)]
+    settings = [path for root in _checkouts(repository) for path in _environment_files(root)]
     return (str(repository.common_dir), *slots, *settings, *_other_home(home), *shop.sandbox.hide)
+
+
+def _checkouts(repository: Repository) -> tuple[str, ...]:
+    """Return the working trees of the repository."""
+    linked = []
+    for pointer in repository.common_dir.glob("worktrees/*/gitdir"):
+        with suppress(OSError, UnicodeDecodeError):
+            linked.append(os.path.dirname(pointer.read_text().strip()))
+    return (str(repository.root), *linked)
+
+
+def _environment_files(root: str) -> list[str]:
+    """Return the `.env` files of a checkout, not too deep in it, but for templates."""
+    found = []
+    for count, (folder, names, files) in enumerate(os.walk(root)):
+        deep = folder.count("/") - root.count("/") >= _ENV_DEPTH_MAX or count > _ENV_FOLDERS_MAX
+        names[:] = [] if deep else [name for name in names if name not in _NOT_SEARCHED and not name.startswith(".")]
+        found += [f"{folder}/{name}" for name in files if name.startswith(".env") and not name.endswith(_TEMPLATES)]
+    return found
 
 
 def _other_home(home: str) -> tuple[str, ...]:
     """Return the secret places of the user's own home, where HOME names another (sudo, services)."""
-    own = os.path.realpath(pwd.getpwuid(os.geteuid()).pw_dir)
-    if own in (home, "/") or below(home, (own,)):
+    own = _own_home()
+    if own in (home, "/"):
         return ()
     return tuple(f"{own}/{path}" for path in known_places().secret if not path.startswith("/"))

@@ -33,7 +33,9 @@ def lost_usage(shop: Workshop, model: ModelSpec, log: Path) -> Usage:
     if agent is None or descriptor is None:
         return Usage()
     env = agent_environment(agent.environment, model, model.env)
-    reader = agent.reader(session_environment(str(log.parent / SESSION), env))
+    session = log.parent / SESSION
+    boxed = any(session.glob("home*"))
+    reader = agent.reader(session_environment(str(session), env, agent.homes) if boxed else dict(env))
     # Where the disk fails, what has been read till then has to do: noface may be ending because of it.
     with suppress(OSError), os.fdopen(descriptor, "rb") as file:
         left = shop.log_bytes_max

@@ -9,7 +9,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from noface.system.sandbox import Box, Home, find_bubblewrap, known_places
+from noface.system.sandbox import Box, find_bubblewrap
+from noface.system.sandbox_home import Home, home_rules
+from noface.system.sandbox_places import known_places
 from noface.system.supervise import Command, Launcher
 
 STARTS = 30
@@ -39,8 +41,9 @@ def _box(folder: Path, program: str) -> Box:
         (folder / "home" / f".entry{entry}").mkdir(parents=True)
     for kind in ("fresh", "caches", "tmp"):
         (folder / kind).mkdir()
-    home = Home(str(folder / "home"), str(folder / "fresh"), str(folder / "caches"), known_places().home_rules())
-    return Box(program, home, str(folder / "tmp"), writable=(str(folder),))
+    rules = home_rules(known_places(), str(folder / "home"))
+    home = Home(str(folder / "home"), str(folder / "fresh"), str(folder / "caches"), rules)
+    return Box(program, (home,), str(folder / "tmp"), writable=(str(folder),))
 
 
 def _start(launcher: Launcher, folder: Path, box: Box | None) -> None:

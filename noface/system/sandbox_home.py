@@ -1,0 +1,290 @@
+"""The home of a box, put together from the person's, entry by entry.
+
+What has no rule is there to be read. What holds secrets is not there, caches are noface's own, and below all that lies
+a folder that starts empty, so that programs can write what they like and nobody keeps it.
+
+An agent may have written in three of the places that this is made of: the caches, what setup left in a home before, and
+the workspace. Of these nothing is taken for the person's, no link in them is followed, and where something is mounted
+in a cache the place is made by directory descriptors first. The caches of a box are nobody else's while it lives.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from noface.system.sandbox_places import Places, holds_credentials
+
+COPY_BYTES_MAX = 64 << 20
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+Mount = tuple[str, ...]
+"""Options of bubblewrap for one place."""
+
+
+class HomeRule(StrEnum):
+    """What a box makes of a place in the person's home; without a rule it is there, read-only."""
+
+    PRIVATE = "private"
+    """noface's own in its place, kept from run to run"""
+    SHARED = "shared"
+    """the person's, writable"""
+    COPIED = "copied"
+    """a copy, writable, forgotten afterwards"""
+    SESSION = "session"
+    """a folder of the attempt's, kept with it"""
+    READ = "read"
+    """read-only, also where it lies in a private or secret place"""
+    HIDDEN = "hidden"
+    """not there"""
+
+
+_TAKEN_AWAY = (HomeRule.HIDDEN, HomeRule.PRIVATE)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentHome:
+    """What an agent needs of a folder in the person's home; of the rest of it nothing is there.
+
+    `variable`, where the agent's environment sets it, names the folder itself. `shared` are logins, which the agent
+    renews.
+    """
+
+    path: str
+    variable: str = ""
+    read: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
+    session: tuple[str, ...] = ()
+
+    def place(self, home: str, environment: Mapping[str, str]) -> str:
+        """Return the absolute path of the folder."""
+        named = environment.get(self.variable, "") if self.variable else ""
+        return os.path.realpath(named) if named.startswith("/") else f"{home}/{self.path}"
+
+    def rules(self, prefix: str) -> dict[str, HomeRule]:
+        """Return the rules for the folder, which lies at `prefix` in its home ("": it is the home)."""
+        each = {
+            HomeRule.READ: self.read,
+            HomeRule.SHARED: self.shared,
+            HomeRule.COPIED: self.copied,
+            HomeRule.SESSION: self.session,
+        }
+        found = {
+            "/".join(part for part in (prefix, name) if part): rule for rule, names in each.items() for name in names
+        }
+        return ({prefix: HomeRule.HIDDEN} if prefix else {}) | found
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The home of a box: the person's at `path`, its rules by relative path.
+
+    `fresh` is the empty folder that lies below everything, `caches` what holds the private places, `session` what holds
+    the attempt's own. `made` is a home that `[project] setup` has left: its entries are there where the person has none
+    and no rule speaks. `closed`: only what rules name is there.
+    """
+
+    path: str
+    fresh: str
+    caches: str = ""
+    rules: Mapping[str, HomeRule] = field(default_factory=dict)
+    made: str = ""
+    session: str = ""
+    closed: bool = False
+
+
+def home_rules(places: Places, home: str) -> dict[str, HomeRule]:
+    """Return the rules that hold in every home, for the one at `home`."""
+    rules = {path: HomeRule.HIDDEN for path in places.secret if not path.startswith("/")}
+    rules |= {path: HomeRule.HIDDEN for path in places.settings if holds_credentials(f"{home}/{path}")}
+    rules |= dict.fromkeys(places.caches, HomeRule.PRIVATE) | dict.fromkeys(places.copied, HomeRule.COPIED)
+    return rules | dict.fromkeys(places.cached_read, HomeRule.READ)
+
+
+def below(path: str, folders: Iterable[str]) -> bool:
+    """Tell whether a path is one of the folders or lies in one."""
+    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+
+
+def home_mounts(home: Home) -> Iterator[Mount]:
+    """Yield the mounts that make the home. Makes the folders of noface's that they need."""
+    yield "--bind", home.fresh, home.path
+    yield from _named(home, "") if home.closed else _composed(home, "")
+
+
+def cache_of(home: Home, path: str) -> tuple[str, str] | None:
+    """Return the folder on the machine behind the private place that holds `path`, and the rest of the path in it."""
+    for place, rule in home.rules.items():
+        top = f"{home.path}/{place}"
+        if rule is HomeRule.PRIVATE and path != top and below(path, (top,)):
+            return _cache(home, place), os.path.relpath(path, top)
+    return None
+
+
+def make_mount_point(top: str, path: str, *, folder: bool) -> None:
+    """Make a place to mount something at `path` below `top`, of which an agent may have made anything.
+
+    Every link or file in the way is removed; nothing outside of `top` is touched.
+    """
+    *parts, name = path.split("/")
+    descriptor = os.open(top, _FOLDER)
+    try:
+        for part in (*parts, *((name,) if folder else ())):
+            inner = _entered(descriptor, part)
+            os.close(descriptor)
+            descriptor = inner
+        if not folder:
+            _make_file(descriptor, name)
+    finally:
+        os.close(descriptor)
+
+
+def is_folder(path: str) -> bool:
+    """Tell whether a real folder is there, not a link to one."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _entered(parent: int, name: str) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=parent)
+    except FileNotFoundError:
+        pass
+    except OSError:  # a link, or no folder
+        os.unlink(name, dir_fd=parent)
+    os.mkdir(name, 0o700, dir_fd=parent)
+    return os.open(name, _FOLDER, dir_fd=parent)
+
+
+def _make_file(parent: int, name: str) -> None:
+    try:
+        mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        mode = 0
+    if stat.S_ISREG(mode):
+        return
+    if stat.S_ISDIR(mode):
+        shutil.rmtree(name, dir_fd=parent)
+    elif mode:
+        os.unlink(name, dir_fd=parent)
+    os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=parent))
+
+
+def _composed(home: Home, folder: str) -> Iterator[Mount]:
+    """Yield the mounts of a folder of the home that has rules below it, entry by entry."""
+    prefix = f"{folder}/" if folder else ""
+    named = {path[len(prefix) :].partition("/")[0] for path in home.rules if path.startswith(prefix)}
+    theirs = _listed(f"{home.path}/{folder}")
+    made = _listed(f"{home.made}/{folder}") if home.made and _reached(home.made, folder) else set()
+    for name in sorted(named | theirs | made):
+        yield from _placed(home, prefix + name)
+
+
+def _placed(home: Home, path: str) -> Iterator[Mount]:
+    rule = home.rules.get(path)
+    source, target = f"{home.path}/{path}", f"{home.path}/{path}"
+    divided = any(other.startswith(f"{path}/") for other in home.rules)
+    match rule:
+        case HomeRule.PRIVATE:
+            yield "--bind", _cache(home, path), target
+        case HomeRule.SHARED if os.path.exists(source):
+            yield "--bind", source, target
+        case HomeRule.SESSION:
+            yield "--bind", _made(f"{home.session}/{path}"), target
+        case HomeRule.COPIED:
+            _copy(source, f"{home.fresh}/{path}")
+        case HomeRule.READ if os.path.exists(source):
+            yield "--ro-bind", source, target
+            yield from _masked(home, path)
+        case None if divided:
+            yield from _folder(home, path)
+        case None:
+            yield from _as_it_is(home, path)
+        case _:
+            pass  # hidden, or the person has nothing there
+    if rule in _TAKEN_AWAY and divided:
+        yield from _named(home, path)
+
+
+def _folder(home: Home, path: str) -> Iterator[Mount]:
+    """Yield what is in a folder with rules below it: of one that the person does not have, what the rules need."""
+    if os.path.isdir(f"{home.path}/{path}") or (home.made and _reached(home.made, path)):
+        _made(f"{home.fresh}/{path}")
+        yield from _composed(home, path)
+    elif not os.path.lexists(f"{home.path}/{path}"):
+        yield from _named(home, path)
+
+
+def _named(home: Home, folder: str) -> Iterator[Mount]:
+    """Yield only those places below a folder that rules put there."""
+    prefix = f"{folder}/" if folder else ""
+    for other in sorted(home.rules):
+        if other.startswith(prefix) and other != folder and home.rules[other] is not HomeRule.HIDDEN:
+            yield from _placed(home, other)
+
+
+def _masked(home: Home, path: str) -> Iterator[Mount]:
+    """Hide what is secret in a place that can be read."""
+    for other, rule in home.rules.items():
+        place = f"{home.path}/{other}"
+        if rule is HomeRule.HIDDEN and other.startswith(f"{path}/") and os.path.lexists(place):
+            yield ("--tmpfs", place) if is_folder(place) else ("--ro-bind", "/dev/null", place)
+
+
+def _as_it_is(home: Home, path: str) -> Iterator[Mount]:
+    """Yield what the person has at a place, else what setup has left there. Sockets and FIFOs lead out of the box."""
+    source, target = f"{home.path}/{path}", f"{home.path}/{path}"
+    if not os.path.lexists(source) and home.made and _reached(home.made, os.path.dirname(path)):
+        source = f"{home.made}/{path}"
+    if os.path.islink(source):
+        yield "--symlink", os.readlink(source), target
+    elif os.path.isdir(source) or os.path.isfile(source):
+        yield "--ro-bind", source, target
+
+
+def _reached(top: str, path: str) -> bool:
+    """Tell whether `path` is a folder below `top`, reached through no link."""
+    parts = [part for part in path.split("/") if part]
+    return all(is_folder("/".join((top, *parts[: count + 1]))) for count in range(len(parts))) and is_folder(top)
+
+
+def _listed(folder: str) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()
+
+
+def _cache(home: Home, path: str) -> str:
+    return _made(f"{home.caches}/{path.replace('/', '_')}")
+
+
+def _made(folder: str) -> str:
+    """Make a folder of noface's own where it is missing or something else; no agent writes the folders above it."""
+    if not is_folder(folder):
+        if os.path.lexists(folder):
+            os.unlink(folder)
+        Path(folder).mkdir(parents=True)
+    return folder
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a regular file of moderate size; anything else is not there."""
+    try:
+        descriptor = os.open(source, _FILE)
+    except OSError:
+        return
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > COPY_BYTES_MAX:
+            return
+        content = file.read(COPY_BYTES_MAX)
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
+    Path(target).write_bytes(content)
