@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from noface.core.tree_links import Tree
 from noface.errors import GitError, UsageError
 from noface.git.blobs import BlobReader
 from noface.git.command import Git, failed
@@ -13,6 +14,8 @@ from noface.git.refs import RefWriter
 from noface.git.repository import Repository
 
 _ARGUMENT_BYTES_MAX = 100_000
+_LINK = "120000"
+_LINK_BYTES_MAX = 4096
 
 
 class Plumbing:
@@ -23,6 +26,7 @@ class Plumbing:
         self.git = repository.git()
         self.refs = RefWriter(self.git)
         self._lookup = Lookup(self.git)
+        self._whole: tuple[str, Tree] | None = None
 
     def close(self) -> None:
         """End the persistent git processes."""
@@ -114,6 +118,25 @@ class Plumbing:
         if listed.code != 0:
             raise failed(("ls-tree", tree), listed)
         return tuple(p for p in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if p)
+
+    def whole(self, tree: str) -> Tree:
+        """Return all paths of a tree, and where its links lead to."""
+        if self._whole is not None and self._whole[0] == tree:
+            return self._whole[1]
+        listed = self.git.run("ls-tree", "-r", "-z", tree)
+        if listed.code != 0:
+            raise failed(("ls-tree", tree), listed)
+        entries = (entry.partition("\t") for entry in listed.stdout.decode("utf-8", "surrogateescape").split("\0"))
+        modes = {path: meta.split(" ") for meta, _, path in entries if path}
+        with self.blobs() as blobs:
+            links = {
+                path: (blobs.read(oid, _LINK_BYTES_MAX) or b"").decode("utf-8", "surrogateescape")
+                for path, (mode, _, oid) in modes.items()
+                if mode == _LINK
+            }
+        whole = Tree(frozenset(modes), links)
+        self._whole = (tree, whole)
+        return whole
 
     def tree_without(self, tree: str, paths: tuple[str, ...], index: Path) -> str:
         """Return a tree like `tree` but for the files at `paths`; `index` is a file to work with, removed again.

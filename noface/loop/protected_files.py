@@ -2,18 +2,43 @@
 
 import posixpath
 import re
+from collections.abc import Set as AbstractSet
+from pathlib import PurePosixPath
 
+from noface.config.protected import INSTRUCTIONS, SELF_STARTING
 from noface.core.issue import Issue
 from noface.core.named_files import named_paths, run_scripts
+from noface.core.patterns import matches_any
 from noface.core.protection import Protection, protection_of
 from noface.core.tampering import is_test_file
+from noface.core.tree_links import Tree
+from noface.git.person_names import person_names
 from noface.git.plumbing import Plumbing
 from noface.loop.context import RunContext
 
 _LINK = "120000"
 _READ_BYTES_MAX = 64 * 1024
 _AIDER = ".aider.conf.yml"
-_AT_THE_TOP = (_AIDER, "AGENTS.md", "AGENT.md", "CLAUDE.md", "CRUSH.md", "GEMINI.md", "QWEN.md", ".cursorrules")
+_ALWAYS = (*SELF_STARTING, *INSTRUCTIONS)
+_ROUNDS_MAX = 8
+_NAMING_MAX = 200
+_NAMING = (
+    "**/.claude/settings*.json",
+    "**/.claude/hooks",
+    "**/.codex/*.toml",
+    "**/.codex/hooks*",
+    "**/.cursor/*.json",
+    "**/.gemini/settings.json",
+    "**/.mcp.json",
+    "**/.vscode/mcp.json",
+    "**/.vscode/tasks.json",
+    "**/.envrc",
+    "**/.githooks",
+    "**/.git-hooks",
+    "**/.husky",
+    "**/.simple-git-hooks.*",
+)
+"""Where hooks and servers stand, with the files that they run."""
 _AIDER_READ = re.compile(r"^read:[ \t]*(?P<here>\S.*)?\n?(?P<below>(?:[ \t]*-[ \t].*\n?)*)", re.MULTILINE)
 
 
@@ -21,26 +46,63 @@ def protection_for(context: RunContext, issue: Issue, main: str) -> Protection:
     """Return what is protected from an issue's work that begins at the commit `main`."""
     plumbing = context.shop.plumbing
     repository = plumbing.repository
-    listed = context.settings.protected + named_instructions(plumbing, main)
+    listed = context.settings.protected + named_instructions(plumbing, main) + named_programs(plumbing, main)
     if repository.hooks:
         listed += (repository.hooks,)
     return protection_of(issue, listed, _judges(context, issue, main), any_case=repository.any_case)
 
 
 def named_instructions(plumbing: Plumbing, main: str) -> tuple[str, ...]:
-    """Return the files that agents read as main's instructions under another name.
+    """Return the files that agents and tools read as instructions or settings of main under another name.
 
-    They are what a link such as CLAUDE.md leads to, and what .aider.conf.yml has read.
+    They are what links such as CLAUDE.md or .claude lead to, and what .aider.conf.yml has read.
     """
     found = []
     with plumbing.blobs() as blobs:
-        for path, (mode, oid) in plumbing.entries(main, _AT_THE_TOP).items():
-            if mode != _LINK and path != _AIDER:
-                continue
+        for mode, oid in plumbing.entries(main, (_AIDER,)).values():
+            if mode != _LINK:
+                found += _read_by_aider((blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace"))
+    paths = {posixpath.normpath(name) for name in found if name}
+    inner = {path for path in paths if not path.startswith(("/", "..")) and path != "."}
+    return tuple(sorted(inner | _led_to(plumbing.whole(main), inner)))
+
+
+def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
+    """Return the files of the tree that run with a person's git, or with the settings of main that start by themselves.
+
+    The person's configuration and hooks name them, and so do hooks and servers of agents, and files of shells.
+    """
+    tree = plumbing.whole(main)
+    person = person_names(plumbing.repository)
+    found = {place for path in person.paths for place in tree.places(path)}
+    behind = tuple(sorted({*found, *_led_to(tree, frozenset(), _NAMING)}))
+    below = tuple(f"{path}/" for path in behind)
+    hidden = (path for path in tree.paths if path.startswith(".") or "/." in path)
+    naming = {path for path in hidden if matches_any(path, _NAMING)}
+    naming |= {path for path in tree.paths if path.startswith(below)} | (tree.paths & set(behind))
+    found.update(place for text in person.texts for place in tree.files_named(text))
+    entries = plumbing.entries(main, tuple(sorted(naming)[:_NAMING_MAX]))
+    with plumbing.blobs() as blobs:
+        for path, (_, oid) in entries.items():
             text = (blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace")
-            found += [text] if mode == _LINK else _read_by_aider(text)
-    paths = (posixpath.normpath(name) for name in found if name)
-    return tuple(sorted({path for path in paths if not path.startswith(("/", "..")) and path != "."}))
+            folders = ("", *(str(parent) for parent in PurePosixPath(path).parents if str(parent) != "."))
+            found.update(tree.files_named(text, folders))
+    return tuple(sorted(found))
+
+
+def _led_to(tree: Tree, more: AbstractSet[str], patterns: tuple[str, ...] = _ALWAYS) -> set[str]:
+    """Return where links of the tree lead to that stand where `patterns` and `more` do, over any number of links."""
+    found: set[str] = set()
+    left = dict.fromkeys(tree.links)
+    for _ in range(_ROUNDS_MAX):
+        meant = (*patterns, *sorted(more), *sorted(found))
+        on = [link for link in left if matches_any(link, meant)]
+        if not on:
+            break
+        for place in {place for link in on for place in tree.places(link)} | set(on):
+            left.pop(place, None)  # a folder on the way is a link that stays; all that it leads to is not meant
+            found.add(place)
+    return {path for path in found if not matches_any(path, patterns)}
 
 
 def _read_by_aider(text: str) -> list[str]:
