@@ -425,3 +425,29 @@ def test_a_detached_head_is_fine_where_main_is_named(project):
     project.run()
     assert project.git("show", "main:b.txt") == "done"
     assert not (project.path / "b.txt").exists()
+
+
+def test_an_issue_is_named_as_elsewhere_with_or_without_its_zeros(project):
+    project.issue("002")
+    project.issue("003")
+    project.commit()
+    project.run("--issue", "2")
+    assert project.statuses()["002"] == "merged"
+    assert project.noface("run", "--issue", "#3", "--dry-run").returncode == 0
+    assert "no such" in project.noface("run", "--issue", "4").stderr
+
+
+def test_workspaces_inside_the_repository_are_refused_before_anything_runs(project):
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace(str(project.folder / "slots"), str(project.path / "slots")))
+    done = project.noface("run")
+    assert done.returncode == 2
+    assert "puts the workspaces into the repository" in done.stderr
+
+
+def test_workspaces_that_cannot_be_made_are_told_with_the_folder(project):
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace(str(project.folder / "slots"), "/proc/slots"))
+    done = project.noface("run")
+    assert done.returncode == 2
+    assert "The workspaces cannot be made in /proc/slots/" in done.stderr

@@ -2,11 +2,12 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import typer
 
-from noface.cli.night import open_project
+from noface.cli.night import named_issues, open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.core.actions import kind_of
 from noface.core.backlog import without_unknown_models
@@ -26,6 +27,7 @@ from noface.store.reader import Reader
 def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> None:
     """Print the plan of the next tick."""
     repository, config, tracker = open_project(start, config_path, options)
+    options = replace(options, issues=named_issues(options.issues, tracker))
     path = repository.state_dir / "state.db"
     database = Database.open(path) if path.exists() else Database.memory()
     reader, questions = Reader(database), Questions(database, Journal(database))

@@ -1,16 +1,19 @@
 """Puts a run together and takes it apart again: repository, configuration, lock, database, processes, view."""
 
+import os
 import queue
 import secrets
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from noface.cli.wiring import RunOptions, bubblewrap_for, settings, workshop
+from noface.cli.wiring import RunOptions, bubblewrap_for, settings, slots_dir, workshop
 from noface.config.load import load
 from noface.config.settings import Config
+from noface.core.backlog import same_id
 from noface.core.budget import Budget
 from noface.core.gate import GateResult
 from noface.errors import UsageError
@@ -44,6 +47,8 @@ def run_night(start: Path, config_path: Path | None, options: RunOptions, *, as_
     Raises UsageError, ConfigError, LockedError, BaselineRedError before anything was started.
     """
     repository, config, tracker = open_project(start, config_path, options)
+    options = replace(options, issues=named_issues(options.issues, tracker))
+    _make_workspaces(slots_dir(config, repository))
     hide_memory()
     with ExitStack() as stack:
         stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
@@ -76,12 +81,41 @@ def open_project(start: Path, config_path: Path | None, options: RunOptions) -> 
         known = ", ".join(sorted(config.models))
         raise UsageError(f"--model {options.model}: there is no such model.", f"Known: {known}.")
     tracker = TRACKERS[config.tracker.kind](repository.root, config.tracker.path)
-    if options.issues:
-        ids = {issue.id for issue in tracker.backlog().issues}
-        unknown = [wanted for wanted in options.issues if wanted not in ids]
-        if unknown:
-            raise UsageError(f"--issue {unknown[0]}: there is no such (sound) issue.", "See `noface issues`.")
+    _check_workspaces(slots_dir(config, repository), repository.root)
     return repository, config, tracker
+
+
+def named_issues(wanted: Sequence[str], tracker: Tracker) -> tuple[str, ...]:
+    """Return the ids that `--issue` names; 7, 007 and #7 are the same. Raises UsageError for one that no issue has."""
+    ids = {same_id(issue.id): issue.id for issue in tracker.backlog().issues} if wanted else {}
+    unknown = [name for name in wanted if same_id(name.removeprefix("#")) not in ids]
+    if unknown:
+        raise UsageError(f"--issue {unknown[0]}: there is no such (sound) issue.", "See `noface issues`.")
+    return tuple(ids[same_id(name.removeprefix("#"))] for name in wanted)
+
+
+def _check_workspaces(folder: Path, root: Path) -> None:
+    """Raise UsageError where workspaces may not lie in `folder`."""
+    if folder.resolve().is_relative_to(root.resolve()):
+        raise UsageError(
+            f"[run] slots_dir puts the workspaces into the repository: {folder}.",
+            "Tools would look upwards from them into it. Name a folder outside, or leave slots_dir out.",
+        )
+
+
+def _make_workspaces(folder: Path) -> None:
+    """Make the folder of the workspaces. Raises UsageError where that cannot be done."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK | os.X_OK)
+        reason = "it cannot be written"
+    except OSError as error:
+        writable, reason = False, error.strerror or str(error)
+    if not writable:
+        raise UsageError(
+            f"The workspaces cannot be made in {folder}: {reason}.",
+            "Let yourself write there, or set [run] slots_dir to another folder.",
+        )
 
 
 def make_context(

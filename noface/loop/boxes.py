@@ -205,7 +205,9 @@ def _hidden(shop: Workshop, home: str) -> tuple[str, ...]:
     if shop.slots_dir.parent.is_dir():
         slots += [str(other) for other in shop.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
     settings = [path for root in _checkouts(repository) for path in _environment_files(root)]
-    return (str(repository.common_dir), *slots, *settings, *_other_home(home), *shop.sandbox.hide)
+    secret = (f"{home}/{path}" for path in known_places().secret if not path.startswith("/"))
+    linked = (path for path in secret if os.path.islink(path))  # what they lead to is as secret
+    return (str(repository.common_dir), *slots, *settings, *linked, *_other_home(home), *shop.sandbox.hide)
 
 
 def _checkouts(repository: Repository) -> tuple[str, ...]:
