@@ -12,6 +12,7 @@ from noface.core.classify import diff as rules
 from noface.core.classify import syntax
 from noface.core.classify.diff_gates import Manifest, changed_gates, may_steer
 from noface.core.classify.diff_paths import is_generated
+from noface.core.classify.diff_repositories import made_repositories, may_make_repository
 from noface.core.failure import Failure
 from noface.core.patch_lines import shown
 from noface.gates.secrets import scan, secret_failure
@@ -69,10 +70,17 @@ def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple
             sizes={file.path: blobs.size(file.new_oid) or 0 for file in rules.binaries(change.files)},
             gates=changed_gates(_manifests(blobs, change.files, commands), commands),
             in_strings=_in_strings(blobs, change.files, patch),
+            repositories=_repositories(order, shop, change.files),
         )
         broken = _broken(blobs, change.files)
     found = rules.examine(diff, shop.diff_limits)
     return rules.by_gravity((*found, *([syntax.syntax_failure(broken)] if broken else [])))
+
+
+def _repositories(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
+    if not may_make_repository(changes):
+        return ()
+    return made_repositories(changes, shop.plumbing.whole(order.main).paths, order.issue.may_change)
 
 
 def _manifests(blobs: BlobReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:

@@ -45,7 +45,8 @@ class Diff:
 
     `paths` are those the issue may touch (none: all), `accepted` tells that the issue has commands of its own to prove
     it; `sizes` has the bytes of binary files, `gates` what no longer is as the gates call it (see diff_gates),
-    `in_strings` the files in which conflict markers are mere text.
+    `in_strings` the files in which conflict markers are mere text, `repositories` the
+    folders that the change makes into git repositories.
     """
 
     changes: tuple[FileChange, ...]
@@ -55,6 +56,7 @@ class Diff:
     sizes: Mapping[str, int] = field(default_factory=dict)
     gates: tuple[str, ...] = ()
     in_strings: frozenset[str] = frozenset()
+    repositories: tuple[str, ...] = ()
 
 
 def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
@@ -63,6 +65,7 @@ def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
         failure
         for failure in (
             _outside(diff),
+            _repository(diff),
             _tampering(diff),
             _markers(diff),
             _binary(diff, limits),
@@ -107,6 +110,20 @@ def _outside(diff: Diff) -> Failure | None:
         f"changed outside the issue's paths ({allowed}): {_listed(paths)}",
         tuple(paths[:_SHOWN_MAX]),
         ",".join(sorted(paths)),
+    )
+
+
+def _repository(diff: Diff) -> Failure | None:
+    if not diff.repositories:
+        return None
+    folders = tuple(shown(folder) or "." for folder in diff.repositories)
+    return _failure(
+        FailureKind.BOUNDARY_VIOLATION,
+        "embedded-repository",
+        f"made a git repository of {_listed(list(folders))}: git runs what the `config` of such a folder names for"
+        " whoever enters it; make it in a temporary folder where it is needed, or name it in the issue's `may_change`",
+        folders[:_SHOWN_MAX],
+        ",".join(folders),
     )
 
 
