@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import GitError
-from noface.git.command import Git
+from noface.git.command import Git, failed
 from noface.git.content import Contents
 from noface.git.plumbing import Plumbing
 from noface.git.removal import unlink_below
@@ -118,10 +118,19 @@ def take_back(move: Move) -> str:
 
 
 def index_is_new(move: Move) -> bool:
-    """Tell whether the index holds the new commit's entries: then every file had been written, too."""
-    staged = move.git().run("diff-index", "--cached", "--name-only", "-z", "--no-renames", move.new)
+    """Tell whether the index holds the new commit's entries: then every file had been written, too.
+
+    Raises GitError where git does not tell: a git that was killed has not said no.
+    """
+    return index_is_at(move, move.new)
+
+
+def index_is_at(move: Move, commit: str) -> bool:
+    """Tell whether the index holds a commit's entries at all paths that differ; raises GitError."""
+    asked = ("diff-index", "--cached", "--name-only", "-z", "--no-renames", commit)
+    staged = move.git().run(*asked)
     if staged.code != 0:
-        return False
+        raise failed(asked, staged)
     return not set(_split(staged.stdout)) & set(move.changes)
 
 

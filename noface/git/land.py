@@ -7,7 +7,7 @@ The index and the ref at its old value are locked, then HEAD is looked at again,
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.process import end
 from noface.git.ref_locks import remove_own_ref_locks
 from noface.git.refs import lock_advice, lock_in_the_way
+from noface.git.switched import bring_along, bring_along_soon, remember
 from noface.git.worktrees import Worktree, checked_out, holding
 from noface.system.failpoints import hit
 
@@ -69,6 +70,7 @@ def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor:
 
 def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Result:
     repository = plumbing.repository
+    bring_along(plumbing, descriptor)
     trees = holding(repository, repository.main)
     if not trees:
         return _swap(plumbing, old, new, note, descriptor)
@@ -109,10 +111,12 @@ def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) ->
             if trees:
                 return Held(f"{repository.main_name} is being checked out in {trees[0].path}", passing=_SWITCH)
             hit("landing_files_updated")
+            remember(plumbing, old, new)
             _say(transaction, "commit")
     except _RefRefusedError as error:
         return _outcome(plumbing, old, new, str(error))
     hit("landing_ref_moved")
+    bring_along_soon(plumbing, descriptor)
     return Landed(new)
 
 
@@ -123,7 +127,7 @@ def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> Result:
     """
     if not lock(move):
         return _locked_out(move.tree)
-    whole = True
+    whole, carried = True, False
     try:
         with _prepared(plumbing, move.old, move.new, note, move.inherit[0]) as transaction:
             hit("landing_ref_locked")
@@ -134,22 +138,34 @@ def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> Result:
             if problem:
                 whole = True
                 return Held(f"git would not update {move.tree.path}: {problem}")
-            try:
-                hit("landing_files_updated")
-                _say(transaction, "commit")
-            except BaseException:
-                whole = plumbing.resolve(plumbing.repository.main) == move.new or not take_back(move)
-                raise
+            carried = True
+            remember(plumbing, move.old, move.new)
+            hit("landing_files_updated")
+            _say(transaction, "commit")
         hit("landing_ref_moved")
         whole = True
     except _RefRefusedError as error:
+        whole = not carried or _agree(plumbing, move)
         return _outcome(plumbing, move.old, move.new, str(error))
     except GitError as error:
         return Held(f"git could neither update {move.tree.path} nor put the old files back: {error}")
+    except BaseException:
+        whole = whole or (carried and _agree(plumbing, move))
+        raise
     finally:
         if whole:
             unlock(move.tree)
     return Landed(move.new)
+
+
+def _agree(plumbing: Plumbing, move: Move) -> bool:
+    """Take files back that were carried out where the ref is not new; tell whether both are at one end now.
+
+    The update-ref has ended: what the ref holds is what came of it. Where git does not tell, the lock stays.
+    """
+    with suppress(GitError):
+        return plumbing.main_anew() == move.new or not take_back(move)
+    return False
 
 
 def _locked_out(tree: Worktree) -> Held:

@@ -36,6 +36,9 @@ class Lookup:
             except OSError as error:
                 answer = b""
                 reason = str(error)
+            except BaseException:
+                self._end()  # its answer, unread, would be taken for that to the next question
+                raise
             else:
                 reason = "it ended"
             if not answer:

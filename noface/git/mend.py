@@ -36,10 +36,15 @@ def mend(plumbing: Plumbing, tree: Worktree, descriptor: int) -> Held | None:
     ends = cut_off(tree)
     if ends is None:
         return None
-    move = make_move(plumbing, tree, *ends, descriptor)
-    if index_is_new(move):
+    try:
+        move = make_move(plumbing, tree, *ends, descriptor)
+        forwards = index_is_new(move)
+    except GitError as error:
+        return Held(f"a landing was cut off in {tree.path}, and git cannot tell how far it came: {error}")
+    if forwards:
         try:
-            if plumbing.main() == move.old and checked_out(tree) == plumbing.repository.main:
+            forth = plumbing.is_ancestor(move.old, move.new)
+            if forth and plumbing.main() == move.old and checked_out(tree) == plumbing.repository.main:
                 plumbing.refs.apply(RefUpdate(plumbing.repository.main, move.new, move.old))
         except GitError as error:
             return Held(f"a landing was cut off in {tree.path}, and main cannot be moved: {error}")

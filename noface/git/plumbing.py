@@ -46,6 +46,10 @@ class Plumbing:
             )
         return commit
 
+    def main_anew(self) -> str:
+        """Return main's commit as a git process of its own reads it; raise GitError where that does not tell."""
+        return self.git.ask("rev-parse", "--verify", "--quiet", self.repository.main)
+
     def tree(self, commit: str) -> str:
         """Return a commit's tree."""
         tree = self._lookup.ask(f"{commit}^{{tree}}")
@@ -54,8 +58,15 @@ class Plumbing:
         return tree
 
     def is_ancestor(self, old: str, new: str) -> bool:
-        """Tell whether `old` is `new` or one of its ancestors."""
-        return self.git.run("merge-base", "--is-ancestor", old, new).code == 0
+        """Tell whether `old` is `new` or one of its ancestors; an object that is gone is nobody's.
+
+        Raises GitError where git was cut off before it could tell.
+        """
+        asked = ("merge-base", "--is-ancestor", old, new)
+        output = self.git.run(*asked)
+        if output.code < 0:
+            raise failed(asked, output)
+        return output.code == 0
 
     def first_parents(self, old: str, new: str) -> tuple[str, ...]:
         """Return the commits from behind `old` up to `new`, along the first parents."""

@@ -8,6 +8,7 @@ from noface.git.outcome import Held, Landed, Moved, Result
 from noface.git.plumbing import Plumbing
 from noface.git.ref_locks import remove_own_ref_locks
 from noface.git.refs import RefUpdate
+from noface.git.switched import bring_along
 from noface.git.worktrees import holding, worktrees
 
 
@@ -23,6 +24,7 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
             held = mend(plumbing, tree, descriptor)
             if held is not None:
                 return held
+        bring_along(plumbing, descriptor)
         main = plumbing.main()
         if plumbing.is_ancestor(new, main):
             return Landed(new)
@@ -41,7 +43,9 @@ def settle_forgotten(plumbing: Plumbing) -> tuple[Held, ...]:
     """Bring moves of files to an end that were cut off and that no record tells of; return what is in the way."""
     with landing(plumbing) as descriptor:
         cut = [tree for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree) is not None]
-        return tuple(held for tree in cut if (held := mend(plumbing, tree, descriptor)) is not None)
+        held = tuple(held for tree in cut if (held := mend(plumbing, tree, descriptor)) is not None)
+        bring_along(plumbing, descriptor)
+        return held
 
 
 def _files_are_new(plumbing: Plumbing, old: str, new: str, descriptor: int) -> bool:
@@ -52,5 +56,5 @@ def _files_are_new(plumbing: Plumbing, old: str, new: str, descriptor: int) -> b
     move = make_move(plumbing, trees[0], old, new, descriptor)
     if not local_changes(move.git(), move.changes) or not index_is_new(move):
         return False
-    unstaged = move.git().run("diff-files", "--name-only", "-z", "--no-renames").stdout
-    return not set(unstaged.decode("utf-8", "surrogateescape").split("\0")) & set(move.changes)
+    unstaged = move.git().ask("diff-files", "--name-only", "-z", "--no-renames")
+    return not set(unstaged.split("\0")) & set(move.changes)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.git.command import Git
+from noface.git.command import Git, failed
 from noface.git.repository import Repository
 
 _IN_PROGRESS = {
@@ -86,8 +86,15 @@ def user_git(tree: Worktree, *, index: Path | None = None, inherit: tuple[int, .
 
 
 def checked_out(tree: Worktree) -> str:
-    """Return the full ref of the branch that is checked out now; empty where HEAD is detached."""
-    return user_git(tree).run("symbolic-ref", "--quiet", "HEAD").text
+    """Return the full ref of the branch that is checked out now; empty where HEAD is detached.
+
+    Raises GitError where git does not tell.
+    """
+    asked = ("symbolic-ref", "--quiet", "HEAD")
+    output = user_git(tree).run(*asked)
+    if output.code not in (0, 1):
+        raise failed(asked, output)
+    return output.text
 
 
 def _main_worktree(repository: Repository, branch: str | None, head: str) -> Worktree:
