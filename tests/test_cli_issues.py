@@ -94,3 +94,8 @@ def test_an_empty_backlog_is_no_error(project):
     done = project.forked("issues")
     assert done.returncode == 0
     assert "noface issue add" in done.stdout
+
+
+def test_a_new_issue_takes_no_id_that_has_landed_in_another_clone(project):
+    project.git("commit", "-q", "--allow-empty", "-m", "One\n\nNoface-Issue: 001\nNoface-Attempt: 1")
+    assert "Added issue 002" in project.noface("issue", "add", "Other work").stdout

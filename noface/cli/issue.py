@@ -1,6 +1,7 @@
 """`noface issue add` and `noface issue show`: one issue of the backlog."""
 
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import typer
@@ -45,7 +46,8 @@ def add(
         accept=tuple(accept),
         model=model,
     )
-    issue = found.tracker.add(draft, (*merged_ids(found.reader), *found.reader.attempted()))
+    taken = (*merged_ids(found.reader), *found.reader.attempted(), *_landed_elsewhere())
+    issue = found.tracker.add(draft, taken)
     if as_json:
         page.show_json({"issue": issue_record(issue, "ready")})
         return
@@ -53,6 +55,19 @@ def add(
     if not issue.body:
         lines.append(f"It has no text yet; say in it what a worker needs to know: $EDITOR {issue.source}")
     page.show([*lines, "Next: noface run"])
+
+
+def _landed_elsewhere() -> tuple[str, ...]:
+    """Return the issues that have landed on main, in whatever clone: a new one under such an id would count as done."""
+    from noface.errors import NofaceError
+    from noface.git.repo import Plumbing, discover
+
+    try:
+        plumbing = Plumbing(discover(Path.cwd()))
+    except NofaceError:
+        return ()
+    with closing(plumbing):
+        return tuple(issue_id for issue_id, _ in plumbing.landed_issues())
 
 
 def show(
