@@ -26,3 +26,17 @@ def test_a_person_stashes_switches_rewrites_main_and_prunes_while_a_worker_works
     assert project.git("status", "--porcelain") == ""
     project.git("stash", "pop")
     assert (project.path / "a.txt").read_text() == "mine\n"
+
+
+def test_issues_that_go_away_with_a_switched_branch_are_named_and_not_called_done(project):
+    project.git("branch", "old")
+    for number in (1, 2):
+        project.issue(number)
+    project.play(("1", 0, [{"write": "b.txt", "text": "b"}, {"sleep": 2}]), ("2", 0, [{"write": "c.txt", "text": "c"}]))
+    project.commit()
+    running = project.start("run")
+    project.in_slots("b.txt")
+    project.git("switch", "-q", "old")
+    out, _ = running.communicate(timeout=120)
+    assert running.returncode == 3, out
+    assert "issues went away while it ran: 2" in out

@@ -41,6 +41,8 @@ class BacklogWatch:
         agreed = with_rechecks(agreed, states, context.questions)
         self.backlog = replace(self.backlog, issues=agreed)
         context.issues = agreed
+        if context.at_first is None:
+            context.at_first = frozenset(issue.id for issue in agreed)
         self.lift_edited()
 
     def lift_edited(self) -> None:

@@ -85,6 +85,7 @@ class RunContext:
     backlog_stale: bool = False
     given_back: set[str] = field(default_factory=set)
     suspects: set[str] = field(default_factory=set)
+    at_first: frozenset[str] | None = None
     boot: str = field(default_factory=boot_id)
 
     def backlog_changed(self) -> None:

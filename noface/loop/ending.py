@@ -28,10 +28,24 @@ def ended(
     if limit and work_left:
         return Ended(EXIT_LIMIT, limit)
     only = context.settings.only_issues
-    rows = [row for row in context.reader.issues() if row["present"] and (not only or row["id"] in only)]
+    known = [row for row in context.reader.issues() if not only or row["id"] in only]
+    rows = [row for row in known if row["present"]]
     if faulty or any(not _settled(row) for row in rows):
         return Ended(EXIT_ATTENTION, "finished; some issues need a person")
+    gone = [str(row["id"]) for row in known if row["id"] in (context.at_first or ()) and _lost(row)]
+    if gone:
+        told = ", ".join(gone[:_GONE_SHOWN_MAX]) + (" …" if len(gone) > _GONE_SHOWN_MAX else "")
+        why = f"finished, but issues went away while it ran: {told}; was a branch switched, or work stashed?"
+        return Ended(EXIT_ATTENTION, why)
     return Ended(EXIT_DONE, "all done")
+
+
+_GONE_SHOWN_MAX = 10
+
+
+def _lost(row: sqlite3.Row) -> bool:
+    """Tell whether an issue's file is gone before the issue was settled."""
+    return not row["present"] and not _settled(row)
 
 
 def _settled(row: sqlite3.Row) -> bool:
