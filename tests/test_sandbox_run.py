@@ -435,3 +435,42 @@ echo hooks > $CLAUDE_CONFIG_DIR/settings.json; echo obey > $CLAUDE_CONFIG_DIR/CL
     assert (folder / ".credentials.json").read_text() == "RENEWED\n"
     assert (folder / "settings.json").read_text() == "{}"
     assert not (folder / "CLAUDE.md").exists()
+
+
+def test_once_agents_code_has_landed_a_red_gate_is_not_run_outside_but_named_with_what_it_may_lack(project, home):
+    project.env = {"GITHUB_TOKEN": "ghx-secret-1234"}
+    project.write("check.sh", ". ./lib.sh\n")
+    project.write("lib.sh", "true\n")
+    stolen = home / "stolen.txt"
+    script = f"if test -e a.ok; then echo token=$GITHUB_TOKEN > {stolen}; grep -q ghx {stolen}; fi"
+    project.play(("*", 0, [{"write": "lib.sh", "text": script}]))
+    project.config(gate="bash check.sh", sandbox="bubblewrap")
+    project.issue(1)
+    project.commit()
+    project.run()
+    project.write("a.ok", "")  # from now on what has landed is red in the sandbox
+    project.issue(2)
+    project.commit()
+    shown = " ".join(project.run(code=3).split())
+    assert not stolen.exists()
+    assert "BASELINE_RED" in shown
+    assert "Agents' code has landed on main" in shown
+    assert 'add env_pass = ["GITHUB_TOKEN"] to its [[gates]] entry, or set show' in shown
+    assert 'sandbox = "none"' in shown
+
+
+def test_once_agents_code_has_landed_a_failing_setup_is_not_run_outside(project, home):
+    project.env = {"DATABASE_URL": "postgres://x"}
+    stolen = home / "stolen.txt"
+    setup = f"! test -e a.ok || {{ echo $DATABASE_URL > {stolen}; grep -q x {stolen}; }}"
+    project.config(f'\n[project]\nsetup = "{setup}"\nsetup_inputs = ["a.ok"]\n', sandbox="bubblewrap")
+    project.issue(1)
+    project.commit()
+    project.run()
+    project.write("a.ok", "")
+    project.issue(2)
+    project.commit()
+    shown = " ".join(project.run(code=3).split())
+    assert not stolen.exists()
+    assert 'setup_env_pass = ["DATABASE_URL"]' in shown
+    assert 'setup_sandbox = "none"' in shown

@@ -204,6 +204,10 @@ class Plumbing:
         pairs = (line.split("\0") for line in text.split("\n"))
         return tuple((names[-1], commit) for commit, *names in pairs if names and names[-1])
 
+    def has_landings(self) -> bool:
+        """Tell whether main's history holds work of an agent: a commit with noface's trailer, on whatever side."""
+        return bool(self.git.ask("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", self.repository.main, "--"))
+
     def references(self, prefix: str) -> dict[str, str]:
         """Return the refs below `prefix` with the objects they name."""
         text = self.git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix)

@@ -1,6 +1,8 @@
 """Tells a gate that is red on main from one that only lacks something that sandbox or environment keep from it.
 
-Only main's own code is run outside like this, and only where a gate is red before any work was done.
+A gate that is red before any work was done is run outside only while main is a person's alone. Once work of an agent
+has landed, what a gate runs is agents' code, which could be red in the sandbox on purpose: then noface runs nothing
+outside by itself, and names what a person may look at.
 """
 
 import os
@@ -20,10 +22,14 @@ _NAMES_SHOWN_MAX = 12
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """What a gate needs to be green on main: variables that it is not given, or to run outside the sandbox, or both."""
+    """What a gate needs to be green on main: variables that it is not given, or to run outside the sandbox, or both.
+
+    `tried` tells that it was green with them; else they are all that it may lack, and nothing was run.
+    """
 
     variables: tuple[str, ...] = ()
     sandbox: bool = False
+    tried: bool = True
 
     def remedy(self, *, setup: bool = False) -> str:
         """Say which keys give it what it lacks; those of setup stand in [project]."""
@@ -31,17 +37,27 @@ class Lack:
         named = ", ".join(f'"{name}"' for name in self.variables[:_NAMES_SHOWN_MAX])
         environment = f"add {prefix}env_pass = [{named}] to {table}" if named else ""
         outside = f'set show = ["…"] or write = ["…"] in [sandbox], or {prefix}sandbox = "none" in {table}'
-        return ", and ".join(part for part in (environment, outside if self.sandbox else "") if part)
+        joined = ", and " if self.tried else ", or "
+        return joined.join(part for part in (environment, outside if self.sandbox else "") if part)
 
 
 def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict[str, Lack]:
-    """Return what each of these gates, red on main, lacks; nothing for those that are red outside as well."""
+    """Return what each of these gates, red on main, lacks; nothing for those that are red outside as well.
+
+    Where agents' code has landed, nothing is run: it is what each may lack.
+    """
     gates = context.settings.gates
     boxed = bool(context.shop.sandbox.bubblewrap or context.shop.sandbox.wrap)
     kept = {gate.name: kept_from_gates(os.environ, gate.env_pass) for gate in gates}
     suspects = {r.gate.name for r in red if (boxed and r.gate.boxed) or kept[r.gate.name]}
     if not suspects:
         return {}
+    if _holds_agents_code(context):
+        supposed = {
+            r.gate.name: Lack(_told(context, r.gate.command, kept[r.gate.name]), boxed and r.gate.boxed, tried=False)
+            for r in red
+        }
+        return {name: lack for name, lack in supposed.items() if lack.variables or lack.sandbox}
     green = _green(context, tuple(_outside(gate) for gate in gates), "outside", cancel) & suspects
     if not green:
         return {}
@@ -52,22 +68,40 @@ def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict
     found = {}
     for gate in gates:
         if gate.name in green:
-            variables = () if gate.name in alone else _telling(context, gate.command, kept[gate.name])
-            found[gate.name] = Lack(variables, sandbox=gate.name not in given)
+            sandbox = gate.name not in given
+            enough = sandbox and gate.name in alone
+            variables = () if enough else _telling(context, gate.command, kept[gate.name])
+            if variables or sandbox:  # else it is green in the same surroundings as well, now and then
+                found[gate.name] = Lack(variables, sandbox)
     return found
 
 
 def setup_lacks(context: RunContext, cancel: Canceller) -> Lack | None:
-    """Return what `[project] setup`, which fails on main, lacks; None where it fails outside as well."""
+    """Return what `[project] setup`, which fails on main, lacks; None where it fails outside as well.
+
+    Where agents' code has landed, nothing is run: it is what setup may lack.
+    """
     shop = context.shop
     kept = kept_from_gates(os.environ, shop.setup.env_pass)
     boxed = shop.setup.boxed and bool(shop.sandbox.bubblewrap or shop.sandbox.wrap)
     every = ("*",)
+    if _holds_agents_code(context):
+        supposed = Lack(_told(context, shop.setup.command, kept), boxed, tried=False)
+        return supposed if supposed.variables or supposed.sandbox else None
     if not (boxed or kept) or not _sets_up(context, cancel, replace(shop.setup, boxed=False, env_pass=every)):
         return None
     alone = boxed and _sets_up(context, cancel, replace(shop.setup, boxed=False))
     inside = not boxed or _sets_up(context, cancel, replace(shop.setup, env_pass=every))
-    return Lack(() if alone else _telling(context, shop.setup.command, kept), sandbox=not inside)
+    variables = () if alone and not inside else _telling(context, shop.setup.command, kept)
+    return Lack(variables, sandbox=not inside) if variables or not inside else None
+
+
+def _holds_agents_code(context: RunContext) -> bool:
+    """Tell whether anything of an agent's is on main, by main's history or by the records.
+
+    A commit of main that lost its trailer (squashed by hand) may still be one that noface has landed.
+    """
+    return context.shop.plumbing.has_landings() or bool(context.reader.landed_commits())
 
 
 def _sets_up(context: RunContext, cancel: Canceller, setup: Setup) -> bool:
@@ -100,10 +134,14 @@ def _green(context: RunContext, gates: tuple[GateSpec, ...], folder: str, cancel
 
 def _telling(context: RunContext, command: str, kept: tuple[str, ...]) -> tuple[str, ...]:
     """Return the variables that the command or main's files speak of; all of them where none does."""
+    return _told(context, command, kept) or kept
+
+
+def _told(context: RunContext, command: str, kept: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the variables that the command or main's files speak of."""
     if not kept:
         return ()
     plumbing = context.shop.plumbing
     asked = [part for name in kept for part in ("-e", name)]
-    told = plumbing.git.run("grep", "-hoIwF", *asked, plumbing.main(), "--").text.splitlines()
-    named = tuple(name for name in kept if name in command or name in set(told))
-    return named or kept
+    told = set(plumbing.git.run("grep", "-hoIwF", *asked, plumbing.main(), "--").text.splitlines())
+    return tuple(name for name in kept if name in command or name in told)

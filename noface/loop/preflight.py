@@ -69,16 +69,17 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
         lack = setup_lacks(context, cancel) if gated.failure.rule == SETUP_FAILED else None
         raise _not_set_up(gated.failure, lack)
     red = [result for result in gated.results if result.gate.hard and result.failure is not None]
-    lacking = lacks(context, red, cancel) if red else {}
+    found = lacks(context, red, cancel) if red else {}
+    lacking = {name: lack for name, lack in found.items() if lack.tried}
     if lacking:
         raise _lacking([result for result in red if result.gate.name in lacking], lacking)
     if not context.settings.only_new:
         if red:
-            raise _red(red)
+            raise _red(red, found)
         return Preflight(None, gated.results)
     unreadable = [result for result in red if not _by_names(result)]
     if unreadable:
-        raise _red(unreadable, only_new=True)
+        raise _red(unreadable, found, only_new=True)
     return Preflight(_known(gated), gated.results)
 
 
@@ -88,7 +89,9 @@ def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:
     lines += [f"  {line}" for line in failure.evidence]
     passing = failure.rule == SETUP_PASSING
     hint = "Run again once that is over." if passing else "Correct [project] setup, or what it needs, and run again."
-    if lack is not None:
+    if lack is not None and not lack.tried:
+        hint += _supposed({"setup": lack}, setup=True)
+    elif lack is not None:
         how = "outside the sandbox" if lack.sandbox else "with variables that it is not given"
         hint = f"It works {how}: {lack.remedy(setup=True)}."
     return BaselineRedError("\n".join(lines), hint)
@@ -103,7 +106,7 @@ def _known(gated: Gated) -> Known:
     return tuple((result.gate.name, result.failing_tests) for result in gated.results)
 
 
-def _red(red: list[GateResult], *, only_new: bool = False) -> BaselineRedError:
+def _red(red: list[GateResult], supposed: Mapping[str, Lack], *, only_new: bool = False) -> BaselineRedError:
     lines = []
     for result in red:
         failure = result.failure
@@ -114,7 +117,19 @@ def _red(red: list[GateResult], *, only_new: bool = False) -> BaselineRedError:
         lines.append(f"  log: {result.stdout_log}")
     return BaselineRedError(
         "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines),
-        _way_out(red, only_new=only_new),
+        _way_out(red, only_new=only_new)
+        + _supposed({r.gate.name: supposed[r.gate.name] for r in red if r.gate.name in supposed}),
+    )
+
+
+def _supposed(lacks: Mapping[str, Lack], *, setup: bool = False) -> str:
+    """Say what may be lacking, where noface does not try it: what it would run outside is agents' code."""
+    if not lacks:
+        return ""
+    keys = "; ".join(f"{name}: {lack.remedy(setup=setup)}" for name, lack in lacks.items())
+    return (
+        " Or the sandbox or the environment keeps something from it. Agents' code has landed on main, so noface does"
+        f" not run it outside to find out; once you have looked at it, you can, by these keys. For {keys}."
     )
 
 
