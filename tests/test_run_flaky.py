@@ -109,7 +109,8 @@ def test_what_a_failed_run_left_behind_does_not_let_the_next_one_pass(project):
 
 def test_what_an_earlier_gate_built_is_there_when_a_later_one_is_run_again(project):
     once = ONCE_RED.format(folder=project.folder / "seen", times=2)
-    project.config(gate="mkdir -p out && cp a.txt out/a.txt", extra=gate("uses", f"cat out/a.txt && {once}", retries=1))
+    makes = gate("makes", "mkdir -p out && cp a.txt out/a.txt", kind="build")
+    project.config(extra=makes + gate("uses", f"cat out/a.txt && {once}", retries=1))
     project.issue(7, max_attempts=1)
     project.commit()
     project.run()

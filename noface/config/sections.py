@@ -103,7 +103,7 @@ class Gate(Section):
         description="the shell command; exit code 0 means passed", examples=["python -m pytest -q"]
     )
     kind: Literal["build", "lint", "test"] = Field(
-        default="test", description='how its output is read: "build", "lint" or "test"'
+        default="test", description='"build", "lint" or "test"; only what a build leaves is there for later gates'
     )
     hard: bool = Field(default=True, description="true: must pass; false: only reported")
     timeout: Duration = Field(default=600.0, description="time limit of one run")

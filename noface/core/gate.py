@@ -7,7 +7,7 @@ from noface.core.failure import Failure
 
 
 class GateKind(StrEnum):
-    """What a gate checks; it steers how its output is read."""
+    """What a gate checks; it steers how its output is read, and what may stay of it for the gates after it."""
 
     BUILD = "build"
     LINT = "lint"

@@ -1,6 +1,7 @@
 """Runs the gates on a tree in a slot that no agent has touched; results that are remembered are not run again."""
 
-from dataclasses import dataclass, replace
+import re
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from noface.core.attempt import AttemptOrder
@@ -14,6 +15,8 @@ from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.git.slots import Slot, give_git
 from noface.loop.boxes import gate_box, wrapping
+from noface.loop.kept_paths import kept_digest
+from noface.loop.leftovers import Files, changed, files_in, remove_new, restore_tracked
 from noface.loop.prepare import prepare_gate_slot
 from noface.loop.workshop import GateFlaked, GateRan, Progress, Tell, Workshop
 from noface.system.environment import gate_environment
@@ -71,7 +74,13 @@ def gate_task(order: AttemptOrder, tree: str, commit: str, main: str) -> Task:
 def run_gates(
     shop: Workshop, task: Task, gates: tuple[GateSpec, ...], cancel: Canceller, tell: Tell, known: Known | None
 ) -> Gated | None:
-    """Run `gates` on the task's tree, in order; a red hard build gate ends it, since the rest would only echo it."""
+    """Run `gates` on the task's tree, in order; a red hard build gate ends it, since the rest would only echo it.
+
+    Gates run the change's own code, which could make a later gate pass. So a gate finds the task's tree, what setup
+    left in the kept paths, and what the build gates before it have made there and elsewhere; nothing else. What a lint
+    or test gate left is removed. Where one of them wrote to the kept paths, or over what a build gate made, the slot is
+    made ready anew and the build gates run again.
+    """
     bench = _Bench(shop, shop.gate_slot(task.name), task, cancel, tell, known)
     results: list[GateResult] = []
     remembered_from = _first_remembered(shop, task.tree, gates)
@@ -79,7 +88,7 @@ def run_gates(
         if position >= remembered_from:
             result: GateResult | None = remembered(shop.memo[shop.key(task.tree, gate)])
         else:
-            failure = bench.ready() if position == 0 else None
+            failure = bench.settle(gates[:position]) if position else bench.ready()
             if failure is not None:
                 return None if cancel.cancelled else Gated(task.tree, tuple(results), failure)
             result = _tried(bench, gate, gates[:position])
@@ -92,7 +101,7 @@ def run_gates(
 
 
 def _tried(bench: "_Bench", gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:
-    """Run a gate, and again where it fails and may be: each time on a clean checkout, after what came before it.
+    """Run a gate, and again where it fails and may be: each time on a clean checkout, after the builds before it.
 
     What a failed run left behind must not let the next one pass. A pass that needed another run is remembered for
     exactly this tree, marked as flaky, so that a landing does not wait for it twice; no other tree profits from it.
@@ -105,7 +114,7 @@ def _tried(bench: "_Bench", gate: GateSpec, before: tuple[GateSpec, ...]) -> Gat
         if bench.ready() is not None:
             return None if bench.cancel.cancelled else result
         folder = f"again-{again}"
-        if any(bench.run(earlier, folder) is None for earlier in before):
+        if not bench.build(before, folder):
             return None
         result = bench.run(gate, folder)
     if result is None:
@@ -133,9 +142,12 @@ def _first_remembered(shop: Workshop, tree: str, gates: tuple[GateSpec, ...]) ->
     return position
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Bench:
-    """A gate slot with a task: makes it ready, and runs gates in it."""
+    """A gate slot with a task: makes it ready, and runs gates in it.
+
+    `files` and `kept` tell what the next gate may find there, beside the kept paths and in them.
+    """
 
     shop: Workshop
     slot: Slot
@@ -143,6 +155,8 @@ class _Bench:
     cancel: Canceller
     tell: Tell
     known: Known | None
+    files: Files = field(default_factory=dict)
+    kept: str = ""
 
     def ready(self) -> Failure | None:
         """Check the task's tree out, clean; return why that failed, if it did."""
@@ -151,9 +165,52 @@ class _Bench:
             shop.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), task.tree))
         failure = prepare_gate_slot(shop, slot, task.tree, task.main, task.token, self.cancel)
         if failure is None:
-            give_git(slot, task.issue_id or "main", task.commit)
+            self._take_note()
             hit("gate_checkout")
         return failure
+
+    def settle(self, before: tuple[GateSpec, ...]) -> Failure | None:
+        """Undo what the last of the gates `before` has left, unless it was a build; return why that failed."""
+        last = before[-1]
+        now = files_in(self.slot)
+        other = changed(self.files, now)
+        if last.kind is GateKind.BUILD:
+            self._keep_build(other)
+            return None
+        if self._kept_now() == self.kept and not other:
+            remove_new(self.slot, self.files, now)
+            give_git(self.slot, self.task.issue_id or "main", self.task.commit)
+            return None
+        if self._kept_now() != self.kept:
+            said = f"{last.name} wrote to the kept paths: they are made anew"
+            self.tell(Progress(self.task.issue_id, self.task.number, "gate", said))
+        failure = self.ready()
+        if failure is None:
+            self.build(before, f"after-{_file_name(last.name)}")
+        return failure
+
+    def build(self, before: tuple[GateSpec, ...], folder: str) -> bool:
+        """Run the build gates among those `before` again; False where that was cancelled."""
+        for gate in before:
+            if gate.kind is GateKind.BUILD:
+                if self.run(gate, folder) is None:
+                    return False
+                self._keep_build(changed(self.files, files_in(self.slot)))
+        return True
+
+    def _keep_build(self, other: frozenset[str]) -> None:
+        """Take what a build gate made for what the next gate may find; the tree's own files are as before."""
+        if other:
+            paths = set(self.shop.plumbing.paths(self.task.tree))
+            restore_tracked(self.slot, self.task.tree, sorted(other & paths))
+        self._take_note()
+
+    def _take_note(self) -> None:
+        give_git(self.slot, self.task.issue_id or "main", self.task.commit)
+        self.files, self.kept = files_in(self.slot), self._kept_now()
+
+    def _kept_now(self) -> str:
+        return kept_digest(self.slot.path / path for path in self.slot.keep)
 
     def run(self, gate: GateSpec, folder: str) -> GateResult | None:
         """Run one gate once, with its logs in `folder` of the task's; None where it was cancelled."""
@@ -180,6 +237,10 @@ class _Bench:
         if result is not None and result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT:
             result = _blamed(shop, task, gate, result)
         return masked_gate(_counted(shop, task, gate, result), shop.masker) if result is not None else None
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)
 
 
 def _counted(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
