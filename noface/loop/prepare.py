@@ -40,6 +40,8 @@ def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Cancell
         not shop.setup.command or _read(slot.setup_stamp) == stamp
     ):  # asked after the checkout, which may have had to empty all
         return None
+    slot.setup_stamp.unlink(missing_ok=True)
+    _unlink_kept(slot)
     failure = _set_up(shop, slot, token, cancel)
     if failure is None:
         write_atomic(slot.setup_stamp, stamp)
@@ -115,6 +117,27 @@ def forget_setup(slot: Slot) -> None:
     slot.kept_stamp.unlink(missing_ok=True)
     for path in slot.keep:
         remove_below(slot.path, path)
+
+
+def _unlink_kept(slot: Slot) -> None:
+    """Remove the kept paths that are links, and the links on the way to one that lead out of the slot.
+
+    Setup may run outside the sandbox: what a worker has linked there, it would empty or write to.
+    """
+    inside = slot.path.resolve()
+    for path in slot.keep:
+        for place in (*reversed([str(parent) for parent in Path(path).parents][:-1]), path.rstrip("/")):
+            here = slot.path / place
+            if here.is_symlink() and (place == path.rstrip("/") or not _leads_into(here, inside)):
+                remove_below(slot.path, place)
+                break
+
+
+def _leads_into(link: Path, folder: Path) -> bool:
+    try:
+        return link.resolve().is_relative_to(folder)
+    except (OSError, RuntimeError):
+        return False
 
 
 def _kept_untouched(slot: Slot) -> bool:
