@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import threading
@@ -457,3 +458,46 @@ def test_what_a_killed_landing_left_of_its_scratch_index_is_in_nobodys_way(tmp_p
     write(path, {".git/noface/landing-index.middle": "half", ".git/noface/landing-index.middle.lock": "half"})
     assert advance(bench.plumbing, old, new, "landing") == Landed(new)
     assert_landed(bench, path, new)
+
+
+def a_git_that_dies(tmp_path, words):
+    """Return a PATH on which the git commands with these words are killed before they answer."""
+    program = tmp_path / "dying" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\ncase "$*" in *"{words}"*) kill -9 $$ ;; esac\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    return f"{program.parent}:{ENV['PATH']}"
+
+
+@pytest.mark.parametrize("words", ["diff-index --cached", "symbolic-ref --quiet HEAD", "diff-tree -r -z --raw"])
+@pytest.mark.parametrize("where", ["landing_files_updated", "landing_ref_moved"])
+def test_git_that_is_killed_while_it_is_asked_how_far_a_landing_came_answers_nothing(tmp_path, where, words):
+    bench, path, old, new = a_landing(tmp_path)
+    start("advance", bench, old, new, NOFACE_FAILPOINT=f"{where}:1:kill").wait()
+    before = listing(path), (path / ".git/index").read_bytes()
+    asked = start("settle", bench, old, new, PATH=a_git_that_dies(tmp_path, words))
+    assert asked.wait() == 0
+    assert (listing(path), (path / ".git/index").read_bytes()) == before
+    assert (path / ".git/index.lock").exists() or bench.main == new
+    assert settled(bench, old, new) == Landed(new)
+    assert_landed(bench, path, new)
+
+
+def test_landing_whose_update_ref_dies_before_it_moves_main_is_taken_back(tmp_path):
+    bench, path, old, new = a_landing(tmp_path)
+    program = tmp_path / "dying" / "git"
+    program.parent.mkdir()
+    program.write_text(
+        f"""#!/bin/sh
+case "$*" in *"update-ref -m"*)
+  {{ while read -r line && [ "$line" != commit ]; do echo "$line"; done; }} | {shutil.which("git")} "$@"
+  kill -9 $$
+esac
+exec {shutil.which("git")} "$@"
+"""
+    )
+    program.chmod(0o755)
+    before = listing(path)
+    child = start("advance", bench, old, new, PATH=f"{program.parent}:{ENV['PATH']}")
+    assert child.wait() == 0
+    assert (listing(path), bench.main, status(path), leftovers(bench)) == (before, old, MY_STATUS, [])
