@@ -32,6 +32,14 @@ ENCODINGS = {
     "escapes": "".join(f"\\x{byte:02x}" for byte in DATA),
     "percent": "".join(f"%{byte:02X}" for byte in DATA),
     "backwards": VALUE[::-1],
+    "base32": base64.b32encode(DATA).decode(),
+    "base32 of a login": base64.b32encode(b"user:x:" + DATA + b"y").decode(),
+    "a list of bytes": ",".join(f"0x{byte:02x}" for byte in DATA),
+    "A LIST OF BYTES": ", ".join(f"0x{byte:02X}" for byte in DATA),
+    "unicode escapes": "".join(f"\\u{byte:04x}" for byte in DATA),
+    "unicode escapes in JSON": json.dumps("".join(f"\\u{byte:04x}" for byte in DATA)),
+    "UTF-16": VALUE.encode("utf-16-le").decode(),
+    "UTF-16, the other order": VALUE.encode("utf-16-be").decode(),
 }
 BROKEN = {
     "over lines": "\n".join(textwrap.wrap(VALUE, 10)),
@@ -40,6 +48,12 @@ BROKEN = {
     "put together": f'"{VALUE[:12]}" + "{VALUE[12:]}"',
     "one string after the other": f'("{VALUE[:12]}"\n    "{VALUE[12:]}")',
     "over lines of a JSON text": json.dumps("\n  ".join(textwrap.wrap(VALUE, 10))),
+    "in comments": f"# {VALUE[:18]}\n# {VALUE[18:]}",
+    "in indented comments": f"x\n  // {VALUE[:18]}\n  // {VALUE[18:]}",
+    "in a block comment": f"/*\n * {VALUE[:6]}\n * {VALUE[6:]}\n */",
+    "a list of bytes over lines": ",\n  ".join(
+        ", ".join(f"0x{byte:02x}" for byte in DATA[at : at + 12]) for at in range(0, len(DATA), 12)
+    ),
     "letter by letter": " ".join(VALUE),
     "its base64 over lines": "\n".join(textwrap.wrap(base64.b64encode(DATA).decode(), 16)),
 }

@@ -1,4 +1,4 @@
-"""Other ways to write a secret that a program may choose: base64, hexadecimal, backwards, broken over lines.
+"""Other ways to write a secret that a program may choose: base64, hexadecimal, UTF-16, backwards, broken over lines.
 
 Only values that a text cannot hold by chance are looked for in these ways.
 """
@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 _WORD = 8
 _PIECES_BYTES_MAX = 8 * 1024
 _FORM_BYTES_MIN = 2 * _WORD - 1
-_GAP = rb"(?:\n-|[\s\"'+,\\]|\\[nrt]){1,64}?"
+_COMMENTED = rb"\n[+-]?[ \t]*(?:#+|//+|\*+|;+)[ \t]"
+_GAP = rb"(?:" + _COMMENTED + rb"|\n-|[\s\"'+,\\]|\\[nrt]){1,64}?"
 _SEPARATORS = b" \t\r\n\"'+,\\"
 _ESCAPED_BREAKS = (b"\\n", b"\\r", b"\\t")
 _REMOVED_LINE = b"\n-"
+_COMMENT = re.compile(_COMMENTED)
 
 
 _CHARS_MAX = 2048
-"""Of a longer value its beginning stands for all of it: twenty encodings of the whole would make every look slow."""
+"""Of a longer value its beginning stands for all of it: dozens of encodings of the whole would make every look slow."""
 
 
 def encoded(value: str) -> tuple[str, ...]:
@@ -29,6 +31,19 @@ def encoded(value: str) -> tuple[str, ...]:
     for sign in ("%", "\\x"):
         found += ["".join(f"{sign}{byte:02x}" for byte in data), "".join(f"{sign}{byte:02X}" for byte in data)]
     found += ["".join(f"\\\\x{byte:02x}" for byte in data), data.hex(" "), data.hex(":")]
+    found += [", ".join(f"0x{byte:02x}" for byte in data), ", ".join(f"0x{byte:02X}" for byte in data)]
+    found += [found[-2].replace(" ", ""), found[-1].replace(" ", "")]
+    units = data.decode("utf-8", "replace")
+    for sign in ("\\u", "\\\\u"):
+        found += [
+            "".join(f"{sign}{ord(char):04x}" for char in units),
+            "".join(f"{sign}{ord(char):04X}" for char in units),
+        ]
+    for order in ("utf-16-le", "utf-16-be"):
+        found.append(units.encode(order).decode("utf-8", "surrogateescape"))
+    for before in range(5):
+        text = base64.b32encode(b"\0" * before + data).decode()
+        found.append(text[-(-8 * before // 5) : 8 * (before + len(data)) // 5])
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         whole = encode(data).decode()
         found += [whole, whole.rstrip("=")]
@@ -66,7 +81,11 @@ class Wrapped:
     """Finds values, and their encodings, that are broken into pieces: over lines, by quotes, or put together by `+`."""
 
     def __init__(self, forms: Mapping[bytes, str]) -> None:
-        pieces = ((_joined(form), name) for form, name in forms.items() if len(form) <= _PIECES_BYTES_MAX)
+        pieces = (
+            (_joined(form), name)
+            for form, name in forms.items()
+            if len(form) <= _PIECES_BYTES_MAX and b"\0" not in form
+        )
         self._names = {form: name for form, name in pieces if len(form) >= _FORM_BYTES_MIN - 3}
         self._patterns: dict[bytes, re.Pattern[bytes]] = {}
 
@@ -75,7 +94,9 @@ class Wrapped:
         if not self._names:
             return
         joined = _joined(data)
-        removed = _joined(data.replace(_REMOVED_LINE, b"")) if _REMOVED_LINE in data else b""  # as a patch has them
+        removed = (
+            _joined(_COMMENT.sub(b"", data).replace(_REMOVED_LINE, b"")) if _REMOVED_LINE in data else b""
+        )  # as a patch has them
         taken: list[tuple[int, int]] = []
         for form, name in self._names.items():
             if form in joined or form in removed:
@@ -92,6 +113,8 @@ class Wrapped:
 
 
 def _joined(data: bytes) -> bytes:
+    if b"\n" in data:
+        data = _COMMENT.sub(b"", data)
     for escaped in _ESCAPED_BREAKS:
         data = data.replace(escaped, b"")
     return data.translate(None, _SEPARATORS)
