@@ -68,3 +68,15 @@ def test_a_missing_report_and_a_folder_are_said(tmp_path: Path):
     report, note = read_report(tmp_path)
     assert report is None
     assert "not a file" in note
+
+
+def test_a_report_is_read_through_no_link_and_of_no_fifo(tmp_path: Path):
+    slot, outside = tmp_path / "slot", tmp_path / "outside"
+    slot.mkdir()
+    outside.mkdir()
+    (outside / "r.xml").write_text(JUNIT)
+    (slot / "rep").symlink_to(outside)
+    (slot / "r.xml").symlink_to(outside / "r.xml")
+    os.mkfifo(slot / "fifo.xml")
+    for name in ("rep/r.xml", "r.xml", "fifo.xml"):
+        assert read_report(slot / name, None, slot)[0] is None

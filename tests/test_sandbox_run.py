@@ -407,7 +407,11 @@ def test_a_missing_home_shows_no_secret_of_the_users_own(project, home):
     own = Path(pwd.getpwuid(os.geteuid()).pw_dir)
     secret = [path for path in (".bash_history", ".ssh", ".python_history", ".pki", ".docker") if (own / path).exists()]
     listed = " ".join(str(own / path) for path in secret)
-    text = told(project, f"for f in {listed}; do ls -A $f 2>/dev/null; cat $f 2>/dev/null; done; echo here", settings=f'show = ["{project.script}"]')
+    text = told(
+        project,
+        f"for f in {listed}; do ls -A $f 2>/dev/null; cat $f 2>/dev/null; done; echo here",
+        settings=f'show = ["{project.script}"]',
+    )
     assert text == "here"
 
 

@@ -4,6 +4,8 @@ A report is evidence only if the gate's own run wrote it: one that is older than
 ignored. So is one that is no report. The reader of the result is told why in either case.
 """
 
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ from noface.core.classify.context import context_of
 from noface.core.classify.evidence import GateEvidence, ReportCase, TestReport
 from noface.core.classify.tap_reader import read_tap
 from noface.core.classify.text import read_log
+from noface.core.masking import Masker
+from noface.system.masked_file import mask_open
 
 BYTES_MAX = 50_000_000
 CASES_MAX = 2_000
@@ -19,26 +23,51 @@ TEXT_MAX = 4_000
 _SNIFF = 4_096
 
 
-def read_report(path: Path, started_at: float | None = None) -> tuple[TestReport | None, str]:
+def read_report(
+    path: Path, started_at: float | None = None, root: Path | None = None, masker: Masker | None = None
+) -> tuple[TestReport | None, str]:
     """Return the report at `path`, or None with the reason, a sentence for a person.
 
     `started_at` (epoch seconds) is when the gate began; None skips the check for a left-over report.
+    Below the folder `root` no link is followed: the change's code may have put one there.
     """
     try:
-        stat = path.stat()
-        if not path.is_file():
-            return None, f"{path.name} is not a file: no report was read"
-        if started_at is not None and stat.st_mtime < started_at:
-            age = started_at - stat.st_mtime
-            return None, f"{path.name} is {age:.1f} s older than the gate's start: left over, ignored"
-        if stat.st_size > BYTES_MAX:
-            return None, f"{path.name} has {stat.st_size:,} bytes, more than {BYTES_MAX:,}: ignored"
-        data = path.read_bytes()
+        descriptor = _open_below(root or path.parent, path)
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return None, f"{path.name} is not a file: no report was read"
+            if started_at is not None and status.st_mtime < started_at:
+                age = started_at - status.st_mtime
+                return None, f"{path.name} is {age:.1f} s older than the gate's start: left over, ignored"
+            if status.st_size > BYTES_MAX:
+                return None, f"{path.name} has {status.st_size:,} bytes, more than {BYTES_MAX:,}: ignored"
+            if masker and status.st_nlink == 1:
+                mask_open(descriptor, masker)
+            data = file.read(BYTES_MAX)
+    except IsADirectoryError:
+        return None, f"{path.name} is not a file: no report was read"
     except FileNotFoundError:
         return None, f"the gate wrote no {path.name}"
     except OSError as error:
         return None, f"{path.name} cannot be read: {error.strerror}"
     return parse_report(data, path.name)
+
+
+def _open_below(root: Path, path: Path) -> int:
+    """Open what the gate left at `path`, by way of folders only. Raises OSError where a link is on the way."""
+    *parents, name = path.relative_to(root).parts
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in parents:
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise IsADirectoryError(name)
+        return os.open(name, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def parse_report(data: bytes, name: str = "report") -> tuple[TestReport | None, str]:

@@ -9,6 +9,7 @@ from noface.core.classify.evidence import GateEvidence, GateVerdict, TestReport
 from noface.core.classify.gate import classify
 from noface.core.failure import Failure
 from noface.core.gate import GateResult, GateSpec
+from noface.core.masking import Masker
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
 from noface.gates.report import read_report
@@ -72,12 +73,11 @@ def run_gate(
             wrap=place.wrap,
         ),
         cancel,
-        rewritten=(str(place.folder / gate.report),) if gate.report else (),
     )
     if ended.ended_by in (EndedBy.CANCELLED, EndedBy.LOST) and not ended.output_limit:
         return None
     texts = (read_bounded(stdout, _HEAD_BYTES, _TAIL_BYTES), read_bounded(stderr, _HEAD_BYTES, _TAIL_BYTES))
-    report, report_note = _report(gate, place, started_at)
+    report, report_note = _report(gate, place, started_at, launcher.masking.masker)
     verdict = classify(_evidence(gate, place, ended, texts, report))
     failure = _failure(gate, ended, verdict, report_note)
     known = _only_known(verdict, ended.exit_code, known_failures)
@@ -96,8 +96,8 @@ def run_gate(
     )
 
 
-def _report(gate: GateSpec, place: GatePlace, started_at: float) -> tuple[TestReport | None, str]:
-    return read_report(place.folder / gate.report, started_at) if gate.report else (None, "")
+def _report(gate: GateSpec, place: GatePlace, started_at: float, masker: Masker) -> tuple[TestReport | None, str]:
+    return read_report(place.folder / gate.report, started_at, place.folder, masker) if gate.report else (None, "")
 
 
 def _evidence(

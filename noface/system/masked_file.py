@@ -33,13 +33,18 @@ def mask_file(path: Path, masker: Masker) -> bool:
             return False
         if os.fstat(descriptor).st_nlink > 1:
             descriptor = _own(path, descriptor)
-        for position, data in windows(descriptor, 0, masker.longest_bytes):
-            overwrite(descriptor, position, data, masker)
-        for start, mark in _pieces(descriptor, masker):
-            _write(descriptor, mark, start)
+        mask_open(descriptor, masker)
     finally:
         os.close(descriptor)
     return True
+
+
+def mask_open(descriptor: int, masker: Masker) -> None:
+    """Take the values out of an open file, which the caller has made sure is noface's to change."""
+    for position, data in windows(descriptor, 0, masker.longest_bytes):
+        overwrite(descriptor, position, data, masker)
+    for start, mark in _pieces(descriptor, masker):
+        _write(descriptor, mark, start)
 
 
 def _pieces(descriptor: int, masker: Masker) -> list[tuple[int, bytes]]:
