@@ -87,3 +87,14 @@ def test_a_setup_broken_by_the_change_is_told_to_the_worker_and_ends_no_run(proj
     first = project.attempts("1")[0]
     assert (first["outcome"], first["charged"]) == ("RUNTIME_ERROR", True)
     assert "cannot-resolve-broken" in project.prompt("1", 2)
+
+
+def test_setup_runs_in_a_repository_whose_settings_stay_in_the_workspace(project):
+    setup = "git config core.hooksPath .husky && git log -1 --format=%s > kept.txt"
+    project.config(f'\n[project]\nsetup = "{setup}"\nkeep = ["kept.txt"]\n', gate="grep -q first kept.txt")
+    project.commit("first")
+    project.issue(1)
+    project.commit("first and an issue")
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    assert project.git("config", "--get", "core.hooksPath", check=False) == ""

@@ -14,7 +14,7 @@ from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
 from noface.git.private_config import with_private_config
 from noface.git.removal import remove, remove_below
-from noface.git.slots import Slot, checkout
+from noface.git.slots import Slot, checkout, give_git
 from noface.loop.boxes import gate_box, wrapping
 from noface.loop.kept_paths import kept_digest
 from noface.loop.workshop import Workshop
@@ -42,6 +42,8 @@ def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Cancell
         return None
     slot.setup_stamp.unlink(missing_ok=True)
     _unlink_kept(slot)
+    # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
+    give_git(slot, "setup", shop.plumbing.resolve(commit) or shop.plumbing.main())
     failure = _set_up(shop, slot, token, cancel)
     if failure is None:
         write_atomic(slot.setup_stamp, stamp)
