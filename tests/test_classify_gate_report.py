@@ -1,8 +1,12 @@
 """Reports: JUnit XML and TAP are read, what is no report or left over is not, and the reason is said."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
+from noface.core.masking import Masker
+from noface.core.secret_names import Secret
 from noface.gates.report import parse_report, read_report
 
 JUNIT = """<?xml version="1.0" encoding="utf-8"?>
@@ -80,3 +84,14 @@ def test_a_report_is_read_through_no_link_and_of_no_fifo(tmp_path: Path):
     os.mkfifo(slot / "fifo.xml")
     for name in ("rep/r.xml", "r.xml", "fifo.xml"):
         assert read_report(slot / name, None, slot)[0] is None
+
+
+def test_a_report_that_cannot_be_written_is_read_all_the_same(tmp_path):
+    report = tmp_path / "report.xml"
+    shutil.copy(shutil.which("sleep"), report)
+    report.chmod(0o755)
+    with subprocess.Popen([report, "1000"]) as running:  # what runs can be written by nobody, root neither
+        found, why = read_report(report, masker=Masker([Secret("TOKEN", "abcdefgh1234567")]))
+        running.kill()
+    assert found is None
+    assert "cannot be read" not in why

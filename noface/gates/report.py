@@ -4,6 +4,8 @@ A report is evidence only if the gate's own run wrote it: one that is older than
 ignored. So is one that is no report. The reader of the result is told why in either case.
 """
 
+import errno
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -21,6 +23,7 @@ BYTES_MAX = 50_000_000
 CASES_MAX = 2_000
 TEXT_MAX = 4_000
 _SNIFF = 4_096
+_CLOSED_TO_WRITING = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY)
 
 
 def read_report(
@@ -42,7 +45,7 @@ def read_report(
                 return None, f"{path.name} is {age:.1f} s older than the gate's start: left over, ignored"
             if status.st_size > BYTES_MAX:
                 return None, f"{path.name} has {status.st_size:,} bytes, more than {BYTES_MAX:,}: ignored"
-            if masker and status.st_nlink == 1:
+            if masker and status.st_nlink == 1 and _writable(descriptor):
                 mask_open(descriptor, masker)
             data = file.read(BYTES_MAX)
     except IsADirectoryError:
@@ -65,9 +68,24 @@ def _open_below(root: Path, path: Path) -> int:
             folder = below
         if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             raise IsADirectoryError(name)
-        return os.open(name, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        return _open_to_mask(name, folder)
     finally:
         os.close(folder)
+
+
+def _writable(descriptor: int) -> bool:
+    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+
+
+def _open_to_mask(name: str, folder: int) -> int:
+    """Open a report to read and, where it may be written, to take secrets out of it."""
+    flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(name, os.O_RDWR | flags, dir_fd=folder)
+    except OSError as error:
+        if error.errno not in _CLOSED_TO_WRITING:
+            raise
+    return os.open(name, os.O_RDONLY | flags, dir_fd=folder)
 
 
 def parse_report(data: bytes, name: str = "report") -> tuple[TestReport | None, str]:

@@ -113,6 +113,8 @@ class Plumbing:
             raise failed(("merge-tree", ours, theirs), output)
         tree, *names = output.stdout.decode("utf-8", "surrogateescape").split("\0")
         conflicts = tuple(sorted({name for name in names if name}))
+        if output.code == 1 and not conflicts:  # no conflict has no paths: an object was gone, or git was cut short
+            raise failed(("merge-tree", ours, theirs), output)
         return Merge(None, conflicts) if output.code == 1 else Merge(tree, ())
 
     def diff(self, old: str, new: str) -> Diff:
