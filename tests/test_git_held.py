@@ -155,3 +155,20 @@ def test_pruning_and_packing_in_a_loop_beside_a_run_lose_nothing(project):
     for lock in (project.path / ".git").rglob("*.lock"):
         lock.unlink()  # of the git that was killed
     assert project.git("fsck", "--connectivity-only", "--no-dangling") == ""
+
+
+def test_work_that_is_judged_again_is_what_its_ref_holds_and_not_a_commit_that_was_pruned(project):
+    project.issue(1)
+    project.commit()
+    project.noface("run", NOFACE_FAILPOINT="attempt_judged")
+    held_by = "refs/noface/issues/1/1"
+    recorded = project.git("rev-parse", held_by)
+    tree, base = project.git("rev-parse", f"{held_by}^{{tree}}"), project.git("rev-parse", f"{held_by}^")
+    last = project.git("commit-tree", "-p", base, "-m", "its last commit", tree)  # as a noface that died later made it
+    project.git("update-ref", held_by, last)
+    project.git("gc", "-q", "--prune=now")
+    assert project.git("cat-file", "-t", recorded, check=False) == ""
+    project.write("elsewhere.txt", "mine")
+    project.commit("main moves, so that the work is merged")
+    project.run()
+    assert project.statuses() == {"1": "merged"}

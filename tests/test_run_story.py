@@ -318,6 +318,8 @@ def test_a_folder_that_accept_names_does_not_protect_the_sources_in_it(project):
 def test_a_green_gate_runs_again_where_a_later_one_needs_what_it_built(project):
     uses = '\n[[gates]]\nname = "uses"\ncommand = "cat out/a.txt && test -e flag"\n'
     project.config(gate="mkdir -p out && cp a.txt out/a.txt", extra=uses)
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace('name = "check"', 'name = "check"\nkind = "build"', 1))
     project.write("flag", "x")
     project.play(
         ("7", 1, [{"write": "b", "text": "1"}, {"delete": "flag"}]),

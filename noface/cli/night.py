@@ -1,5 +1,6 @@
 """Puts a run together and takes it apart again: repository, configuration, lock, database, processes, view."""
 
+import errno
 import os
 import queue
 import secrets
@@ -108,7 +109,7 @@ def _make_workspaces(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         writable = os.access(folder, os.W_OK | os.X_OK)
-        reason = "it cannot be written"
+        reason = os.strerror(errno.EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else errno.EACCES)
     except OSError as error:
         writable, reason = False, error.strerror or str(error)
     if not writable:

@@ -94,6 +94,7 @@ def _done_before(order: AttemptOrder, shop: Workshop) -> tuple[Work, Change] | N
     work = read_work(directory)
     if work is None:
         return None
+    work = replace(work, snapshot=_as_held(order, shop, work.snapshot))
     diff = shop.plumbing.diff(order.main, work.snapshot.candidate_tree)
     patch = diff.patch[:_PATCH_BYTES_MAX]
     try:
@@ -104,6 +105,17 @@ def _done_before(order: AttemptOrder, shop: Workshop) -> tuple[Work, Change] | N
     own = own_values(shop, order.main, work.snapshot, masked)
     masked = shop.masker.patch(masked, MARK, own)
     return work, Change(diff.changes, patch, masked, by_worker=work.changed, cut=len(patch) < len(diff.patch))
+
+
+def _as_held(order: AttemptOrder, shop: Workshop, snapshot: Snapshot) -> Snapshot:
+    """Return a recorded snapshot with the commit that its ref holds now.
+
+    A noface that was killed late had given the work its last commits already; the first may have been pruned since.
+    """
+    commit = shop.plumbing.resolve(hold_ref(order.issue.id, str(order.number)))
+    if commit is None or shop.plumbing.tree(commit) != snapshot.candidate_tree:
+        return snapshot
+    return replace(snapshot, candidate=commit)
 
 
 def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> tuple[Work, Change] | Failure:

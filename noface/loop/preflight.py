@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.core.failure import Failure
-from noface.core.gate import GateResult
+from noface.core.gate import GateKind, GateResult
 from noface.core.taxonomy import FailureKind
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import told_by_names
@@ -16,6 +16,8 @@ from noface.loop.gating import Gated, Known
 from noface.loop.precheck import check_baseline
 from noface.loop.prepare import SETUP_FAILED, SETUP_PASSING
 from noface.system.supervise import Canceller
+
+_OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate kind = "build".'
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
         raise _lacking([result for result in red if result.gate.name in lacking], lacking)
     if not context.settings.only_new:
         if red:
-            raise _red(red, found)
+            raise _red(red, found, after_others=_after_others(gated, red))
         return Preflight(None, gated.results)
     unreadable = [result for result in red if not _by_names(result)]
     if unreadable:
@@ -97,6 +99,12 @@ def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:
     return BaselineRedError("\n".join(lines), hint)
 
 
+def _after_others(gated: Gated, red: list[GateResult]) -> bool:
+    """Tell whether a red gate comes after a green one that is no build: what that made is gone by then."""
+    before = gated.results[: gated.results.index(red[0])]
+    return any(result.gate.kind is not GateKind.BUILD for result in before)
+
+
 def _by_names(result: GateResult) -> bool:
     kind = result.failure.kind if result.failure is not None else None
     return told_by_names(kind, result.exit_code, result.failing_tests)
@@ -106,7 +114,9 @@ def _known(gated: Gated) -> Known:
     return tuple((result.gate.name, result.failing_tests) for result in gated.results)
 
 
-def _red(red: list[GateResult], supposed: Mapping[str, Lack], *, only_new: bool = False) -> BaselineRedError:
+def _red(
+    red: list[GateResult], supposed: Mapping[str, Lack], *, only_new: bool = False, after_others: bool = False
+) -> BaselineRedError:
     lines = []
     for result in red:
         failure = result.failure
@@ -118,6 +128,7 @@ def _red(red: list[GateResult], supposed: Mapping[str, Lack], *, only_new: bool 
     return BaselineRedError(
         "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines),
         _way_out(red, only_new=only_new)
+        + (_OUTPUT_OF_OTHERS if after_others else "")
         + _supposed({r.gate.name: supposed[r.gate.name] for r in red if r.gate.name in supposed}),
     )
 
