@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
+from marked_processes import alive
 from warm_noface import WarmNoface
 
 # The same examples each time: what a change breaks must not hide behind luck, nor fail what it did not touch.
@@ -242,6 +244,14 @@ class Project:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.01)
+
+
+@pytest.fixture
+def token() -> Iterator[str]:
+    """A token for the environment of a test's commands, of which nothing may be left at its end."""
+    made = uuid.uuid4().hex
+    yield made
+    assert alive(made) == []
 
 
 @pytest.fixture(autouse=True)

@@ -6,38 +6,18 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-import uuid
 from pathlib import Path
 
 import psutil
 import pytest
+from marked_processes import alive, wait_until
 
 from noface.core.worker_run import EndedBy
 from noface.system.supervise import Canceller, Command, Containment, Ladder, Launcher
 
 ROOT = Path(__file__).parent.parent
-DEADLINE_S = 60.0
 UNTIL_KILLED = "sleep 1000"
 ORDINARY_USER = 65534
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
-def alive(token):
-    pids = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("NOFACE_TOKEN") == token and process.status() != psutil.STATUS_ZOMBIE:
-                pids.append(process.pid)
-        except (psutil.Error, OSError):
-            continue
-    return pids
 
 
 @pytest.fixture
@@ -46,13 +26,6 @@ def launcher():
         if launcher.containment() is not Containment.NAMESPACE:
             pytest.skip("this system lets nobody make a PID namespace")
         yield launcher
-
-
-@pytest.fixture
-def token():
-    token = uuid.uuid4().hex
-    yield token
-    assert alive(token) == []
 
 
 @pytest.fixture
@@ -146,30 +119,32 @@ def test_killing_the_supervisor_ends_everything(launcher, tmp_path, token):
     wait_until(lambda: alive(token) == [])
 
 
-def test_what_noface_has_in_its_environment_is_shown_by_no_ancestor(tmp_path, monkeypatch):
-    """A program that could look at all processes finds the value in no environment of those that started it."""
-    monkeypatch.setenv("PRIVATE_TOKEN", "seen-by-nobody-4711")
-    script = """
+LOOKING_UP = """
 import os, pathlib
 pid = os.getppid()
-while pid > 1:
+while pid != int(os.environ["TESTER"]):
     try:
         print("FOUND" if b"seen-by-nobody" in pathlib.Path(f"/proc/{pid}/environ").read_bytes() else "clean", pid)
-        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        pid = int(pathlib.Path(f"/proc/{pid}/status").read_text().split("PPid:")[1].split()[0])
     except OSError as error:
         print("refused", pid, error)
         break
-    if "noface-test-end" in pathlib.Path(f"/proc/{pid}/cmdline").read_text():
-        break
-    pid = int(status.split("PPid:")[1].split()[0])
-    if pid == int(os.environ["TESTER"]):
-        break
 """
+STARTING_IT = """
+import os, sys
+from noface.system.supervise import Command, Launcher
+env = (("PATH", os.environ["PATH"]), ("TESTER", str(os.getpid())))
+with Launcher(namespaces=False) as launcher:
+    argv = (sys.executable, "-c", sys.argv[2])
+    launcher.run(Command(argv, "/", env, None, sys.argv[1], sys.argv[1], 60.0, None, 1 << 20))
+"""
+
+
+def test_what_noface_has_in_its_environment_is_shown_by_no_ancestor(tmp_path):
+    """A program that could look at all processes finds the value in no environment of those that started it."""
     out = tmp_path / "out"
-    env = (("PATH", os.environ["PATH"]), ("TESTER", str(os.getpid())))
-    with Launcher(namespaces=False) as launcher:
-        argv = (sys.executable, "-c", script)
-        launcher.run(Command(argv, str(tmp_path), env, None, str(out), str(out), 60.0, None, 1 << 20))
+    env = {**os.environ, "PRIVATE_TOKEN": "seen-by-nobody-4711"}
+    subprocess.run([sys.executable, "-c", STARTING_IT, str(out), LOOKING_UP], env=env, check=True)
     lines = out.read_text().splitlines()
     assert len(lines) >= 2  # its supervisor and the fork server
     assert all(line.startswith(("clean", "refused")) for line in lines), lines

@@ -356,3 +356,13 @@ def test_the_page_fits_80_columns_and_says_what_to_do(project, checked):
     assert max(map(len, page.splitlines())) <= 80
     for words in ("Needs a person:", "`noface fsck --repair` would settle:", "count anew", "Nothing was changed."):
         assert words in page
+
+
+def test_a_fifo_among_nofaces_refs_is_named_and_not_waited_for(project):
+    project.run()
+    place = project.path / ".git/refs/noface/issues"
+    place.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(place / "odd")
+    done = project.forked("fsck")
+    assert done.returncode == 2
+    assert "is no file, and git waits on it for ever" in " ".join(done.stderr.split())

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+from dataclasses import replace
 
 import pytest
 from test_git_ground import a_bench
@@ -15,7 +16,7 @@ class InterruptedHereError(Exception):
     """What the signal raises in the middle of a question."""
 
 
-def test_question_that_was_interrupted_leaves_no_answer_to_the_next(tmp_path, monkeypatch):
+def test_question_that_was_interrupted_leaves_no_answer_to_the_next(tmp_path):
     bench = a_bench(tmp_path, {"a.txt": "a\n"})
     program = tmp_path / "bin" / "git"
     program.parent.mkdir()
@@ -27,13 +28,16 @@ read -r line
 """
     )
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
     def interrupt(*_):
         raise InterruptedHereError
 
     before = signal.signal(signal.SIGUSR1, interrupt)
-    lookup = Lookup(Git.sealed(str(bench.path / ".git")))
+    sealed = Git.sealed(str(bench.path / ".git"))
+    first = f"PATH={program.parent}:{os.environ['PATH']}"
+    lookup = Lookup(
+        replace(sealed, prefix=tuple(first if word.startswith("PATH=") else word for word in sealed.prefix))
+    )
     try:
         with pytest.raises(InterruptedHereError):
             lookup.ask("HEAD^{tree}")

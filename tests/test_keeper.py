@@ -5,18 +5,16 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-import uuid
 from pathlib import Path
 
 import psutil
 import pytest
+from marked_processes import alive, wait_until
 
 from noface.core.worker_run import EndedBy
 from noface.system import proctree
 from noface.system.supervise import Canceller, Command, Ladder, Launcher
 
-DEADLINE_S = 60.0
 AWAY = "import os, sys, time\n"
 DAEMON = (
     AWAY
@@ -46,13 +44,6 @@ while not os.path.getsize("out.log"):
 )
 
 
-def wait_until(condition):
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
 def is_gone(pid):
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
@@ -60,28 +51,10 @@ def is_gone(pid):
         return True
 
 
-def alive(token):
-    pids = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("NOFACE_TOKEN") == token:
-                pids.append(process.pid)
-        except (psutil.Error, OSError):
-            continue
-    return pids
-
-
 @pytest.fixture
 def launcher():
     with Launcher(Ladder(int_s=0.2, term_s=0.2), namespaces=False) as launcher:
         yield launcher
-
-
-@pytest.fixture
-def token():
-    token = uuid.uuid4().hex
-    yield token
-    assert alive(token) == []
 
 
 @pytest.fixture

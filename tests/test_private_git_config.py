@@ -1,11 +1,12 @@
 """Agents and gates have a git configuration of their own, and noface writes where it means to."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from noface.git.command import Identity
-from noface.git.private_config import private_config
 from noface.system.files import real_folder
 
 
@@ -38,9 +39,20 @@ def test_a_test_of_the_project_with_a_home_of_its_own_still_has_that_home_s_conf
     project.run()
 
 
-def test_a_configuration_of_the_person_s_choosing_is_included(tmp_path, monkeypatch):
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/etc/my git")
-    variable, file = private_config(tmp_path, Identity('P"at', "p@x"), tmp_path / "w")
+WRITING_IT = """
+import sys
+from pathlib import Path
+from noface.git.command import Identity
+from noface.git.private_config import private_config
+print("=".join(private_config(Path(sys.argv[1]), Identity('P"at', "p@x"), Path(sys.argv[1], "w"))))
+"""
+
+
+def test_a_configuration_of_the_person_s_choosing_is_included(tmp_path):
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": "/etc/my git"}
+    argv = [sys.executable, "-c", WRITING_IT, str(tmp_path)]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=True)
+    variable, _, file = done.stdout.strip().partition("=")
     assert variable == "GIT_CONFIG_GLOBAL"
     assert Path(file).read_text() == (
         '[user]\n\tname = "P\\"at"\n\temail = "p@x"\n[safe]\n'

@@ -83,17 +83,16 @@ def test_a_forked_noface_has_the_folder_the_variables_and_the_death_of_its_own(p
     assert outside.returncode == 2
 
 
-def test_a_project_whose_processes_end_by_themselves_meanwhile_can_be_ended(project, monkeypatch):
+def test_a_project_whose_processes_end_by_themselves_meanwhile_can_be_ended(project):
     mark = {"NOFACE_STATE": str(project.state)}
     child = subprocess.Popen(["sleep", "1000"], env={**os.environ, **mark})
-    listed = type(project).processes
 
-    def gone_once_listed(made):
-        pids = listed(made)
-        child.kill()
-        child.wait()
-        return pids
+    class GoneOnceListed(type(project)):
+        def processes(self):
+            pids = super().processes()
+            child.kill()
+            child.wait()
+            return pids
 
-    monkeypatch.setattr(type(project), "processes", gone_once_listed)
-    project.end()
+    GoneOnceListed(project.path, project.folder).end()
     assert child.returncode == -signal.SIGKILL

@@ -41,6 +41,11 @@ class GatePlace:
     wrap: tuple[str, ...] = ()
 
 
+def log_name(gate: GateSpec) -> str:
+    """Return a gate's name as it is part of the names of its logs."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", gate.name)
+
+
 def run_gate(
     launcher: Launcher,
     gate: GateSpec,
@@ -54,7 +59,7 @@ def run_gate(
     `known_failures` are the tests that fail on main, too (baseline "only-new"); None: the gate must be green.
     """
     place.logs.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", gate.name)
+    name = log_name(gate)
     stdout, stderr = place.logs / f"{name}.out", place.logs / f"{name}.err"
     for log in (stdout, stderr):
         log.unlink(missing_ok=True)

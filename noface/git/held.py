@@ -5,9 +5,8 @@ the ref holds is therefore looked over once it is held, and made again where som
 
 A pruning that began before the ref was there may still delete what it did not know. While a `git gc` is seen at work
 the objects are packed as well, which it leaves alone: one that ended before has deleted what it would, and one that
-begins later sees the ref. (A bare `git prune --expire=now` leaves no sign to see. A pack for each attempt of every run,
-only
-for those, would be too many.)
+begins later sees the ref. (A bare `git prune --expire=now` leaves no sign to see. A pack for each attempt of every run
+would be too many.)
 """
 
 from collections.abc import Callable

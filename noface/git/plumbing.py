@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from noface.core.fsck_facts import LandedCommit
 from noface.core.tree_links import Tree
 from noface.errors import GitError, UsageError
 from noface.git.blobs import BlobReader
@@ -14,6 +15,7 @@ from noface.git.refs import RefWriter
 from noface.git.repository import Repository
 
 _ARGUMENT_BYTES_MAX = 100_000
+_LANDED = "--format=%H%x00%P%x00%T%x00%ct%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"
 _LINK = "120000"
 _LINK_BYTES_MAX = 4096
 
@@ -198,13 +200,22 @@ class Plumbing:
         entries = listed.stdout.split(b"\0")
         return frozenset(entry.partition(b"\t")[0].rpartition(b" ")[2].decode() for entry in entries if entry)
 
+    def landings(self) -> tuple[LandedCommit, ...]:
+        """Return the first-parent commits of main with a Noface-Issue trailer, oldest first."""
+        options = ("--first-parent", "--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", _LANDED)
+        text = self.git.ask("log", *options, self.repository.main, "--")
+        found = []
+        for line in text.split("\n"):
+            commit, _, rest = line.partition("\0")
+            if rest:
+                parents, tree, at, *names = rest.split("\0")
+                if names and names[-1]:
+                    found.append(LandedCommit(commit, parents.partition(" ")[0], tree, names[-1], float(at)))
+        return tuple(found)
+
     def landed_issues(self) -> tuple[tuple[str, str], ...]:
         """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
-        shape = "--format=%H%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"
-        options = ("--first-parent", "--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", shape)
-        text = self.git.ask("log", *options, self.repository.main, "--")
-        pairs = (line.split("\0") for line in text.split("\n"))
-        return tuple((names[-1], commit) for commit, *names in pairs if names and names[-1])
+        return tuple((landing.issue, landing.commit) for landing in self.landings())
 
     def has_landings(self) -> bool:
         """Tell whether main's history holds work of an agent: a commit with noface's trailer, on whatever side."""

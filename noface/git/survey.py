@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from noface.core.fsck_facts import GitFacts, LandedCommit, LockFile, MainMove
+from noface.errors import UsageError
 from noface.git.command import Output
 from noface.git.forward import cut_off
 from noface.git.hub import config_text
@@ -12,16 +13,19 @@ from noface.git.plumbing import Plumbing
 from noface.git.worktrees import worktrees
 
 _PREFIXES = ("refs/noface/", "refs/heads/noface/")
-_LANDED = "--format=%H%x00%P%x00%T%x00%ct%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"
 _LOCKS = ("packed-refs.lock", "HEAD.lock", "config.lock", "shallow.lock")
 _FIRST_LINE_BYTES_MAX = 200
 _REFLOG_WORDS_MIN = 4  # old, new, time, zone; between them a name and an address
 
 
 def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
-    """Return what the repository holds; `asked` are the ids of commits that the database tells of."""
+    """Return what the repository holds; `asked` are the ids of commits that the database tells of.
+
+    Raises UsageError where something among noface's refs is no file: git would wait for it without end.
+    """
+    _refuse_odd_refs(plumbing)
     main = plumbing.main()
-    landed = landed_commits(plumbing)
+    landed = plumbing.landings()
     refs, broken = _references(plumbing)
     types = _types(plumbing, {*asked, *refs.values()})
     wanted = tuple(oid for oid in {*asked} if types.get(oid) == "commit")
@@ -44,20 +48,6 @@ def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
     )
 
 
-def landed_commits(plumbing: Plumbing) -> tuple[LandedCommit, ...]:
-    """Return the first-parent commits of main with a Noface-Issue trailer, oldest first."""
-    options = ("--first-parent", "--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", _LANDED)
-    text = plumbing.git.ask("log", *options, plumbing.repository.main, "--")
-    found = []
-    for line in text.split("\n"):
-        commit, _, rest = line.partition("\0")
-        if rest:
-            parents, tree, at, *names = rest.split("\0")
-            if names and names[-1]:
-                found.append(LandedCommit(commit, parents.partition(" ")[0], tree, names[-1], float(at)))
-    return tuple(found)
-
-
 def main_moves(plumbing: Plumbing) -> tuple[MainMove, ...]:
     """Return main's reflog, oldest first; empty where there is none."""
     path = plumbing.repository.common_dir / "logs" / plumbing.repository.main
@@ -72,6 +62,16 @@ def main_moves(plumbing: Plumbing) -> tuple[MainMove, ...]:
         if len(words) >= _REFLOG_WORDS_MIN and words[-2].isdigit():
             moves.append(MainMove(words[0], words[1], float(words[-2]), message))
     return tuple(moves)
+
+
+def _refuse_odd_refs(plumbing: Plumbing) -> None:
+    common = plumbing.repository.common_dir
+    for prefix in _PREFIXES:
+        for place in (common / prefix).rglob("*"):
+            if not place.is_symlink() and not place.is_dir() and not place.is_file() and place.exists():
+                raise UsageError(
+                    f"{place} is no file, and git waits on it for ever.", "Remove it, then run `noface fsck` again."
+                )
 
 
 def _references(plumbing: Plumbing) -> tuple[dict[str, str], tuple[str, ...]]:

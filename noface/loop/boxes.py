@@ -162,7 +162,7 @@ def _own_home() -> str:
 
 
 def _shown(shop: Workshop, home: str) -> dict[str, HomeRule]:
-    """Return the rules for what `[sandbox]` shows or gives to be written below the home."""
+    """Return the rules for what `[sandbox] show` names below the home."""
     rules = {}
     for path in shop.sandbox.show:
         if below(path, (home,)) and path != home:

@@ -1,6 +1,5 @@
 """Runs the gates on a tree in a slot that no agent has touched; results that are remembered are not run again."""
 
-import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.masked_records import masked_gate
 from noface.core.taxonomy import FailureKind
-from noface.gates.run import GatePlace, remembered, run_gate
+from noface.gates.run import GatePlace, log_name, remembered, run_gate
 from noface.git.private_config import with_private_config
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
@@ -177,16 +176,17 @@ class _Bench:
         if last.kind is GateKind.BUILD:
             self._keep_build(other)
             return None
-        if self._kept_now() == self.kept and not other:
+        kept_untouched = self._kept_now() == self.kept
+        if kept_untouched and not other:
             remove_new(self.slot, self.files, now)
             give_git(self.slot, self.task.issue_id or "main", self.task.commit)
             return None
-        if self._kept_now() != self.kept:
+        if not kept_untouched:
             said = f"{last.name} wrote to the kept paths: they are made anew"
             self.tell(Progress(self.task.issue_id, self.task.number, "gate", said))
         failure = self.ready()
         if failure is None:
-            self.build(before, f"after-{_file_name(last.name)}")
+            self.build(before, f"after-{log_name(last)}")
         return failure
 
     def build(self, before: tuple[GateSpec, ...], folder: str) -> bool:
@@ -237,10 +237,6 @@ class _Bench:
         if result is not None and result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT:
             result = _blamed(shop, task, gate, result)
         return masked_gate(_counted(shop, task, gate, result), shop.masker) if result is not None else None
-
-
-def _file_name(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)
 
 
 def _counted(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
