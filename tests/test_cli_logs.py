@@ -181,7 +181,7 @@ def test_the_order_tells_the_agent_where_the_configuration_no_longer_does(projec
     (folder / "agent.log").write_text(STREAM)
     project.config('[models.claude-sonnet]\nagent = "command"\ncommand = "true"\n')
     assert project.noface("logs", "1").stdout == STREAM
-    (folder / "order.record.json").write_text('{"model": {"agent": "claude"}}')
+    (folder / "order.json").write_text('{"model": {"agent": "claude"}}')
     assert project.noface("logs", "1").stdout == READABLE
 
 

@@ -414,7 +414,7 @@ def test_the_last_lines_of_a_stream_of_json_are_told_as_words(project):
     ]
     line = json.dumps({"type": "assistant", "message": {"content": entries}})
     folder = story.directory("1", 1)
-    (folder / "order.record.json").write_text(json.dumps({"model": {"agent": "claude"}}))
+    (folder / "order.json").write_text(json.dumps({"model": {"agent": "claude"}}))
     (folder / "agent.log").write_text(f"{'x' * 70_000}{line}\n{line}\n")
     story.close()
     page = project.forked("show", "1").stdout

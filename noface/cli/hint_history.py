@@ -8,8 +8,9 @@ from noface.core.attempt import PastAttempt
 from noface.core.hint_mining import PastFailure, past_failures
 from noface.core.issue import Issue
 from noface.core.patch_lines import changed_lines
+from noface.system.files import read_regular
 
-_PATCH_CHARS_MAX = 1_000_000
+_PATCH_BYTES_MAX = 1_000_000
 
 
 def recorded(look: Look) -> tuple[PastFailure, ...]:
@@ -46,9 +47,5 @@ def attempts(look: Look, issue_id: str) -> tuple[PastAttempt, ...]:
 
 
 def _changed(directory: Path) -> tuple[str, ...]:
-    try:
-        with (directory / "diff.patch").open(encoding="utf-8", errors="replace") as file:
-            patch = file.read(_PATCH_CHARS_MAX)
-    except OSError:
-        return ()
+    patch = (read_regular(directory / "diff.patch", _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
     return tuple(dict.fromkeys(line.path for line in changed_lines(patch)))

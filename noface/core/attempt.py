@@ -57,6 +57,7 @@ class AttemptOrder:
     `known_failures` maps a gate's key to the tests that fail on main already (baseline "only-new"), None under
     "require-green". `think` asks for extended thinking. `role` is "worker", or the topic of a question.
     `by_person`: `start` is what a person made of the issue, which counts as work even if the worker adds nothing.
+    `seal` is the key by which noface knows its own record of the work again; no worker is told it.
     `protected`, `may_change` and `any_case` are the three parts of `protection`.
     """
 
@@ -80,6 +81,7 @@ class AttemptOrder:
     may_change: tuple[str, ...] = ()
     any_case: bool = False
     by_person: bool = False
+    seal: str = ""
 
     @property
     def protection(self) -> Protection:

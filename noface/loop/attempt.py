@@ -7,6 +7,7 @@ What is written, told and returned is masked (I12). What is judged is the change
 read from git again where the judging is done again.
 """
 
+import hmac
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from noface.git.held import held
 from noface.git.refs import RefUpdate
 from noface.git.removal import remove
 from noface.git.repo import hold_ref
+from noface.git.restore import with_files_of
 from noface.git.slots import Slot, give_git
 from noface.git.snapshot import Taken, forget_index, take
 from noface.loop.agent_run import run_agent
@@ -34,13 +36,14 @@ from noface.loop.own_values import own_values
 from noface.loop.prepare import prepare, setup_differs
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.failpoints import hit
-from noface.system.files import real_folder, write_atomic
+from noface.system.files import read_regular, real_folder, write_atomic
 from noface.system.supervise import Canceller
 
 _WORK_FILE = "work.json"
 _PATCH_FILE = "diff.patch"
 _UNDONE_FILE = "undone.patch"
 _PATCH_BYTES_MAX = 20 * 1024 * 1024
+_WORK_BYTES_MAX = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,28 +83,47 @@ def run_attempt(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Te
     return _finished(order, shop, judged)
 
 
-def read_work(directory: Path) -> Work | None:
-    """Return the recorded work of an attempt, or None where it was cut off before."""
-    try:
-        return decode(Work, json.loads((directory / _WORK_FILE).read_text()))
-    except (OSError, ValueError, TypeError, KeyError):
+def read_work(order: AttemptOrder) -> Work | None:
+    """Return the recorded work of an attempt, or None where it was cut off before, or the record is not noface's.
+
+    The file lies where a worker outside a sandbox can write, so it counts only with the mark that the order's seal
+    makes of it.
+    """
+    told = read_regular(Path(order.directory) / _WORK_FILE, _WORK_BYTES_MAX) or b""
+    mark, _, text = told.partition(b"\n")
+    if not order.seal or not hmac.compare_digest(mark, _mark(order, text)):
         return None
+    try:
+        return decode(Work, json.loads(text))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _mark(order: AttemptOrder, text: bytes) -> bytes:
+    return hmac.new(order.seal.encode(), text, "sha256").hexdigest().encode()
+
+
+def _put(path: Path, data: str | bytes) -> None:
+    """Write a file of the attempt's, whatever a worker put in its place.
+
+    Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.
+    """
+    if path.is_dir() and not path.is_symlink():
+        remove(path)
+    write_atomic(path, data, durable=False)
 
 
 def _done_before(order: AttemptOrder, shop: Workshop) -> tuple[Work, Change] | None:
     """Return the recorded work with the change that its commits hold, None where it was cut off before."""
-    directory = Path(order.directory)
-    work = read_work(directory)
+    work = read_work(order)
     if work is None:
         return None
-    work = replace(work, snapshot=_as_held(order, shop, work.snapshot))
+    work = replace(work, snapshot=_as_protected(order, shop, _as_held(order, shop, work.snapshot)))
     diff = shop.plumbing.diff(order.main, work.snapshot.candidate_tree)
     patch = diff.patch[:_PATCH_BYTES_MAX]
-    try:
-        # It tells of the secrets that were known then: the variable that holds one may not be set in this run.
-        masked = (directory / _PATCH_FILE).read_bytes()
-    except OSError:
-        masked = patch
+    # It tells of the secrets that were known then: the variable that holds one may not be set in this run.
+    masked = read_regular(Path(order.directory) / _PATCH_FILE, _PATCH_BYTES_MAX)
+    masked = patch if masked is None else masked
     own = own_values(shop, order.main, work.snapshot, masked)
     masked = shop.masker.patch(masked, MARK, own)
     return work, Change(diff.changes, patch, masked, by_worker=work.changed, cut=len(patch) < len(diff.patch))
@@ -118,6 +140,19 @@ def _as_held(order: AttemptOrder, shop: Workshop, snapshot: Snapshot) -> Snapsho
     return replace(snapshot, candidate=commit)
 
 
+def _as_protected(order: AttemptOrder, shop: Workshop, snapshot: Snapshot) -> Snapshot:
+    """Return a recorded snapshot with what is protected now as it is on main: less may have been when it was taken."""
+    commit = with_files_of(shop.plumbing, order.main, snapshot.candidate, order.protection)
+    if commit == snapshot.candidate:
+        return snapshot
+    shop.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, str(order.number)), commit))
+    tree = shop.plumbing.tree(commit)
+    changes = shop.plumbing.diff(order.main, tree).changes
+    undone = {change.path for change in snapshot.changes} - {change.path for change in changes}
+    edits = tuple(sorted({*snapshot.protected_edits, *undone}))
+    return replace(snapshot, candidate=commit, candidate_tree=tree, changes=changes, protected_edits=edits)
+
+
 def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> tuple[Work, Change] | Failure:
     tell(Progress(order.issue.id, order.number, "workspace", "preparing the workspace"))
     shop.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, "start"), order.start))
@@ -130,8 +165,8 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     give_git(slot, order.issue.id, order.start)
     directory = real_folder(Path(order.directory), shop.plumbing.repository.state_dir)
     place = fresh_place(slot.path, directory)
-    write_atomic(directory / "prompt.md", order.prompt, durable=False)
-    write_atomic(directory / "order.json", json.dumps(order_document(order), indent=1), durable=False)
+    _put(directory / "prompt.md", order.prompt)
+    _put(directory / "order.json", json.dumps(order_document(order), indent=1))
     hit("workspace_built")
     tell(Progress(order.issue.id, order.number, "agent", f"{order.model.name} is working"))
     hit("agent_started")
@@ -147,12 +182,12 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     changed = taken.changed or (order.by_person and bool(taken.snapshot.changes))
     work = Work(agent, masked_snapshot(taken.snapshot, shop.masker, own), taken.patch_hash, changed, said, notes)
     masked = shop.masker.patch(patch, MARK, own)
-    write_atomic(directory / _PATCH_FILE, masked, durable=False)
+    _put(directory / _PATCH_FILE, masked)
     if taken.undone:
         undone = shop.masker.patch(taken.undone[:_PATCH_BYTES_MAX], MARK, own)
-        write_atomic(directory / _UNDONE_FILE, undone, durable=False)
-    # Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.
-    write_atomic(directory / _WORK_FILE, json.dumps(encode(work)), durable=False)
+        _put(directory / _UNDONE_FILE, undone)
+    text = json.dumps(encode(work)).encode()
+    _put(directory / _WORK_FILE, _mark(order, text) + b"\n" + text)
     hit("snapshot_recorded")
     cut = len(patch) < len(taken.patch)
     return work, Change(taken.snapshot.changes, patch, masked, by_worker=changed, cut=cut)
@@ -207,5 +242,5 @@ def _finished(order: AttemptOrder, shop: Workshop, report: AttemptReport) -> Att
     proof = replace(report.proof, candidate=candidate) if report.proof is not None else None
     finished = replace(report, snapshot=replace(snapshot, commit=commit, candidate=candidate), proof=proof)
     finished = masked_report(finished, shop.masker)
-    write_atomic(Path(order.directory) / "report.json", json.dumps(encode(finished), indent=1), durable=False)
+    _put(Path(order.directory) / "report.json", json.dumps(encode(finished), indent=1))
     return finished

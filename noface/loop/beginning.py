@@ -34,7 +34,6 @@ from noface.loop.crew import Crew
 from noface.loop.limits import RunLimits
 from noface.loop.orders import make_order
 from noface.loop.perform import decide, history, settle
-from noface.loop.recover import record_order
 from noface.loop.scratch import taken, wait_for_person
 from noface.loop.workers import Workers
 from noface.system.failpoints import hit
@@ -108,6 +107,5 @@ def _attempt(context: RunContext, issue: Issue, action: Action, workers: Workers
     context.journal.attempt_started(
         context.clock.now(), order, epoch=state.epoch, prompt_hash=prompt_hash, branch=branch
     )
-    record_order(order)
     hit("attempt_started")
     workers.submit(order)

@@ -28,6 +28,7 @@ from noface.loop.outside_changes import OutsideChanges
 from noface.loop.perform import decide, history, settle
 from noface.loop.precheck import AcceptChecked
 from noface.loop.recording import provider_answered, record_attempt
+from noface.loop.recover import as_configured
 from noface.loop.workers import AttemptEnded, Running
 from noface.loop.workshop import GateFlaked, GateRan, Progress
 
@@ -64,7 +65,7 @@ class Conductor:
             self._watch.refresh()
             lift_raised(context)
             for order in resumed:
-                self._crew.workers.submit(order)
+                self._crew.workers.submit(as_configured(context, order))
             self._settle_unfinished()
             while True:
                 self._land()

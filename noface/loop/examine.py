@@ -17,6 +17,7 @@ from noface.core.failure import Failure
 from noface.core.patch_lines import shown
 from noface.gates.secrets import scan, secret_failure
 from noface.git.blobs import BlobReader
+from noface.git.removal import remove
 from noface.loop.secret_blobs import secrets_in_bytes
 from noface.loop.workshop import Workshop
 from noface.system.files import write_atomic
@@ -53,6 +54,7 @@ def _in_the_patch(order: AttemptOrder, change: Change) -> Failure | None:
     if not found.secrets:
         return None
     path = Path(order.directory) / "diff.patch"
+    remove(path)  # a worker may have put a folder there
     write_atomic(path, found.patch.encode("utf-8", "surrogateescape"), durable=False)
     return secret_failure(found.secrets)
 

@@ -12,6 +12,7 @@ from noface.git.survey import survey
 from noface.loop.attempt import read_work
 from noface.store.check import database_facts
 from noface.store.database import Database
+from noface.store.reader import Reader
 from noface.system.lock import holder_of
 from noface.system.sweep import carriers
 
@@ -55,12 +56,13 @@ def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
     try:
         with closing(Database.open(path)) as database:
             rows = database_facts(database)
+            opened = Reader(database).open_attempts()
     except StoreError as error:
         return DatabaseFacts(), error.message, error.hint
-    saved = tuple(
-        replace(attempt, saved=not attempt.outcome and read_work(Path(attempt.directory)) is not None)
-        for attempt in rows.attempts
-    )
+    judged_next = {
+        attempt.directory for attempt in opened if attempt.order is not None and read_work(attempt.order) is not None
+    }
+    saved = tuple(replace(attempt, saved=attempt.directory in judged_next) for attempt in rows.attempts)
     return replace(rows, attempts=saved), "", ""
 
 

@@ -10,8 +10,9 @@ from noface.core.issue import Issue
 from noface.core.prompt_data import FileExcerpt, Told
 from noface.git.repo import slug
 from noface.loop.context import RunContext
+from noface.system.files import read_regular
 
-_PATCH_CHARS_MAX = 1_000_000
+_PATCH_BYTES_MAX = 1_000_000
 _FILES_MAX = 5
 _FILE_BYTES_MAX = 8_000
 
@@ -52,11 +53,7 @@ def prior(attempt: PastAttempt) -> PriorFailure:
 def patch_of(context: RunContext, issue: Issue, number: int) -> str:
     """Return an attempt's diff against main, "" where there is none."""
     path = Path(attempt_directory(context.settings.attempts_dir, issue.id, number)) / "diff.patch"
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(_PATCH_CHARS_MAX)
-    except OSError:
-        return ""
+    return (read_regular(path, _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
 
 
 def told_of(history: History) -> tuple[Told, ...]:

@@ -73,6 +73,7 @@ def make_order(
         known_failures=context.known,
         think=think,
         by_person=start.by_person,
+        seal=secrets.token_hex(32),
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

@@ -19,10 +19,11 @@ from noface.loop.boxes import gate_box, wrapping
 from noface.loop.kept_paths import kept_digest
 from noface.loop.workshop import Workshop
 from noface.system.environment import gate_environment
-from noface.system.files import read_bounded, write_atomic
+from noface.system.files import read_bounded, read_regular, write_atomic
 from noface.system.supervise import Canceller, Command
 
 _TAIL_BYTES = 8_000
+_STAMP_BYTES_MAX = 64 << 20
 _TAIL_LINES = 10
 SETUP_FAILED = "setup-failed"
 """The rule of a setup that failed."""
@@ -169,10 +170,8 @@ def _stamp(shop: Workshop, commit: str) -> str:
 
 
 def _read(stamp: Path) -> str | None:
-    try:
-        return stamp.read_text()
-    except OSError:
-        return None
+    told = read_regular(stamp, _STAMP_BYTES_MAX)
+    return told.decode("utf-8", "replace") if told is not None else None
 
 
 def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failure | None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
-from noface.core.codec import decode, encode
 from noface.core.masked_records import masked_snapshot
 from noface.core.taxonomy import INTERRUPTED, IssueStatus
 from noface.core.worker_run import ModelSpec, Usage
@@ -22,12 +21,13 @@ from noface.loop.deaths import DEATHS_MAX, block_for_deaths, count_death, note_b
 from noface.loop.lost_usage import lost_run
 from noface.loop.messages import attempt_message
 from noface.loop.own_values import own_values
+from noface.loop.protected_files import protection_for
 from noface.store.questions import OpenQuestion
 from noface.store.reader import OpenAttempt
-from noface.system.files import real_folder, write_atomic
+from noface.system.files import read_regular
 from noface.system.sweep import sweep
 
-ORDER_RECORD = "order.record.json"
+_ORDER_BYTES_MAX = 16 << 20
 
 
 def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
@@ -45,38 +45,44 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     resumed = []
     opened = context.reader.open_attempts()
     for attempt in opened:
-        order = _read_order(attempt)
+        order = attempt.order
         deaths = count_death(context, attempt, last)
         if deaths and len(opened) > 1:
             context.suspects.add(attempt.issue_id)
-        if deaths < DEATHS_MAX and order is not None and read_work(Path(attempt.directory)) is not None:
-            resumed.append(_as_configured(context, replace(order, resumed=True)))
+        if deaths < DEATHS_MAX and order is not None and read_work(order) is not None:
+            resumed.append(replace(order, resumed=True))
         else:
             _interrupt(context, attempt, order)
             block_for_deaths(context, attempt, order.issue if order is not None else None, deaths)
     return tuple(resumed)
 
 
-def record_order(order: AttemptOrder) -> None:
-    """Keep an order beside its attempt, so that its work can be judged after a crash. Its variables may be secrets."""
-    directory = Path(order.directory)
-    real_folder(directory, directory.parents[2])  # of the attempts, of the issue, and its own
-    kept = replace(order, model=replace(order.model, env=()))
-    write_atomic(directory / ORDER_RECORD, json.dumps(encode(kept)), durable=False)
+def as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
+    """Return the order of an earlier run as the present configuration and backlog would give it.
+
+    Work that is judged now is judged by what holds now: gates, protected paths, the issue's own commands and paths.
+    """
+    issue = next((issue for issue in context.issues if issue.id == order.issue.id), None)
+    told = order.issue
+    if issue is not None:
+        told = replace(told, paths=issue.paths, accept=issue.accept, recheck=issue.recheck, may_change=issue.may_change)
+    protection = protection_for(context, told, order.main)
+    return replace(
+        order,
+        issue=told,
+        model=_with_variables(context, order.model),
+        gates=context.gates_for(told),
+        protected=protection.patterns,
+        may_change=protection.may_change,
+        any_case=protection.any_case,
+        known_failures=context.known,
+    )
 
 
-def _read_order(attempt: OpenAttempt) -> AttemptOrder | None:
-    try:
-        text = (Path(attempt.directory) / ORDER_RECORD).read_text()
-        return decode(AttemptOrder, json.loads(text))
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
-
-
-def _as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
-    """Return an order with the variables that its record leaves out."""
-    model = context.settings.models.get(order.model.name)
-    return replace(order, model=replace(order.model, env=model.env)) if model is not None else order
+def _with_variables(context: RunContext, model: ModelSpec) -> ModelSpec:
+    """Return a model with the variables that its record leaves out."""
+    present = context.settings.models.get(model.name)
+    return replace(model, env=present.env) if present is not None else model
 
 
 def _settle_landings(context: RunContext) -> None:
@@ -109,9 +115,9 @@ def _drop_questions(context: RunContext) -> None:
 def _model_of(question: OpenQuestion) -> ModelSpec | None:
     """Return the model that a question was put to, as its order tells."""
     try:
-        told = json.loads((Path(question.directory) / "order.json").read_text())["model"]
+        told = json.loads(read_regular(Path(question.directory) / "order.json", _ORDER_BYTES_MAX) or b"")["model"]
         return ModelSpec(question.model, str(told["agent"]), str(told["model"]))
-    except (OSError, ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError):
         return None
 
 
@@ -119,7 +125,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     """Keep what the killed attempt had in its workspace, and record it as charged to nobody, with what it cost."""
     snapshot = _saved(context, attempt, order) if order is not None else None
     log = Path(attempt.directory, "agent.log")
-    run = lost_run(context.shop, _as_configured(context, order).model, log) if order is not None else None
+    run = lost_run(context.shop, _with_variables(context, order.model), log) if order is not None else None
     report = AttemptReport(
         attempt.token, attempt.issue_id, attempt.number, agent=run, snapshot=snapshot, interrupted=True
     )
@@ -140,7 +146,7 @@ def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Sn
             start=attempt.start,
             main=attempt.main,
             message=attempt_message(order, INTERRUPTED),
-            protection=order.protection,
+            protection=protection_for(context, order.issue, attempt.main),
             limits=context.shop.limits,
         )
     except GitError:

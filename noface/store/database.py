@@ -11,8 +11,9 @@ from typing import Self
 from noface.errors import StoreError
 from noface.store.odd_text import Connection
 
-SCHEMA_VERSION = 3
-_SCRIPTS = {0: ("schema.sql",), 1: ("migration_2.sql", "migration_3.sql"), 2: ("migration_3.sql",)}
+SCHEMA_VERSION = 4
+_MIGRATIONS = ("migration_2.sql", "migration_3.sql", "migration_4.sql")
+_SCRIPTS = {0: ("schema.sql",), 1: _MIGRATIONS, 2: _MIGRATIONS[1:], 3: _MIGRATIONS[2:]}
 """What brings a database of a version to the present one; 0 is an empty one."""
 _BUSY_SECONDS = 10.0
 _HEADER = b"SQLite format 3\0"

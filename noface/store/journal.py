@@ -1,6 +1,7 @@
 """Writes what happens: each method is one transaction that appends an event and moves the rows people look at."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from noface.core.actions import Action, kind_of
@@ -145,7 +146,8 @@ class Journal:
         with self._db.transaction() as connection:
             connection.execute(
                 "INSERT INTO attempts (token, issue_id, number, epoch, run_id, model, tier, slot, main, start,"
-                " directory, prompt_hash, started_at, think) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " directory, prompt_hash, started_at, think, record)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     order.token,
                     order.issue.id,
@@ -161,6 +163,7 @@ class Journal:
                     prompt_hash,
                     at,
                     order.think,
+                    dumps(_kept(order)),
                 ),
             )
             connection.execute(
@@ -348,3 +351,8 @@ class Journal:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
             connection.execute("UPDATE issues SET merged_commit = ?, block = NULL WHERE id = ?", (commit, issue_id))
             self.status(at, issue_id, IssueStatus.MERGED, f"merged as {commit[:12]}{more}")
+
+
+def _kept(order: AttemptOrder) -> AttemptOrder:
+    """Return what is kept of an order: its variables may be secrets, and its prompt lies with the attempt."""
+    return replace(order, prompt="", model=replace(order.model, env=()))

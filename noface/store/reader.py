@@ -5,7 +5,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
-from noface.core.attempt import PastAttempt
+from noface.core.attempt import AttemptOrder, PastAttempt
 from noface.core.breaker import Breaker
 from noface.core.codec import decode
 from noface.core.failure import Failure
@@ -32,6 +32,15 @@ class OpenAttempt:
     main: str
     start: str
     directory: str
+    record: str | None
+
+    @property
+    def order(self) -> AttemptOrder | None:
+        """The order it was given, None where that is not known: a noface before schema 4 began it."""
+        try:
+            return decode(AttemptOrder, json.loads(self.record or ""))
+        except (ValueError, TypeError, KeyError):
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +138,8 @@ class Reader:
     def open_attempts(self) -> tuple[OpenAttempt, ...]:
         """Return the attempts without an outcome."""
         rows = self._db.rows(
-            "SELECT token, issue_id, number, slot, main, start, directory FROM attempts WHERE outcome IS NULL"
+            "SELECT token, issue_id, number, slot, main, start, directory, record FROM attempts"
+            " WHERE outcome IS NULL"
             " ORDER BY started_at, token"
         )
         return tuple(OpenAttempt(**dict(row)) for row in rows)

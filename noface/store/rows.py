@@ -58,6 +58,7 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
         "changed": dumps([change.path for change in snapshot.changes[:_CHANGED_MAX]] if snapshot else []),
         "lines": sum((c.added or 0) + (c.deleted or 0) for c in snapshot.changes) if snapshot else 0,
         "report": dumps(report.worker) if report.worker else None,
+        "record": None,
     }
 
 

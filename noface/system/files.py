@@ -87,6 +87,18 @@ def open_regular(path: Path) -> int | None:
     return None
 
 
+def read_regular(path: Path, bytes_max: int) -> bytes | None:
+    """Return the first bytes of a regular file, None where there is none that can be read."""
+    descriptor = open_regular(path)
+    if descriptor is None:
+        return None
+    try:
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read(bytes_max)
+    except OSError:
+        return None
+
+
 def _mode_to_keep(path: Path) -> int | None:
     try:
         mode = path.stat(follow_symlinks=False).st_mode

@@ -4,7 +4,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-_ORDER_FILE = "order.record.json"
+from noface.system.files import read_regular
+
+_ORDER_FILE = "order.json"
 _ORDER_BYTES_MAX = 16 << 20
 
 
@@ -14,8 +16,8 @@ def agent_of(folder: Path, model: str, models: Mapping[str, object]) -> str:
     `models` are the tables of [models.NAME] by name; `model` is the one that wrote the log.
     """
     try:
-        with (folder / _ORDER_FILE).open("rb") as file:
-            return str(json.loads(file.read(_ORDER_BYTES_MAX))["model"]["agent"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        told = read_regular(folder / _ORDER_FILE, _ORDER_BYTES_MAX) or b""
+        return str(json.loads(told)["model"]["agent"])
+    except (ValueError, TypeError, KeyError, RecursionError):
         entry = models.get(model)
         return str(entry.get("agent", "")) if isinstance(entry, Mapping) else ""

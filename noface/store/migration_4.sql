@@ -1,0 +1,2 @@
+-- From schema 3 to 4: the order of an attempt that is under way is kept here, out of its worker's reach.
+ALTER TABLE attempts ADD COLUMN record TEXT;
