@@ -57,6 +57,7 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
             env_pass=tuple(gate.env_pass),
             boxed=(gate.sandbox or config.sandbox.kind) != "none",
             network=(gate.network or config.sandbox.network) == "on",
+            fixes=gate.fixes,
         )
         for gate in config.gates
     )

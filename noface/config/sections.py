@@ -113,6 +113,11 @@ class Gate(Section):
         le=3,
         description="run it again so often (0 to 3) where it fails; passing then marks it as flaky, which is shown",
     )
+    fixes: bool = Field(
+        default=False,
+        description="true: what it changes in files of the work (a formatter, `--fix`) becomes part of the work, and"
+        " all gates run again; false: a gate that changes files fails",
+    )
     report: OptionalPath = Field(
         default="",
         description="the JUnit XML file that the command writes, inside the repository",

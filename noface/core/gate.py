@@ -20,7 +20,7 @@ class GateSpec:
 
     `retries` is how often it is run again where it fails. `env_pass` are patterns of the variables of noface's own that
     it gets beside the usual. `boxed`: it runs in the sandbox, where there is one, and there with the network or
-    without.
+    without. `fixes`: what it changes in files of the change becomes part of the work.
     """
 
     name: str
@@ -34,6 +34,7 @@ class GateSpec:
     env_pass: tuple[str, ...] = ()
     boxed: bool = True
     network: bool = True
+    fixes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

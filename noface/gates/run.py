@@ -46,6 +46,12 @@ def log_name(gate: GateSpec) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", gate.name)
 
 
+def log_names(gate: GateSpec) -> tuple[str, str]:
+    """Return the names of a gate's logs: what it wrote to standard output, and to standard error."""
+    name = log_name(gate)
+    return f"{name}.out", f"{name}.err"
+
+
 def run_gate(
     launcher: Launcher,
     gate: GateSpec,
@@ -59,8 +65,7 @@ def run_gate(
     `known_failures` are the tests that fail on main, too (baseline "only-new"); None: the gate must be green.
     """
     place.logs.mkdir(parents=True, exist_ok=True)
-    name = log_name(gate)
-    stdout, stderr = place.logs / f"{name}.out", place.logs / f"{name}.err"
+    stdout, stderr = (place.logs / name for name in log_names(gate))
     for log in (stdout, stderr):
         log.unlink(missing_ok=True)
     ended = launcher.run(

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.core.failure import Failure
-from noface.core.gate import GateSpec, Proof
+from noface.core.gate import GateResult, GateSpec, Proof
 from noface.core.issue import Issue
 from noface.core.proof import all_hard_passed, worst
 from noface.core.taxonomy import FailureKind
@@ -45,6 +45,8 @@ def prove(
         return None
     if gated.failure is not None:
         return gated.failure
+    if gated.fixed:
+        return _to_be_fixed(gated.results[-1])
     red = worst(gated.results)
     if red is not None:
         on_main = main_is_red(shop, task, red, gates, cancel, tell) if known is None else None
@@ -53,6 +55,12 @@ def prove(
         return Failure(FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False)
     keys = tuple(shop.key(merge.tree, result.gate) for result in gated.results)
     return Proof(merge.tree, main, candidate, gated.results, keys)
+
+
+def _to_be_fixed(result: GateResult) -> Failure:
+    """Return the failure of work that a gate with `fixes` changes once more after main moved: it is done again."""
+    message = f"gate {result.gate.name} changes files of the work once it is merged with the present main"
+    return Failure(FailureKind.MERGE_CONFLICT, message, rule="gate-changed-files", gate=result.gate.name, charged=False)
 
 
 def _overruled(failure: Failure, main: str) -> Failure:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from noface.core.attempt import AttemptOrder, AttemptReport
+from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
 from noface.core.classify.agent import without_changes
 from noface.core.failure import Failure
 from noface.core.gate import GateResult, Proof
@@ -13,6 +13,7 @@ from noface.core.worker_run import AgentRun
 from noface.git.held import held_merge
 from noface.git.repo import hold_ref
 from noface.loop.examine import Change, examine_change, mask_secrets
+from noface.loop.fixes import with_fixes
 from noface.loop.gating import Gated, gate_task, gate_tree
 from noface.loop.red_main import main_is_red
 from noface.loop.workshop import Progress, Tell, Workshop
@@ -46,26 +47,34 @@ def judge(
     early = _before_gates(order, shop, report, change, None if left else nothing)
     if early is not None:
         return replace(report, failure=early)
-    snapshot = report.snapshot
-    assert snapshot is not None  # noqa: S101 - _before_gates has answered for one without
+    snapshot = _snapshot(report)
     main = shop.plumbing.main()
     tree, conflicts = _merged(shop, main, order, report)
     if tree is None:
         return replace(report, failure=conflict(conflicts))
     tell(Progress(order.issue.id, order.number, "gate", "running the gates"))
     gated = gate_tree(order, shop, tree, snapshot.candidate, main, cancel, tell, known=order.known_failures)
+    if gated is not None and gated.fixed:
+        report, gated = with_fixes(order, shop, report, main, gated, cancel, tell)
     if gated is None:
         return replace(report, interrupted=True)
     report = replace(report, gates=gated.results, notes=(*report.notes, *_flaky(gated.results)))
     judged = _after_gates(order, report, gated, main, shop)
     failed = worst(gated.results)
     if judged.failure is not None and judged.failure.charged and failed is not None and order.known_failures is None:
-        task = gate_task(order, tree, snapshot.candidate, main)
+        task = gate_task(order, gated.tree, _snapshot(report).candidate, main)
         on_main = main_is_red(shop, task, failed, order.gates, cancel, tell)
         if on_main is not None:
             return replace(judged, failure=on_main)
     red = judged.failure is not None and judged.failure.charged
     return replace(judged, failure=nothing) if red and nothing is not None else judged
+
+
+def _snapshot(report: AttemptReport) -> Snapshot:
+    """Return the snapshot of a report whose work is judged: such work has one."""
+    snapshot = report.snapshot
+    assert snapshot is not None  # noqa: S101 - _before_gates has answered for one without
+    return snapshot
 
 
 def _unchanged(order: AttemptOrder, report: AttemptReport) -> Failure:
@@ -131,8 +140,7 @@ def _after_gates(order: AttemptOrder, report: AttemptReport, gated: Gated, main:
     if not all_hard_passed(order.gates, gated.results):
         message = "not every hard gate was run"
         return replace(report, failure=Failure(FailureKind.ENVIRONMENT, message, rule="gates-missing", charged=False))
-    snapshot = report.snapshot
-    assert snapshot is not None  # noqa: S101 - see judge
+    snapshot = _snapshot(report)
     if order.known_failures is not None and main != order.main:
         return report  # main's failing tests may be others by now: the landing proves it against those
     keys = tuple(shop.key(gated.tree, result.gate) for result in gated.results)

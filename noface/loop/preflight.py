@@ -10,6 +10,7 @@ from noface.core.taxonomy import FailureKind
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import told_by_names
 from noface.loop.agent_run import missing_program
+from noface.loop.bench import CHANGED_FILES
 from noface.loop.confinement import Lack, lacks, setup_lacks
 from noface.loop.context import RunContext
 from noface.loop.gating import Gated, Known
@@ -17,6 +18,7 @@ from noface.loop.precheck import check_baseline
 from noface.loop.prepare import SETUP_FAILED, SETUP_PASSING
 from noface.system.supervise import Canceller
 
+_MAY_FIX = "With `fixes = true` in its [[gates]] entry it may change files of the work, once main is as it wants it."
 _OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate kind = "build".'
 
 
@@ -167,6 +169,8 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
     if only_new:
         return f"Make main green first: {names} names no failing tests, so what is new cannot be told from what is old."
     failures = [result.failure for result in red if result.failure is not None]
+    if any(failure.rule == CHANGED_FILES for failure in failures):
+        return "Commit what the gate writes; or have it only check. " + _MAY_FIX
     if failures and all(failure.kind is FailureKind.ENVIRONMENT for failure in failures):
         return "Install what is missing, or have `[project] setup` make it in each workspace (`noface config example`)."
     if not all(_by_names(result) for result in red):

@@ -71,7 +71,8 @@ class SandboxRules:
 class Workshop:
     """Everything a worker thread may use. `memo` is filled by the loop and only read here.
 
-    `counts` holds how many tests a gate's command ran on main. `passed` are the patterns of all gates' `env_pass`.
+    `counts` holds how many tests a gate's command ran on main; `rewriting` the commands that write files of the tree
+    there, with what they hold already. `passed` are the patterns of all gates' `env_pass`.
     """
 
     plumbing: Plumbing
@@ -85,6 +86,7 @@ class Workshop:
     state_marker: str
     memo: Mapping[str, GateResult] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
+    rewriting: set[str] = field(default_factory=set)
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
     sandbox: SandboxRules = field(default_factory=SandboxRules)
     passed: tuple[str, ...] = ()

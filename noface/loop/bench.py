@@ -1,0 +1,257 @@
+"""A gate slot with a task: made ready, one gate run in it at a time, and what each gate left told from what was there.
+
+Gates run the change's own code, which could make a later gate pass. So a gate finds the task's tree, what setup left in
+the kept paths, and what the build gates before it have made there and elsewhere; nothing else. And what a gate judged
+must be what lands: where one leaves a file of the tree other than it was, its verdict is about something else.
+"""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from noface.core.failure import Failure
+from noface.core.fixing import only_checking
+from noface.core.gate import GateKind, GateResult, GateSpec
+from noface.core.masked_records import masked_gate
+from noface.core.taxonomy import FailureKind
+from noface.gates.run import GatePlace, log_name, log_names, run_gate
+from noface.git.private_config import with_private_config
+from noface.git.refs import RefUpdate
+from noface.git.removal import remove
+from noface.git.repo import hold_ref
+from noface.git.slots import Slot, give_git, in_use
+from noface.loop.boxes import gate_box, wrapping
+from noface.loop.kept_paths import kept_digest
+from noface.loop.leftovers import Files, changed, files_in, remove_new, restore_tracked
+from noface.loop.prepare import prepare_gate_slot
+from noface.loop.workshop import Progress, Tell, Workshop
+from noface.system.environment import gate_environment
+from noface.system.failpoints import hit
+from noface.system.files import real_folder
+from noface.system.supervise import Canceller
+
+Known = tuple[tuple[str, tuple[str, ...]], ...]
+CHANGED_FILES = "gate-changed-files"
+"""The rule of a gate that leaves files of the tree other than they were."""
+
+_SHOWN_MAX = 10
+_EXCERPT_BYTES_MAX = 6_000
+_FAILED_AS = {
+    GateKind.BUILD: FailureKind.RUNTIME_ERROR,
+    GateKind.LINT: FailureKind.LINT_FAILURE,
+    GateKind.TEST: FailureKind.TEST_FAILURE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to gate, and where: `main` is what the slot's kept paths come from; `name` picks the slot."""
+
+    issue_id: str
+    number: int
+    token: str
+    name: str
+    tree: str
+    commit: str
+    main: str
+    logs: Path
+
+    @property
+    def on_main(self) -> bool:
+        """True where it is main itself that is gated."""
+        return self.commit == self.main
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What the last gate did to files of the tree: `written` are other now, `rewritten` were written and are the same.
+
+    `fixed` is the tree with what was written, where the gate may write.
+    """
+
+    written: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
+    fixed: str = ""
+
+
+@dataclass(slots=True)
+class Bench:
+    """A gate slot with a task: makes it ready, and runs gates in it.
+
+    `files` and `kept` tell what the next gate may find there, beside the kept paths and in them; `left` what lies there
+    since the last gate.
+    """
+
+    shop: Workshop
+    slot: Slot
+    task: Task
+    cancel: Canceller
+    tell: Tell
+    known: Known | None
+    files: Files = field(default_factory=dict)
+    left: Files = field(default_factory=dict)
+    kept: str = ""
+    traces: Traces = field(default_factory=Traces)
+
+    def ready(self) -> Failure | None:
+        """Check the task's tree out, clean; return why that failed, if it did."""
+        shop, slot, task = self.shop, self.slot, self.task
+        if not task.on_main:
+            shop.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), task.tree))
+        failure = prepare_gate_slot(shop, slot, task.tree, task.main, task.token, self.cancel)
+        if failure is None:
+            self._take_note()
+            hit("gate_checkout")
+        return failure
+
+    def settle(self, before: tuple[GateSpec, ...]) -> Failure | None:
+        """Undo what the last of the gates `before` has left, unless it was a build; return why that failed."""
+        last = before[-1]
+        other = changed(self.files, self.left)
+        if last.kind is GateKind.BUILD:
+            self._keep_build(other)
+            return None
+        kept_untouched = self._kept_now() == self.kept
+        if kept_untouched and not other:
+            remove_new(self.slot, self.files, self.left)
+            give_git(self.slot, self.task.issue_id or "main", self.task.commit)
+            return None
+        if not kept_untouched:
+            said = f"{last.name} wrote to the kept paths: they are made anew"
+            self.tell(Progress(self.task.issue_id, self.task.number, "gate", said))
+        failure = self.ready()
+        if failure is None:
+            self.build(before, f"after-{log_name(last)}")
+        return failure
+
+    def build(self, before: tuple[GateSpec, ...], folder: str) -> bool:
+        """Run the build gates among those `before` again; False where that was cancelled."""
+        for gate in before:
+            if gate.kind is GateKind.BUILD:
+                if self.run(gate, folder) is None:
+                    return False
+                self._keep_build(changed(self.files, self.left))
+        return True
+
+    def run(self, gate: GateSpec, folder: str) -> GateResult | None:
+        """Run one gate once, with its logs in `folder` of the task's; None where it was cancelled."""
+        shop, task = self.shop, self.task
+        self.tell(Progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name))
+        known_here = dict(self.known).get(gate.name) if self.known is not None else None
+        allowed = frozenset(known_here or ()) if self.known is not None else None
+        result = run_gate(shop.launcher, gate, self._place(gate, folder), shop.clock.now(), self.cancel, allowed)
+        if result is None:
+            return None
+        if result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT:
+            result = _blamed(shop, task, gate, result)
+        result = _counted(shop, task, gate, result)
+        self.left = files_in(self.slot)
+        self.traces = self._traces(gate)
+        if self.traces.written and result.failure is None:
+            result = replace(result, failure=self._changed_files(gate))
+        return masked_gate(result, shop.masker)
+
+    def _place(self, gate: GateSpec, folder: str) -> GatePlace:
+        shop, task = self.shop, self.task
+        env = gate_environment(gate.env_pass, shop.markers(task.token))
+        box, env = gate_box(shop, self.slot, env, network=gate.network) if gate.boxed else (None, env)
+        logs = real_folder(task.logs / folder, shop.plumbing.repository.state_dir)
+        for log in log_names(gate):
+            remove(logs / log)  # an agent outside a sandbox may have put a folder there
+        if box is None:
+            env = with_private_config(env, logs, shop.plumbing.repository.identity, self.slot.path)
+        return GatePlace(
+            folder=self.slot.path,
+            logs=logs,
+            tree=task.tree,
+            list_files=lambda: shop.plumbing.paths(task.tree),
+            log_bytes_max=shop.log_bytes_max,
+            env=env,
+            box=box,
+            wrap=wrapping(shop, str(self.slot.path)) if gate.boxed else (),
+        )
+
+    def _traces(self, gate: GateSpec) -> Traces:
+        """Look at what became of the tree's files; git is asked only where the file system says that one was written.
+
+        Links, modes and files that are gone count as well.
+        """
+        paths = set(self.shop.plumbing.paths(self.task.tree)) if (other := changed(self.files, self.left)) else set()
+        touched = other & paths
+        if not touched:
+            return Traces()
+        with in_use(self.slot) as git:
+            git.run("update-index", "-q", "--refresh")
+            told = git.ask("diff-index", "--name-only", "-z", "--no-renames", self.task.tree)
+            written = tuple(path for path in told.split("\0") if path)
+            fixed = ""
+            if written and gate.fixes and not self.task.on_main:
+                feed = "\0".join(f":(top,literal){path}" for path in written).encode("utf-8", "surrogateescape")
+                git.ask("add", "-u", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=feed)
+                fixed = git.ask("write-tree")
+        return Traces(written, tuple(sorted(touched - set(written))), fixed)
+
+    def _changed_files(self, gate: GateSpec) -> Failure:
+        """Return the failure of a gate that was green and left the tree other than it had it: it proves nothing."""
+        written = self.traces.written
+        shown = ", ".join(written[:_SHOWN_MAX])
+        more = f" and {len(written) - _SHOWN_MAX} more" if len(written) > _SHOWN_MAX else ""
+        with in_use(self.slot) as git:
+            asked = ("diff-index", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", self.task.tree)
+            patch = git.run(*asked).stdout[:_EXCERPT_BYTES_MAX].decode("utf-8", "replace")
+        return Failure(
+            _FAILED_AS[gate.kind],
+            f"it passed, but it changed files that it checks: {shown}{more}. What it proved is not what would land."
+            f" Commit what it writes; or have it only check, by {only_checking(gate.command)}",
+            rule=CHANGED_FILES,
+            location=written[0],
+            signature=f"{CHANGED_FILES}:{','.join(written)}",
+            evidence=written[:_SHOWN_MAX],
+            excerpt=f"What the gate {gate.name} made of your files:\n{patch}",
+            gate=gate.name,
+        )
+
+    def _keep_build(self, other: frozenset[str]) -> None:
+        """Take what a build gate made for what the next gate may find; the tree's own files are as before."""
+        if other:
+            paths = set(self.shop.plumbing.paths(self.task.tree))
+            restore_tracked(self.slot, self.task.tree, sorted(other & paths))
+        self._take_note()
+
+    def _take_note(self) -> None:
+        give_git(self.slot, self.task.issue_id or "main", self.task.commit)
+        self.files = self.left = files_in(self.slot)
+        self.kept = self._kept_now()
+
+    def _kept_now(self) -> str:
+        return kept_digest(self.slot.path / path for path in self.slot.keep)
+
+
+def _counted(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
+    """Refuse a green test gate that tells of no test where main's run did: `os._exit(0)` also ends with exit 0."""
+    if task.on_main:
+        if result.tests_run:
+            shop.counts[gate.command] = result.tests_run
+        return result
+    expected = shop.counts.get(gate.command)
+    if result.failure is not None or result.tests_run or not expected or gate.kind is not GateKind.TEST:
+        return result
+    message = f"exit code 0, but no test is told of; on main this gate ran {expected}"
+    failure = Failure(
+        FailureKind.NO_TESTS,
+        message,
+        rule="no-tests-where-main-has",
+        signature="no-tests-where-main-has",
+        evidence=(message,),
+        gate=gate.name,
+    )
+    return replace(result, failure=failure)
+
+
+def _blamed(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
+    """Charge an environment failure to the change where the same gate has passed on main with the same set-up."""
+    green = shop.memo.get(shop.key(shop.plumbing.tree(task.main), gate))
+    if green is None or green.failure is not None or green.flaky or result.failure is None:
+        return result  # a gate that is green only now and then blames nobody
+    note = f"the same gate passes on main ({task.main[:12]}), so the change is to blame"
+    failure = replace(result.failure, charged=True, evidence=(*result.failure.evidence, note))
+    return replace(result, failure=failure)
