@@ -25,5 +25,6 @@ _ONLY_CHECKS = (
 
 
 def only_checking(command: str) -> str:
-    """Return how the tool of a gate's command is told to check only, as a phrase."""
-    return next((said for pattern, said in _ONLY_CHECKS if re.search(pattern, command)), "the option that only checks")
+    """Return what to do about a command that changes files: have its tool only check, and how, where that is known."""
+    said = next((said for pattern, said in _ONLY_CHECKS if re.search(pattern, command)), "")
+    return f"have it only check: {said}" if said else "have it only check"

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 _SEPARATORS = re.compile(r"&&|\|\||[;|&\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_NUMBER = re.compile(r"\d+(\.\d+)?[smhd]?")
+_RUNS_ANOTHER = ("time", "timeout", "nice", "xargs", "command", "!", "{", "(", "if", "then", "do", "while")
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "source", ".", "exec", "env")
 
 
@@ -30,6 +32,18 @@ def run_scripts(commands: tuple[str, ...]) -> tuple[str, ...]:
             if words and (by_shell or "/" in words[0]):  # a bare name is looked up on PATH, not in the checkout
                 found.append(words[0])
     return _inner(found)
+
+
+def called_programs(command: str) -> tuple[str, ...]:
+    """Return the names of programs that a shell command calls, as far as its words show; "sh -c" texts are not read."""
+    found = []
+    for part in _SEPARATORS.split(command):
+        words = [word for word in _words(part) if not _ASSIGNMENT.match(word)]
+        while words and words[0].rpartition("/")[2] in (*_SHELLS, *_RUNS_ANOTHER):
+            found.append(words[0])
+            words = [word for word in words[1:] if not word.startswith("-") and not _NUMBER.fullmatch(word)]
+        found += words[:1]
+    return tuple(dict.fromkeys(name.lstrip("({!") for name in found if name.lstrip("({!")))
 
 
 def _words(command: str) -> list[str]:

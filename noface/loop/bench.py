@@ -201,9 +201,8 @@ class Bench:
         return Failure(
             _FAILED_AS[gate.kind],
             f"it passed, but it changed files that it checks: {shown}{more}. What it proved is not what would land."
-            f" Commit what it writes; or have it only check, by {only_checking(gate.command)}",
+            f" Commit what it writes, or {only_checking(gate.command)}",
             rule=CHANGED_FILES,
-            location=written[0],
             signature=f"{CHANGED_FILES}:{','.join(written)}",
             evidence=written[:_SHOWN_MAX],
             excerpt=f"What the gate {gate.name} made of your files:\n{patch}",

@@ -31,13 +31,13 @@ class AcceptChecked:
     broken: BaseException | None = None
 
 
-def check_baseline(context: RunContext, cancel: Canceller) -> Gated | None:
-    """Run the project's gates on main's tree; None where interrupted."""
+def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gated | None:
+    """Run the project's gates on main's tree; None where interrupted. `anew`: also those that are known to be green."""
     plumbing = context.shop.plumbing
     main = plumbing.main()
     logs = Path(context.settings.attempts_dir).parent / "baseline"
     task = Task("", 0, "baseline", LANDING_SLOT, plumbing.tree(main), main, main, logs)
-    return run_gates(context.shop, task, context.settings.gates, cancel, context.inbox.put, None)
+    return run_gates(context.shop, task, context.settings.gates, cancel, context.inbox.put, None, anew=anew)
 
 
 def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> AcceptChecked:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult
-from noface.core.taxonomy import FailureKind
+from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import told_by_names
 from noface.loop.agent_run import missing_program
@@ -19,6 +19,7 @@ from noface.loop.prepare import SETUP_FAILED, SETUP_PASSING
 from noface.system.supervise import Canceller
 
 _MAY_FIX = "With `fixes = true` in its [[gates]] entry it may change files of the work, once main is as it wants it."
+_SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.APPROVAL)
 _OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate kind = "build".'
 
 
@@ -59,14 +60,17 @@ def check_scripts(context: RunContext) -> None:
 
 
 def preflight(context: RunContext, cancel: Canceller) -> Preflight:
-    """Run the gates on main, unless that very tree is known to be green.
+    """Run the gates on main; what an earlier run found counts only where a run that was cut off goes on.
 
-    Raises UsageError (agents), BaselineRedError (a hard gate is red, unless only new failures count; or
-    setup fails).
+    The machine may have changed since: a tool may be gone, a service down. Where there is nothing to work on, what is
+    known is enough.
+
+    Raises UsageError (agents), BaselineRedError (a hard gate is red, unless only new failures count; or setup fails).
     """
     check_agents(context)
     check_scripts(context)
-    gated = check_baseline(context, cancel)
+    fresh = not context.reader.cut_off_before(context.run_id) and _anything_to_do(context)
+    gated = check_baseline(context, cancel, anew=fresh)
     if gated is None:
         raise KeyboardInterrupt
     if gated.failure is not None:
@@ -85,6 +89,16 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     if unreadable:
         raise _red(unreadable, found, only_new=True)
     return Preflight(_known(gated), gated.results)
+
+
+def _anything_to_do(context: RunContext) -> bool:
+    """Tell whether the backlog may hold work: an issue that is not settled, or was edited since it was."""
+    states = context.reader.states()
+    for issue in context.tracker.backlog().issues:
+        state = states.get(issue.id)
+        if state is None or state.status not in _SETTLED or state.content_hash != issue.content_hash:
+            return True
+    return False
 
 
 def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:

@@ -10,6 +10,10 @@ from noface.loop.gating import Task, run_gates
 from noface.loop.workshop import Tell, Workshop
 from noface.system.supervise import Canceller
 
+_BELIEVED_S = 300.0
+_BELIEVED_RUNS = 10
+"""So long, in seconds and in the gate's own runs, a gate that passed on main is believed to pass there still."""
+
 
 def main_is_red(
     shop: Workshop,
@@ -21,27 +25,29 @@ def main_is_red(
 ) -> Failure | None:
     """Return the failure of main itself at the gate that `failed` on the task's tree; None where main passes it.
 
-    Nothing is run where the gate is known to be green on main's tree, which it is unless somebody else moved main.
-    An issue's own `accept` is red on main by right.
+    That it was green there before does not count: the machine may have changed since (a tool gone, a service down). So
+    it runs once in a run, and again where that is long ago by the time the gate takes. An issue's own `accept` is red
+    on main by right.
     """
     tree = shop.plumbing.tree(task.main)
-    known = shop.memo.get(shop.key(tree, failed.gate))
-    if failed.gate.accept or (known is not None and known.failure is None):
+    key, now = shop.key(tree, failed.gate), shop.clock.now()
+    seen = shop.main_green.get(key)
+    if failed.gate.accept or (seen is not None and now < seen + max(_BELIEVED_S, _BELIEVED_RUNS * failed.seconds)):
         return None
     needed = tuple(gate for gate in gates if gate.kind is GateKind.BUILD and gate != failed.gate)
     on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main")
-    gated = run_gates(shop, on_main, (*needed, failed.gate), cancel, tell, None)
-    red = worst(gated.results) if gated is not None and gated.failure is None else None
+    gated = run_gates(shop, on_main, (*needed, failed.gate), cancel, tell, None, anew=True)
+    if gated is None or gated.failure is not None:
+        return None
+    red = worst(gated.results)
     if red is None or red.failure is None:
+        shop.main_green[key] = now
         return None
     name = shop.plumbing.repository.main_name
     return replace(
         red.failure,
         kind=FailureKind.BASELINE_RED,
-        message=(
-            f"{name} itself is red at gate {red.gate.name} ({task.main[:12]}, which noface has not proven):"
-            f" {red.failure.message}"
-        ),
+        message=(f"{name} itself is red at gate {red.gate.name} ({task.main[:12]}): {red.failure.message}"),
         rule="main-is-red",
         charged=False,
     )

@@ -11,6 +11,7 @@ from noface.agents.base import Agent, EventKind
 from noface.core.classify.diff import DiffLimits
 from noface.core.gate import GateResult, GateSpec
 from noface.core.masking import Masker
+from noface.core.named_files import called_programs
 from noface.core.proof import gate_key
 from noface.core.worker_run import Usage
 from noface.git.repo import Plumbing
@@ -19,6 +20,7 @@ from noface.git.snapshot import Limits
 from noface.system.clock import Clock
 from noface.system.environment import passed_digest
 from noface.system.failpoints import hit
+from noface.system.programs import programs_digest
 from noface.system.supervise import Launcher
 
 LANDING_SLOT = "land"
@@ -72,7 +74,8 @@ class Workshop:
     """Everything a worker thread may use. `memo` is filled by the loop and only read here.
 
     `counts` holds how many tests a gate's command ran on main; `rewriting` the commands that write files of the tree
-    there, with what they hold already. `passed` are the patterns of all gates' `env_pass`.
+    there, with what they hold already; `main_green` when a gate, by its key, last passed on main in this run. `passed`
+    are the patterns of all gates' `env_pass`.
     """
 
     plumbing: Plumbing
@@ -87,6 +90,7 @@ class Workshop:
     memo: Mapping[str, GateResult] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     rewriting: set[str] = field(default_factory=set)
+    main_green: dict[str, float] = field(default_factory=dict)
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
     sandbox: SandboxRules = field(default_factory=SandboxRules)
     passed: tuple[str, ...] = ()
@@ -112,14 +116,14 @@ class Workshop:
 
     def key(self, tree: str, gate: GateSpec) -> str:
         """Return the memo key of a gate on a tree here."""
-        return gate_key(tree, gate, self.environment)
+        return gate_key(tree, gate, self.fingerprint(gate))
 
-    @property
-    def environment(self) -> str:
+    def fingerprint(self, gate: GateSpec) -> str:
         """Name what a gate's result depends on besides tree and command: programs found, platform, setup, sandbox."""
         box = (bool(self.sandbox.bubblewrap), self.sandbox)
         parts = (os.environ.get("PATH", ""), sys.platform, self.setup.command, *self.setup.inputs)
         parts += (repr(box), passed_digest(self.passed))
+        parts += (programs_digest((*called_programs(gate.command), *called_programs(self.setup.command))),)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
