@@ -58,6 +58,8 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
             boxed=(gate.sandbox or config.sandbox.kind) != "none",
             network=(gate.network or config.sandbox.network) == "on",
             fixes=gate.fixes,
+            leaky=config.run.allow_leaky_gates,
+            canary=gate.canary,
         )
         for gate in config.gates
     )

@@ -25,6 +25,7 @@ _PRICES = ("usd_per_mtok_in", "usd_per_mtok_out")
 def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with `data`, the tables of noface.toml as tomllib gave them."""
     yield from _gate_names(data)
+    yield from _canaries(data)
     yield from _models(data)
     yield from _default_model(data)
     yield from _named_models(data)
@@ -51,6 +52,16 @@ def _gate_names(data: Mapping[str, Any]) -> Iterator[Problem]:
         if isinstance(name, str) and first.setdefault(name, index) != index:
             yield Problem(
                 ("gates", index, "name"), f'expected a unique name; "{name}" is gate {first[name] + 1} already'
+            )
+
+
+def _canaries(data: Mapping[str, Any]) -> Iterator[Problem]:
+    for index, gate in enumerate(tables_of(data.get("gates"))):
+        if gate.get("canary") is False and not gate.get("canary_reason"):
+            yield Problem(
+                ("gates", index, "canary"),
+                "a gate that stays green with broken sources proves nothing about them; say in canary_reason why this"
+                " one rightly does",
             )
 
 

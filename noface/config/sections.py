@@ -89,6 +89,10 @@ class Run(Section):
         description="where workspaces lie, outside the repository; by default in the user's cache folder",
         examples=["~/noface-slots"],
     )
+    allow_leaky_gates: bool = Field(
+        default=False,
+        description="true: run with gates that reach your checkout or test something else than the workspace",
+    )
     baseline: Literal["require-green", "only-new"] = Field(
         default="require-green",
         description='what main must be: "require-green", or "only-new" to accept tests that fail on main already',
@@ -130,6 +134,15 @@ class Gate(Section):
     )
     sandbox: SandboxKind | None = Field(
         default=None, description="the sandbox it runs in; by default that of [sandbox]", examples=["none"]
+    )
+    canary: bool = Field(
+        default=True,
+        description="true: noface proves once that it turns red where the project's sources are broken",
+    )
+    canary_reason: Text = Field(
+        default="",
+        description="why it rightly stays green then; needed with canary = false",
+        examples=["checks the docs"],
     )
     network: Network | None = Field(
         default=None,

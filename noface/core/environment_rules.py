@@ -18,6 +18,7 @@ Gates (and `[project] setup`) run code that an agent wrote, so they get by the s
 `[[gates]] env_pass` names: no GITHUB_TOKEN, no AWS keys, no SSH_AUTH_SOCK, no DATABASE_URL unless a person says so.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
@@ -102,6 +103,30 @@ def kept_from_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) ->
     """Return the names in `given` that a gate does not get, but would if `env_pass` named them."""
     names = (name for name in given if not _for_gate(name, env_pass) and name not in FORCED)
     return tuple(sorted(name for name in names if not fits(name, (*NEVER_PASSED, *_SESSIONS, *_MISLEADS_ALL))))
+
+
+def without_places(
+    given: Mapping[str, str], folders: tuple[str, ...], kept: tuple[str, ...], env_pass: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Return variables without what leads into `folders`, but not into `kept` below them.
+
+    Of a list of paths the other parts stay, any other value goes as a whole. What `env_pass` names a person wants as
+    it is.
+    """
+    found = {}
+    for name, value in given.items():
+        if not any(folder in value for folder in folders) or fits(name, env_pass):
+            found[name] = value
+            continue
+        parts = value.split(":")
+        stay = [part for part in parts if not _leads_into(part, folders) or _leads_into(part, kept)]
+        if len(stay) == len(parts) or (len(parts) > 1 and any(stay)):
+            found[name] = ":".join(stay)
+    return found
+
+
+def _leads_into(text: str, folders: tuple[str, ...]) -> bool:
+    return any(re.search(rf"(?<![\w.-]){re.escape(folder)}(?![\w.-])", text) for folder in folders)
 
 
 def _for_agent(name: str, own: tuple[str, ...]) -> bool:

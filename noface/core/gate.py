@@ -20,7 +20,8 @@ class GateSpec:
 
     `retries` is how often it is run again where it fails. `env_pass` are patterns of the variables of noface's own that
     it gets beside the usual. `boxed`: it runs in the sandbox, where there is one, and there with the network or
-    without. `fixes`: what it changes in files of the change becomes part of the work.
+    without. `fixes`: what it changes in files of the change becomes part of the work. `leaky`: the person's
+    checkout is within its reach. `canary`: it must turn red where the product's sources are broken.
     """
 
     name: str
@@ -35,6 +36,8 @@ class GateSpec:
     boxed: bool = True
     network: bool = True
     fixes: bool = False
+    leaky: bool = False
+    canary: bool = True
 
 
 @dataclass(frozen=True, slots=True)

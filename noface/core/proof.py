@@ -13,7 +13,7 @@ def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
     Retries are part of the definition: what passed at the second try is not proved for one who allows only one.
     """
     definition = [gate.name, gate.command, gate.kind, gate.timeout_s, gate.report, environment, gate.retries]
-    definition += [gate.env_pass, gate.boxed, gate.network, gate.fixes]
+    definition += [gate.env_pass, gate.boxed, gate.network, gate.fixes, gate.leaky]
     return hashlib.sha256(json.dumps([tree, definition]).encode()).hexdigest()
 
 

@@ -192,6 +192,13 @@ class Plumbing:
                 found[path] = (mode, oid)
         return found
 
+    def naming(self, commit: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the text files of a commit in which one of the texts stands."""
+        asked = [part for text in texts for part in ("-e", text)]
+        found = self.git.run("grep", "-zlIF", *asked, commit, "--") if asked else None
+        names = found.stdout.decode("utf-8", "surrogateescape").split("\0") if found is not None else []
+        return tuple(name.removeprefix(f"{commit}:") for name in names if name)
+
     def objects(self, tree: str) -> frozenset[str]:
         """Return the ids of all files in `tree`."""
         listed = self.git.run("ls-tree", "-r", "-z", tree)

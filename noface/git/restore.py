@@ -1,11 +1,11 @@
 """Puts files of a tree back to what they are elsewhere, in the object store alone."""
 
-import os
+from collections.abc import Iterable
 
 from noface.core.attempt import FileChange
 from noface.core.protection import Protection
 from noface.git.command import Git
-from noface.git.hub import make_hub
+from noface.git.edited import Entry, edited
 from noface.git.plumbing import Plumbing
 
 _ABSENT = "000000"
@@ -24,19 +24,15 @@ def restored(git: Git, changes: tuple[FileChange, ...]) -> str:
     return git.ask("write-tree")
 
 
+def as_before(changes: Iterable[FileChange]) -> dict[str, Entry | None]:
+    """Return the entries by which a tree loses these changes."""
+    return {c.path: None if c.old_mode == _ABSENT else (c.old_mode, c.old_oid) for c in changes}
+
+
 def with_files_of(plumbing: Plumbing, main: str, commit: str, protection: Protection) -> str:
     """Return `commit`, or a commit on top of it, in which the protected files are those of `main`."""
     changes = tuple(c for c in plumbing.diff(main, commit).changes if protection.covers(c.path, c.new_mode))
     if not changes:
         return commit
-    repository = plumbing.repository
-    hub = make_hub(repository, repository.state_dir / "hubs" / "merge")
-    index = hub / f"index-{os.urandom(8).hex()}"
-    try:
-        extra = {"GIT_INDEX_FILE": str(index)}
-        git = Git.sealed(str(hub), objects=str(repository.objects), identity=repository.identity, extra=extra)
-        git.ask("read-tree", commit)
-        tree = restored(git, changes)
-    finally:
-        index.unlink(missing_ok=True)
+    tree = edited(plumbing, commit, as_before(changes))
     return plumbing.commit_tree(tree, (commit,), "Take protected files from main\n")

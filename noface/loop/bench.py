@@ -20,11 +20,11 @@ from noface.git.removal import remove
 from noface.git.repo import hold_ref
 from noface.git.slots import Slot, give_git, in_use
 from noface.loop.boxes import gate_box, wrapping
+from noface.loop.checkouts import gate_variables
 from noface.loop.kept_paths import kept_digest
 from noface.loop.leftovers import Files, changed, files_in, remove_new, restore_tracked
 from noface.loop.prepare import prepare_gate_slot
 from noface.loop.workshop import Progress, Tell, Workshop
-from noface.system.environment import gate_environment
 from noface.system.failpoints import hit
 from noface.system.files import real_folder
 from noface.system.supervise import Canceller
@@ -152,8 +152,10 @@ class Bench:
 
     def _place(self, gate: GateSpec, folder: str) -> GatePlace:
         shop, task = self.shop, self.task
-        env = gate_environment(gate.env_pass, shop.markers(task.token))
-        box, env = gate_box(shop, self.slot, env, network=gate.network) if gate.boxed else (None, env)
+        env = gate_variables(shop, gate.env_pass, task.token, leaky=gate.leaky)
+        box = None
+        if gate.boxed:
+            box, env = gate_box(shop, self.slot, env, network=gate.network, leaky=gate.leaky)
         logs = real_folder(task.logs / folder, shop.plumbing.repository.state_dir)
         for log in log_names(gate):
             remove(logs / log)  # an agent outside a sandbox may have put a folder there
@@ -228,7 +230,7 @@ class Bench:
 def _counted(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
     """Refuse a green test gate that tells of no test where main's run did: `os._exit(0)` also ends with exit 0."""
     if task.on_main:
-        if result.tests_run:
+        if result.tests_run and task.tree == shop.plumbing.tree(task.main):
             shop.counts[gate.command] = result.tests_run
         return result
     expected = shop.counts.get(gate.command)

@@ -4,19 +4,17 @@ Nobody sees the repository's git dir (but its objects, read-only), noface's stat
 """
 
 import os
-import pwd
 import re
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import noface
 from noface.agents.base import SESSION, Place, place_in
 from noface.core.worker_run import ModelSpec
 from noface.git.removal import remove
-from noface.git.repository import Repository
 from noface.git.slots import Slot
+from noface.loop.checkouts import all_checkouts, checkouts, environments, home_of, own_home, prefix_of
 from noface.loop.workshop import AGENT_SLOT, Workshop
 from noface.system.environment import Variables, boxed
 from noface.system.sandbox import Box
@@ -37,7 +35,7 @@ def agent_box(shop: Workshop, model: ModelSpec, place: Place, env: Variables) ->
     if not (shop.sandbox.bubblewrap and model.boxed):
         return None, env
     told = dict(boxed(env, (name for name, _ in model.env)))
-    agent, person = shop.agents[model.agent], _home(told)
+    agent, person = shop.agents[model.agent], home_of(told)
     rules: dict[str, HomeRule] = {}
     outside: list[Home] = []
     for number, each in enumerate(agent.homes):
@@ -61,23 +59,26 @@ def agent_box(shop: Workshop, model: ModelSpec, place: Place, env: Variables) ->
 
 
 def gate_box(
-    shop: Workshop, slot: Slot, env: Variables, *, network: bool = True, setup: bool = False
+    shop: Workshop, slot: Slot, env: Variables, *, network: bool = True, setup: bool = False, leaky: bool = False
 ) -> tuple[Box | None, Variables]:
     """Return the box of a gate and its environment there, or of `[project] setup`.
 
-    What setup leaves in the home is there for the gates and workers of the same slot.
+    A gate does not see the person's checkouts, but for virtual environments in them whose programs are on PATH: it is
+    the workspace that it must judge. `leaky` and setup see them. What setup leaves in the home is there for the gates
+    and workers of the same slot.
     """
     if not shop.sandbox.bubblewrap:
         return None, env
     told = dict(boxed(env))
+    away = () if setup or leaky else checkouts(shop.plumbing.repository, home_of(told))
     caches = "setup" if slot.name.startswith(AGENT_SLOT) else "gates"
     box = Box(
         program=shop.sandbox.bubblewrap,
-        homes=_composed(shop, str(slot.path), _home(told), caches, setup=setup),
+        homes=_composed(shop, str(slot.path), home_of(told), caches, setup=setup),
         tmp=_fresh(str(slot.path), "tmp"),
         writable=(str(slot.path), *shop.sandbox.write),
-        visible=_visible(shop, told),
-        hidden=_hidden(shop, _home(told)),
+        visible=_visible(shop, told, checkout=not away),
+        hidden=(*_hidden(shop, home_of(told)), *away),
         network=network,
     )
     return box, tuple(told.items())
@@ -108,7 +109,7 @@ def wrapping(shop: Workshop, workspace: str, place: Place | None = None) -> tupl
 def session_environment(place_directory: str, env: Variables, homes: tuple[AgentHome, ...]) -> dict[str, str]:
     """Return the environment by which noface finds what an agent keeps of its session: in a box, with the attempt."""
     told = dict(env)
-    person, home = _home(told), f"{place_directory}/home"
+    person, home = home_of(told), f"{place_directory}/home"
     for number, each in enumerate(homes):
         if each.variable in told and not below(each.place(person, told), (person,)):
             told[each.variable] = f"{place_directory}/home-{number}"
@@ -151,16 +152,6 @@ def _composed(
     )
 
 
-def _home(env: dict[str, str]) -> str:
-    """Return the home that programs are told of; the user's own where that is none."""
-    named = os.path.realpath(env.get("HOME", "")) if env.get("HOME", "").startswith("/") else ""
-    return named if named and os.path.isdir(named) else _own_home()
-
-
-def _own_home() -> str:
-    return os.path.realpath(pwd.getpwuid(os.geteuid()).pw_dir)
-
-
 def _shown(shop: Workshop, home: str) -> dict[str, HomeRule]:
     """Return the rules for what `[sandbox] show` names below the home."""
     rules = {}
@@ -178,24 +169,18 @@ def _fresh(workspace: str, kind: str) -> str:
     return str(folder)
 
 
-def _visible(shop: Workshop, env: dict[str, str], program: str = "") -> tuple[str, ...]:
+def _visible(shop: Workshop, env: dict[str, str], program: str = "", *, checkout: bool = True) -> tuple[str, ...]:
     """Return what must be there though it lies in a folder that is private or hidden; `program` is the agent's."""
     repository = shop.plumbing.repository
     folders = [*env.get("PATH", "").split(":"), os.path.dirname(program)]
-    programs = [_prefix(folder) for folder in folders if folder.startswith("/")]
+    programs = [prefix_of(folder) for folder in folders if folder.startswith("/")]
     python = (sys.prefix, sys.base_prefix, str(Path(noface.__file__).parent))
-    outside = tuple(path for path in shop.sandbox.show if not below(path, (_home(env),)))
+    outside = tuple(path for path in shop.sandbox.show if not below(path, (home_of(env),)))
     private = known_places().private_folders
-    needed = [path for path in (str(repository.root), _home(env), *programs, *python) if below(path, private)]
-    return (*needed, str(repository.objects), *outside)
-
-
-def _prefix(folder: str) -> str:
-    """Return what a folder of programs belongs to: a virtual environment, an installation of packages, or itself."""
-    path = Path(folder)
-    if "node_modules" in path.parts:
-        return str(Path(*path.parts[: path.parts.index("node_modules")]))
-    return str(path.parent) if os.path.exists(path.parent / "pyvenv.cfg") else folder
+    root = (str(repository.root),) if checkout else ()
+    needed = [path for path in (*root, home_of(env), *programs, *python) if below(path, private)]
+    inner = () if checkout else environments(env, (str(repository.root),))
+    return (*needed, *inner, str(repository.objects), *outside)
 
 
 def _hidden(shop: Workshop, home: str) -> tuple[str, ...]:
@@ -204,19 +189,10 @@ def _hidden(shop: Workshop, home: str) -> tuple[str, ...]:
     slots = [str(shop.slots_dir)]
     if shop.slots_dir.parent.is_dir():
         slots += [str(other) for other in shop.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
-    settings = [path for root in _checkouts(repository) for path in _environment_files(root)]
+    settings = [path for root in all_checkouts(repository) for path in _environment_files(root)]
     secret = (f"{home}/{path}" for path in known_places().secret if not path.startswith("/"))
     linked = (path for path in secret if os.path.islink(path))  # what they lead to is as secret
     return (str(repository.common_dir), *slots, *settings, *linked, *_other_home(home), *shop.sandbox.hide)
-
-
-def _checkouts(repository: Repository) -> tuple[str, ...]:
-    """Return the working trees of the repository."""
-    linked = []
-    for pointer in repository.common_dir.glob("worktrees/*/gitdir"):
-        with suppress(OSError, UnicodeDecodeError):
-            linked.append(os.path.dirname(pointer.read_text().strip()))
-    return (str(repository.root), *linked)
 
 
 def _environment_files(root: str) -> list[str]:
@@ -231,7 +207,7 @@ def _environment_files(root: str) -> list[str]:
 
 def _other_home(home: str) -> tuple[str, ...]:
     """Return the secret places of the user's own home, where HOME names another (sudo, services)."""
-    own = _own_home()
+    own = own_home()
     if own in (home, "/"):
         return ()
     return tuple(f"{own}/{path}" for path in known_places().secret if not path.startswith("/"))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from noface.core.environment_rules import kept_from_gates
 from noface.core.gate import GateResult, GateSpec
+from noface.loop.checkouts import checkouts, gate_variables, home_of
 from noface.loop.context import RunContext
 from noface.loop.gating import Task, run_gates
 from noface.loop.prepare import forget_setup, prepare_gate_slot
@@ -74,6 +75,24 @@ def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict
             if variables or sandbox:  # else it is green in the same surroundings as well, now and then
                 found[gate.name] = Lack(variables, sandbox)
     return found
+
+
+def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> set[str]:
+    """Return the names of the gates, red on main, that are green once they can reach the person's checkout.
+
+    That opens nothing else: in a sandbox they can read it, and in the environment is what leads there.
+    """
+    shop, gates = context.shop, context.settings.gates
+    names = {result.gate.name for result in red if not result.gate.leaky}
+    if not names or not checkouts(shop.plumbing.repository, home_of(dict(os.environ))):
+        return set()
+    hidden = any(gate.boxed for gate in gates) and bool(shop.sandbox.bubblewrap)
+    led = any(
+        gate_variables(shop, gate.env_pass, "") != gate_variables(shop, gate.env_pass, "", leaky=True) for gate in gates
+    )
+    if not (hidden or led):
+        return set()
+    return names & _green(context, tuple(replace(gate, leaky=True) for gate in gates), "checkout", cancel)
 
 
 def setup_lacks(context: RunContext, cancel: Canceller) -> Lack | None:

@@ -1,6 +1,6 @@
 """What must hold before any work is paid for: agents found, gates green on main (or their failures known)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import told_by_names
 from noface.loop.agent_run import missing_program
 from noface.loop.bench import CHANGED_FILES
-from noface.loop.confinement import Lack, lacks, setup_lacks
+from noface.loop.canary import Leak, leaks, places_of
+from noface.loop.confinement import Lack, lacks, reach_out, setup_lacks
 from noface.loop.context import RunContext
 from noface.loop.gating import Gated, Known
 from noface.loop.precheck import check_baseline
@@ -77,10 +78,18 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
         lack = setup_lacks(context, cancel) if gated.failure.rule == SETUP_FAILED else None
         raise _not_set_up(gated.failure, lack)
     red = [result for result in gated.results if result.gate.hard and result.failure is not None]
+    reaching = reach_out(context, red, cancel) if red else set()
+    if reaching:
+        places = places_of(context)
+        raise _leaking([Leak(result.gate, places) for result in red if result.gate.name in reaching], _REACHES)
     found = lacks(context, red, cancel) if red else {}
     lacking = {name: lack for name, lack in found.items() if lack.tried}
     if lacking:
         raise _lacking([result for result in red if result.gate.name in lacking], lacking)
+    green = tuple(result.gate for result in gated.results if result.failure is None)
+    leaking = leaks(context, green, cancel) if fresh else ()
+    if leaking:
+        raise _leaking(leaking, _STAYS_GREEN)
     if not context.settings.only_new:
         if red:
             raise _red(red, found, after_others=_after_others(gated, red))
@@ -99,6 +108,27 @@ def _anything_to_do(context: RunContext) -> bool:
         if state is None or state.status not in _SETTLED or state.content_hash != issue.content_hash:
             return True
     return False
+
+
+_REACHES = "passes on main only with your checkout within its reach"
+_STAYS_GREEN = "stays green with every source file of the project broken: it tests something else than the workspace"
+
+
+def _leaking(leaking: Sequence[Leak], what: str) -> UsageError:
+    lines = [f"gate {leak.gate.name} (`{leak.gate.command}`) {what}." for leak in leaking]
+    places = dict.fromkeys(place for leak in leaking for place in leak.places)
+    lines += ["It may come from:", *(f"  {place}" for place in places)] if places else []
+    rightly = (
+        ' A gate that rightly stays green (it checks documents, say) has canary = false and canary_reason = "…".'
+        if what == _STAYS_GREEN
+        else ""
+    )
+    return UsageError(
+        "A gate does not judge the work.\n" + "\n".join(lines),
+        "Have [project] setup make an environment in the workspace, and the gate use it, as `noface init` writes it:"
+        f" `python -m venv .venv && .venv/bin/pip install -e .`, and `.venv/bin/python -m pytest`.{rightly}"
+        " To run all the same: [run] allow_leaky_gates = true.",
+    )
 
 
 def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:

@@ -16,9 +16,9 @@ from noface.git.private_config import with_private_config
 from noface.git.removal import remove, remove_below
 from noface.git.slots import Slot, checkout, give_git
 from noface.loop.boxes import gate_box, wrapping
+from noface.loop.checkouts import gate_variables
 from noface.loop.kept_paths import kept_digest
 from noface.loop.workshop import Workshop
-from noface.system.environment import gate_environment
 from noface.system.files import read_bounded, read_regular, write_atomic
 from noface.system.supervise import Canceller, Command
 
@@ -187,7 +187,7 @@ def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failur
 def _set_up_once(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
     log = slot.hub / "setup.log"
     log.unlink(missing_ok=True)
-    outside = gate_environment(shop.setup.env_pass, shop.markers(token))
+    outside = gate_variables(shop, shop.setup.env_pass, token)
     box, env = gate_box(shop, slot, outside, setup=True) if shop.setup.boxed else (None, outside)
     if box is None:
         env = with_private_config(env, slot.hub, shop.plumbing.repository.identity, slot.path)

@@ -23,6 +23,13 @@ def gate_environment(env_pass: tuple[str, ...] = (), extra: Iterable[tuple[str, 
     return tuple((rules.for_gates(os.environ, env_pass) | dict(extra)).items())
 
 
+def without_places(
+    environment: Variables, folders: tuple[str, ...], kept: tuple[str, ...], env_pass: tuple[str, ...] = ()
+) -> Variables:
+    """Return an environment that does not lead into `folders`; see `core.environment_rules.without_places`."""
+    return tuple(rules.without_places(dict(environment), folders, kept, env_pass).items())
+
+
 def passed_digest(env_pass: Iterable[str]) -> str:
     """Return a digest of the variables that `env_pass` names, so that a gate's result counts for these values only."""
     named = sorted((name, value) for name, value in os.environ.items() if rules.fits(name, tuple(env_pass)))

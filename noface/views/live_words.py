@@ -22,6 +22,11 @@ def _preflight(told: Told) -> Line:
     return Line("·", f"what passes lands on {told.said('main')}; checking the gates there first", style="dim")
 
 
+def _canary(told: Told) -> Line:
+    names = told.listed("gates")
+    return Line("·", f"checking once that {names} judges the workspace: it must fail on broken sources", style="dim")
+
+
 def _sandbox(told: Told) -> Line:
     match told.said("kind"):
         case "bubblewrap":
@@ -226,6 +231,7 @@ _WORDS: dict[str, Words] = {
     "noface_died": _died,
     "repository_changed": _changed_outside,
     "preflight": _preflight,
+    "canary": _canary,
     "rules_changed": _rules,
     "sandbox": _sandbox,
     "processes_swept": _swept,

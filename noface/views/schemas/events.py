@@ -102,6 +102,12 @@ def _of_the_run() -> Iterator[tuple[str, Schema]]:
         "preflight", "The gates are run on main, before any work is paid for.", _RUN, main=text("The branch's name.")
     )
     yield _event(
+        "canary",
+        "Gates are run on broken sources, once: they must turn red, or they test something else than the workspace.",
+        _RUN,
+        gates=texts("Their names."),
+    )
+    yield _event(
         "waiting",
         "There is nothing to do until a time; told once for each time.",
         _RUN,
