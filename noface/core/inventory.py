@@ -1,0 +1,179 @@
+"""Which tests a gate ran and how each ended: what passed on main must be there, and pass, on a change.
+
+An exit code says what the code under test wants it to say. The list of its tests is harder to bend: a test that is
+newly skipped, deselected, filtered out or cut off by an early exit is missing from it by name.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """How a test ended. One that is expected to fail counts as skipped: nobody promised that it passes."""
+
+    PASSED = "PASSED"
+    FAILED = "FAILED"
+    SKIPPED = "SKIPPED"
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """The tests of one run of a gate, by id, in the order of the ids.
+
+    `complete`: every run that reported came to its end. `count` is how many tests passed where only a number is
+    known. `unsteady` are the `base_of` of tests whose ids differ between runs of the same code.
+    """
+
+    tests: tuple[tuple[str, Outcome], ...] = ()
+    complete: bool = True
+    runners: tuple[str, ...] = ()
+    count: int | None = None
+    unsteady: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> int:
+        """How many tests passed."""
+        return (self.count or 0) + sum(outcome is Outcome.PASSED for _, outcome in self.tests)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """What passed on main and does not now, by id. A test without steady ids stands here by its base, once for each.
+
+    `fewer` is how many passed on main and now, where main's tests are known by number only and there are fewer.
+    `broken_off`: main's runs came to their end, and one of these did not.
+    """
+
+    gone: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    fewer: tuple[int, int] | None = None
+    broken_off: bool = False
+
+    @property
+    def short(self) -> bool:
+        """True where anything is missing."""
+        return bool(self.gone or self.skipped or self.failed or self.fewer or self.broken_off)
+
+
+_WORSE_LAST = (Outcome.SKIPPED, Outcome.PASSED, Outcome.FAILED)
+_BEST_FIRST = (Outcome.PASSED, Outcome.SKIPPED, Outcome.FAILED)
+_DIGITS = re.compile(r"\d+")
+_NUMBER = re.compile(r" #\d+$")
+
+
+def inventory(
+    tests: Iterable[tuple[str, Outcome]], runner: str, *, complete: bool = True, count: int | None = None
+) -> Inventory:
+    """Return the inventory of one run. A name that stands there several times gets a number from the second on.
+
+    The best outcomes get the lowest numbers, so that the order in which tests of one name ran is of no account.
+    """
+    named: dict[str, list[Outcome]] = {}
+    for name, outcome in tests:
+        named.setdefault(name, []).append(outcome)
+    numbered = [
+        (f"{name} #{number}" if number > 1 else name, outcome)
+        for name, outcomes in named.items()
+        for number, outcome in enumerate(sorted(outcomes, key=_BEST_FIRST.index), 1)
+    ]
+    return Inventory(tuple(sorted(numbered)), complete, (runner,), count)
+
+
+def merged(inventories: Iterable[Inventory]) -> Inventory | None:
+    """Return the inventory of several runs in one gate, None where there was none.
+
+    A test that several of them ran failed where one of them failed, and passed where one passed and none failed.
+    """
+    parts = list(inventories)
+    if not parts:
+        return None
+    tests: dict[str, Outcome] = {}
+    for part in parts:
+        for name, outcome in part.tests:
+            tests[name] = max(tests.get(name, outcome), outcome, key=_WORSE_LAST.index)
+    counts = [part.count for part in parts if part.count is not None]
+    return Inventory(
+        tests=tuple(sorted(tests.items())),
+        complete=all(part.complete for part in parts),
+        runners=tuple(sorted({runner for part in parts for runner in part.runners})),
+        count=sum(counts) if counts else None,
+        unsteady=tuple(sorted({base for part in parts for base in part.unsteady})),
+    )
+
+
+def base_of(name: str) -> str:
+    """Return a test's id without what a parameter makes of it: no part in brackets, every number a 0."""
+    place, separator, rest = _NUMBER.sub("", name).partition("::")
+    if not separator:
+        place, rest = "", place
+    return f"{place}{separator}{_DIGITS.sub('0', rest.partition('[')[0])}"
+
+
+def agreed(first: Inventory, second: Inventory) -> Inventory:
+    """Return what two runs of the same code have in common: what a change can be held to.
+
+    A test that passed in only one of them is not required to pass. Where an id stands in only one, all tests of its
+    base are compared by their number: their ids hold a time, say, or a random value.
+    """
+    one, other = dict(first.tests), dict(second.tests)
+    bases = {base_of(name) for name in one.keys() ^ other.keys()} | {*first.unsteady, *second.unsteady}
+    fewer = {base: min(first, second, key=lambda run: _passed_of(run)[base]) for base in bases}
+    tests = {
+        name: next((o for o in (outcome, other[name]) if o is not Outcome.PASSED), Outcome.PASSED)
+        for name, outcome in one.items()
+        if name in other and base_of(name) not in bases
+    }
+    for run in (first, second):
+        tests |= {name: outcome for name, outcome in run.tests if fewer.get(base_of(name)) is run}
+    counts = [run.count for run in (first, second) if run.count is not None]
+    return Inventory(
+        tests=tuple(sorted(tests.items())),
+        complete=first.complete and second.complete,
+        runners=tuple(sorted({*first.runners, *second.runners})),
+        count=min(counts) if counts else None,
+        unsteady=tuple(sorted(bases)),
+    )
+
+
+def compared(main: Inventory, now: Inventory | None) -> Shortfall:
+    """Return what passed on main and does not pass now; `now` is None where no test was reported at all."""
+    now = now or Inventory(complete=False)
+    found, unsteady = dict(now.tests), frozenset(main.unsteady)
+    short: dict[Outcome | None, list[str]] = {None: [], Outcome.SKIPPED: [], Outcome.FAILED: []}
+    for name, outcome in main.tests:
+        if outcome is Outcome.PASSED and base_of(name) not in unsteady:
+            is_now = found.get(name)
+            if is_now is not Outcome.PASSED:
+                short[is_now].append(name)
+    if unsteady:
+        for base, outcomes in _lost(main, now, unsteady):
+            for outcome_now in outcomes:
+                short[outcome_now].append(base)
+    fewer = main.count is not None and now.passed < main.count
+    return Shortfall(
+        gone=tuple(short[None]),
+        skipped=tuple(short[Outcome.SKIPPED]),
+        failed=tuple(short[Outcome.FAILED]),
+        fewer=(main.count, now.passed) if main.count is not None and fewer else None,
+        broken_off=main.complete and not now.complete,
+    )
+
+
+def _lost(main: Inventory, now: Inventory, unsteady: frozenset[str]) -> Iterable[tuple[str, list[Outcome | None]]]:
+    """Yield each base of which fewer tests pass now, with how the missing ones ended, None for gone."""
+    passed_main, passed_now = _passed_of(main), _passed_of(now)
+    others = [(base_of(name), outcome) for name, outcome in now.tests if outcome is not Outcome.PASSED]
+    for base in sorted(unsteady):
+        lost = passed_main[base] - passed_now[base]
+        if lost > 0:
+            ended: list[Outcome | None] = [outcome for name, outcome in others if name == base]
+            ended.sort(key=lambda outcome: outcome is not Outcome.FAILED)
+            yield base, (ended + [None] * lost)[:lost]
+
+
+def _passed_of(run: Inventory) -> Counter[str]:
+    return Counter(base_of(name) for name, outcome in run.tests if outcome is Outcome.PASSED)

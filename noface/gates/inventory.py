@@ -1,0 +1,184 @@
+"""Has a gate's test runners say which tests they ran, by environment variables, and reads what they said.
+
+The gate's command stays as it is, and so does what its runners print; only `go test` prints the names of its tests.
+In the folder, `preload` is what the processes of the gate load, and may be closed to writing; they write to `reports`.
+
+What is read was written by processes that run the code under test, which may have put anything in its place: it is
+read through no link, without waiting, and within bounds. Beyond a bound the inventory is not complete.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from noface.core.inventory import Inventory, Outcome, inventory, merged
+from noface.core.inventory_text import counted, told
+from noface.core.steady_names import joined, steady
+from noface.system.environment import Variables
+from noface.system.files import open_regular
+
+FILES_MAX = 2_000
+BYTES_MAX = 100_000_000
+TESTS_MAX = 200_000
+_HOOK = "import_hook"
+_COPIED = (
+    "python_tests.py",
+    "node_preload.cjs",
+    "node_report.cjs",
+    "jest_reporter.cjs",
+    "vitest_source.cjs",
+    "vitest_hooks.mjs",
+)
+_SAME_NAMES = frozenset({"jest", "vitest", "mocha", "node:test"})
+"""Runners that may run several tests of one id. Of the others, the last word about an id counts: a test run again."""
+_OUTCOMES = frozenset(Outcome)
+_GOENV_BYTES_MAX = 64 * 1024
+
+
+def instrumented(env: Variables, folder: Path) -> Variables:
+    """Fill the fresh `folder` and return the gate's environment with what makes its test runners report there.
+
+    The environment's own values are kept beside what is added. Raises OSError where the folder cannot be written.
+    """
+    preload, reports = folder / "preload", folder / "reports"
+    preload.mkdir(parents=True)
+    reports.mkdir()
+    sources = Path(__file__).parent / "reporters"
+    hook = f"_{secrets.token_hex(8)}"  # a name that no module of the project has
+    start = (sources / "sitecustomize.py.txt").read_text(encoding="utf-8").replace(_HOOK, hook)
+    (preload / "sitecustomize.py").write_text(start, encoding="utf-8")
+    for name, source in ((f"{hook}.py", f"{_HOOK}.py"), *((name, name) for name in _COPIED)):
+        (preload / name).write_bytes((sources / source).read_bytes())
+    values = dict(env)
+    own_path, own_node = values.get("PYTHONPATH"), values.get("NODE_OPTIONS")
+    script = str(preload / "node_preload.cjs").replace("\\", "\\\\").replace('"', '\\"')
+    values["PYTHONPATH"] = f"{preload}{os.pathsep}{own_path}" if own_path else str(preload)
+    values["NODE_OPTIONS"] = f'{own_node} --require "{script}"' if own_node else f'--require "{script}"'
+    values["GOFLAGS"] = " ".join(filter(None, (_go_flags(values), "-v")))
+    return tuple(values.items())
+
+
+def read_inventory(folder: Path, checkout: Path, stdout: str, command: str, stderr: str = "") -> Inventory | None:
+    """Return which tests a gate ran in `checkout`, None where nothing tells of any.
+
+    What runners wrote to the folder comes first, then the names in the gate's output, then the numbers in it.
+    """
+    roots = tuple(dict.fromkeys((str(checkout), str(checkout.resolve()))))
+    written = _written(folder / "reports", roots)
+    taps = not any(_SAME_NAMES & set(run.runners) for run in written)
+    named = [_steadied(run, roots) for run in told(stdout, stderr, taps=taps)]
+    if written or named:
+        return merged((*written, *named))
+    return counted(stdout, stderr, command)
+
+
+def _go_flags(values: Mapping[str, str]) -> str:
+    """Return the flags that go would use: a variable hides those that `go env -w` has put into a file."""
+    if "GOFLAGS" in values:
+        return values["GOFLAGS"]
+    home = values.get("XDG_CONFIG_HOME") or f"{values.get('HOME', '')}/.config"
+    descriptor = open_regular(Path(values.get("GOENV") or f"{home}/go/env"))
+    if descriptor is None:
+        return ""
+    with os.fdopen(descriptor, "rb") as file:
+        lines = file.read(_GOENV_BYTES_MAX).decode(errors="replace").splitlines()
+    return next((line.removeprefix("GOFLAGS=") for line in lines if line.startswith("GOFLAGS=")), "")
+
+
+def _steadied(run: Inventory, roots: tuple[str, ...]) -> Inventory:
+    tests = ((steady(name, roots), outcome) for name, outcome in run.tests)
+    return inventory(tests, run.runners[0], complete=run.complete)
+
+
+def _written(reports: Path, roots: tuple[str, ...]) -> list[Inventory]:
+    runs: list[Inventory] = []
+    bytes_left, tests_left = BYTES_MAX, TESTS_MAX
+    for path in _files(reports):
+        if path is None:
+            return [*runs, inventory((), "unread", complete=False)]
+        data = _read(path, bytes_left)
+        if data is None:
+            runs.append(inventory((), "unread", complete=False))
+            continue
+        bytes_left -= len(data)
+        for run in _runs(data, roots):
+            tests_left -= len(run.tests)
+            if tests_left < 0:
+                return [*runs, inventory((), "unread", complete=False)]
+            runs.append(run)
+    return runs
+
+
+def _files(reports: Path) -> Iterator[Path | None]:
+    """Yield the files of a folder, in the end None where there are more than are read."""
+    if reports.is_symlink() or not reports.is_dir():
+        yield None
+        return
+    with os.scandir(reports) as entries:
+        for number, entry in enumerate(entries):
+            if number >= FILES_MAX:
+                yield None
+                return
+            yield Path(entry.path)
+
+
+def _read(path: Path, bytes_max: int) -> bytes | None:
+    descriptor = open_regular(path)
+    if descriptor is None:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(bytes_max + 1)
+    return data if len(data) <= bytes_max else None
+
+
+def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:
+    """Yield the runs that one file tells of, one after the other."""
+    runner, root, whole = "", "", True
+    tests: list[tuple[str, Outcome]] = []
+    open_run = False
+    for line in data.splitlines():
+        record = _record(line)
+        if record is None or (not open_run and "run" not in record):
+            whole = False
+        elif "run" in record:
+            if open_run:
+                yield _run(runner, root, roots, tests, whole=False)
+            open_run, whole, tests = True, True, []
+            runner, root = _word(record["run"])[:40], _word(record.get("root"))
+        elif "end" in record:
+            yield _run(runner, root, roots, tests, whole=whole and record["end"] is True)
+            open_run = False
+        elif _word(record.get("outcome")) in _OUTCOMES and isinstance(record.get("id"), str):
+            tests.append((record["id"], Outcome(record["outcome"])))
+        else:
+            whole = False
+    if open_run or not whole:
+        yield _run(runner or "unread", root, roots, tests if open_run else [], whole=False)
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _run(runner: str, root: str, roots: tuple[str, ...], tests: list[tuple[str, Outcome]], *, whole: bool) -> Inventory:
+    found = tests if runner in _SAME_NAMES else list(dict(tests).items())
+    named = ((_named(name, root, roots), outcome) for name, outcome in found)
+    return inventory(named, runner, complete=whole)
+
+
+def _named(name: str, root: str, roots: tuple[str, ...]) -> str:
+    path = name.partition("::")[0]
+    # Without a path, a runner has an id of its own making; a module that could not be collected has no "::".
+    whole = joined(root, name) if "::" in name or "/" in path or path.endswith(".py") else name
+    return steady(whole, roots)

@@ -1,0 +1,306 @@
+"""Writes down how each test of pytest or unittest ended, in a process of a gate. See `import_hook.py`.
+
+A run is a line {"run": runner, "root": folder}, a line {"id", "outcome"} for each test, and {"end": whether all that
+was collected ran}. A file is a process's own, and each line is written at once: an os._exit cuts the end off.
+What is written here is said by the code under test; what it cannot do is say it without naming its tests.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType, TracebackType
+    from typing import Any
+
+__unittest = True  # unittest leaves the frames of such modules out of what it prints
+_FOLDER = os.path.dirname(__file__)  # noqa: PTH120
+_REPORTS = os.path.join(os.path.dirname(_FOLDER), "reports")  # noqa: PTH118, PTH120
+_PRELOAD = os.path.join(_FOLDER, "node_preload.cjs")  # noqa: PTH118
+_PASSED, _FAILED, _SKIPPED = "PASSED", "FAILED", "SKIPPED"
+_WORST_LAST = (_PASSED, _SKIPPED, _FAILED)
+_runs: list[Run] = []
+
+
+class _Quiet:
+    """Swallows what goes wrong in the reporter: the tests run as if it were not there."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, _error: object, _where: TracebackType | None) -> bool:
+        return kind is not None and issubclass(kind, Exception)
+
+
+_quiet = _Quiet()
+
+
+class Run:
+    """The run of one runner in this process; what its tests start reports nothing, in the project's environment."""
+
+    def __init__(self, runner: str, root: str) -> None:
+        self.runner = runner
+        self._process = os.getpid()
+        self._calls = (os.getpid, os.open, os.write, os.close)  # tests put others in their place
+        self._path = f"{_REPORTS}/{self._process}-{os.urandom(8).hex()}.jsonl"
+        self._taken: dict[str, tuple[str, str | None]] = {}
+        self.write(run=runner, root=root)
+        for name, cleaned in (("PYTHONPATH", _without_folder), ("NODE_OPTIONS", _without_preload)):
+            if name in os.environ:
+                self._take(name, cleaned(os.environ[name]))
+        _runs.append(self)
+
+    @property
+    def here(self) -> bool:
+        """False in a fork of the process that the run began in."""
+        return self._calls[0]() == self._process
+
+    def write(self, **record: object) -> None:
+        """Add one line to the file, which stays closed in between: tests close descriptors that are not theirs."""
+        if not self.here:
+            return
+        _, opened, write, close = self._calls
+        descriptor = opened(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            write(descriptor, (json.dumps(record) + "\n").encode())
+        finally:
+            close(descriptor)
+
+    def end(self, whole: bool) -> None:
+        """Close the run, `whole` where all that was collected ran."""
+        _runs.remove(self)
+        for name, (before, during) in self._taken.items():
+            if os.environ.get(name) == during:
+                os.environ[name] = before
+        self.write(end=whole)
+
+    def _take(self, name: str, during: str) -> None:
+        self._taken[name] = (os.environ[name], during or None)
+        if during:
+            os.environ[name] = during
+        else:
+            del os.environ[name]
+
+
+def _without_folder(value: str) -> str:
+    return os.pathsep.join(part for part in value.split(os.pathsep) if part != _FOLDER)
+
+
+def _without_preload(value: str) -> str:
+    return value.replace(f'--require "{_PRELOAD}"', "").strip()
+
+
+def _runs_here() -> bool:
+    """Tell whether a run is open already, here or in the process that this one is a fork of."""
+    return bool(_runs)
+
+
+def attach_pytest(config: ModuleType) -> None:
+    """Have every session of pytest in this process reported. `config` is the module `_pytest.config`."""
+    manager = config.PytestPluginManager
+    consider_env = manager.consider_env
+
+    @functools.wraps(consider_env)
+    def considered(self: Any) -> None:
+        consider_env(self)
+        with _quiet:  # under a name of its own each time, which `-p no:…` cannot know
+            self.register(_pytest_plugin(config.hookimpl), f"noface-{os.urandom(8).hex()}")
+
+    manager.consider_env = considered
+
+
+def _pytest_plugin(hookimpl: Any) -> object:  # noqa: C901 - a class's methods
+    class Plugin:
+        def __init__(self) -> None:
+            self.run: Run | None = None
+            self.ended: dict[str, str] = {}
+            self.raised: set[tuple[str, str]] = set()
+            self.begun: set[str] = set()
+
+        @hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
+        def pytest_sessionstart(self, session: Any) -> None:
+            with _quiet:
+                options = session.config.option
+                only_looks = any(
+                    getattr(options, name, False) for name in ("collectonly", "showfixtures", "show_fixtures_per_test")
+                )
+                inside = _runs_here() or hasattr(session.config, "workerinput") or "PYTEST_CURRENT_TEST" in os.environ
+                if not only_looks and not inside:
+                    root = getattr(session.config, "rootpath", None) or session.config.rootdir
+                    self.run = Run("pytest", str(root))
+
+        @hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
+        def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+            with _quiet:
+                if call.when == "setup":
+                    self.raised -= {(item.nodeid, when) for when in ("setup", "call", "teardown")}
+                if call.excinfo is not None and not _is_skip(call.excinfo.value):
+                    self.raised.add((item.nodeid, call.when))
+
+        @hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
+        def pytest_collectreport(self, report: Any) -> None:
+            with _quiet:
+                if self.run is not None and report.outcome != "passed":
+                    self.run.write(id=report.nodeid, outcome=_FAILED if report.outcome == "failed" else _SKIPPED)
+
+        @hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
+        def pytest_runtest_logreport(self, report: Any) -> None:
+            with _quiet:
+                if self.run is not None:
+                    self.note(self.run, report)
+
+        @hookimpl(trylast=True)  # type: ignore[untyped-decorator]
+        def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> None:
+            with _quiet:
+                if self.run is not None:
+                    whole = int(exitstatus) in {0, 1, 5} and len(self.begun) >= session.testscollected
+                    self.run.end(whole)
+                    self.run = None
+
+        def note(self, run: Run, report: Any) -> None:
+            name = report.nodeid
+            if hasattr(report, "context") and type(report).__name__.lower() == "subtestreport":
+                said = report.context
+                values = ", ".join(f"{key}={value}" for key, value in said.kwargs.items())
+                shown = " ".join(filter(None, (f"[{said.msg}]" if said.msg else "", f"({values})" if values else "")))
+                ended = _FAILED if report.outcome == "failed" else _SKIPPED if report.outcome == "skipped" else _PASSED
+                run.write(id=f"{name}[{shown}]", outcome=ended)
+                return
+            if report.when == "setup":
+                self.ended.pop(name, None)
+                self.begun.add(name)
+            outcome = self.outcome(report)
+            if outcome is not None:
+                self.ended[name] = max(self.ended.get(name, outcome), outcome, key=_WORST_LAST.index)
+            if report.when not in {"setup", "call"} and name in self.ended:
+                run.write(id=name, outcome=self.ended.pop(name))
+
+        def outcome(self, report: Any) -> str | None:
+            """Return how a phase ended, None where it says nothing of the test: a setup that went well, a rerun."""
+            if hasattr(report, "wasxfail") or report.outcome == "skipped":
+                return _SKIPPED if report.outcome != "failed" else _FAILED
+            if report.outcome == "failed":
+                return _FAILED
+            if report.outcome == "passed" and (report.nodeid, report.when) in self.raised:
+                return _FAILED  # the report was made to say otherwise
+            return _PASSED if report.outcome == "passed" and report.when == "call" else None
+
+    return Plugin()
+
+
+def _is_skip(error: BaseException) -> bool:
+    return type(error).__name__ in {"Skipped", "SkipTest", "XFailed", "Exit"}
+
+
+def attach_unittest(case: ModuleType) -> None:
+    """Have every TestCase that unittest runs in this process reported. `case` is the module `unittest.case`."""
+    test_case = case.TestCase
+    run_test = test_case.run
+
+    @functools.wraps(run_test)
+    def run(self: Any, result: Any = None) -> Any:
+        begun = False
+        with _quiet:
+            begun = _begin_test(self, result)
+        try:
+            return run_test(self, result)
+        finally:
+            with _quiet:
+                if begun:
+                    _, noted = _noting.pop()
+                    for name, outcome in noted.items():
+                        _runs[0].write(id=name, outcome=outcome)
+
+    test_case.run = run
+
+
+_noting: list[tuple[object, dict[str, str]]] = []
+"""The test that runs, with what is known of it so far; none of the tests that it runs itself."""
+_ENDS = {
+    "addSuccess": _PASSED,
+    "addError": _FAILED,
+    "addFailure": _FAILED,
+    "addSkip": _SKIPPED,
+    "addExpectedFailure": _SKIPPED,
+    "addUnexpectedSuccess": _FAILED,
+}
+
+
+def _begin_test(test: object, result: Any) -> bool:
+    """Tell whether a test's outcome is noted: not where pytest runs it, or another test does."""
+    if result is None or _noting or (_runs and (_runs[0].runner != "unittest" or not _runs[0].here)):
+        return False
+    if type(result).__module__.startswith("_pytest."):
+        return False
+    if not _runs:
+        Run("unittest", os.getcwd())  # noqa: PTH109
+    _watch(type(result))
+    _noting.append((test, {}))
+    return True
+
+
+def _watch(kind: Any) -> None:
+    if "_noface_watched" in vars(kind):
+        return
+    kind._noface_watched = True  # noqa: SLF001
+    for name, outcome in _ENDS.items():
+        setattr(kind, name, _noted(getattr(kind, name), outcome))
+    kind.addSubTest = _noted(kind.addSubTest, None)
+    stop = kind.stopTestRun
+
+    @functools.wraps(stop)
+    def stopped(self: Any) -> Any:
+        with _quiet:
+            if _runs and not _noting and _runs[0].here and _runs[0].runner == "unittest":
+                _runs[0].end(True)
+        return stop(self)
+
+    kind.stopTestRun = stopped
+
+
+def _noted(method: Callable[..., Any], outcome: str | None) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def noted(self: Any, test: Any, *args: Any, **more: Any) -> Any:
+        with _quiet:
+            if outcome is not None:
+                _note(test, outcome)
+            else:
+                _note_subtest(test, *args, **more)
+        return method(self, test, *args, **more)
+
+    return noted
+
+
+def _note_subtest(test: Any, subtest: Any, err: Any) -> None:
+    _note(subtest, _PASSED if err is None else _FAILED)
+    if err is not None:
+        _note(test, _FAILED)
+
+
+def _note(test: Any, outcome: str) -> None:
+    if not _runs or not _runs[0].here or _runs[0].runner != "unittest":
+        return
+    name = _unittest_id(test)
+    if not _noting:  # what holds for a class or a module
+        _runs[0].write(id=name, outcome=outcome)
+    elif _noting[0][0] in (test, getattr(test, "test_case", None)):
+        noted = _noting[0][1]
+        noted[name] = max(noted.get(name, outcome), outcome, key=_WORST_LAST.index)
+
+
+def _unittest_id(test: Any) -> str:
+    """Return an id as pytest would: the file, not the module, which depends on where the run was started."""
+    inner = getattr(test, "test_case", None)
+    if inner is not None and hasattr(test, "_subDescription"):
+        return f"{_unittest_id(inner)}[{test._subDescription()}]"  # noqa: SLF001
+    kind = type(test)
+    path = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    method = getattr(test, "_testMethodName", None)
+    if path is None or method is None or kind.__module__.partition(".")[0] in {"unittest", "doctest"}:
+        return str(test.id())
+    return "::".join((os.path.abspath(path), *kind.__qualname__.split("."), method))  # noqa: PTH100
