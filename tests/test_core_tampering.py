@@ -75,7 +75,7 @@ def weakened(tmp_path):
         old, new = commit(before), commit(changed)
         options = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-diff", "--no-textconv")
         diff = parse_diff(git("-c", f"core.quotePath={quote}", "diff-tree", *options, old, new))
-        return weakened_tests(diff.changes, diff.patch.decode("utf-8", "replace"))
+        return weakened_tests(diff.changes, diff.patch.decode("utf-8", "replace")).found
 
     return ask
 

@@ -93,7 +93,8 @@ class AttemptOrder:
 class AttemptReport:
     """What came of an order. `failure` None and a proof mean PASSED; `interrupted` means nobody is to blame.
 
-    `worker` is the worker's own report, where it gave one.
+    `worker` is the worker's own report, where it gave one. `doubts`: it passed, and changed what judges it, as the
+    issue's own commands wanted; somebody has to look at that before it lands.
     """
 
     token: str
@@ -108,6 +109,7 @@ class AttemptReport:
     notes: tuple[str, ...] = ()
     patch_hash: str = ""
     worker: WorkerReport | None = None
+    doubts: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> str:
@@ -148,3 +150,4 @@ class PastAttempt:
     answer: str = ""
     started_at: float = 0.0
     tokens: int | None = None
+    doubts: tuple[str, ...] = ()

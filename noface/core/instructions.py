@@ -31,8 +31,9 @@ INSTRUCTIONS: Mapping[str, str] = {
     "change again on top of that.",
     "BOUNDARY_VIOLATION": "The previous attempt changed files outside its limits, or added a key or password. Stay "
     "within the paths given. If the work cannot be done there, stop, and report it as blocked.",
-    "GATE_TAMPERING": "The previous attempt weakened tests. Leave the tests as strong as they are. If one is wrong, "
-    "leave it, and report which and why.",
+    "GATE_TAMPERING": "The previous attempt weakened tests, or what runs them. Leave them as strong as they are on "
+    "main, and mend the code, so that main's own tests pass on it. If one of them is wrong, leave it, and report which "
+    "and why.",
     "NO_PROGRESS": "The previous attempts made the same change and failed in the same way. Do not make that change "
     "again: look for another cause.",
     "UNKNOWN": "It is not known what kind of failure this is. Read what was printed, find the cause before you change "

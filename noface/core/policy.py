@@ -10,6 +10,7 @@ The rules, in order; the first that applies wins.
  1. No attempt yet: the first rung of the ladder.
  2. The last attempt passed: have it reviewed where that is due (N2; a reviewer who is away is waited for, and one
     who gives no verdict is no approval), ask a person where `[approval]` names its paths or labels (L10), land it.
+    Where it changed what judges it, as its issue's own commands want, a review is due, or else a person's word.
  3. Limits (law 12). As many charged attempts as the cap allows (N11 `max_total_attempts`, the issue's own
     `max_attempts`, or what a person granted), or the issue's money or tokens are spent, or do not pay for the run
     that the rules below would start: block.
@@ -168,6 +169,8 @@ def _landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[
     review = _review(history, policy, last, away, now)
     if review is not None:
         return review
+    if last.doubts and policy.roles.reviewer is None:
+        return RequestApproval(None, f"passed, as its own commands want it; {last.doubts[0]}")
     labels = [label for label in history.issue.labels if label in policy.approval_labels]
     if labels:
         return RequestApproval(None, f'passed; label "{labels[0]}" needs your approval ([approval] labels)')

@@ -16,6 +16,7 @@ from noface.core.history import AdviceOutcome, Topic, Verdict
 from noface.core.standing import Standing
 from noface.core.strategies import Strategy
 from noface.core.streaks import identical, same_failure
+from noface.core.tampering_words import ALTERED, MISSING
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import BlockedReason
 
@@ -93,7 +94,8 @@ def _boundary(standing: Standing) -> Action | None:
     verdict = standing.history.verdict(last.number)
     if verdict is not None:
         granted = verdict.verdict is Verdict.APPROVED
-        if granted and contract and failure.kind is FailureKind.GATE_TAMPERING and last.candidate is not None:
+        judged = failure.kind is FailureKind.GATE_TAMPERING and (contract or failure.rule in (ALTERED, MISSING))
+        if granted and judged and last.candidate is not None:
             return Land("a person approved the change of the tests; it lands if the gates pass")
         return climb(standing, Strategy.CONTEXT, "a person approved" if granted else "a person refused")
     if contract:
@@ -105,6 +107,8 @@ def _boundary(standing: Standing) -> Action | None:
     if resolved is not None:
         return resolved
     if _same_kind_twice(standing):
+        if failure.rule in (ALTERED, MISSING):
+            return RequestApproval(failure.kind, f"the worker was told and did it again: {failure.message}")
         return Block(failure.kind, "the worker was told and did it again")
     resolver = standing.policy.roles.resolver
     if resolver is not None and standing.answer(Topic.BOUNDARY) is None:

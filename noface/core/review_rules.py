@@ -45,6 +45,8 @@ class ReviewRules:
 
 def review_due(rules: ReviewRules, issue: Issue, attempt: PastAttempt) -> str:
     """Return why an attempt that passed is to be reviewed, "" where it need not be."""
+    if attempt.doubts:
+        return attempt.doubts[0]
     if rules.when is When.NEVER:
         return ""
     if rules.when is When.ALWAYS:

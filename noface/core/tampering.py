@@ -49,6 +49,7 @@ class _Balance:
 
     cases: int = 0
     cases_removed: int = 0
+    cases_added: int = 0
     assertions: int = 0
     skips: int = 0
     skips_new: int = 0
@@ -60,11 +61,23 @@ def is_test_file(path: str) -> bool:
     return _TEST_PATH.search(path) is not None and _CODE.search(path) is not None
 
 
-def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> tuple[str, ...]:
-    """Return what was weakened, each as a short phrase; empty where nothing was."""
+@dataclass(frozen=True, slots=True)
+class Weakened:
+    """What was weakened in tests, each as a short phrase.
+
+    `rewritten`: only tests and assertions are fewer, and some were rewritten: parametrised or merged, perhaps. Then as
+    many may run as before; who knows them by their ids can tell.
+    """
+
+    found: tuple[str, ...] = ()
+    rewritten: bool = False
+
+
+def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
+    """Return what was weakened in the tests of a change."""
     tests = {shown(change.path): change for change in changes if is_test_file(change.path)}
     if not tests:
-        return ()
+        return Weakened()
     balance = _weighed([line for line in changed_lines(patch) if line.path in tests])
     found = []
     if balance.cases > 0:
@@ -73,6 +86,7 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> tuple[str, ..
         found.append(f"{balance.cases} test(s) removed{where}")
     if balance.assertions > 0:
         found.append(f"{balance.assertions} assertion(s) fewer")
+    counted = len(found)
     # A skip on a new test weakens nothing; but where tests were removed too, it may be on one of them, moved.
     skips = balance.skips - (0 if balance.cases_removed else balance.skips_new) + balance.focused
     if skips > 0:
@@ -84,7 +98,7 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> tuple[str, ..
     opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
     if opaque:
         found.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
-    return tuple(found)
+    return Weakened(tuple(found), rewritten=len(found) == counted and balance.cases_added > 0)
 
 
 def _unreadable(change: FileChange) -> bool:
@@ -100,6 +114,7 @@ def _weighed(lines: list[Line]) -> _Balance:
         case = _TEST_CASE.search(line.text) is not None
         balance.cases += step * case
         balance.cases_removed += line.removed and case
+        balance.cases_added += not line.removed and case
         balance.assertions += step * (
             _ASSERTION.search(line.text) is not None and _NO_ASSERTION.search(line.text) is None
         )

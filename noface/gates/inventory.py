@@ -20,6 +20,8 @@ from noface.core.steady_names import joined, steady
 from noface.system.environment import Variables
 from noface.system.files import open_regular
 
+WRITTEN = "reports"
+"""The folder in that of the reporters that the gate's processes write to."""
 FILES_MAX = 2_000
 BYTES_MAX = 100_000_000
 TESTS_MAX = 200_000
@@ -43,7 +45,7 @@ def instrumented(env: Variables, folder: Path) -> Variables:
 
     The environment's own values are kept beside what is added. Raises OSError where the folder cannot be written.
     """
-    preload, reports = folder / "preload", folder / "reports"
+    preload, reports = folder / "preload", folder / WRITTEN
     preload.mkdir(parents=True)
     reports.mkdir()
     sources = Path(__file__).parent / "reporters"
@@ -67,7 +69,7 @@ def read_inventory(folder: Path, checkout: Path, stdout: str, command: str, stde
     What runners wrote to the folder comes first, then the names in the gate's output, then the numbers in it.
     """
     roots = tuple(dict.fromkeys((str(checkout), str(checkout.resolve()))))
-    written = _written(folder / "reports", roots)
+    written = _written(folder / WRITTEN, roots)
     taps = not any(_SAME_NAMES & set(run.runners) for run in written)
     named = [_steadied(run, roots) for run in told(stdout, stderr, taps=taps)]
     if written or named:

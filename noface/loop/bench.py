@@ -13,6 +13,7 @@ from noface.core.fixing import only_checking
 from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.masked_records import masked_gate
 from noface.core.taxonomy import FailureKind
+from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.run import GatePlace, log_name, log_names, run_gate
 from noface.git.private_config import with_private_config
 from noface.git.refs import RefUpdate
@@ -26,7 +27,7 @@ from noface.loop.leftovers import Files, changed, files_in, remove_new, restore_
 from noface.loop.prepare import prepare_gate_slot
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.failpoints import hit
-from noface.system.files import real_folder
+from noface.system.files import read_bounded, real_folder
 from noface.system.supervise import Canceller
 
 Known = tuple[tuple[str, tuple[str, ...]], ...]
@@ -34,6 +35,7 @@ CHANGED_FILES = "gate-changed-files"
 """The rule of a gate that leaves files of the tree other than they were."""
 
 _SHOWN_MAX = 10
+_INVENTORY_BYTES_MAX = 32 << 20
 _EXCERPT_BYTES_MAX = 6_000
 _FAILED_AS = {
     GateKind.BUILD: FailureKind.RUNTIME_ERROR,
@@ -138,9 +140,13 @@ class Bench:
         self.tell(Progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name))
         known_here = dict(self.known).get(gate.name) if self.known is not None else None
         allowed = frozenset(known_here or ()) if self.known is not None else None
-        result = run_gate(shop.launcher, gate, self._place(gate, folder), shop.clock.now(), self.cancel, allowed)
+        reports = self._reports(gate)
+        place = self._place(gate, folder, reports)
+        result = run_gate(shop.launcher, gate, place, shop.clock.now(), self.cancel, allowed)
         if result is None:
             return None
+        if reports is not None:
+            self._keep_inventory(gate, reports, place)
         if result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT:
             result = _blamed(shop, task, gate, result)
         result = _counted(shop, task, gate, result)
@@ -150,12 +156,36 @@ class Bench:
             result = replace(result, failure=self._changed_files(gate))
         return masked_gate(result, shop.masker)
 
-    def _place(self, gate: GateSpec, folder: str) -> GatePlace:
+    def _reports(self, gate: GateSpec) -> Path | None:
+        """Return a fresh folder for what the gate's test runners report; None where they are not asked.
+
+        In a container the folder would not be there.
+        """
+        shop = self.shop
+        if gate.kind is not GateKind.TEST or gate.accept or gate.command in shop.seen.plain or shop.sandbox.wrap:
+            return None
+        folder = self.slot.path.with_name(f"{self.slot.path.name}.reports")
+        remove(folder)
+        return folder
+
+    def _keep_inventory(self, gate: GateSpec, reports: Path, place: GatePlace) -> None:
+        """Take in which tests the gate ran, by id as far as its runners tell; what it told before counts no more."""
+        logs = (place.logs / name for name in log_names(gate))
+        out, err = (read_bounded(log, _INVENTORY_BYTES_MAX, _INVENTORY_BYTES_MAX) for log in logs)
+        found = read_inventory(reports, self.slot.path, out, gate.command, err)
+        key = (self.task.tree, gate.command)
+        self.shop.seen.inventories.pop(key, None)
+        if found is not None:
+            self.shop.seen.inventories[key] = found
+
+    def _place(self, gate: GateSpec, folder: str, reports: Path | None) -> GatePlace:
         shop, task = self.shop, self.task
         env = gate_variables(shop, gate.env_pass, task.token, leaky=gate.leaky)
+        if reports is not None:
+            env = instrumented(env, reports)
         box = None
         if gate.boxed:
-            box, env = gate_box(shop, self.slot, env, network=gate.network, leaky=gate.leaky)
+            box, env = gate_box(shop, self.slot, env, network=gate.network, leaky=gate.leaky, reports=reports)
         logs = real_folder(task.logs / folder, shop.plumbing.repository.state_dir)
         for log in log_names(gate):
             remove(logs / log)  # an agent outside a sandbox may have put a folder there
@@ -231,9 +261,9 @@ def _counted(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> 
     """Refuse a green test gate that tells of no test where main's run did: `os._exit(0)` also ends with exit 0."""
     if task.on_main:
         if result.tests_run and task.tree == shop.plumbing.tree(task.main):
-            shop.counts[gate.command] = result.tests_run
+            shop.seen.counts[gate.command] = result.tests_run
         return result
-    expected = shop.counts.get(gate.command)
+    expected = shop.seen.counts.get(gate.command)
     if result.failure is not None or result.tests_run or not expected or gate.kind is not GateKind.TEST:
         return result
     message = f"exit code 0, but no test is told of; on main this gate ran {expected}"

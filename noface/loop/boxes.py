@@ -12,6 +12,7 @@ from pathlib import Path
 import noface
 from noface.agents.base import SESSION, Place, place_in
 from noface.core.worker_run import ModelSpec
+from noface.gates.inventory import WRITTEN
 from noface.git.removal import remove
 from noface.git.slots import Slot
 from noface.loop.checkouts import all_checkouts, checkouts, environments, home_of, own_home, prefix_of
@@ -59,12 +60,20 @@ def agent_box(shop: Workshop, model: ModelSpec, place: Place, env: Variables) ->
 
 
 def gate_box(
-    shop: Workshop, slot: Slot, env: Variables, *, network: bool = True, setup: bool = False, leaky: bool = False
+    shop: Workshop,
+    slot: Slot,
+    env: Variables,
+    *,
+    network: bool = True,
+    setup: bool = False,
+    leaky: bool = False,
+    reports: Path | None = None,
 ) -> tuple[Box | None, Variables]:
     """Return the box of a gate and its environment there, or of `[project] setup`.
 
     A gate does not see the person's checkouts, but for virtual environments in them whose programs are on PATH: it is
-    the workspace that it must judge. `leaky` and setup see them. What setup leaves in the home is there for the gates
+    the workspace that it must judge. `leaky` and setup see them. `reports` is where its test runners report to. What
+    setup leaves in the home is there for the gates
     and workers of the same slot.
     """
     if not shop.sandbox.bubblewrap:
@@ -76,8 +85,8 @@ def gate_box(
         program=shop.sandbox.bubblewrap,
         homes=_composed(shop, str(slot.path), home_of(told), caches, setup=setup),
         tmp=_fresh(str(slot.path), "tmp"),
-        writable=(str(slot.path), *shop.sandbox.write),
-        visible=_visible(shop, told, checkout=not away),
+        writable=(str(slot.path), *shop.sandbox.write, *((str(reports / WRITTEN),) if reports is not None else ())),
+        visible=(*_visible(shop, told, checkout=not away), *((str(reports),) if reports is not None else ())),
         hidden=(*_hidden(shop, home_of(told)), *away),
         network=network,
     )

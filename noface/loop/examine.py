@@ -14,10 +14,13 @@ from noface.core.classify.diff_gates import Manifest, changed_gates, may_steer
 from noface.core.classify.diff_paths import is_generated
 from noface.core.classify.diff_repositories import made_repositories, may_make_repository
 from noface.core.failure import Failure
+from noface.core.judges import lifted
 from noface.core.patch_lines import shown
+from noface.core.shadows import shadowing
 from noface.gates.secrets import scan, secret_failure
 from noface.git.blobs import BlobReader
 from noface.git.removal import remove
+from noface.loop.outside_modules import outside_modules
 from noface.loop.secret_blobs import secrets_in_bytes
 from noface.loop.workshop import Workshop
 from noface.system.files import write_atomic
@@ -63,6 +66,7 @@ def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple
     """Return what speaks against the change, the gravest first; empty where the gates should judge it."""
     patch = change.patch.decode("utf-8", "replace")
     commands = tuple(gate.command for gate in order.gates)
+    changes = tuple(file for file in change.files if not lifted(file.path, order.issue))
     with shop.plumbing.blobs() as blobs:
         diff = rules.Diff(
             changes=change.files,
@@ -70,13 +74,21 @@ def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple
             paths=(*order.issue.paths, *order.issue.may_change) if order.issue.paths else (),
             accepted=bool(order.issue.accept),
             sizes={file.path: blobs.size(file.new_oid) or 0 for file in rules.binaries(change.files)},
-            gates=changed_gates(_manifests(blobs, change.files, commands), commands),
+            gates=(*changed_gates(_manifests(blobs, changes, commands), commands), *_shadows(order, shop, changes)),
             in_strings=_in_strings(blobs, change.files, patch),
             repositories=_repositories(order, shop, change.files),
+            lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
         )
         broken = _broken(blobs, change.files)
     found = rules.examine(diff, shop.diff_limits)
     return rules.by_gravity((*found, *([syntax.syntax_failure(broken)] if broken else [])))
+
+
+def _shadows(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
+    """Return what of the change takes the place of modules that the gates have from outside the tree."""
+    if not any(change.old_mode == _ABSENT for change in changes):
+        return ()
+    return shadowing(changes, shop.plumbing.whole(order.main).paths, outside_modules(shop))
 
 
 def _repositories(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...]) -> tuple[str, ...]:

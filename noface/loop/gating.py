@@ -122,8 +122,8 @@ def _undisturbed(bench: Bench, gate: GateSpec, before: tuple[GateSpec, ...]) -> 
         return result
     failure, traces = result.failure, bench.traces
     if task.on_main and traces.rewritten:
-        shop.rewriting.add(gate.command)
-    by_others = traces.rewritten and result.passed and gate.command not in shop.rewriting
+        shop.seen.rewriting.add(gate.command)
+    by_others = traces.rewritten and result.passed and gate.command not in shop.seen.rewriting
     if by_others or (failure is not None and failure.rule == CHANGED_FILES):
         return _once_more(bench, gate, before, "undisturbed", result)
     return result

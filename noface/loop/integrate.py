@@ -12,6 +12,7 @@ from noface.git.held import held_merge
 from noface.git.repo import hold_ref
 from noface.loop.gating import Known, Task, run_gates
 from noface.loop.judge import conflict, told
+from noface.loop.judges import CutShort, Judges
 from noface.loop.red_main import main_is_red
 from noface.loop.workshop import LANDING_SLOT, Tell, Workshop
 from noface.system.failpoints import hit
@@ -31,8 +32,14 @@ def prove(
     cancel: Canceller,
     tell: Tell,
     known: Known | None,
+    *,
+    approved: bool = False,
 ) -> Proven:
-    """Merge `candidate` with main as it is now and run every gate on the result, unless that tree has passed."""
+    """Merge `candidate` with main as it is now and run every gate on the result, unless that tree has passed.
+
+    What it altered of its judges must not be what makes it green here either, unless a person or the issue's own
+    commands want it.
+    """
     main = shop.plumbing.main()
     merge = held_merge(shop.plumbing, hold_ref(issue.id, "merge"), main, candidate)
     if merge.tree is None:
@@ -53,6 +60,13 @@ def prove(
         return on_main or _overruled(told(red, gated.results), main)
     if not all_hard_passed(gates, gated.results):
         return Failure(FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False)
+    try:
+        judges = Judges(shop, task, issue, gates, cancel, tell, known)
+        bought = None if approved or issue.accept else judges.failure()
+    except CutShort:
+        return None
+    if bought is not None:
+        return _overruled(bought, main)
     keys = tuple(shop.key(merge.tree, result.gate) for result in gated.results)
     return Proof(merge.tree, main, candidate, gated.results, keys)
 

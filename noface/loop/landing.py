@@ -10,6 +10,7 @@ from pathlib import Path
 
 from noface.core.failure import Failure
 from noface.core.gate import Proof
+from noface.core.history import Verdict
 from noface.core.issue import Issue
 from noface.core.masked_records import masked_issue
 from noface.core.scratch import needed_until_landed
@@ -143,6 +144,8 @@ class MergeQueue:
         context = self._context
         logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
         gates = context.gates_for(entry.issue)
+        said = context.questions.approvals(entry.issue.id)
+        approved = any(one.attempt == entry.number and one.verdict is Verdict.APPROVED for one in said)
 
         def job() -> Proven:
             try:
@@ -156,6 +159,7 @@ class MergeQueue:
                     self._cancel,
                     context.inbox.put,
                     context.known,
+                    approved=approved,
                 )
             finally:
                 context.inbox.put(ProofEnded(entry.issue.id))

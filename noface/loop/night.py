@@ -38,7 +38,7 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
         for result in found.results:
             key = context.shop.key(result.tree, result.gate)
             if result.tests_run:
-                context.shop.counts[result.gate.command] = result.tests_run
+                context.shop.seen.counts[result.gate.command] = result.tests_run
             if result.failure is None:
                 context.memo[key] = result
         lift_blocks(context, tuple(kind.value for kind in CLEARS_ITSELF), "its cause lay outside it; tried again")

@@ -31,8 +31,9 @@ def main_is_red(
     """
     tree = shop.plumbing.tree(task.main)
     key, now = shop.key(tree, failed.gate), shop.clock.now()
-    seen = shop.main_green.get(key)
-    if failed.gate.accept or (seen is not None and now < seen + max(_BELIEVED_S, _BELIEVED_RUNS * failed.seconds)):
+    green_at = shop.seen.main_green.get(key)
+    believed_s = max(_BELIEVED_S, _BELIEVED_RUNS * failed.seconds)
+    if failed.gate.accept or (green_at is not None and now < green_at + believed_s):
         return None
     needed = tuple(gate for gate in gates if gate.kind is GateKind.BUILD and gate != failed.gate)
     on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main")
@@ -41,7 +42,7 @@ def main_is_red(
         return None
     red = worst(gated.results)
     if red is None or red.failure is None:
-        shop.main_green[key] = now
+        shop.seen.main_green[key] = now
         return None
     name = shop.plumbing.repository.main_name
     return replace(

@@ -17,6 +17,7 @@ from noface.core.worker_run import Usage
 from noface.git.repo import Plumbing
 from noface.git.slots import Slot, open_slot
 from noface.git.snapshot import Limits
+from noface.loop.seen import Seen
 from noface.system.clock import Clock
 from noface.system.environment import passed_digest
 from noface.system.failpoints import hit
@@ -73,9 +74,7 @@ class SandboxRules:
 class Workshop:
     """Everything a worker thread may use. `memo` is filled by the loop and only read here.
 
-    `counts` holds how many tests a gate's command ran on main; `rewriting` the commands that write files of the tree
-    there, with what they hold already; `main_green` when a gate, by its key, last passed on main in this run. `passed`
-    are the patterns of all gates' `env_pass`.
+    `seen` is filled by all threads. `passed` are the patterns of all gates' `env_pass`.
     """
 
     plumbing: Plumbing
@@ -88,9 +87,7 @@ class Workshop:
     log_bytes_max: int
     state_marker: str
     memo: Mapping[str, GateResult] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    rewriting: set[str] = field(default_factory=set)
-    main_green: dict[str, float] = field(default_factory=dict)
+    seen: Seen = field(default_factory=Seen)
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
     sandbox: SandboxRules = field(default_factory=SandboxRules)
     passed: tuple[str, ...] = ()

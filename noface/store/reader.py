@@ -228,6 +228,7 @@ def _past(row: sqlite3.Row) -> PastAttempt:
         changed=tuple(json.loads(row["changed"])),
         lines=row["lines"],
         report=decode(WorkerReport, json.loads(row["report"])) if row["report"] else None,
+        doubts=tuple(json.loads(row["doubts"])),
         answer=json.loads(row["action"])["kind"] if row["action"] else "",
         started_at=row["started_at"],
         tokens=_tokens(row),

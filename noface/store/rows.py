@@ -59,6 +59,7 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
         "lines": sum((c.added or 0) + (c.deleted or 0) for c in snapshot.changes) if snapshot else 0,
         "report": dumps(report.worker) if report.worker else None,
         "record": None,
+        "doubts": dumps(report.doubts),
     }
 
 

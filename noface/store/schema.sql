@@ -80,6 +80,7 @@ CREATE TABLE attempts (
     report         TEXT,                        -- JSON of core.worker_run.WorkerReport
     partial        TEXT,                        -- JSON: what each step left (P4)
     session_id     TEXT,                        -- what the agent calls its session: to go on with it by hand
+    doubts         TEXT NOT NULL DEFAULT '[]',  -- JSON: what somebody has to look at before it lands
     record         TEXT,                        -- JSON of core.attempt.AttemptOrder, while it is under way
     UNIQUE (issue_id, number)
 ) WITHOUT ROWID;

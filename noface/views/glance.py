@@ -17,7 +17,7 @@ from noface.git.locate import locate
 Rows = Callable[..., list[sqlite3.Row]]
 """Answers a query with its values: `Database.rows`, or the same of a glance."""
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """The schema these queries know: that of store/database, which takes longer to import (a test compares them)."""
 _BUSY_SECONDS = 10.0
 _GAPS_MAX = 1000

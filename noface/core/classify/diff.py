@@ -15,9 +15,12 @@ from noface.core.classify.diff_thresholds import lowered_thresholds, may_hold_th
 from noface.core.failure import Failure
 from noface.core.patch_lines import changed_lines, shown
 from noface.core.patterns import matches_any
+from noface.core.suppressions import suppressions
 from noface.core.tampering import weakened_tests
 from noface.core.taxonomy import FailureKind
 
+REWRITTEN = "tests-rewritten"
+"""The rule of tests that are fewer as text, and may be as many when they run."""
 _SHOWN_MAX = 10
 _SEVERAL = 2
 _GRAVITY = (
@@ -46,7 +49,7 @@ class Diff:
     `paths` are those the issue may touch (none: all), `accepted` tells that the issue has commands of its own to prove
     it; `sizes` has the bytes of binary files, `gates` what no longer is as the gates call it (see diff_gates),
     `in_strings` the files in which conflict markers are mere text, `repositories` the
-    folders that the change makes into git repositories.
+    folders that the change makes into git repositories, `lifted` the files that judge and that the issue is about.
     """
 
     changes: tuple[FileChange, ...]
@@ -57,6 +60,7 @@ class Diff:
     gates: tuple[str, ...] = ()
     in_strings: frozenset[str] = frozenset()
     repositories: tuple[str, ...] = ()
+    lifted: frozenset[str] = frozenset()
 
 
 def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
@@ -128,16 +132,20 @@ def _repository(diff: Diff) -> Failure | None:
 
 
 def _tampering(diff: Diff) -> Failure | None:
-    tests = weakened_tests(diff.changes, diff.patch)
-    gates = (*_thresholds(diff), *diff.gates)
-    found = (*tests, *gates)
+    tests = weakened_tests(tuple(c for c in diff.changes if c.path not in diff.lifted), diff.patch)
+    gates = (*_thresholds(diff), *diff.gates, *_suppressions(diff))
+    found = (*tests.found, *gates)
     if not found:
         return None
-    said = "tests were weakened" if tests else "the gates were weakened"
-    rule = "tests-weakened" if tests else "gates-weakened"
+    said = "tests were weakened" if tests.found else "the gates were weakened"
+    rule = REWRITTEN if tests.rewritten and not gates else "tests-weakened" if tests.found else "gates-weakened"
     return _failure(
         FailureKind.GATE_TAMPERING, rule, f"{said}: {'; '.join(found[:_SHOWN_MAX])}", found, ";".join(found)
     )
+
+
+def _suppressions(diff: Diff) -> tuple[str, ...]:
+    return suppressions(line for line in changed_lines(diff.patch) if line.path not in diff.lifted)
 
 
 def _thresholds(diff: Diff) -> tuple[str, ...]:

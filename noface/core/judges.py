@@ -1,0 +1,131 @@
+"""Which files of a change judge it: tests, what steers test runners and linters, and what gates call (law 11).
+
+A list of names is never complete, so it is only half of what keeps a green from being bought: the gates run once more
+with main's versions of these files (`loop/judges.py`), and every test that passed on main must be there by its id.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from noface.core.attempt import FileChange
+from noface.core.issue import Issue
+from noface.core.patterns import matches_any
+from noface.core.tampering import is_test_file
+
+_ABSENT = "000000"
+
+
+class Part(StrEnum):
+    """What a changed file is to the gates.
+
+    TEST and CONFIG judge the product. A MANIFEST judges in some of its sections. SOFT may: it builds or configures the
+    product as well. All else is the PRODUCT.
+    """
+
+    TEST = "test"
+    CONFIG = "config"
+    MANIFEST = "manifest"
+    SOFT = "soft"
+    PRODUCT = "product"
+
+
+MANIFESTS = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "Cargo.toml")
+_TEST_FOLDER = re.compile(
+    r"(^|/)(tests?|specs?|__tests__|__mocks__|__snapshots__|__fixtures__|testing|testdata|test[_-]data|fixtures?|goldens?"
+    r"|snapshots?|acceptance|e2e|integration[_-]tests?)(/|$)|\.(snap|golden|approved\.\w+|ambr)$|(^|/)conftest\.py$"
+)
+_CONFIG = re.compile(
+    r"(^|/)("
+    r"pytest\.(ini|toml)|tox\.toml|noxfile\.py|mypy\.ini|ruff\.toml|pyrightconfig\.json|pylintrc|(site|user)customize\.py"
+    r"|[\w.-]*\.pth|(jest|vitest|ava|karma|playwright|cypress|web-test-runner|eslint|babel|stylelint|prettier|biome"
+    r"|commitlint|nyc|c8|tap|wdio|rspec|phpunit|phpstan|psalm|clippy|rustfmt|detekt|checkstyle|knip|oxlint|oxlintrc|dprint"
+    r"|deny|nextest|tslint|xo|standard|sonar|codecov|coverage|bandit|pylint|flake8|isort|yapf|pycodestyle|pyrefly|ty|djlint)"
+    r"[\w-]*(\.[\w-]+)*\.(json|jsonc|json5|toml|ya?ml|ini|cfg|xml|neon|dist|[cm]?[jt]s)(\.dist)?"
+    r"|tsconfig[\w.-]*\.json|jsconfig\.json|[\w-]+\.eslintrc[\w.]*|jest\.setup\.\w+|setup-?[Tt]ests?\.[cm]?[jt]sx?"
+    r"|test_?(helper|setup|utils?|support)\.\w+|go\.work|\.?golangci\.ya?ml|WORKSPACE(\.bazel)?|BUILD(\.bazel)?"
+    r"|cypress\.json|nightwatch\.conf\.\w+|protractor\.conf\.\w+|wallaby\.js|pytest\.py|unittest\.py|doctest\.py"
+    r")$"
+)
+_SOFT = re.compile(
+    r"(^|/)(GNUmakefile|[Mm]akefile|[Jj]ustfile|Taskfile\.ya?ml|Rakefile|Gruntfile\.\w+|gulpfile[\w.]*|CMakeLists\.txt"
+    r"|build\.rs|setup\.py|meson\.build|SConstruct|Dockerfile[\w.-]*|Procfile)$"
+    r"|\.(mk|mak|cmake|gradle(\.kts)?|bazel|bzl|sh|bash|zsh|bat|ps1|json5?|jsonc|toml|ya?ml|ini|cfg|conf|properties|xml|env"
+    r"|plist|neon)$|(^|/)[\w.-]+\.(config|conf|rc)\.[cm]?[jt]s$"
+)
+# What is fetched from elsewhere: setup goes by it, and it fits the manifest of the change only.
+_DEPENDENCIES = re.compile(
+    r"(^|/)(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock"
+    r"|pdm\.lock|Pipfile(\.lock)?|go\.(mod|sum)|requirements[\w./-]*\.(txt|in)|constraints[\w.-]*\.txt|Gemfile(\.lock)?"
+    r"|[\w.-]+\.gemspec|composer\.(json|lock)|mix\.(exs|lock)|packages\.lock\.json|gradle\.lockfile|flake\.(nix|lock)"
+    r"|deno\.lock|pubspec\.(yaml|lock))$"
+)
+_NAMES_TESTS = re.compile(
+    r"(^|/)(tests?|specs?|__tests__|testing|acceptance)(/|$)|(^|/)test_|_test(\.|$)|\.(test|spec)\."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The files of a change that judge it, by what they are; those that the issue may change are left out.
+
+    `sources` are files of the product that may hold tests of their own.
+    """
+
+    tests: tuple[FileChange, ...] = ()
+    config: tuple[FileChange, ...] = ()
+    manifests: tuple[FileChange, ...] = ()
+    soft: tuple[FileChange, ...] = ()
+    sources: tuple[FileChange, ...] = ()
+
+    @property
+    def hard(self) -> tuple[FileChange, ...]:
+        """What has no other use than to judge."""
+        return (*self.tests, *self.config)
+
+
+def part_of(path: str, reached: Collection[str] = ()) -> Part:
+    """Tell what a file is to the gates; `reached` are files that the gates' commands and scripts call."""
+    if path.rpartition("/")[2] in MANIFESTS:
+        return Part.MANIFEST
+    if _TEST_FOLDER.search(path) or is_test_file(path):
+        return Part.TEST
+    if _DEPENDENCIES.search(path):
+        return Part.PRODUCT
+    if path in reached or _CONFIG.search(path) or path.startswith(".") or "/." in path:
+        return Part.CONFIG
+    return Part.SOFT if _SOFT.search(path) else Part.PRODUCT
+
+
+def touched(changes: Iterable[FileChange], issue: Issue, reached: Collection[str] = ()) -> Touched:
+    """Return which files of a change judge it. What the issue's `may_change` or `paths` name as such is its work."""
+    found: dict[Part, list[FileChange]] = {part: [] for part in Part}
+    for change in changes:
+        part = part_of(change.path, reached)
+        if part is Part.PRODUCT or not lifted(change.path, issue):
+            found[part].append(change)
+    sources = tuple(
+        c for c in found[Part.PRODUCT] if c.path.endswith(".rs") and _ABSENT not in (c.old_mode, c.new_mode)
+    )
+    return Touched(
+        tuple(found[Part.TEST]),
+        tuple(found[Part.CONFIG]),
+        tuple(found[Part.MANIFEST]),
+        tuple(found[Part.SOFT]),
+        sources,
+    )
+
+
+def lifted(path: str, issue: Issue) -> bool:
+    """Tell whether an issue is about a file that judges: `may_change` names it, or its own `paths` do.
+
+    A path without wildcards names the file, one with them only tests. A part of a breakdown has its paths from a
+    model, so they lift nothing.
+    """
+    if matches_any(path, issue.may_change):
+        return True
+    if issue.parent is not None:
+        return False
+    named = (p for p in issue.paths if _NAMES_TESTS.search(p) or path == p.strip("/"))
+    return matches_any(path, tuple(named))

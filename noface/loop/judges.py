@@ -1,0 +1,194 @@
+"""Keeps a green from being bought: main's own tests and settings judge the change, and every test of main's is there.
+
+After the gates are green on the change:
+
+1. Where it touches what judges it (tests, what steers runners and linters, what gates call), the gates run once more
+   with main's versions of that. Red then and green before means that the change altered its judge. Tests that the
+   change adds are left out of this run, so that they cannot lend a hand to it.
+2. Each test that passed on main must be there by its id, and pass. The runners are asked for their ids by noface.
+3. What may judge and may as well be the product (build files, settings) is put back where no ids tell for the tests.
+
+Nothing is run again where nothing of that kind is touched and the ids are there.
+"""
+
+from dataclasses import dataclass, replace
+
+from noface.core.failure import Failure
+from noface.core.gate import GateKind, GateResult, GateSpec
+from noface.core.inner_tests import with_main_tests
+from noface.core.inventory import Inventory, Shortfall, agreed, compared
+from noface.core.issue import Issue
+from noface.core.judges import Touched, touched
+from noface.core.judging_sections import with_main_judging
+from noface.core.tampering_words import altered, missing
+from noface.git.edited import Entry, edited, stored
+from noface.git.refs import RefUpdate
+from noface.git.repo import hold_ref
+from noface.git.restore import as_before
+from noface.loop.bench import Known, Task
+from noface.loop.gating import Gated, run_gates
+from noface.loop.reached import reached
+from noface.loop.workshop import Progress, Tell, Workshop
+from noface.system.supervise import Canceller
+
+_ABSENT = "000000"
+_TEXT_BYTES_MAX = 4_000_000
+
+
+class CutShort(Exception):  # noqa: N818 - no error: somebody wants noface to stop
+    """It was cancelled before it could be told."""
+
+
+@dataclass(slots=True)
+class Judges:
+    """Judges one change whose gates, as it has them, are green. `failure` raises CutShort where it is cancelled."""
+
+    shop: Workshop
+    task: Task
+    issue: Issue
+    gates: tuple[GateSpec, ...]
+    cancel: Canceller
+    tell: Tell
+    known: Known | None
+
+    def failure(self) -> Failure | None:
+        """Return why the change must not land by itself, None where main's tests and settings find nothing."""
+        plumbing, task = self.shop.plumbing, self.task
+        changes = plumbing.diff(task.main, task.tree).changes
+        told = touched(changes, self.issue, reached(plumbing, task.main, self.gates))
+        hard = {**as_before(told.hard), **self._sections(told), **self._inner_tests(told)}
+        tree = edited(plumbing, task.tree, hard) if hard else task.tree
+        only_tests = not told.config and not told.manifests
+        found = self._judged(tree, tuple(hard), only_tests=only_tests) if tree != task.tree else None
+        found = found or self._absent(tree, tuple(hard))
+        if found is None and told.soft and not self._all_by_id():
+            soft = {change.path: entry for change in told.soft for entry in as_before((change,)).values()}
+            other = edited(plumbing, task.tree, {**hard, **soft})
+            found = self._judged(other, tuple(soft), only_tests=False) or self._absent(other, tuple(soft))
+        return found
+
+    def fewer(self) -> tuple[str, ...] | None:
+        """Return the tests that passed on main and are gone from the change itself, where fewer pass there than did.
+
+        None where the ids are not known.
+        """
+        gone: list[str] = []
+        for gate in self._by_id():
+            main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
+            if main is None or now is None or not main.tests:
+                return None
+            if now.passed < main.passed:
+                gone += compared(main, now).gone
+        return tuple(gone)
+
+    @property
+    def _main_tree(self) -> str:
+        return self.shop.plumbing.tree(self.task.main)
+
+    def _judged(self, tree: str, paths: tuple[str, ...], *, only_tests: bool) -> Failure | None:
+        """Run the gates on the change with main's judges; return what they find."""
+        kinds = (GateKind.BUILD, GateKind.TEST) if only_tests else tuple(GateKind)
+        gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
+        gated = self._run(tree, gates)
+        if gated.failure is not None:
+            return altered(paths, replace(gated.failure, charged=True))
+        red = next((result for result in gated.results if not result.passed), None)
+        return altered(paths, _named(red)) if red is not None and red.failure is not None else None
+
+    def _absent(self, tree: str, paths: tuple[str, ...]) -> Failure | None:
+        """Return which tests that pass on main are missing on `tree`, or do not pass there."""
+        for gate in self._by_id():
+            main = self._inventory(self._main_tree, gate)
+            if main is None:
+                continue
+            short = compared(main, self._inventory(tree, gate))
+            if short.short:
+                short = self._steadily(gate, main, tree)
+            if short.short:
+                return missing(gate, paths, short)
+        return None
+
+    def _steadily(self, gate: GateSpec, main: Inventory, tree: str) -> Shortfall:
+        """Compare with what two runs on main have in common: ids may hold the time, and tests come and go."""
+        self._run(self._main_tree, (gate,), on_main=True)
+        again = self.shop.seen.inventories.get((self._main_tree, gate.command))
+        both = agreed(main, again) if again is not None else main
+        self.shop.seen.inventories[self._main_tree, gate.command] = both
+        return compared(both, self._inventory(tree, gate))
+
+    def _by_id(self) -> tuple[GateSpec, ...]:
+        """Return the hard gates that run tests of the project's."""
+        plain = self.shop.seen.plain
+        return tuple(
+            g for g in self.gates if g.kind is GateKind.TEST and g.hard and not g.accept and g.command not in plain
+        )
+
+    def _all_by_id(self) -> bool:
+        """Tell whether all hard test gates name their tests, so that none can be lost unseen."""
+        tests = [gate for gate in self.gates if gate.kind is GateKind.TEST and gate.hard and not gate.accept]
+        known = [self._inventory(self._main_tree, gate) for gate in self._by_id()]
+        return len(known) == len(tests) and all(each is not None and each.tests for each in known)
+
+    def _inventory(self, tree: str, gate: GateSpec) -> Inventory | None:
+        """Return which tests a gate ran on a tree; it is run where nobody knows, as after a restart."""
+        key = (tree, gate.command)
+        if key not in self.shop.seen.inventories and key not in self.shop.seen.asked:
+            self._run(tree, (gate,), on_main=tree == self._main_tree)
+        self.shop.seen.asked.add(key)
+        return self.shop.seen.inventories.get(key)
+
+    def _run(self, tree: str, gates: tuple[GateSpec, ...], *, on_main: bool = False) -> Gated:
+        """Run gates, and the builds before them, on a tree that is not the task's own."""
+        shop, task = self.shop, self.task
+        builds = tuple(g for g in self.gates if g.kind is GateKind.BUILD and g.hard and g not in gates)
+        self.tell(Progress(task.issue_id, task.number, "gate", "once more, as main's own tests see it"))
+        if not on_main:
+            shop.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), tree))
+        folder = "main" if on_main else "judges"
+        commit = task.main if on_main else task.commit
+        other = replace(task, tree=tree, commit=commit, logs=task.logs / folder)
+        tests = [gate for gate in gates if gate.kind is GateKind.TEST]
+        unknown = any((tree, gate.command) not in shop.seen.inventories for gate in tests)
+        gated = run_gates(shop, other, (*builds, *gates), self.cancel, self.tell, self.known, anew=unknown)
+        if gated is None:
+            raise CutShort
+        return gated
+
+    def _sections(self, told: Touched) -> dict[str, Entry | None]:
+        """Return the touched manifests with main's judging sections, as far as these differ from the change's."""
+        plumbing = self.shop.plumbing
+        found: dict[str, Entry | None] = {}
+        with plumbing.blobs() as blobs:
+            for change in told.manifests:
+                main, now = (
+                    "" if mode == _ABSENT else (blobs.read(oid, _TEXT_BYTES_MAX) or b"").decode("utf-8", "replace")
+                    for mode, oid in ((change.old_mode, change.old_oid), (change.new_mode, change.new_oid))
+                )
+                if change.new_mode == _ABSENT:
+                    found |= as_before((change,))
+                    continue
+                as_it_is = with_main_judging(change.path, now, now)
+                judging = with_main_judging(change.path, main, now)
+                if judging is None:
+                    found |= as_before((change,))
+                elif judging != as_it_is:
+                    found[change.path] = (change.new_mode, stored(plumbing, judging))
+        return found
+
+    def _inner_tests(self, told: Touched) -> dict[str, Entry | None]:
+        """Return the source files that hold tests, with those of main."""
+        plumbing = self.shop.plumbing
+        found: dict[str, Entry | None] = {}
+        with plumbing.blobs() as blobs:
+            for change in told.sources:
+                old, new = (blobs.read(oid, _TEXT_BYTES_MAX) or b"" for oid in (change.old_oid, change.new_oid))
+                text = with_main_tests(old.decode("utf-8", "replace"), new.decode("utf-8", "replace"))
+                if text is not None:
+                    found[change.path] = (change.new_mode, stored(plumbing, text))
+        return found
+
+
+def _named(red: GateResult) -> Failure:
+    failure = red.failure
+    assert failure is not None  # noqa: S101 - a gate that did not pass has one
+    return replace(failure, gate=red.gate.name, failing_tests=red.failing_tests or failure.failing_tests)
