@@ -177,7 +177,7 @@ def test_a_git_dir_that_the_set_up_made_is_replaced_by_the_agents(tmp_path):
 
 @pytest.mark.parametrize("with_commit", [True, False])
 @pytest.mark.parametrize("place", ["nested", "src/nested", "src"])
-def test_nested_repository_is_taken_as_plain_files(tmp_path, with_commit, place):
+def test_nested_repository_is_left_out_or_taken_as_plain_files_and_nothing_in_it_runs(tmp_path, with_commit, place):
     bench = a_bench(tmp_path)
     canary = Canary(tmp_path)
     nested = bench.begin() / place
@@ -189,8 +189,12 @@ def test_nested_repository_is_taken_as_plain_files(tmp_path, with_commit, place)
         git(nested, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "-m", "inner")
     canary.set_everywhere(nested / ".git")
     snapshot = all_of_noface(bench)
-    assert bench.content(snapshot.tree, f"{place}/inner.txt") == b"inner\n"
-    assert snapshot.notes == (f"{place}/.git: a nested git repository's .git was removed; its files were kept",)
+    if place == "src":
+        assert bench.content(snapshot.tree, f"{place}/inner.txt") == b"inner\n"
+        assert snapshot.notes == (f"{place}/.git: a nested git repository's .git was removed; its files were kept",)
+    else:
+        assert snapshot.changes == ()
+        assert snapshot.elsewhere == (place,)
     assert not canary.sang
 
 
@@ -199,7 +203,9 @@ def test_worktree_pointer_of_a_nested_repository_leads_nowhere(tmp_path):
     victim = victim_of(tmp_path)
     nested = bench.begin() / "nested"
     write(nested, {"inner.txt": "inner\n", ".git": f"gitdir: {victim / '.git'}\n"})
-    assert bench.files(bench.take().snapshot.tree) == {"a.txt", "src/b.txt", "src/deep/c.txt", "nested/inner.txt"}
+    snapshot = bench.take().snapshot
+    assert bench.files(snapshot.tree) == {"a.txt", "src/b.txt", "src/deep/c.txt"}
+    assert snapshot.elsewhere == ("nested",)
     assert git(victim, "status", "--porcelain") == "?? untracked.txt"
 
 

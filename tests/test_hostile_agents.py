@@ -36,6 +36,8 @@ PROCESSES = {
 }
 FILES = {
     "nests": "mkdir nested; echo 1 > nested/nests.txt; cd nested; git init -q; git add -A; git commit -qm inner",
+    "copies": "git worktree add -q wt/x -b x; echo 1 > wt/x/lost.txt; git clone -q . wt/y; echo 1 > copies.txt",
+    "inits": "git init -q issues; git -C issues add -A; git -C issues commit -qm inner; echo 1 > inits.txt",
     "fifos": "rm -f .gitignore; mkfifo .gitignore pipe; echo 1 > fifos.txt",
     "links-out": "ln -s $PRECIOUS out; ln -s ../../../.. up; ln -s /dev/zero zero; ln -s loop loop;"
     " rm -r checks; ln -s $PRECIOUS checks; echo 1 > links-out.txt",
@@ -56,6 +58,7 @@ HOSTILE = {**GITS, **PROCESSES, **FILES}
 
 DEFEATED = {
     "kills-its-group": ("AGENT_CRASH", "the worker died of SIGKILL"),
+    "nests": ("NO_DIFF", "the change lies in nested, a repository of its own: work in the checkout itself"),
     "moves-away": ("RUNTIME_ERROR", "gate check: exit code 1"),
     "sparse": ("RESOURCE_EXHAUSTED", "files above [limits] max_file_mb were left: sparse.bin"),
     "floods": ("RESOURCE_EXHAUSTED", "more output than [limits] log_mb allows"),
@@ -161,7 +164,7 @@ def test_what_must_not_land_is_turned_down_and_named_and_the_rest_of_the_work_is
     assert (night.status(name), attempt["outcome"]) == ("blocked", kind)
     assert words in json.loads(attempt["failure"])["message"]
     kept = night.project.git("ls-tree", "--name-only", attempt["candidate"]).splitlines()
-    assert {"moves-away": "bad", "crowds": "a.txt"}.get(name, f"{name}.txt") in kept
+    assert {"moves-away": "bad", "crowds": "a.txt", "nests": "a.txt"}.get(name, f"{name}.txt") in kept
 
 
 def test_main_holds_the_landings_and_nothing_else(night):
@@ -191,7 +194,10 @@ def test_links_lead_to_no_damage_and_stay_links(night):
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("nests", "nested/.git: a nested git repository's .git was removed; its files were kept"),
+        ("nests", "nested: a git repository of its own was left out"),
+        ("copies", "wt/x: a git repository of its own was left out"),
+        ("copies", "wt/y: a git repository of its own was left out"),
+        ("inits", "issues/.git: a nested git repository's .git was removed; its files were kept"),
         ("fifos", ".gitignore: a FIFO, socket or device was removed"),
         ("fifos", "pipe: a FIFO"),
         ("steers", "protected files put back: checks/extra.sh, noface.toml, prompts/retry.md.j2"),

@@ -20,6 +20,8 @@ from noface.core.worker_run import ModelSpec
 from noface.system.sandbox_home import AgentHome
 
 _READING = ("--tools", "Read,Grep,Glob", "--strict-mcp-config")  # no MCP servers either: theirs may write
+_IN_PLACE = "--disallowedTools=EnterWorktree,ExitWorktree"
+"""They would take its work out of the checkout. A person's own --disallowedTools are added to these."""
 _THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS", "63999"))
 """By default it thinks with 31,999 tokens; what a model cannot take, Claude Code lowers by itself."""
 
@@ -61,7 +63,7 @@ class ClaudeAgent:
             argv += ["--model", order.model.model]
         if order.model.max_cost_usd is not None:
             argv += ["--max-budget-usd", f"{order.model.max_cost_usd:g}"]
-        argv += ["--permission-mode", "bypassPermissions"]
+        argv += ["--permission-mode", "bypassPermissions", _IN_PLACE]
         argv += _READING if order.role != WORKER else ()
         argv += ("--effort", "max") if order.think else ()
         env = [("CLAUDE_CODE_MAX_RETRIES", "2"), ("DISABLE_AUTOUPDATER", "1"), *(_THINKING if order.think else ())]

@@ -34,7 +34,7 @@ class Snapshot:
 
     `commit` keeps the slot's tree as it was found, but for what `notes` tell; `candidate` is the same with the
     protected paths (law 11) put back to main's, and equals `commit` where none was touched. `left_out` counts the new
-    files where they were too many to be taken.
+    files where they were too many to be taken. `elsewhere` are folders of the slot that are repositories of their own.
     """
 
     commit: str
@@ -46,6 +46,7 @@ class Snapshot:
     oversized: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     left_out: int = 0
+    elsewhere: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

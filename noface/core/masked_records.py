@@ -82,13 +82,14 @@ def masked_snapshot(snapshot: Snapshot, masker: Masker, own: Collection[str]) ->
         protected_edits=masked(snapshot.protected_edits),
         oversized=masked(snapshot.oversized),
         notes=_texts(snapshot.notes, masker),
+        elsewhere=masked(snapshot.elsewhere),
     )
 
 
 def named_anew(snapshot: Snapshot) -> tuple[str, ...]:
     """Return the paths of a snapshot that need not stand on main: those that a worker may have named."""
     made = (change.path for change in snapshot.changes if change.old_mode == ABSENT)
-    return (*made, *snapshot.protected_edits, *snapshot.oversized)
+    return (*made, *snapshot.protected_edits, *snapshot.oversized, *snapshot.elsewhere)
 
 
 def masked_issue(issue: Issue, masker: Masker) -> Issue:

@@ -3,15 +3,19 @@
 A FIFO named `.gitignore` hangs `git add`, one named `.git/HEAD` every walk through the files, a 3 GB sparse file
 takes 20 seconds, a nested repository turns its files into a link to nowhere. What would do so is taken out of git's
 way here, and told.
+
+Repositories and linked worktrees inside a workspace are other places: agents copy the checkout, work in the copy, and
+leave it. Where such a folder holds nothing that was there when the attempt began, it stays as it is and is left out.
 """
 
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.git.nested import Nested, nested_by
 from noface.git.removal import mount_points, remove_below
 
 FOLDER_BYTES_MAX = 3800  # of a path: Linux opens 4096, of which 255 may be a file's name
@@ -20,9 +24,10 @@ _READ_WHOLE_BY_GIT = (".gitignore", ".gitattributes")
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found: `oversized` files and what is `mounted` must be left out of a snapshot.
+    """What was found: `oversized` files, what is `mounted` and what is `apart` must be left out of a snapshot.
 
-    `notes` tell what was removed, and what was not looked at.
+    `apart` are the folders that are repositories of their own, and what kind each is. `notes` tell what was removed,
+    and what was not looked at.
     """
 
     oversized: tuple[str, ...]
@@ -30,37 +35,54 @@ class Findings:
     files: int
     too_many: bool
     mounted: tuple[str, ...] = ()
+    apart: tuple[tuple[str, Nested], ...] = ()
 
 
-def look_over(folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, files_max: int) -> Findings:
-    """Remove special files and nested repositories from `folder`, and find the files that are too big.
+def look_over(
+    folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, files_max: int, tracked: Callable[[str], bool]
+) -> Findings:
+    """Remove special files from `folder`, and find the files that are too big and the folders that stand apart.
 
-    `keep` are the paths that survive cleaning; they are never part of a snapshot and are not looked at. What the
-    owner may not read is made readable: else it would be lost.
+    `keep` are the paths that survive cleaning; they are never part of a snapshot and are not looked at. `tracked` tells
+    whether a folder holds files, or stands for a submodule, that the attempt began with: of such a one only a `.git` in
+    it is removed. What the owner may not read is made readable: else it would be lost.
     """
     oversized: list[str] = []
     notes: list[str] = []
+    apart: dict[str, Nested] = {}
+    within: set[str] = set()
     files = 0
     for entry, relative in _walk(folder, keep, notes, notes):
         status = entry.stat(follow_symlinks=False)
+        place = relative.rpartition("/")[0]
+        left_out = place in within
         if _is_git(entry):
-            if relative != ".git":
+            own = not place or left_out or tracked(place)
+            kind = Nested.NONE if own else nested_by(Path(entry.path))
+            if kind is not Nested.NONE:
+                apart[place] = kind
+                within.add(place)
+            if place in within:
+                _defuse(folder, relative)
+            elif relative != ".git":
                 remove_below(folder, relative)
                 notes.append(f"{shown(relative)}: a nested git repository's .git was removed; its files were kept")
         elif stat.S_ISREG(status.st_mode):
-            files += 1
-            if status.st_size > file_bytes_max:
-                oversized.append(relative)
-                if entry.name in _READ_WHOLE_BY_GIT:
-                    remove_below(folder, relative)
-            elif not status.st_mode & stat.S_IRUSR:
+            too_big = status.st_size > file_bytes_max
+            if too_big and entry.name in _READ_WHOLE_BY_GIT:
+                remove_below(folder, relative)
+            elif not too_big and not status.st_mode & stat.S_IRUSR:
                 Path(entry.path).chmod(status.st_mode | stat.S_IRUSR)
-        elif not stat.S_ISLNK(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+            files += not left_out
+            oversized += [relative] * (too_big and not left_out)
+        elif stat.S_ISDIR(status.st_mode):
+            within.update((relative,) if left_out else ())
+        elif not stat.S_ISLNK(status.st_mode):
             remove_below(folder, relative)
             notes.append(f"{shown(relative)}: a FIFO, socket or device was removed")
     mounted = mount_points(folder)
     notes += [f"{shown(place)}: something is mounted there; it was left out" for place in mounted]
-    return Findings(tuple(oversized), tuple(notes), files, files > files_max, mounted)
+    return Findings(tuple(oversized), tuple(notes), files, files > files_max, mounted, tuple(apart.items()))
 
 
 def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:
@@ -117,7 +139,7 @@ def _entries(path: str, prefix: str, unread: list[str]) -> list[os.DirEntry[str]
         if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
             os.chmod(path, stat.S_IRWXU)  # noqa: PTH101 - scandir deals in strings
         with os.scandir(path) as found:
-            return list(found)
+            return sorted(found, key=lambda entry: not _is_git(entry))  # it decides about the others
     except OSError as error:
         unread.append(f"{shown(prefix[:60])}…: {error.strerror}; what is in it was left out")
         return []
@@ -128,9 +150,9 @@ def _is_git(entry: os.DirEntry[str]) -> bool:
 
 
 def _defuse(folder: Path, relative: str) -> None:
-    """Remove the `.git` of a kept folder where git would wait for ever on looking at it.
+    """Remove the `.git` of a folder that git is not to enter where git would wait for ever on looking at it.
 
-    git never enters a kept folder, but asks whether it is a repository of its own.
+    git asks of such a folder, too, whether it is a repository of its own.
     """
     git_dir = folder / relative
     inside = [part for part in (git_dir / "HEAD", git_dir / "commondir") if os.path.lexists(part)]

@@ -1,20 +1,21 @@
 """Turns what a worker left in its slot into commits (law 2), and puts protected paths back to main's (law 11)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from noface.core.attempt import FileChange, Snapshot
+from noface.core.attempt import Snapshot
 from noface.core.protection import Protection
 from noface.errors import GitError
 from noface.git.command import Git, failed
 from noface.git.look_over import Findings, look_over, shown
+from noface.git.nested import Nested
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
 from noface.git.restore import restored
 from noface.git.slots import Slot, ensure_folder, in_use
 
-_GITLINK = "160000"
 _NOTES_MAX = 20
+_PLACES_MAX = 5
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 _DEBRIS = (":(exclude,top,glob)**/.aider*", ":(exclude,top,glob)**/.aider*/**")
 
@@ -49,6 +50,23 @@ class _Added:
     left_out: int
 
 
+class _Tracked:
+    """What an attempt began with, listed when it is first asked for: most workspaces hold no other repository."""
+
+    def __init__(self, plumbing: Plumbing, start: str) -> None:
+        self._plumbing = plumbing
+        self._start = start
+        self._folders: frozenset[str] | None = None
+
+    def holds(self, folder: str) -> bool:
+        """Tell whether files below `folder` were there, or a submodule in its place."""
+        if self._folders is None:
+            paths = self._plumbing.paths(self._start)
+            folders = {str(above) for path in paths for above in PurePosixPath(path).parents}
+            self._folders = frozenset((*folders, *paths))
+        return folder in self._folders
+
+
 def take(
     plumbing: Plumbing,
     slot: Slot,
@@ -66,17 +84,27 @@ def take(
     """
     with in_use(slot) as git:
         notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
-        findings = look_over(slot.path, slot.keep, file_bytes_max=limits.file_bytes_max, files_max=limits.files_max)
-        notes += findings.notes
-        added = _add_safely(slot, git, findings, limits, start)
-        notes += added.notes
+        findings = look_over(
+            slot.path,
+            slot.keep,
+            file_bytes_max=limits.file_bytes_max,
+            files_max=limits.files_max,
+            tracked=_Tracked(plumbing, start).holds,
+        )
+        seen = _not_ignored(git, findings.apart) if findings.apart else ()
+        elsewhere = _elsewhere(findings.apart, seen)
+        added = _add_safely(slot, git, replace(findings, apart=seen), limits, start)
+        notes += [
+            f"{place}: a git repository of its own was left out; it stays in the workspace until the next attempt"
+            for place in elsewhere[:_PLACES_MAX]
+        ]
+        notes += (*findings.notes, *added.notes)
         oversized = _left_out(git, findings.oversized) if findings.oversized else ()
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
-        tree, diff_stale = _without_new_gitlinks(git, tree, diff.changes, notes)
         guarded = tuple(c for c in diff.changes if protection.covers(c.path, c.new_mode))
         candidate_tree = restored(git, guarded) if guarded else tree
-    if guarded or diff_stale:
+    if guarded:
         diff = plumbing.diff(main, candidate_tree)
     commit = plumbing.commit_tree(tree, (start,), message)
     candidate = commit if candidate_tree == tree else plumbing.commit_tree(candidate_tree, (commit,), message)
@@ -90,6 +118,7 @@ def take(
         oversized=oversized,
         notes=tuple(notes[:_NOTES_MAX]),
         left_out=added.left_out,
+        elsewhere=elsewhere,
     )
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)
     undone = plumbing.diff(candidate_tree, tree).patch if guarded else b""
@@ -118,7 +147,9 @@ def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
     What must stay out is named here once more: an agent's own .gitignore overrides the ignore rules of the hub.
     """
     kept = (path for path in slot.keep if not _beyond_link(slot.path, path))
-    left_out = [f":(exclude,top,literal){path.strip('/')}" for path in (*findings.oversized, *findings.mounted, *kept)]
+    apart = (place for place, _ in findings.apart)
+    out = (*findings.oversized, *findings.mounted, *apart, *kept)
+    left_out = [f":(exclude,top,literal){path.strip('/')}" for path in out]
     feed = "\0".join((":/", *_DEBRIS, *left_out)).encode("utf-8", "surrogateescape")
     notes = []
     everything, too_many = "-A", 0
@@ -133,6 +164,22 @@ def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
     if output.code == 1:
         notes += [shown(line) for line in output.stderr.splitlines() if line][:_NOTES_MAX]
     return _Added(notes, too_many)
+
+
+def _not_ignored(git: Git, apart: tuple[tuple[str, Nested], ...]) -> tuple[tuple[str, Nested], ...]:
+    """Return the repositories that git does not ignore: it complains of excluded paths that it would not look at."""
+    feed = "".join(f"{place}\0" for place, _ in apart).encode("utf-8", "surrogateescape")
+    ignored = _paths(git.run("check-ignore", "-z", "--stdin", stdin=feed).stdout)
+    return tuple((place, kind) for place, kind in apart if place not in ignored)
+
+
+def _elsewhere(apart: tuple[tuple[str, Nested], ...], seen: tuple[tuple[str, Nested], ...]) -> tuple[str, ...]:
+    """Return the repositories in which a worker may have worked, to be told.
+
+    What is ignored is none of them, such as a dependency with its `.git`; but a linked worktree is nobody's dependency.
+    """
+    places = frozenset(place for place, _ in seen)
+    return tuple(shown(place) for place, kind in apart if place in places or kind is Nested.WORKTREE)
 
 
 def _left_out(git: Git, oversized: tuple[str, ...]) -> tuple[str, ...]:
@@ -156,12 +203,3 @@ def _paths(output: bytes) -> set[str]:
 def _beyond_link(top: Path, path: str) -> bool:
     """Tell whether a folder on the way to `path` is a link now: git refuses to hear of what lies behind one."""
     return any((top / parent).is_symlink() for parent in list(PurePosixPath(path.strip("/")).parents)[:-1])
-
-
-def _without_new_gitlinks(git: Git, tree: str, changes: tuple[FileChange, ...], notes: list[str]) -> tuple[str, bool]:
-    """Take links to other repositories back: their content is in no object store noface knows."""
-    links = [c for c in changes if c.new_mode == _GITLINK]
-    if not links:
-        return tree, False
-    notes.extend(f"{shown(link.path)}: a link to another repository was undone" for link in links)
-    return restored(git, tuple(links)), True

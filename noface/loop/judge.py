@@ -10,7 +10,7 @@ from noface.core.gate import GateResult, Proof
 from noface.core.proof import all_hard_passed, worst
 from noface.core.reported import of_report
 from noface.core.taxonomy import Category, FailureKind
-from noface.core.worker_run import AgentRun
+from noface.core.worker_run import AgentRun, ReportStatus
 from noface.git.held import held_merge
 from noface.git.repo import hold_ref
 from noface.loop.examine import Change, examine_change, mask_secrets
@@ -23,6 +23,7 @@ from noface.system.supervise import Canceller
 
 _SHOWN_MAX = 10
 _WORDS_MAX = 100
+_ELSEWHERE = "worked-elsewhere"
 _NOT_THE_GATES = (
     FailureKind.OUTPUT_FORMAT,
     FailureKind.UNKNOWN,
@@ -70,6 +71,8 @@ def judge(
         if on_main is not None:
             return replace(judged, failure=on_main)
     red = judged.failure is not None and judged.failure.charged
+    if judged.failure is not None and red and snapshot.elsewhere:
+        judged = replace(judged, failure=_told_of_elsewhere(judged.failure, snapshot.elsewhere))
     if red and nothing is not None:
         return replace(judged, failure=nothing)
     return judged if judged.failure is not None else _unbought(order, shop, judged, gated, suspicion, cancel, tell)
@@ -123,6 +126,9 @@ def _snapshot(report: AttemptReport) -> Snapshot:
 def _unchanged(order: AttemptOrder, report: AttemptReport) -> Failure:
     agent, snapshot = report.agent, report.snapshot
     assert agent is not None and snapshot is not None  # noqa: S101, PT018 - judged attempts did work
+    told = report.worker.status if report.worker is not None else ReportStatus.DONE
+    if snapshot.elsewhere and agent.error is None and told is not ReportStatus.BLOCKED:
+        return _worked_elsewhere(order, snapshot.elsewhere, agent.last_words)
     return of_report(report.worker) or _nothing_changed(order, agent, snapshot.protected_edits)
 
 
@@ -132,7 +138,8 @@ def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool
     It is then examined and gated like any other: nobody has examined it before.
     """
     before = order.earlier[-1].kind if order.earlier else ""
-    return nothing.kind is FailureKind.NO_DIFF and bool(change.files) and before in _NOT_THE_GATES
+    alone = nothing.kind is FailureKind.NO_DIFF and nothing.rule != _ELSEWHERE
+    return alone and bool(change.files) and before in _NOT_THE_GATES
 
 
 def _before_gates(
@@ -250,6 +257,29 @@ def _no_diff(order: AttemptOrder, last_words: str, protected: tuple[str, ...]) -
     return Failure(
         FailureKind.NO_DIFF, message, rule="tree-unchanged", signature="NO_DIFF", evidence=evidence, excerpt=last_words
     )
+
+
+def _worked_elsewhere(order: AttemptOrder, places: tuple[str, ...], last_words: str) -> Failure:
+    """Return the failure of a worker that left its work in a copy of the checkout, or in a worktree of it."""
+    message = (
+        f"the change lies in {_places(places)}: work in the checkout itself; a folder whose files belong to the change"
+        " has no .git of its own"
+    )
+    evidence = (f"the snapshot's tree equals that of {order.start[:12]}", *places)
+    return Failure(
+        FailureKind.NO_DIFF, message, rule=_ELSEWHERE, signature=_ELSEWHERE, evidence=evidence, excerpt=last_words
+    )
+
+
+def _told_of_elsewhere(failure: Failure, places: tuple[str, ...]) -> Failure:
+    """Return a gate's failure that also says what of the worker's files the gate has not seen."""
+    return replace(failure, message=f"{failure.message} (left out of the change: {_places(places)})")
+
+
+def _places(places: tuple[str, ...]) -> str:
+    more = f" and {len(places) - _SHOWN_MAX} more" if len(places) > _SHOWN_MAX else ""
+    kind = "a repository of its own" if len(places) == 1 else "repositories of their own"
+    return f"{', '.join(places[:_SHOWN_MAX])}{more}, {kind}"
 
 
 def _too_many(files: int, most: int) -> Failure:
