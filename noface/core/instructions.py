@@ -29,8 +29,9 @@ INSTRUCTIONS: Mapping[str, str] = {
     "be done, do the rest, and report that part and the reason.",
     "MERGE_CONFLICT": "Main has moved on, and the change no longer fits. Look at how the files are now, and make the "
     "change again on top of that.",
-    "BOUNDARY_VIOLATION": "The previous attempt changed files outside its limits, or added a key or password. Stay "
-    "within the paths given. If the work cannot be done there, stop, and report it as blocked.",
+    "BOUNDARY_VIOLATION": "The previous attempt changed files outside its limits, or added a key or password or what "
+    "cannot be pushed. Stay within the paths given, and undo what is named. If the work cannot be done there, stop, "
+    "and report it as blocked.",
     "GATE_TAMPERING": "The previous attempt weakened tests, or what runs them. Leave them as strong as they are on "
     "main, and mend the code, so that main's own tests pass on it. If one of them is wrong, leave it, and report which "
     "and why.",

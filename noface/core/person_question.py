@@ -6,6 +6,7 @@ person can know. The text of workers, resolvers and diagnoses is always quoted a
 
 from noface.core.actions import RequestApproval
 from noface.core.attempt import PastAttempt
+from noface.core.classify.diff_names import UnfitRule
 from noface.core.excerpts import quoted, short
 from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, History, Topic
@@ -19,6 +20,9 @@ _PATHS_SHOWN = 5
 _TESTS_SHOWN = 2
 _OWN = (Category.BOUNDARY, Category.TRANSIENT, Category.ENVIRONMENT)
 """Of these kinds noface knows better what to ask than the worker does."""
+
+_NOT_ABOUT_TESTS = frozenset({"embedded-repository", *UnfitRule})
+"""Rules about what must not land, of which no test and no path of the issue says anything."""
 
 _BY_KIND: dict[FailureKind, str] = {
     FailureKind.AGENT_CONFUSION: "What exactly does issue {id} ask for? The worker was not sure: {said}",
@@ -94,6 +98,8 @@ def _about_boundary(issue: Issue, history: History, last: PastAttempt, failure: 
             return f"Is what was added to {where} really a secret, and if so, how should the work get at it?"
         case "outside-paths":
             return _may_change(issue, failure.evidence, advice)
+        case rule if rule in _NOT_ABOUT_TESTS:
+            return f"May issue {issue.id} do this? noface found: {quoted(failure.message, _SAID_CHARS_MAX)}"
         case "report-boundary-violation":
             limits = f" ({some(issue.paths, _PATHS_SHOWN)})" if issue.paths else ""
             return f"May issue {issue.id} go beyond its paths{limits}? {_says(advice, failure)}"

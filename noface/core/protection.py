@@ -53,9 +53,7 @@ def protection_of(
     issue: Issue, listed: tuple[str, ...], judges: tuple[str, ...] = (), *, any_case: bool = False
 ) -> Protection:
     """Return what is protected from an issue's work: `listed` by `[protect]`, `judges` that decide on this issue."""
-    named = (
-        frozenset(path for path in issue.paths if not _WILDCARDS & set(path)) if issue.parent is None else frozenset()
-    )
+    named = frozenset(named_exactly(issue))
     always = (*SELF_STARTING, *INSTRUCTIONS)
     lifted = tuple(
         path
@@ -64,6 +62,11 @@ def protection_of(
     )
     patterns = tuple(dict.fromkeys((*listed, *always, *judges)))
     return Protection(patterns, (*issue.may_change, *lifted), any_case)
+
+
+def named_exactly(issue: Issue) -> tuple[str, ...]:
+    """Return the paths that a person names in an issue without a wildcard; a breakdown's part has a model's."""
+    return tuple(path for path in issue.paths if not _WILDCARDS & set(path)) if issue.parent is None else ()
 
 
 @lru_cache(maxsize=64)

@@ -1,9 +1,10 @@
 """Examines what a worker left before any gate runs: secrets, the diff's rules, and whether the files parse.
 
 Contents are read from the object store, never from a slot, and only where a rule needs them: most attempts start no
-process for it, the others one.
+process for it, the others one. What git itself reads (.gitmodules, .gitattributes) is also shown to git.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,15 +12,18 @@ from noface.core.attempt import AttemptOrder, FileChange
 from noface.core.classify import diff as rules
 from noface.core.classify import syntax
 from noface.core.classify.diff_gates import Manifest, changed_gates, may_steer
+from noface.core.classify.diff_names import Unfit, UnfitRule, adds, read_by_git, unfit_names
 from noface.core.classify.diff_paths import is_generated
 from noface.core.classify.diff_repositories import made_repositories, may_make_repository
 from noface.core.failure import Failure
 from noface.core.judges import lifted
 from noface.core.patch_lines import shown
+from noface.core.protection import named_exactly
 from noface.core.shadows import shadowing
 from noface.gates.secrets import scan, secret_failure
 from noface.git.blobs import BlobReader
 from noface.git.removal import remove
+from noface.git.strict import refused
 from noface.loop.outside_modules import outside_modules
 from noface.loop.secret_blobs import secrets_in_bytes
 from noface.loop.workshop import Workshop
@@ -28,6 +32,7 @@ from noface.system.files import write_atomic
 _ABSENT = "000000"
 _REGULAR = ("100644", "100755")
 _MANIFEST_BYTES_MAX = 1_000_000
+_READ_BY_GIT_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,7 @@ def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple
             in_strings=_in_strings(blobs, change.files, patch),
             repositories=_repositories(order, shop, change.files),
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
+            unfit=(*_names(order, shop, change.files), *_refused(shop, change.files)),
         )
         broken = _broken(blobs, change.files)
     found = rules.examine(diff, shop.diff_limits)
@@ -95,6 +101,21 @@ def _repositories(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange
     if not may_make_repository(changes):
         return ()
     return made_repositories(changes, shop.plumbing.whole(order.main).paths, order.issue.may_change)
+
+
+def _names(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...]) -> tuple[Unfit, ...]:
+    on_main = shop.plumbing.whole(order.main).paths if adds(changes) else frozenset()
+    return unfit_names(changes, on_main, (*order.issue.may_change, *named_exactly(order.issue)))
+
+
+def _refused(shop: Workshop, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
+    """Yield the files whose contents a checking server would refuse, but not what it would refuse main's for."""
+    read = [(read_by_git(change.path), change) for change in changes if change.new_mode in _REGULAR]
+    for name, change in [each for each in read if each[0]][:_READ_BY_GIT_MAX]:
+        new = refused(shop.plumbing.git, name, change.new_oid)
+        old = refused(shop.plumbing.git, name, change.old_oid) if new and change.old_mode in _REGULAR else None
+        if new is not None and (old is None or old.check != new.check):
+            yield Unfit(UnfitRule.FSCK, shown(change.path), f"{new.check}: {new.words}")
 
 
 def _manifests(blobs: BlobReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from noface.core.attempt import FileChange
 from noface.core.classify.diff_markers import left_markers
+from noface.core.classify.diff_names import Unfit, UnfitRule
 from noface.core.classify.diff_paths import is_generated
 from noface.core.classify.diff_space import only_space
 from noface.core.classify.diff_thresholds import lowered_thresholds, may_hold_threshold
@@ -49,7 +50,8 @@ class Diff:
     `paths` are those the issue may touch (none: all), `accepted` tells that the issue has commands of its own to prove
     it; `sizes` has the bytes of binary files, `gates` what no longer is as the gates call it (see diff_gates),
     `in_strings` the files in which conflict markers are mere text, `repositories` the
-    folders that the change makes into git repositories, `lifted` the files that judge and that the issue is about.
+    folders that the change makes into git repositories, `unfit` what could not be pushed (see diff_names), `lifted`
+    the files that judge and that the issue is about.
     """
 
     changes: tuple[FileChange, ...]
@@ -61,6 +63,7 @@ class Diff:
     in_strings: frozenset[str] = frozenset()
     repositories: tuple[str, ...] = ()
     lifted: frozenset[str] = frozenset()
+    unfit: tuple[Unfit, ...] = ()
 
 
 def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
@@ -70,6 +73,7 @@ def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
         for failure in (
             _outside(diff),
             _repository(diff),
+            *_unfit(diff),
             _tampering(diff),
             _markers(diff),
             _binary(diff, limits),
@@ -129,6 +133,21 @@ def _repository(diff: Diff) -> Failure | None:
         folders[:_SHOWN_MAX],
         ",".join(folders),
     )
+
+
+def _unfit(diff: Diff) -> Iterator[Failure]:
+    for rule in UnfitRule:
+        found = [each for each in diff.unfit if each.rule is rule]
+        if found:
+            named = [f"{each.path} ({each.why})" for each in found]
+            yield _failure(
+                FailureKind.BOUNDARY_VIOLATION,
+                rule.value,
+                f"{rule.told}: {_listed(named)}; {rule.remedy}",
+                tuple(named[:_SHOWN_MAX]),
+                ",".join(sorted(each.path for each in found)),
+                location=found[0].path,
+            )
 
 
 def _tampering(diff: Diff) -> Failure | None:
