@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from noface.core.classify.diff import Diff, DiffLimits, binaries, by_gravity, examine
+from noface.core.classify.diff_markers import kin, places
 from noface.core.classify.diff_paths import is_generated
 from noface.core.taxonomy import FailureKind
 from noface.git.diff import parse_diff
@@ -223,6 +224,55 @@ def test_conflict_markers_left_in_are_a_syntax_error(change):
     assert failure.location == "a.css"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "README.md",
+        "docs/a.rst",
+        "a.txt",
+        "LICENSE",
+        "ci.yaml",
+        "page.html",
+        "a.ipynb",
+        "fix.patch",
+        "tests/fixtures/a.txt",
+    ],
+)
+def test_markers_are_found_in_any_file_of_text_and_their_lines_shown(change, name):
+    (failure,) = examine(change({name: "one\n"}, {name: f"one\n{CONFLICT}"}), DiffLimits())
+    assert (failure.kind, failure.rule, failure.location) == (FailureKind.SYNTAX_ERROR, "conflict-markers", name)
+    lines = (f"{name}: <<<<<<< HEAD", f"{name}: =======", f"{name}: >>>>>>> other")
+    assert failure.evidence == lines
+    assert failure.excerpt == "\n".join(lines)
+
+
+def test_markers_that_a_file_takes_along_when_it_is_moved_are_no_finding(change):
+    text = f"How a conflict looks:\n{CONFLICT}"
+    assert rules(change({"docs/git.md": text, "b.txt": "b\n"}, {"docs/git.md": None, "manual/git.md": text})) == []
+    twice = change({"old.md": text}, {"old.md": None, "new.md": text, "z.txt": CONFLICT})
+    (failure,) = examine(twice, DiffLimits())
+    assert failure.message.startswith("conflict markers were left in: z.txt (1);")
+
+
+@pytest.mark.parametrize(
+    ("path", "showing", "expected"),
+    [
+        ("docs/new.md", ["docs/git.md"], True),
+        ("docs/new.md", ["docs/deep/git.md"], False),
+        ("docs/deep/new.md", ["docs/git.md"], False),
+        ("new.md", ["git.md"], False),
+        ("git.md", ["git.md"], True),
+        ("tests/fixtures/b/in.txt", ["tests/fixtures/a/in.txt"], True),
+        ("pkg/testdata/b/in.txt", ["other/testdata/a/in.txt"], False),
+        ("tests/merge/data/b.txt", ["tests/merge/data/deep/a.txt"], True),
+        ("tests/test_b.js", ["tests/fixtures/a.txt"], False),
+    ],
+)
+def test_markers_are_in_company_beside_others_of_main_s(path, showing, expected):
+    assert kin(path, showing) is expected
+    assert not expected or any(f"{showing[0]}/".startswith(f"{place}/") for place in places([path]))
+
+
 def test_markers_around_lines_that_stay_are_found(change):
     (failure,) = examine(
         change({"a.c": "one\ntwo\n"}, {"a.c": "<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n"}), DiffLimits()
@@ -233,10 +283,10 @@ def test_markers_around_lines_that_stay_are_found(change):
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [
-        ("docs/merging.md", None, CONFLICT),
         ("merging.rst", None, "Title\n=======\n"),
-        ("tests/fixtures/conflict.txt", None, CONFLICT),
-        ("fix.patch", None, CONFLICT),
+        ("docs/merging.md", None, "    " + CONFLICT.replace("\n", "\n    ")),
+        ("fix.patch", None, "+" + CONFLICT.replace("\n", "\n+")[:-1]),
+        ("README.md", None, "Merging\n=======\n\n>>>>>>> quoted deeply\n"),
         ("a.txt", f"{CONFLICT}one\n", f"{CONFLICT}two\n"),
         ("a.txt", f"{CONFLICT}one\n", f"one\ntwo\n{CONFLICT}"),
         ("a.txt", None, "=======\nheading\n=======\n"),
@@ -250,8 +300,47 @@ def test_markers_that_mean_no_conflict_are_no_finding(change, name, before, afte
 
 
 def test_markers_inside_a_string_are_no_finding(change):
-    diff = change({}, {"a.py": f'X = """\n{CONFLICT}"""\n'}, in_strings=frozenset({"a.py"}))
+    diff = change({}, {"a.py": f'X = """\n{CONFLICT}"""\n'}, mere_text=frozenset({"a.py"}))
     assert rules(diff) == []
+
+
+# The workspace's own path
+
+SLOTS = "/home/ada/.cache/noface/shop-0123456789"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'ROOT = "{SLOTS}/agent-0"',
+        f"    cd {SLOTS}/agent-0/src && make",
+        f"CFLAGS = -I{SLOTS}/agent-1/include",
+        f"see file://{SLOTS}/gate-0/x.html#top",
+        f"folder={SLOTS}",
+        f"{'x' * 500} {SLOTS}/agent-0 {'y' * 500}",
+    ],
+)
+def test_a_line_that_names_the_workspace_is_refused_and_shown(change, line):
+    diff = change({"a.py": "x = 1\n"}, {"a.py": f"x = 1\n{line}\n"}, workspaces=(SLOTS,))
+    (failure,) = examine(diff, DiffLimits())
+    assert (failure.kind, failure.rule, failure.location) == (FailureKind.LINT_FAILURE, "workspace-path", "a.py")
+    assert SLOTS in failure.message
+    assert SLOTS in failure.excerpt
+    assert len(failure.message) < 500
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"a.py": f"ROOT = '{SLOTS}9/agent-0'\n"}),
+        ({}, {"a.py": "ROOT = '/home/ada/.cache/noface'\n"}),
+        ({"a.py": f"A = '{SLOTS}/x'\n"}, {"a.py": f"A = '{SLOTS}/y'\n"}),
+        ({"a.py": f"A = '{SLOTS}/x'\n"}, {"a.py": None, "b.py": f"A = '{SLOTS}/x'\n"}),
+        ({"a.py": f"A = '{SLOTS}/x'\n"}, {"a.py": "A = '.'\n"}),
+    ],
+)
+def test_lines_of_main_s_own_and_other_folders_are_no_finding(change, before, after):
+    assert rules(change({"keep.txt": "k\n", **before}, after, workspaces=(SLOTS,))) == []
 
 
 # Size

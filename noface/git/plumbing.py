@@ -134,6 +134,19 @@ class Plumbing:
             raise failed(("ls-tree", tree), listed)
         return tuple(p for p in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if p)
 
+    def with_lines(self, tree: str, patterns: tuple[str, ...], places: tuple[str, ...]) -> tuple[str, ...]:
+        """List the files of text at or below `places` that hold a line for each of `patterns`, as `grep -E` reads them.
+
+        Places that the tree does not have hold none.
+        """
+        wanted = [part for pattern in patterns for part in ("--or", "-e", pattern)][1:]
+        names = (f":(top,literal){place}" for place in places)
+        found = self.git.run("grep", "-z", "-l", "-I", "-E", "--all-match", *wanted, tree, "--", *names)
+        if found.code not in (0, 1):
+            raise failed(("grep", tree), found)
+        listed = found.stdout.decode("utf-8", "surrogateescape").split("\0")
+        return tuple(name.removeprefix(f"{tree}:") for name in listed if name)
+
     def whole(self, tree: str) -> Tree:
         """Return all paths of a tree, and where its links lead to."""
         if self._whole is not None and self._whole[0] == tree:

@@ -4,6 +4,7 @@ Contents are read from the object store, never from a slot, and only where a rul
 process for it, the others one. What git itself reads (.gitmodules, .gitattributes) is also shown to git.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,14 @@ from noface.core.attempt import AttemptOrder, FileChange
 from noface.core.classify import diff as rules
 from noface.core.classify import syntax
 from noface.core.classify.diff_gates import Manifest, changed_gates, may_steer
+from noface.core.classify.diff_markers import MARKERS, kin, places
 from noface.core.classify.diff_names import Unfit, UnfitRule, adds, read_by_git, unfit_names
 from noface.core.classify.diff_paths import is_generated
 from noface.core.classify.diff_repositories import made_repositories, may_make_repository
 from noface.core.failure import Failure
 from noface.core.judges import lifted
 from noface.core.patch_lines import shown
+from noface.core.patterns import matches_any
 from noface.core.protection import named_exactly
 from noface.core.shadows import shadowing
 from noface.gates.secrets import scan, secret_failure
@@ -33,6 +36,9 @@ _ABSENT = "000000"
 _REGULAR = ("100644", "100755")
 _MANIFEST_BYTES_MAX = 1_000_000
 _READ_BY_GIT_MAX = 20
+_PLACES_MAX = 200
+_MARKERS_ONLY_IN_STRINGS = syntax.FULLY_PARSED - {"yaml"}
+"""A line of YAML that no bracket, quote or colon makes anything else is a string, and so is a marker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,8 @@ def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple
             accepted=bool(order.issue.accept),
             sizes={file.path: blobs.size(file.new_oid) or 0 for file in rules.binaries(change.files)},
             gates=(*changed_gates(_manifests(blobs, changes, commands), commands), *_shadows(order, shop, changes)),
-            in_strings=_in_strings(blobs, change.files, patch),
+            mere_text=_mere_text(order, shop, blobs, change.files, patch),
+            workspaces=_workspaces(shop),
             repositories=_repositories(order, shop, change.files),
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
             unfit=(*_names(order, shop, change.files), *_refused(shop, change.files)),
@@ -136,17 +143,31 @@ def _text(blobs: BlobReader, mode: str, oid: str) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
 
 
-def _in_strings(blobs: BlobReader, changes: tuple[FileChange, ...], patch: str) -> frozenset[str]:
-    """Return the files with conflict markers that a full parser accepts: there they are text, not a conflict."""
-    suspects = rules.suspects(patch)
-    found = set()
+def _mere_text(
+    order: AttemptOrder, shop: Workshop, blobs: BlobReader, changes: tuple[FileChange, ...], patch: str
+) -> frozenset[str]:
+    """Return the files with conflict markers in which those are text, and no conflict.
+
+    A full parser finds them inside a string; or main shows such lines there already; or the issue names the file.
+    """
+    suspects = frozenset(rules.suspects(patch))
+    marked = [change.path for change in changes if shown(change.path) in suspects]
+    found = {path for path in marked if matches_any(path, order.issue.may_change)}
     for change in changes if suspects else ():
         language = syntax.language_of(change.path) if shown(change.path) in suspects else None
-        if language in syntax.FULLY_PARSED:
+        if language in _MARKERS_ONLY_IN_STRINGS:
             data = blobs.read(change.new_oid, syntax.FILE_BYTES_MAX)
             if data is not None and syntax.check(change.path, language, data) is None:
-                found.add(shown(change.path))
-    return frozenset(found)
+                found.add(change.path)
+    unclear = [path for path in marked if path not in found]
+    showing = shop.plumbing.with_lines(order.main, MARKERS, places(unclear)[:_PLACES_MAX]) if unclear else ()
+    found |= {path for path in unclear if kin(path, showing)}
+    return frozenset(map(shown, found))
+
+
+def _workspaces(shop: Workshop) -> tuple[str, ...]:
+    """Return the folder of all workspaces, as it is called and as it is reached."""
+    return str(shop.slots_dir), os.path.realpath(shop.slots_dir)
 
 
 def _broken(blobs: BlobReader, changes: tuple[FileChange, ...]) -> tuple[syntax.Broken, ...]:

@@ -11,6 +11,7 @@ from noface.core.attempt import FileChange
 from noface.core.classify.diff_markers import left_markers
 from noface.core.classify.diff_names import Unfit, UnfitRule
 from noface.core.classify.diff_paths import is_generated
+from noface.core.classify.diff_places import tied_lines
 from noface.core.classify.diff_space import only_space
 from noface.core.classify.diff_thresholds import lowered_thresholds, may_hold_threshold
 from noface.core.failure import Failure
@@ -23,11 +24,13 @@ from noface.core.taxonomy import FailureKind
 REWRITTEN = "tests-rewritten"
 """The rule of tests that are fewer as text, and may be as many when they run."""
 _SHOWN_MAX = 10
+_LINES_MAX = 30
 _SEVERAL = 2
 _GRAVITY = (
     FailureKind.BOUNDARY_VIOLATION,
     FailureKind.GATE_TAMPERING,
     FailureKind.SYNTAX_ERROR,
+    FailureKind.LINT_FAILURE,
     FailureKind.RESOURCE_EXHAUSTED,
     FailureKind.NO_DIFF,
 )
@@ -49,9 +52,9 @@ class Diff:
 
     `paths` are those the issue may touch (none: all), `accepted` tells that the issue has commands of its own to prove
     it; `sizes` has the bytes of binary files, `gates` what no longer is as the gates call it (see diff_gates),
-    `in_strings` the files in which conflict markers are mere text, `repositories` the
-    folders that the change makes into git repositories, `unfit` what could not be pushed (see diff_names), `lifted`
-    the files that judge and that the issue is about.
+    `mere_text` the files in which conflict markers are none, `repositories` the folders that the change makes into git
+    repositories, `unfit` what could not be pushed (see diff_names), `workspaces` the folders of noface's in which the
+    work was done, `lifted` the files that judge and that the issue is about.
     """
 
     changes: tuple[FileChange, ...]
@@ -60,10 +63,11 @@ class Diff:
     accepted: bool = False
     sizes: Mapping[str, int] = field(default_factory=dict)
     gates: tuple[str, ...] = ()
-    in_strings: frozenset[str] = frozenset()
+    mere_text: frozenset[str] = frozenset()
     repositories: tuple[str, ...] = ()
     lifted: frozenset[str] = frozenset()
     unfit: tuple[Unfit, ...] = ()
+    workspaces: tuple[str, ...] = ()
 
 
 def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
@@ -76,6 +80,7 @@ def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
             *_unfit(diff),
             _tampering(diff),
             _markers(diff),
+            _tied(diff),
             _binary(diff, limits),
             _too_big(diff, limits),
             _only_space(diff),
@@ -103,7 +108,7 @@ def binaries(changes: tuple[FileChange, ...]) -> Iterator[FileChange]:
 
 
 def suspects(patch: str) -> tuple[str, ...]:
-    """Return the files with conflict markers among their added lines: those worth parsing, to see where they stand."""
+    """Return the files with conflict markers among their added lines: those worth a look at where they stand."""
     return tuple(marked.path for marked in left_markers(patch))
 
 
@@ -175,17 +180,40 @@ def _thresholds(diff: Diff) -> tuple[str, ...]:
 
 def _markers(diff: Diff) -> Failure | None:
     """Conflict markers are a SYNTAX_ERROR: they are one in every language, and mending them is what mends one."""
-    found = [marked for marked in left_markers(diff.patch) if marked.path not in diff.in_strings]
+    found = [marked for marked in left_markers(diff.patch) if marked.path not in diff.mere_text]
     if not found:
         return None
     named = [f"{marked.path} ({marked.conflicts})" for marked in found]
+    lines = tuple(f"{marked.path}: {line}" for marked in found for line in marked.lines)[:_LINES_MAX]
     return _failure(
         FailureKind.SYNTAX_ERROR,
         "conflict-markers",
-        f"conflict markers were left in: {_listed(named)}; settle each conflict and remove its markers",
-        tuple(f"{marked.path}: {marked.line}" for marked in found[:_SHOWN_MAX]),
+        f"conflict markers were left in: {_listed(named)}; settle each conflict and remove its markers (where they are"
+        " to be read, indent them, or name the file in the issue's `may_change`)",
+        lines,
         ",".join(sorted(marked.path for marked in found)),
         location=found[0].path,
+        excerpt="\n".join(lines),
+    )
+
+
+def _tied(diff: Diff) -> Failure | None:
+    """Lines that name a workspace are a LINT_FAILURE: gates may be green here, and the lines are what to mend."""
+    found = tied_lines(diff.patch, diff.workspaces)
+    if not found:
+        return None
+    paths = sorted({tied.path for tied in found})
+    lines = tuple(f"{tied.path}: {tied.text}" for tied in found[:_SHOWN_MAX])
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return _failure(
+        FailureKind.LINT_FAILURE,
+        "workspace-path",
+        f"lines name this workspace, and would work nowhere else: {lines[0]}{more}; name places relative to the project"
+        " or to the file",
+        lines,
+        ",".join(paths),
+        location=paths[0],
+        excerpt="\n".join(lines),
     )
 
 
@@ -248,7 +276,13 @@ def _listed(items: list[str]) -> str:
 
 
 def _failure(
-    kind: FailureKind, rule: str, message: str, evidence: tuple[str, ...], same: str, location: str | None = None
+    kind: FailureKind,
+    rule: str,
+    message: str,
+    evidence: tuple[str, ...],
+    same: str,
+    location: str | None = None,
+    excerpt: str = "",
 ) -> Failure:
     """Make the failure; `same` is what its signature holds beside the rule."""
-    return Failure(kind, message, rule, location, f"{rule}:{same}" if same else rule, evidence)
+    return Failure(kind, message, rule, location, f"{rule}:{same}" if same else rule, evidence, excerpt=excerpt)

@@ -1,58 +1,98 @@
 """Finds conflict markers that were left in: the three of a conflict, in order, among the added lines of a file.
 
-Not counted: documents, patches and test data, which may show them; as many as the same change took away in the file.
-What a parser accepts all the same (markers inside a string) the caller takes out.
+They are found in any file of text, documents and test data too: merges leave them there as well. As many as the change
+took away do not count. What shows markers on purpose the caller takes out: a file in which a parser finds them inside
+a string, and one among others on main that show them (see `kin`).
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from noface.core.patch_lines import changed_lines
 
 _OURS, _SPLIT, _THEIRS = re.compile(r"<{7}(\s.*)?$"), re.compile(r"={7}\s*$"), re.compile(r">{7}(\s.*)?$")
 _STEPS = (_OURS, _SPLIT, _THEIRS)
-_MAY_SHOW = re.compile(
-    r"\.(md|mdx|markdown|rst|adoc|asciidoc|org|tex|patch|diff|orig|rej|snap|ipynb)$"
-    r"|(^|/)(fixtures?|__fixtures__|test[-_]?data|snapshots|__snapshots__|docs?|corpus|recordings|cassettes)/"
-    r"|(^|/)(tests?|specs?|__tests__)/(.*/)?(data|files|resources|samples|cases)/",
+_STARTS = ("<<<<<<<", "=======", ">>>>>>>")
+MARKERS = ("^<{7}([[:space:]]|$)", "^={7}[[:space:]]*$", "^>{7}([[:space:]]|$)")
+"""The same for `git grep -E`: a file with a line for each of them shows a conflict."""
+# A folder of test data is one place however deep it is; any other file has only those beside it for company.
+_DATA = re.compile(
+    r"^(.*?/)??((__)?fixtures?(__)?|test[-_]?data|(__)?snapshots(__)?|corpus|recordings|cassettes"
+    r"|(tests?|specs?|__tests__)/(.*?/)??(data|files|resources|samples|cases))(?=/)",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A file with conflict markers: how many conflicts, and the first one's opening line."""
+    """A file with conflict markers: how many conflicts, and the marker lines of the first."""
 
     path: str
     conflicts: int
-    line: str
+    lines: tuple[str, ...]
 
 
 def left_markers(patch: str) -> tuple[Marked, ...]:
-    """Return the files that hold conflicts they did not hold before."""
+    """Return the files that hold conflicts which main does not hold, there or in a file that the change removes."""
     if "\n+<<<<<<<" not in patch:
         return ()
     added: dict[str, list[str]] = {}
     removed: dict[str, list[str]] = {}
     for line in changed_lines(patch):
-        if line.text[:7] in ("<<<<<<<", "=======", ">>>>>>>") and not _MAY_SHOW.search(line.path):
+        if line.text.startswith(_STARTS):
             (removed if line.removed else added).setdefault(line.path, []).append(line.text)
+    moved = [conflict for path, texts in removed.items() if path not in added for conflict in _conflicts(texts)]
     found = []
     for path, texts in added.items():
-        conflicts = _triples(texts) - _triples(removed.get(path, []))
-        if conflicts > 0:
-            first = next(text for text in texts if _OURS.match(text))
-            found.append(Marked(path, conflicts, first.rstrip()))
+        new = _conflicts(texts)[len(_conflicts(removed.get(path, []))) :]
+        left = [conflict for conflict in new if not _taken(conflict, moved)]
+        if left:
+            found.append(Marked(path, len(left), left[0]))
     return tuple(found)
 
 
-def _triples(texts: list[str]) -> int:
-    count = step = 0
+def places(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return where on main a file may have its like: itself, its folder, or the folder of test data it is in."""
+    return tuple(dict.fromkeys(place for path in paths for place in (path, _place(path)[0]) if place))
+
+
+def kin(path: str, showing: Iterable[str]) -> bool:
+    """Tell whether a file is in company: `showing` are files on main that show conflicts, itself perhaps among them."""
+    place, deep = _place(path)
+    for other in showing:
+        if other == path or (place and (other.startswith(f"{place}/") if deep else _folder(other) == place)):
+            return True
+    return False
+
+
+def _place(path: str) -> tuple[str, bool]:
+    """Return the folder in which a file's like would be, and whether folders below it count, too."""
+    data = _DATA.match(path)
+    return (data[0], True) if data is not None else (_folder(path), False)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _taken(conflict: tuple[str, ...], moved: list[tuple[str, ...]]) -> bool:
+    if conflict not in moved:
+        return False
+    moved.remove(conflict)
+    return True
+
+
+def _conflicts(texts: list[str]) -> list[tuple[str, ...]]:
+    """Return the marker lines of each conflict in the lines of a file that begin like markers."""
+    found: list[tuple[str, ...]] = []
+    open_: list[str] = []
     for text in texts:
-        if _STEPS[step].match(text):
-            step += 1
+        if _STEPS[len(open_)].match(text):
+            open_.append(text.rstrip())
         elif _OURS.match(text):
-            step = 1
-        if step == len(_STEPS):
-            count, step = count + 1, 0
-    return count
+            open_ = [text.rstrip()]
+        if len(open_) == len(_STEPS):
+            found.append(tuple(open_))
+            open_ = []
+    return found
