@@ -41,7 +41,7 @@ def counted(stdout: str, stderr: str, command: str) -> Inventory | None:
 
 _RUNNING = re.compile(r"^running (?P<n>\d+) tests?$")
 _CARGO_TEST = re.compile(r"^test (?P<name>\S.*?)(?: - should panic)? \.\.\. (?P<end>.*)$")
-_CARGO_END = re.compile(r"(?:^|\s|.)(?P<end>ok|FAILED|ignored(?:, .*)?)(?: <[\d.]+s>)?$")
+_CARGO_END = re.compile(r"(?P<end>ok|FAILED|ignored(?:, .*)?)(?: <[\d.]+s>)?$")
 _CARGO_RESULT = re.compile(r"^test result: ")
 _CARGO_BINARY = re.compile(
     r"^\s+Running (?:unittests )?(?P<source>\S+) \((?:\S*/)?(?P<binary>[^/\s]+?)(?:-[0-9a-f]{8,})?(?:\.exe)?\)$"
@@ -58,19 +58,22 @@ def _cargo(out: list[str], err: list[str]) -> Inventory | None:
         return None
     binaries = [f"{found['binary']} {found['source']}" for line in (*out, *err) if (found := _CARGO_BINARY.match(line))]
     tests: _Tests = []
-    complete, block, awaited, name = True, -1, 0, ""
-    inside = False
+    complete, inside, block, awaited = True, False, -1, 0
+    unended = ""
     for line in out:
         if running := _RUNNING.match(line):
             complete = complete and not inside
-            inside, block, awaited = True, block + 1, int(running["n"])
+            inside, block, awaited, unended = True, block + 1, int(running["n"]), ""
         elif _CARGO_RESULT.match(line):
             complete = complete and inside and awaited <= 0
-            inside = False
+            inside, unended = False, ""
         elif inside and (test := _CARGO_TEST.match(line)):
             name, awaited = _cargo_name(test["name"], binaries, block), awaited - 1
-            end = _CARGO_END.search(test["end"])
+            end = _CARGO_END.match(test["end"])
+            unended = "" if end else name
             tests.append((name, _cargo_outcome(end["end"]) if end else _FAILED))
+        elif unended and (end := _CARGO_END.search(line)):  # uncaptured output stands between a test and its end
+            tests[-1] = (unended, _cargo_outcome(end["end"]))
     return inventory(tests, "cargo test", complete=complete and not inside)
 
 
@@ -152,13 +155,14 @@ _CTEST_SUMMARY = re.compile(r"^\d+% tests passed, \d+ tests? failed out of (?P<t
 
 def _ctest(out: list[str]) -> Inventory | None:
     tests: _Tests = []
-    total = 0
+    total = counted = 0
     for line in out:
         if test := _CTEST.match(line):
             end = test["end"]
-            left_out = end.startswith(("***Skipped", "***Not Run (Disabled)"))
+            disabled = end.startswith("***Not Run (Disabled)")
+            left_out = disabled or end.startswith("***Skipped")
+            counted += not disabled
             tests.append((test["name"], _PASSED if end == "Passed" else _SKIPPED if left_out else _FAILED))
         elif summary := _CTEST_SUMMARY.match(line):
             total += int(summary["total"])
-    ran = [name for name, outcome in tests if outcome is not _SKIPPED]
-    return inventory(tests, "ctest", complete=len(ran) <= total) if tests else None
+    return inventory(tests, "ctest", complete=counted == total) if tests else None

@@ -8,7 +8,7 @@ from noface.core.inventory import Inventory, Outcome, inventory
 _VERSION = re.compile(r"^TAP version 1[34]$")
 _PLAN = re.compile(r"^(?P<indent> *)1\.\.(?P<n>\d+)\b")
 _POINT = re.compile(r"^(?P<indent> *)(?P<bad>not )?ok\b(?: +(?P<n>\d+))?(?: +-)? *(?P<name>.*)$")
-_DIRECTIVE = re.compile(r"(?<!\\)\s# ?(?P<word>skip|todo|time=)\S*.*$", re.IGNORECASE)
+_DIRECTIVE = re.compile(r"(?<!\\)\s# ?(?P<word>skip|todo|time=|in \d)\S*.*$", re.IGNORECASE)
 _FILE = re.compile(r"^(?P<name>\S+\.(?:t|bats|sh|pl)) \.+ *$")
 _BAIL = re.compile(r"^Bail out!")
 

@@ -132,8 +132,7 @@ def _read(path: Path, bytes_max: int) -> bytes | None:
     if descriptor is None:
         return None
     with os.fdopen(descriptor, "rb") as file:
-        data = file.read(bytes_max + 1)
-    return data if len(data) <= bytes_max else None
+        return file.read(bytes_max) if os.fstat(descriptor).st_size <= bytes_max else None
 
 
 def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:
