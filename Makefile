@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-agents test-ecosystems soak lint bench clean
+.PHONY: demo test test-agents test-ecosystems test-runners soak lint bench clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
@@ -25,6 +25,10 @@ soak: $(STAMP)
 # noface end to end on small projects of the ecosystems whose tools are installed here; says what it did not run.
 test-ecosystems: $(STAMP)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tests/ecosystems/run.py
+
+# What noface learns of the tests of jest, vitest and mocha (from npm), cargo, go and ctest where they are installed.
+test-runners: $(STAMP)
+	$(BIN)/python tests/runners/run.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

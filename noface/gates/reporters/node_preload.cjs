@@ -137,13 +137,15 @@ function watchVitest() {
   }
 }
 
+const OUTCOMES = { pass: "PASSED", fail: "FAILED", skip: "SKIPPED", todo: "SKIPPED" };
+
 class VitestReporter {
-  onFinished(files) {
-    this.write(files || [], true); // before version 4
+  onFinished(files, errors) {
+    this.write(files || [], !errors || errors.length === 0); // before version 4
   }
 
   onTestRunEnd(modules, errors, reason) {
-    this.write(modules.map((module) => module.task), reason !== "interrupted");
+    this.write(modules.map((module) => module.task), reason !== "interrupted" && errors.length === 0);
   }
 
   write(files, whole) {
@@ -152,8 +154,9 @@ class VitestReporter {
     quietly(() => {
       const { Run } = require("./node_report.cjs");
       const run = new Run("vitest");
+      this.whole = whole;
       for (const file of files) this.writeTasks(run, file.filepath, [], file.tasks, file);
-      run.end(whole);
+      run.end(this.whole);
     });
   }
 
@@ -163,8 +166,9 @@ class VitestReporter {
     for (const task of tasks) {
       if (task.tasks) this.writeTasks(run, file, [...names, task.name], task.tasks, task);
       else {
-        const ended = task.result && task.result.state;
-        run.test(file, [...names, task.name], ended === "pass" ? "PASSED" : ended === "fail" ? "FAILED" : "SKIPPED");
+        const outcome = OUTCOMES[(task.result && task.result.state) || task.mode];
+        if (outcome) run.test(file, [...names, task.name], outcome);
+        else this.whole = false; // its worker is gone
       }
     }
   }
