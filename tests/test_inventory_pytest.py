@@ -144,7 +144,7 @@ def test_what_hides_tests_from_a_green_gate_shows(checkout, cheat):
     [
         "def pytest_sessionfinish(session): session.exitstatus = 0",
         "import os\ndef pytest_unconfigure(): os._exit(0)",
-        "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_logreport(report): report.outcome = 'passed'",
+        "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_logreport(report): report.outcome = 'passed'\ndef pytest_sessionfinish(session): session.exitstatus = 0",
         (
             "import pytest\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n"
             "    (yield).get_result().outcome = 'passed'"
