@@ -1,5 +1,6 @@
 """`noface init`: look at the repository and write a noface.toml to start with."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,10 +9,12 @@ import typer
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
-    from noface.config.detection import Detection
+    from noface.config.detection import DetectedGate, DetectedSetup, Detection, Surroundings
+    from noface.git.repository import Repository
 
 _ISSUES = "issues"
 _AGENT = "claude"
+_VERSION = re.compile(r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.post)\d+)?$")
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +43,7 @@ def init(
             "Check it with `noface config check`, or replace it: `noface init --force`.",
         )
     target = present[0] if present else repository.root / FILE_NAMES[0]
-    found = detect(repository.root)
+    found = detect(repository.root, _surroundings(repository))
     write(target, render(found, repository.main_name))
     issues = repository.root / _ISSUES
     made = not issues.exists()
@@ -51,12 +54,29 @@ def init(
         page.show(_lines(target, repository.main_name, found, made=made, width=page.width()))
 
 
+def _surroundings(repository: "Repository") -> "Surroundings":
+    import shutil
+
+    from noface.config.detection import Surroundings
+    from noface.git.command import Git
+
+    tag = Git.sealed(str(repository.common_dir)).run("describe", "--tags", "--abbrev=0", repository.main)
+    version = _VERSION.search(tag.text) if tag.code == 0 else None
+    return Surroundings(lambda program: shutil.which(program) is not None, version[0] if version else "")
+
+
 def _document(target: Path, main: str, found: "Detection") -> dict[str, object]:
     return {
         "file": str(target),
         "main": main,
-        "gates": [{"name": g.name, "command": g.command, "kind": g.kind, "why": g.why} for g in found.gates],
-        "setups": [{"command": s.command, "why": s.why, "set": s.certain} for s in found.setups],
+        "gates": [
+            {"name": g.name, "command": g.command, "kind": g.kind, "why": g.why, "set": found.usable(g)}
+            for g in found.gates
+        ],
+        "setups": [
+            {"command": s.command, "inputs": s.inputs, "keep": s.keep, "why": s.why, "set": found.usable(s)}
+            for s in found.setups
+        ],
         "notes": list(found.notes),
     }
 
@@ -72,10 +92,11 @@ def _lines(target: Path, main: str, found: "Detection", *, made: bool, width: in
         lines.append(f"Made {_ISSUES}/ for the issues.")
     lines += ["", "Gates found:" if found.gates else "No gates found; without one noface does not run."]
     for gate in found.gates:
-        lines += [f"  {clean(gate.command)}", *hanging(f"{gate.kind}: {gate.why}", width, "      ")]
+        why = f"{gate.kind}: {gate.why}{_in_comment(found, gate)}"
+        lines += [f"  {clean(gate.command)}", *hanging(why, width, "      ")]
     for setup in found.setups:
-        title = "Setup of a fresh checkout:" if setup.certain else "Setup, suggested in a comment:"
-        lines += ["", title, f"  {clean(setup.command)}", *hanging(setup.why, width, "      ")]
+        why = " ".join(setup.why.split()) + _in_comment(found, setup)
+        lines += ["", "Setup of a fresh checkout:", f"  {clean(setup.command)}", *hanging(why, width, "      ")]
     for note in found.notes:
         lines += ["", *hanging(note, width)]
     if shutil.which(_AGENT) is None:
@@ -93,3 +114,7 @@ def _lines(target: Path, main: str, found: "Detection", *, made: bool, width: in
         "noface run --dry-run, then noface run",
     ]
     return [*lines, "", "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1))]
+
+
+def _in_comment(found: "Detection", each: "DetectedGate | DetectedSetup") -> str:
+    return "" if found.usable(each) else " (in a comment: see below)"

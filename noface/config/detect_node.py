@@ -1,24 +1,54 @@
 """What package.json says about a project's gates and its setup."""
 
 import json
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from noface.config.detection import DetectedGate, DetectedSetup, Detection, GateKindName, text_of
+from noface.config.detect_node_workspaces import members, patterns, scripts_of
+from noface.config.detection import (
+    DetectedGate,
+    DetectedSetup,
+    Detection,
+    GateKindName,
+    Surroundings,
+    ignore_lines,
+    is_committed,
+    present,
+    table,
+    text_of,
+)
 
 
 class _Manager(NamedTuple):
+    """A package manager: its lock files, its install by one, and without (that must not write one), all tests."""
+
     name: str
     locks: tuple[str, ...]
     install: str
+    unlocked: str
+    everywhere: str = ""
 
 
 # The first whose lock file is there; npm where there is none.
 _MANAGERS = (
-    _Manager("pnpm", ("pnpm-lock.yaml",), "pnpm install --frozen-lockfile"),
-    _Manager("yarn", ("yarn.lock",), "yarn install --frozen-lockfile"),
-    _Manager("bun", ("bun.lock", "bun.lockb"), "bun install --frozen-lockfile"),
-    _Manager("npm", ("package-lock.json", "npm-shrinkwrap.json"), "npm ci"),
+    _Manager(
+        "pnpm",
+        ("pnpm-lock.yaml",),
+        "install --frozen-lockfile",
+        "install --no-lockfile",
+        "--recursive --if-present run {}",
+    ),
+    _Manager("yarn", ("yarn.lock",), "install --frozen-lockfile", "install --no-lockfile"),
+    _Manager("bun", ("bun.lock", "bun.lockb"), "install --frozen-lockfile", "install --no-save"),
+    _Manager(
+        "npm",
+        ("package-lock.json", "npm-shrinkwrap.json"),
+        "ci",
+        "install --no-package-lock",
+        "run {} --workspaces --if-present",
+    ),
 )
 _SCRIPTS: tuple[tuple[str, GateKindName], ...] = (
     ("build", "build"),
@@ -29,9 +59,30 @@ _SCRIPTS: tuple[tuple[str, GateKindName], ...] = (
 )
 # What `npm init` writes; it always fails.
 _NO_TEST = "no test specified"
+_INPUTS = (".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", ".pnpmfile.cjs", "bunfig.toml")
+_PATCHES = ("patches", ".yarn/patches")
+_PNP = (".pnp.cjs", ".pnp.loader.mjs", ".yarn/cache", ".yarn/unplugged", ".yarn/install-state.gz")
+_MODULES = "node_modules"
+_WHY = (
+    "Workspaces are fresh checkouts outside the repository, so your node_modules is not there;\n"
+    "it is installed once for each workspace, and again when these inputs change:"
+)
+_MORE_PACKAGES = "\n(A new package of the monorepo needs its node_modules named in keep.)"
 
 
-def detect_node(root: Path) -> Detection:
+@dataclass(frozen=True, slots=True)
+class _Project:
+    """A package.json with its manager; `program` is how that is called, `lock` its lock file, "" for none."""
+
+    root: Path
+    package: dict[str, Any]
+    manager: _Manager
+    program: str
+    lock: str
+    berry: bool
+
+
+def detect_node(root: Path, surroundings: Surroundings) -> Detection:
     """Return the scripts that are gates, run by the project's package manager, and its install as setup."""
     if not (root / "package.json").is_file():
         return Detection()
@@ -41,42 +92,90 @@ def detect_node(root: Path) -> Detection:
         return Detection(notes=(f"package.json could not be read: {error}",))
     if not isinstance(package, dict):
         return Detection(notes=("package.json could not be read: it is not an object",))
-    manager, lock = _manager(root)
-    return Detection(_gates(package, manager), _setup(root, package, manager, lock))
+    project = _project(root, package, surroundings)
+    return Detection(_gates(project), _setup(project))
 
 
-def _manager(root: Path) -> tuple[_Manager, str | None]:
-    for manager in _MANAGERS:
+def _project(root: Path, package: dict[str, Any], surroundings: Surroundings) -> _Project:
+    name, _, version = str(package.get("packageManager") or "").partition("@")
+    manager, lock = _manager(root, name)
+    older = re.match(r"[01]\.", version) is not None
+    says_berry = manager.name == name and bool(version) and not older
+    lock_text = text_of(root / lock)[:500] if lock else ""
+    berry = manager.name == "yarn" and ((root / ".yarnrc.yml").is_file() or says_berry or "__metadata:" in lock_text)
+    # corepack brings the manager that package.json names where it is not installed itself.
+    by_corepack = manager.name == name and not surroundings.has(manager.name) and surroundings.has("corepack")
+    program = f"corepack {manager.name}" if by_corepack else manager.name
+    return _Project(root, package, manager, program, lock, berry)
+
+
+def _manager(root: Path, named: str) -> tuple[_Manager, str]:
+    first = sorted(_MANAGERS, key=lambda manager: manager.name != named)
+    for manager in first:
         for lock in manager.locks:
-            if (root / lock).is_file():
+            if is_committed(root, lock):
                 return manager, lock
-    return _MANAGERS[-1], None
+    return next((manager for manager in _MANAGERS if manager.name == named), _MANAGERS[-1]), ""
 
 
-def _gates(package: dict[str, Any], manager: _Manager) -> tuple[DetectedGate, ...]:
-    scripts = package.get("scripts")
-    scripts = scripts if isinstance(scripts, dict) else {}
-    return tuple(
-        DetectedGate(
-            f"{manager.name}-{script}",
-            f"{manager.name} run {script}",
-            kind,
-            f'package.json has the script "{script}"',
-        )
-        for script, kind in _SCRIPTS
-        if isinstance(scripts.get(script), str) and _NO_TEST not in scripts[script]
-    )
+def _gates(project: _Project) -> tuple[DetectedGate, ...]:
+    own = table(project.package, "scripts")
+    globs = patterns(project.root, project.package)
+    inner = [scripts_of(project.root, member) for member in members(project.root, globs)]
+    gates = []
+    for script, kind in _SCRIPTS:
+        name, needs = f"{project.manager.name}-{script}", (project.program.split(" ", 1)[0],)
+        if _is_script(own, script):
+            why = f'package.json has the script "{script}"'
+            gates.append(DetectedGate(name, f"{project.program} run {script}", kind, why, needs))
+        elif project.manager.everywhere and any(_is_script(scripts, script) for scripts in inner):
+            why = f'packages of the monorepo have the script "{script}"'
+            command = f"{project.program} {project.manager.everywhere.format(script)}"
+            gates.append(DetectedGate(name, command, kind, why, needs))
+    return tuple(gates)
 
 
-def _setup(root: Path, package: dict[str, Any], manager: _Manager, lock: str | None) -> tuple[DetectedSetup, ...]:
-    if lock is None and not (package.get("dependencies") or package.get("devDependencies")):
+def _is_script(scripts: dict[str, Any], name: str) -> bool:
+    return isinstance(scripts.get(name), str) and _NO_TEST not in scripts[name]
+
+
+def _setup(project: _Project) -> tuple[DetectedSetup, ...]:
+    root, package, manager = project.root, project.package, project.manager
+    globs = patterns(root, package)
+    if not project.lock and not (package.get("dependencies") or package.get("devDependencies") or globs):
         return ()
-    install = manager.install if lock else "npm install"
-    # yarn 2 and later call it so; their configuration file tells them from yarn 1.
-    if manager.name == "yarn" and (root / ".yarnrc.yml").is_file():
-        install = "yarn install --immutable"
-    why = (
-        "Workspaces are fresh checkouts outside the repository, so your node_modules is not there;\n"
-        "it is installed once for each workspace, and again when these inputs change:"
+    install = manager.install if project.lock else manager.unlocked
+    settings = ""
+    if project.berry:
+        # The cache that all projects of a person share is not there for each of a workspace's commands.
+        install, settings = "install --immutable", "YARN_ENABLE_GLOBAL_CACHE=false "
+    places = tuple(f"{glob}/package.json" for glob in globs if not glob.startswith("!"))
+    return (
+        DetectedSetup(
+            f"{settings}{project.program} {install}",
+            (*((project.lock,) if project.lock else ()), "package.json", *places, *_other_inputs(root)),
+            _keep(project, members(root, globs)),
+            _WHY + (_MORE_PACKAGES if globs else ""),
+            (project.program.split(" ", 1)[0],),
+        ),
     )
-    return (DetectedSetup(install, (lock or "package.json",), ("node_modules",), why, certain=True),)
+
+
+def _other_inputs(root: Path) -> tuple[str, ...]:
+    return (*present(root, _INPUTS), *(f"{folder}/**" for folder in _PATCHES if (root / folder).is_dir()))
+
+
+def _keep(project: _Project, inner: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the install makes: a folder for each package, or the files of yarn's Plug'n'Play."""
+    modules = (_MODULES, *(f"{member}/{_MODULES}" for member in inner))
+    if not project.berry:
+        return modules
+    linker = re.search(r"^nodeLinker:\s*[\"']?([\w-]+)", text_of(project.root / ".yarnrc.yml"), re.MULTILINE)
+    # What is committed of it (a "zero install") is part of the work and must not be kept apart.
+    committed = {rule.removeprefix("!").strip("/") for rule in ignore_lines(project.root) if rule.startswith("!")}
+    if ".yarn/cache" in committed:
+        committed |= {".pnp.cjs", ".pnp.loader.mjs"}
+    kept = tuple(path for path in _PNP if path not in committed)
+    if linker is None or linker[1] == "pnp":
+        return kept
+    return (*modules, *(path for path in kept if path.startswith(".yarn/")))

@@ -1,49 +1,70 @@
 """What a Python project's files say about its gates and its setup."""
 
-import configparser
-import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from noface.config.detection import DetectedGate, DetectedSetup, Detection, text_of
+from noface.config.detect_python_files import PythonProject, ini, read_python
+from noface.config.detect_python_managers import managed_setup
+from noface.config.detect_python_pip import PIP, VENV, compiled, pip_setup, top_level
+from noface.config.detection import DetectedGate, Detection, Surroundings, text_of
 
 _PYTEST_INI_SECTIONS = (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 _TEST_FOLDERS = ("tests", "test")
-_EXTRAS = ("dev", "test", "tests", "testing")
-_VENV = ".venv"
+_PYTHON = f"{VENV}/bin/python"
+_SEVERAL = (
+    "setuptools finds several packages at the top ({}) and would refuse to install them: setup installs what they\n"
+    "require and nothing else. Say packages = [...] in [tool.setuptools] if tests need the package itself installed."
+)
 
 
-def detect_python(root: Path) -> Detection:
-    """Return the gates of pytest, ruff and mypy where they are in use, and a virtual environment as setup."""
-    pyproject, notes = _pyproject(root)
-    gates = tuple(_gates(root, pyproject))
-    return Detection(gates, tuple(_setup(pyproject)), notes)
+def detect_python(root: Path, surroundings: Surroundings) -> Detection:
+    """Return the gates of pytest, ruff and mypy where they are in use, and an environment of their own as setup."""
+    project = read_python(root)
+    gates = tuple(_gates(root, project))
+    if not gates and not project.is_package:
+        return Detection(notes=project.notes)
+    tools = tuple(gate.name for gate in gates if gate.kind != "build")
+    managed = managed_setup(project, tools, surroundings)
+    setup = managed or pip_setup(project, tools, surroundings)
+    return Detection(
+        tuple(replace(gate, needs=setup.needs) for gate in gates),
+        (setup,),
+        project.notes + (() if managed else tuple(_notes(project))),
+    )
 
 
-def _pyproject(root: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
-    try:
-        return tomllib.loads(text_of(root / "pyproject.toml")), ()
-    except tomllib.TOMLDecodeError as error:
-        return {}, (f"pyproject.toml could not be read: {error}",)
+def environment(found: Detection) -> str:
+    """Return what puts the programs of the workspace's environment first on PATH, "" where it makes none."""
+    makes = any(VENV in setup.keep for setup in found.setups)
+    return f'PATH="$PWD/{VENV}/bin:$PATH" ' if makes else ""
 
 
-def _gates(root: Path, pyproject: dict[str, Any]) -> Iterator[DetectedGate]:
-    if why := _why_pytest(root, pyproject):
-        yield DetectedGate("pytest", "python -m pytest -q", "test", why)
-    if why := _configured(root, pyproject, "ruff", ("ruff.toml", ".ruff.toml")):
-        yield DetectedGate("ruff", "python -m ruff check .", "lint", why)
-    if why := _configured(root, pyproject, "mypy", ("mypy.ini", ".mypy.ini")):
+def _gates(root: Path, project: PythonProject) -> Iterator[DetectedGate]:
+    why_pytest = _why_pytest(root, project)
+    if why_pytest and compiled(project):
+        why = "the package has compiled parts, which are made anew from the change"
+        yield DetectedGate("compile", f"{PIP} --no-deps -e .", "build", why)
+    if why_pytest:
+        yield DetectedGate("pytest", f"{_PYTHON} -m pytest -q", "test", why_pytest)
+    if why := _configured(root, project, "ruff", ("ruff.toml", ".ruff.toml")):
+        yield DetectedGate("ruff", f"{_PYTHON} -m ruff check .", "lint", why)
+    if why := _configured(root, project, "mypy", ("mypy.ini", ".mypy.ini")):
         # mypy wants to be told what to check, unless its configuration does.
-        target = "" if {"files", "packages", "modules"} & _tool(pyproject, "mypy").keys() else " ."
-        yield DetectedGate("mypy", f"python -m mypy{target}", "lint", why)
+        target = "" if {"files", "packages", "modules"} & _mypy_keys(root, project) else " ."
+        yield DetectedGate("mypy", f"{_PYTHON} -m mypy{target}", "lint", why)
 
 
-def _why_pytest(root: Path, pyproject: dict[str, Any]) -> str:
-    if "pytest" in _table(pyproject.get("tool")):
+def _mypy_keys(root: Path, project: PythonProject) -> set[str]:
+    keys = set(project.tool("mypy")) | set(project.cfg.get("mypy", {}))
+    return keys.union(*(ini(root / name).get("mypy", {}) for name in ("mypy.ini", ".mypy.ini")))
+
+
+def _why_pytest(root: Path, project: PythonProject) -> str:
+    if "pytest" in project.tool():
         return "pyproject.toml configures pytest"
     for file, section in _PYTEST_INI_SECTIONS:
-        if section in _ini_sections(root / file):
+        if section in ini(root / file):
             return f"{file} configures pytest"
     if any("pytest" in text_of(root / file) for file in ("pyproject.toml", "setup.cfg", "setup.py")):
         return "pytest is among the dependencies"
@@ -54,44 +75,18 @@ def _why_pytest(root: Path, pyproject: dict[str, Any]) -> str:
     return ""
 
 
-def _configured(root: Path, pyproject: dict[str, Any], tool: str, files: tuple[str, ...]) -> str:
+def _configured(root: Path, project: PythonProject, tool: str, files: tuple[str, ...]) -> str:
     """Return where `tool` is configured, "" if nowhere."""
-    if tool in _table(pyproject.get("tool")):
+    if tool in project.tool():
         return f"pyproject.toml configures {tool}"
-    if tool in _ini_sections(root / "setup.cfg"):
+    if tool in project.cfg:
         return f"setup.cfg configures {tool}"
     return next((f"{file} is there" for file in files if (root / file).is_file()), "")
 
 
-def _setup(pyproject: dict[str, Any]) -> Iterator[DetectedSetup]:
-    if "project" not in pyproject and "build-system" not in pyproject:
-        return
-    extras = _table(_table(pyproject.get("project")).get("optional-dependencies"))
-    extra = next((name for name in _EXTRAS if name in extras), None)
-    what = f"'.[{extra}]'" if extra else "."
-    yield DetectedSetup(
-        f"python -m venv {_VENV} && {_VENV}/bin/pip install -e {what}",
-        ("pyproject.toml",),
-        (_VENV,),
-        f"Workspaces are fresh checkouts outside the repository, so a {_VENV} of yours is not there.\n"
-        "The gates use whatever python is on PATH. If they need an environment of the project's own,\n"
-        f'use this, and begin their commands with "{_VENV}/bin/python" in place of "python":',
-        certain=False,
-    )
-
-
-def _ini_sections(path: Path) -> list[str]:
-    parser = configparser.RawConfigParser(strict=False)
-    try:
-        parser.read_string(text_of(path))
-    except configparser.Error:
-        return []
-    return parser.sections()
-
-
-def _tool(pyproject: dict[str, Any], name: str) -> dict[str, Any]:
-    return _table(_table(pyproject.get("tool")).get(name))
-
-
-def _table(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _notes(project: PythonProject) -> Iterator[str]:
+    packages = top_level(project) or ()
+    if len(packages) > 1:
+        yield _SEVERAL.format(", ".join(packages))
+    if "versioningit" in project.build_requires:
+        yield "versioningit takes the version from git's tags, which workspaces do not have: set default-tag for it."

@@ -1,53 +1,97 @@
 """What `noface init` found out about a project: suggestions, each with the reason a person will read."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
 
 GateKindName = Literal["build", "lint", "test"]
 
 _READ_BYTES_MAX = 1_000_000
 
 
+def _everything(_program: str) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the caller knows of the machine and the repository; detection itself looks at files only.
+
+    `has` tells whether a program is on PATH. `version` is the version of the newest tag, "" where there is none.
+    """
+
+    has: Callable[[str], bool] = field(default=_everything)
+    version: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class DetectedGate:
-    """A command that probably tells whether the project works."""
+    """A command that probably tells whether the project works; `needs` are the programs it can't do without."""
 
     name: str
     command: str
     kind: GateKindName
     why: str
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DetectedSetup:
     """A command that makes a fresh checkout ready, the files it depends on, and what it makes that should stay.
 
-    `certain` is False where the project may do well without; it is then suggested in a comment.
+    `needs` are the programs it can't do without.
     """
 
     command: str
     inputs: tuple[str, ...]
     keep: tuple[str, ...]
     why: str
-    certain: bool
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """All that was found; `notes` tell what could not be read."""
+    """All that was found; `notes` tell what could not be read, and what a person has to see to.
+
+    `missing` are the programs that are needed and not on PATH: what needs them is written in a comment.
+    """
 
     gates: tuple[DetectedGate, ...] = ()
     setups: tuple[DetectedSetup, ...] = ()
     notes: tuple[str, ...] = ()
+    missing: frozenset[str] = frozenset()
 
     def __add__(self, other: "Detection") -> "Detection":
         """Join two findings, in order."""
-        return Detection(self.gates + other.gates, self.setups + other.setups, self.notes + other.notes)
+        return Detection(
+            self.gates + other.gates,
+            self.setups + other.setups,
+            self.notes + other.notes,
+            self.missing | other.missing,
+        )
 
     def has(self, kind: GateKindName) -> bool:
         """Tell whether there is a gate of this kind."""
         return any(gate.kind == kind for gate in self.gates)
+
+    def usable(self, found: DetectedGate | DetectedSetup) -> bool:
+        """Tell whether all programs that a gate or setup needs are there."""
+        return self.missing.isdisjoint(found.needs)
+
+
+def joined(setups: Iterable[DetectedSetup]) -> DetectedSetup | None:
+    """Return one setup that does what all of them do, in their order; None where there are none."""
+    each = tuple(setups)
+    if not each:
+        return None
+    return DetectedSetup(
+        " && ".join(setup.command for setup in each),
+        _distinct(path for setup in each for path in setup.inputs),
+        _distinct(path for setup in each for path in setup.keep),
+        "\n".join(setup.why for setup in each),
+        _distinct(program for setup in each for program in setup.needs),
+    )
 
 
 def text_of(path: Path) -> str:
@@ -57,3 +101,41 @@ def text_of(path: Path) -> str:
             return file.read(_READ_BYTES_MAX).decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def is_committed(root: Path, name: str) -> bool:
+    """Tell whether a file is there and not ignored by name: workspaces don't have what git ignores."""
+    return (root / name).is_file() and not {name, f"/{name}"} & set(ignore_lines(root))
+
+
+def ignore_lines(root: Path) -> tuple[str, ...]:
+    """Return the rules of the .gitignore at the top."""
+    return tuple(line.strip() for line in text_of(root / ".gitignore").splitlines())
+
+
+def present(root: Path, names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the files that are there."""
+    return tuple(name for name in names if (root / name).is_file())
+
+
+def is_inner(path: str) -> bool:
+    """Tell whether a path that a project's file names lies inside the project, spelled so that it can be kept."""
+    parts = PurePosixPath(path).parts
+    unusual = path.startswith(("/", "~")) or "\\" in path or not path.isprintable()
+    return bool(parts) and not unusual and not {"..", ".git"} & set(parts)
+
+
+def table(value: object, *names: str) -> dict[str, Any]:
+    """Return the table that `names` lead to from `value`, an empty one where something else is on the way."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """Return the texts of a list, none where it is something else."""
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def _distinct(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from noface.config.detection import DetectedSetup, Detection
+from noface.config.detection import DetectedSetup, Detection, joined
 from noface.config.toml_text import toml_text
 
 _INTRO = """\
@@ -53,19 +53,27 @@ def render(detection: Detection, main_branch: str) -> str:
 def _project(detection: Detection, main_branch: str) -> Iterator[str]:
     yield "[project]"
     yield f"main = {toml_text(main_branch)}" if main_branch else '#main = "main"'
-    # The key can be given once, so only the first that is needed for sure is set.
-    chosen = next((setup for setup in detection.setups if setup.certain), None)
-    for setup in detection.setups:
-        yield from _setup(setup, "" if setup is chosen else "#")
+    # The key can be given once, so one setup does all that can be done here.
+    if setup := joined(each for each in detection.setups if detection.usable(each)):
+        yield from _setup(setup, "")
+    for each in detection.setups:
+        if not detection.usable(each):
+            yield from _setup(each, "#")
     yield ""
 
 
 def _setup(setup: DetectedSetup, mark: str) -> Iterator[str]:
     yield ""
     yield from (f"# {line}" for line in setup.why.split("\n"))
-    yield f"{mark}setup = {toml_text(setup.command)}"
-    yield f"{mark}setup_inputs = {toml_text(setup.inputs)}"
-    yield f"{mark}keep = {toml_text(setup.keep)}"
+    yield from _marked(f"setup = {toml_text(setup.command)}", mark)
+    if setup.inputs:
+        yield from _marked(f"setup_inputs = {toml_text(setup.inputs)}", mark)
+    if setup.keep:
+        yield from _marked(f"keep = {toml_text(setup.keep)}", mark)
+
+
+def _marked(text: str, mark: str) -> Iterator[str]:
+    return (f"{mark}{line}" for line in text.split("\n"))
 
 
 def _gates(detection: Detection) -> Iterator[str]:
@@ -76,11 +84,12 @@ def _gates(detection: Detection) -> Iterator[str]:
         return
     yield _GATES
     for gate in detection.gates:
+        mark = "" if detection.usable(gate) else "#"
         yield f"# {' '.join(gate.why.split())}"
-        yield "[[gates]]"
-        yield f"name = {toml_text(gate.name)}"
-        yield f"command = {toml_text(gate.command)}"
-        yield f"kind = {toml_text(gate.kind)}"
+        yield f"{mark}[[gates]]"
+        yield f"{mark}name = {toml_text(gate.name)}"
+        yield f"{mark}command = {toml_text(gate.command)}"
+        yield f"{mark}kind = {toml_text(gate.kind)}"
         yield ""
-    if not detection.has("test"):
+    if not any(gate.kind == "test" and detection.usable(gate) for gate in detection.gates):
         yield _NO_TEST

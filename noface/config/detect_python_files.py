@@ -1,0 +1,229 @@
+"""What a Python project's files say of its dependencies: extras, dependency groups, requirements files."""
+
+import ast
+import configparser
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noface.config.detection import present, table, text_of, texts
+
+_DEV = frozenset(("dev", "devel", "develop", "development"))
+_FAMILIES = {
+    "pytest": frozenset(("test", "tests", "testing", "pytest", "unit", "unittest", "unittests", "test-requirements")),
+    "ruff": frozenset(("lint", "linting", "linter", "linters", "ruff", "style", "qa", "quality", "check", "checks")),
+    "mypy": frozenset(("typing", "types", "type", "mypy", "typecheck", "type-check", "type-checking", "lint", "qa")),
+}
+_FORMS = (
+    "requirements-{}.txt",
+    "requirements_{}.txt",
+    "requirements.{}.txt",
+    "{}-requirements.txt",
+    "{}_requirements.txt",
+    "requirements/{}.txt",
+    "requirements/requirements-{}.txt",
+    "{}/requirements.txt",
+)
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+_INCLUDED = re.compile(r"\s*(?:-r|--requirement)[ =]?\s*(\S+)")
+_SETUP_PY_CHARS_MAX = 200_000
+_INCLUDED_MAX = 20
+_TOX_LINE = re.compile(r"[A-Za-z0-9][^:{}$]*|-r\s*[^:{}$]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PythonProject:
+    """The files of a Python project, as far as they could be read: `cfg` is setup.cfg, `setup_py` setup.py's text."""
+
+    root: Path
+    pyproject: dict[str, Any]
+    cfg: dict[str, dict[str, str]]
+    setup_py: str
+    notes: tuple[str, ...]
+
+    def tool(self, *names: str) -> dict[str, Any]:
+        """Return a table below `tool` of pyproject.toml."""
+        return table(self.pyproject, "tool", *names)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The table `project` of pyproject.toml."""
+        return table(self.pyproject, "project")
+
+    @property
+    def built_by(self) -> str:
+        """The build backend; setuptools where none is named."""
+        return str(table(self.pyproject, "build-system").get("build-backend") or "setuptools.build_meta")
+
+    @property
+    def build_requires(self) -> frozenset[str]:
+        """The names of what the build requires."""
+        return names_of(texts(table(self.pyproject, "build-system").get("requires")))
+
+    @property
+    def is_package(self) -> bool:
+        """Whether there is something that pip could install."""
+        cfg = "metadata" in self.cfg or "options" in self.cfg
+        return "project" in self.pyproject or "build-system" in self.pyproject or bool(self.setup_py) or cfg
+
+
+def read_python(root: Path) -> PythonProject:
+    """Read the files at the top of a project."""
+    notes: tuple[str, ...] = ()
+    try:
+        pyproject = tomllib.loads(text_of(root / "pyproject.toml"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        pyproject, notes = {}, (f"pyproject.toml could not be read: {error}",)
+    return PythonProject(root, pyproject, ini(root / "setup.cfg"), text_of(root / "setup.py"), notes)
+
+
+def ini(path: Path) -> dict[str, dict[str, str]]:
+    """Return the sections of an INI file, none where it is not one."""
+    parser = configparser.RawConfigParser(strict=False, default_section="")
+    try:
+        parser.read_string(text_of(path))
+    except configparser.Error:
+        return {}
+    return {name: dict(parser.items(name)) for name in parser.sections()}
+
+
+def wanted(names: Iterable[str], tools: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the names of extras or groups that development, or one of the gates' tools, is likely to need."""
+    families = _DEV.union(*(_FAMILIES[tool] for tool in tools if tool in _FAMILIES))
+    return tuple(name for name in names if re.sub(r"[_.]", "-", name.lower()) in families)
+
+
+def extras(project: PythonProject) -> dict[str, tuple[str, ...]]:
+    """Return the extras with their requirements, as far as those are written down."""
+    found = {name: texts(what) for name, what in table(project.metadata, "optional-dependencies").items()}
+    dynamic = table(project.tool("setuptools"), "dynamic", "optional-dependencies")
+    found |= dict.fromkeys(dynamic, ())
+    legacy = table(project.tool("flit", "metadata"), "requires-extra")
+    found |= {name: texts(what) for name, what in legacy.items()}
+    section = project.cfg.get("options.extras_require", {})
+    found |= {name: tuple(what.split("\n")) for name, what in section.items()}
+    return found | dict.fromkeys(_literal_keys(project.setup_py, "extras_require"), ())
+
+
+def groups(project: PythonProject) -> dict[str, tuple[str, ...]]:
+    """Return the dependency groups (PEP 735) with their requirements, those of groups they include among them."""
+    listed = table(project.pyproject, "dependency-groups")
+    return {name: tuple(_group(listed, name, frozenset())) for name in listed}
+
+
+def _group(listed: dict[str, Any], name: str, above: frozenset[str]) -> Iterator[str]:
+    items = listed.get(name)
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, str):
+            yield item
+        other = item.get("include-group") if isinstance(item, dict) else None
+        if isinstance(other, str) and other not in above:
+            yield from _group(listed, other, above | {name})
+
+
+def requirements_files(project: PythonProject, tools: Iterable[str]) -> tuple[str, ...]:
+    """Return the requirements files that the gates are likely to need: the plain one, and those named for them."""
+    families = tuple(_DEV.union(*(_FAMILIES[tool] for tool in tools if tool in _FAMILIES)))
+    root = project.root
+    plain = ("requirements.txt", "requirements/base.txt", "requirements/requirements.txt")
+    named = (form.format(name) for form in _FORMS for name in sorted(families))
+    # What dependencies a package has, it says itself; its plain file holds versions that somebody had once.
+    skip = plain if "dependencies" in project.metadata else ()
+    return tuple(name for name in present(root, (*plain, *named)) if name not in skip)
+
+
+def requirements_in(root: Path, file: str) -> tuple[str, ...]:
+    """Return the lines of a requirements file and of those it includes."""
+    lines: list[str] = []
+    pending, seen = [Path(file)], set[Path]()
+    while pending and len(seen) < _INCLUDED_MAX:
+        path = pending.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        for line in text_of(root / path).splitlines():
+            included = _INCLUDED.match(line)
+            if included:
+                pending.append(path.parent / included[1])
+            lines.append(line)
+    return tuple(lines)
+
+
+def names_of(requirements: Iterable[str]) -> frozenset[str]:
+    """Return the normalised names of what is required; lines that are options name nothing."""
+    found = (_REQUIREMENT.match(line) for line in requirements)
+    return frozenset(normalised(match[1]) for match in found if match)
+
+
+def normalised(name: str) -> str:
+    """Return the one spelling of a distribution's name."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def told_elsewhere(project: PythonProject) -> tuple[str, ...]:
+    """Return what tests require by the words of hatch, setup.py or tox, for a project that names it nowhere else.
+
+    Texts are arguments of pip: requirements, and `-r FILE`.
+    """
+    environments = project.tool("hatch", "envs")
+    found: list[str] = []
+    for name in ("default", "test", "tests", "hatch-test"):
+        for key in ("dependencies", "extra-dependencies"):
+            found += texts(table(environments, name).get(key))
+    found = found or list(_literal_items(project.setup_py, "tests_require"))
+    deps = ini(project.root / "tox.ini").get("testenv", {}).get("deps", "")
+    lines = (line.strip() for line in deps.split("\n"))
+    found = found or [line for line in lines if _TOX_LINE.fullmatch(line)]
+    return tuple(dict.fromkeys(item for item in found if "{" not in item))
+
+
+def hatch_features(project: PythonProject) -> tuple[str, ...]:
+    """Return the extras that hatch's environments for tests have."""
+    environments = project.tool("hatch", "envs")
+    return tuple(
+        feature
+        for name in ("default", "test", "tests", "hatch-test")
+        for feature in texts(table(environments, name).get("features"))
+    )
+
+
+def package_name(project: PythonProject) -> str:
+    """Return what the package is called, "" where that is not written down."""
+    value = _argument(project.setup_py, "name")
+    told = value.value if isinstance(value, ast.Constant) else None
+    name = project.metadata.get("name") or project.cfg.get("metadata", {}).get("name") or told
+    return name if isinstance(name, str) else ""
+
+
+def _argument(setup_py: str, name: str) -> ast.expr | None:
+    """Return the value of a keyword argument in setup.py, or what is assigned to the name that stands there."""
+    if name not in setup_py or len(setup_py) > _SETUP_PY_CHARS_MAX:
+        return None
+    try:
+        nodes = list(ast.walk(ast.parse(setup_py)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    value = next((node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == name), None)
+    if not isinstance(value, ast.Name):
+        return value
+    assigned = (node for node in nodes if isinstance(node, ast.Assign))
+    wanted_id = value.id
+    return next(
+        (node.value for node in assigned for to in node.targets if isinstance(to, ast.Name) and to.id == wanted_id),
+        None,
+    )
+
+
+def _literal_keys(setup_py: str, name: str) -> tuple[str, ...]:
+    value = _argument(setup_py, name)
+    keys = value.keys if isinstance(value, ast.Dict) else ()
+    return tuple(key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+
+
+def _literal_items(setup_py: str, name: str) -> tuple[str, ...]:
+    value = _argument(setup_py, name)
+    items = value.elts if isinstance(value, ast.List | ast.Tuple) else ()
+    return tuple(item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str))
