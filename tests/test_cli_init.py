@@ -1,6 +1,7 @@
 """`noface init`: what it writes, what it finds, and what it refuses."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -45,6 +46,43 @@ def test_what_was_found_can_be_had_as_json(fresh):
     document = fresh.shown("init")
     assert (document["schema"], document["main"]) == (1, "main")
     assert document["gates"][0]["command"] == "cargo test"
+
+
+def test_the_setup_is_set_and_the_gates_run_in_what_it_makes(fresh):
+    build = '[build-system]\nrequires = ["hatchling", "hatch-vcs"]\nbuild-backend = "hatchling.build"\n'
+    fresh.write("pyproject.toml", build + '[project]\nname = "x"\n[tool.hatch.version]\nsource = "vcs"\n')
+    fresh.write("tests/test_x.py", "def test_x(): pass\n")
+    fresh.git("tag", "release-1.4.2")
+    document = fresh.shown("init")
+    (setup,) = document["setups"]
+    assert (setup["set"], setup["keep"], setup["inputs"]) == (True, [".venv"], ["pyproject.toml"])
+    config = load(fresh.path)
+    assert config.project.setup == setup["command"]
+    # The workspace has no tags, so the version is told.
+    assert "SETUPTOOLS_SCM_PRETEND_VERSION=1.4.2 .venv/bin/python -m pip install -e ." in setup["command"]
+    assert [gate.command for gate in config.gates] == [".venv/bin/python -m pytest -q"]
+
+
+def test_a_program_that_is_not_on_path_is_named_and_nothing_that_needs_it_is_set(fresh, tmp_path):
+    fresh.write("pyproject.toml", '[project]\nname = "x"\n')
+    fresh.write("uv.lock", "")
+    fresh.write("tests/test_x.py", "def test_x(): pass\n")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for program in ("git", "env"):  # git is run by `env`
+        (programs / program).symlink_to(shutil.which(program))
+    done = subprocess.run(
+        [sys.executable, "-m", "noface", "init"],
+        cwd=fresh.path,
+        env=fresh.environment() | {"PATH": str(programs)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "uv is not on PATH" in done.stdout
+    assert done.stdout.count("(in a comment: see below)") == 2
+    config = load(fresh.path)
+    assert (config.project.setup, config.gates) == ("", ())
 
 
 @pytest.mark.parametrize("name", ["noface.toml", ".noface.toml"])

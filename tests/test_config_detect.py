@@ -237,6 +237,35 @@ def test_requirements_with_hashes_are_installed_by_a_call_of_their_own(tmp_path)
     assert setup.command == f"{VENV} && {PIP} -r requirements.txt && {PIP} --use-pep517 -e . pytest"
 
 
+@pytest.mark.parametrize("line", ["My.X==0.9\n", "a\nmy-x>=1  # via docs\n"])
+def test_requirements_that_name_the_package_itself_do_not_hold_it_at_their_version(tmp_path, line):
+    files = {"pyproject.toml": BUILT.replace('"x"', '"my_x"'), "requirements/dev.txt": f"{line}pytest\n", **TEST}
+    assert setup_of(tmp_path, files).command == f"{VENV} && {PIP} -r requirements/dev.txt && {PIP} -e ."
+
+
+HOOKS = """repos:
+  - repo: https://github.com/astral-sh/ruff-pre-commit
+    rev: "v0.5.0"
+  - repo: https://github.com/pre-commit/mirrors-mypy
+    rev: v1.10.1
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "end"),
+    [
+        ({}, "-e . ruff==0.5.0 mypy==1.10.1"),
+        ({"uv.lock": ""}, "--python .venv/bin/python ruff==0.5.0 mypy==1.10.1"),
+        ({"requirements-dev.txt": "mypy\n"}, "-e . -r requirements-dev.txt ruff==0.5.0"),
+    ],
+)
+def test_tools_that_only_pre_commit_lists_have_its_versions(tmp_path, files, end):
+    text = BUILT + "[tool.ruff]\n[tool.mypy]\n"
+    setup = setup_of(tmp_path, {"pyproject.toml": text, ".pre-commit-config.yaml": HOOKS, **files})
+    assert setup.command.endswith(f" {end}")
+    assert ".pre-commit-config.yaml" in setup.inputs
+
+
 def test_the_environment_depends_on_all_files_that_say_what_is_in_it(tmp_path):
     files = dict.fromkeys(("setup.py", "setup.cfg", "dev-requirements.txt", "requirements/a.txt", "tests/requirements.txt", "tox.ini", ".python-version", "constraints.txt"), "")  # fmt: skip
     setup = setup_of(tmp_path, {"pyproject.toml": BUILT, **files})

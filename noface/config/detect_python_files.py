@@ -27,6 +27,11 @@ _FORMS = (
     "requirements/requirements-{}.txt",
     "{}/requirements.txt",
 )
+PRE_COMMIT = ".pre-commit-config.yaml"
+_HOOKS = {
+    "ruff": re.compile(r"/ruff-pre-commit[\"']?\s+rev:\s*[\"']?v?([0-9][0-9a-z.]*)"),
+    "mypy": re.compile(r"/mirrors-mypy[\"']?\s+rev:\s*[\"']?v?([0-9][0-9a-z.]*)"),
+}
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _INCLUDED = re.compile(r"\s*(?:-r|--requirement)[ =]?\s*(\S+)")
 _SETUP_PY_CHARS_MAX = 200_000
@@ -156,6 +161,12 @@ def names_of(requirements: Iterable[str]) -> frozenset[str]:
     """Return the normalised names of what is required; lines that are options name nothing."""
     found = (_REQUIREMENT.match(line) for line in requirements)
     return frozenset(normalised(match[1]) for match in found if match)
+
+
+def pinned(project: PythonProject, tool: str) -> str:
+    """Return the requirement for a gate's tool that the project does not list: the version pre-commit has of it."""
+    version = _HOOKS[tool].search(text_of(project.root / PRE_COMMIT)) if tool in _HOOKS else None
+    return f"{tool}=={version[1]}" if version else tool
 
 
 def normalised(name: str) -> str:

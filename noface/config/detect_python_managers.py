@@ -44,7 +44,7 @@ def _uv_sync(project: PythonProject, tools: tuple[str, ...], surroundings: Surro
     installed += texts(project.tool("uv").get("dev-dependencies"))
     steps = [f"{version_variable(project, surroundings.version)}UV_PROJECT_ENVIRONMENT={VENV} {' '.join(words)}"]
     if rest := lacking(project, tools, installed):
-        steps.append(f"uv pip install --python {VENV}/bin/python {' '.join(rest)}")
+        steps.append(f"uv pip install --python {VENV}/bin/python {_words(project, rest)}")
     return _setup(
         project,
         steps,
@@ -65,7 +65,8 @@ def _uv_pip(project: PythonProject, tools: tuple[str, ...], surroundings: Surrou
     words += [f"--group {quote(name)}" for name in of_groups]
     installed = [item for name in chosen for item in extras[name]] + [i for name in of_groups for i in groups[name]]
     older = texts(project.tool("uv").get("dev-dependencies"))
-    words += [quote(item) for item in (*older, *lacking(project, tools, [*installed, *older]))]
+    rest = lacking(project, tools, [*installed, *older])
+    words += [*(quote(item) for item in older), *([_words(project, rest)] if rest else [])]
     version = version_variable(project, surroundings.version)
     steps = [
         f"rm -rf {VENV}",
@@ -95,7 +96,7 @@ def _poetry(project: PythonProject, tools: tuple[str, ...], surroundings: Surrou
     if not is_committed(project.root, "poetry.lock"):
         steps.append("rm -f poetry.lock")  # it would count as the worker's work
     if rest := lacking(project, tools, installed):
-        steps.append(f"{PIP} {' '.join(rest)}")
+        steps.append(f"{PIP} {_words(project, rest)}")
     return _setup(project, steps, ("poetry.lock", "poetry.toml"), "poetry")
 
 
@@ -111,8 +112,12 @@ def _pdm(project: PythonProject, tools: tuple[str, ...], surroundings: Surroundi
     words = " ".join(("pdm sync --dev", *(f"-G {quote(name)}" for name in chosen)))
     steps = [f"python3 -m venv --clear {VENV}", f'{version}VIRTUAL_ENV="$PWD/{VENV}" {words}', "rm -f .pdm-python"]
     if rest := lacking(project, tools, installed):
-        steps.append(f"{PIP} {' '.join(rest)}")
+        steps.append(f"{PIP} {_words(project, rest)}")
     return _setup(project, steps, ("pdm.lock", "pdm.toml"), "pdm")
+
+
+def _words(project: PythonProject, tools: tuple[str, ...]) -> str:
+    return " ".join(quote(files.pinned(project, tool)) for tool in tools)
 
 
 def _setup(

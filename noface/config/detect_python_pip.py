@@ -4,7 +4,7 @@ import re
 from shlex import quote
 
 from noface.config import detect_python_files as files
-from noface.config.detect_python_files import PythonProject
+from noface.config.detect_python_files import PRE_COMMIT, PythonProject
 from noface.config.detect_python_version import version_files, version_variable
 from noface.config.detection import DetectedSetup, Surroundings, ignore_lines, is_inner, present, texts
 
@@ -58,11 +58,13 @@ def pip_setup(project: PythonProject, tools: tuple[str, ...], surroundings: Surr
     named += [item for name in groups for item in files.groups(project)[name]]
     named += [line for file in listed for line in files.requirements_in(project.root, file)]
     what = [f"-r {quote(name)}" for name in listed] + [f"--group {quote(name)}" for name in groups]
-    what += [quote(tool) for tool in lacking(project, tools, named)]
+    what += [quote(files.pinned(project, tool)) for tool in lacking(project, tools, named)]
     if "pytest" in tools and not _for_tests(chosen, groups, listed):
         what += [_pip_words(item) for item in files.told_elsewhere(project) if quote(item) not in what]
     target = _target(project, chosen) if own else ""
-    if any("--hash" in line for line in named):  # pip then refuses whatever has none
+    # pip refuses what has no hash beside what has one, and this package beside a version of it that a file holds.
+    itself = files.normalised(files.package_name(project)) in files.names_of(named)
+    if listed and (any("--hash" in line for line in named) or (own and itself)):
         steps.append(f"{PIP} {' '.join(f'-r {quote(name)}' for name in listed)}")
         what = what[len(listed) :]
     version = version_variable(project, surroundings.version) if own else ""
@@ -134,7 +136,7 @@ def inputs(project: PythonProject, *more: str) -> tuple[str, ...]:
     folders = [folder for folder in ("test", "tests", "dev") if (root / folder / "requirements.txt").is_file()]
     folders += ["requirements"] if (root / "requirements").is_dir() else []
     found += [f"{folder}/*.txt" for folder in folders]
-    return (*found, *present(root, ("constraints.txt", "tox.ini", ".python-version")))
+    return (*found, *present(root, ("constraints.txt", "tox.ini", PRE_COMMIT, ".python-version")))
 
 
 def _egg_info(project: PythonProject) -> tuple[str, ...]:
