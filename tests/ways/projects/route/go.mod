@@ -1,0 +1,3 @@
+module example.org/route
+
+go 1.19

@@ -1,0 +1,1 @@
+"""Spans of pages such as 1-4,7."""
