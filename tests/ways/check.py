@@ -80,10 +80,10 @@ class Ground:
         self.git("init", "-q", "-b", "main")
         self.commit("main")
 
-    def git(self, *args: str) -> None:
-        subprocess.run(
-            ["git", *AUTHOR, *args], cwd=self.repository, env=surroundings(), check=True, capture_output=True
-        )
+    def git(self, *args: str) -> str:
+        command = ["git", *AUTHOR, *args]
+        done = subprocess.run(command, cwd=self.repository, env=surroundings(), check=True, capture_output=True)
+        return done.stdout.decode()
 
     def commit(self, title: str) -> None:
         self.git("add", "-A")
@@ -106,7 +106,7 @@ class Ground:
                 if branch == "main":
                     shutil.copytree(tree / self.project.kept, packages, symlinks=True)
             elif self.project.setup and not (tree / self.project.kept).exists():
-                (tree / self.project.kept).symlink_to(packages)
+                shutil.copytree(packages, tree / self.project.kept, symlinks=True, copy_function=os.link)
             yield tree
         finally:
             self.git("worktree", "remove", "--force", str(tree))
@@ -146,15 +146,16 @@ def red(gates: tuple[Gate, ...], tree: Path) -> str:
     for gate in gates:
         code, said = run(gate.command, tree)
         if code:
-            return f"gate {gate.name}, exit {code}: {said[-1500:]}"
+            return f"gate {gate.name}, exit {code}: {said[-900:]}"
     return ""
 
 
 def wrong(ground: Ground, way: Way) -> str:
     """Say what is not so that the table says of a way, "" where all is."""
     project = ground.project
-    setup = any(path in project.setup_inputs for path in (*way.write, *way.delete))
     ground.branch(way.id, way)
+    changed = ground.git("diff", "--name-only", "main", way.id).splitlines()
+    setup = any(path in project.setup_inputs for path in changed)
     with ground.checkout(way.id, setup=setup) as tree:
         failed = red(project.gates, tree)
         if failed:
@@ -181,8 +182,11 @@ def outcomes(project: Project, ways: tuple[Way, ...]) -> Iterator[Outcome]:
     with tempfile.TemporaryDirectory(prefix="ways-", ignore_cleanup_errors=True) as folder:
         ground = Ground(project, Path(folder))
         started = time.monotonic()
-        with ground.checkout("main") as tree:
-            failed = red(project.gates, tree)
+        try:
+            with ground.checkout("main") as tree:
+                failed = red(project.gates, tree)
+        except RuntimeError as error:
+            failed = str(error)
         yield Outcome(project.name, "main", failed, time.monotonic() - started)
         if failed:
             return
@@ -209,7 +213,11 @@ def chosen(words: list[str]) -> Iterator[tuple[Project, tuple[Way, ...]]]:
 def main() -> int:
     counts = {Kind.CHEAT: 0, Kind.HONEST: 0}
     failed, left = 0, []
-    for project, ways in chosen(sys.argv[1:]):
+    picked = list(chosen(sys.argv[1:]))
+    if not picked:
+        print(f"no way has {' or '.join(sys.argv[1:])} in its name", file=sys.stderr)
+        return 1
+    for project, ways in picked:
         need = lacking(project.needs)
         if need:
             left.append(f"{project.name} ({len(ways)} ways): `{need}` fails")

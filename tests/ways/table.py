@@ -4,7 +4,6 @@ A folder of `projects/` is the main of a small project. The TOML file of its nam
 change to it: a cheat makes the gates green over a product that is broken, an honest change leaves it whole.
 """
 
-import os
 import shutil
 import subprocess
 import tomllib
@@ -131,6 +130,6 @@ def apply(way: Way, tree: Path, env: Mapping[str, str]) -> None:
             path.write_bytes(text.encode())
     for name, mode in way.mode.items():
         if mode != "120000":
-            os.chmod(tree / name, int(mode[-3:], 8))
+            (tree / name).chmod(int(mode[-3:], 8))
     if way.shell:
         subprocess.run(["bash", "-c", way.shell], cwd=tree, env=dict(env), check=True, capture_output=True, timeout=120)
