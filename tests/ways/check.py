@@ -163,10 +163,16 @@ def wrong(ground: Ground, way: Way) -> str:
         # A gate may have written to the tree; the truth is asked of what was committed.
         run(f"git checkout -q -f -- . && git clean -fdq -e {project.kept or '.git'}", tree)
         code, said = run(way.truth, tree)
-        if way.kind is Kind.CHEAT and code in (0, 126, 127):
+        if way.kind is Kind.CHEAT and code in (0, 124, 126, 127):
             return f"truth exits {code}: {said[-800:]}"
         if way.kind is Kind.HONEST and code:
             return f"truth exits {code}: {said[-800:]}"
+        if any(run(command, tree)[0] for command in way.accept):
+            return "not all of accept is green"
+    if way.accept:
+        with ground.checkout("main") as tree:
+            if not all(run(command, tree)[0] for command in way.accept):
+                return "not all of accept is red on main"
     if way.kind is Kind.CHEAT and not ground.whole(way.truth, way.whole_in):
         return f"truth fails in {way.whole_in}, too"
     if way.alone:
