@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-agents test-ecosystems test-runners soak lint bench clean
+.PHONY: demo test test-agents test-ecosystems test-runners test-ways soak lint bench clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
@@ -29,6 +29,11 @@ test-ecosystems: $(STAMP)
 # What noface learns of the tests of jest, vitest and mocha (from npm), cargo, go and ctest where they are installed.
 test-runners: $(STAMP)
 	$(BIN)/python tests/runners/run.py
+
+# Has noface judge each change of the table in tests/ways: what buys a green must not land, what is honest must land or be
+# asked about. WAYS="spans dice" chooses projects or changes by a part of their names.
+test-ways: $(STAMP)
+	$(BIN)/python tests/ways/run.py $(WAYS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -62,6 +62,8 @@ CONFIG = """\
 [[gates]]
 name = "check"
 command = "{gate}"
+canary = {canary}
+canary_reason = "it stands in for a project's own"
 
 [models.small]
 agent = "scripted"
@@ -141,9 +143,12 @@ class Project:
             blocks.append(f'[[play]]\nissue = "{issue}"\nattempt = {attempt}\n{as_role}steps = [{shown}]\n')
         self.script.write_text("\n".join(blocks))
 
-    def config(self, extra: str = "", *, gate: str = GATE, workers: int = 1, sandbox: str = "none") -> None:
-        slots = self.folder / "slots"
-        text = CONFIG.format(gate=gate, script=self.script, slots=slots, workers=workers, sandbox=sandbox)
+    def config(
+        self, extra: str = "", *, gate: str = GATE, workers: int = 1, sandbox: str = "none", canary: bool = False
+    ) -> None:
+        """Write noface.toml. Most gates here look at no source file, so that the canary would hold nothing of them."""
+        slots, flies = self.folder / "slots", str(canary).lower()
+        text = CONFIG.format(gate=gate, script=self.script, slots=slots, workers=workers, sandbox=sandbox, canary=flies)
         self.write("noface.toml", text + extra)
 
     def environment(self, **extra: str) -> dict[str, str]:

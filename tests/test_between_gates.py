@@ -88,7 +88,7 @@ def test_what_a_build_gate_made_is_there_for_all_gates_after_it_and_built_once(p
     project.commit()
     project.run()
     assert project.statuses() == {"1": "merged"}
-    assert built.read_text().split() == ["x", "x"]  # on main, and on the change
+    assert built.read_text().split() == ["x", "x", "x"]  # main, the change, the change with main's b.txt: gates name it
 
 
 def test_what_a_test_gate_changes_of_a_build_is_built_again(project):

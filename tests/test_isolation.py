@@ -45,7 +45,7 @@ def refused(project, code=2):
 @pytest.mark.parametrize("sandbox", SANDBOXES)
 def test_an_editable_install_of_the_checkout_stops_the_run_and_is_named(calc, sandbox):
     packages = activate(calc, calc.path / "src")
-    calc.config(gate=GATE, sandbox=sandbox)
+    calc.config(canary=True, gate=GATE, sandbox=sandbox)
     calc.commit()
     said = refused(calc)
     assert "gate check" in said
@@ -57,7 +57,7 @@ def test_an_editable_install_of_the_checkout_stops_the_run_and_is_named(calc, sa
 def test_a_variable_that_leads_into_the_checkout_is_not_passed_on(calc, sandbox):
     activate(calc)
     calc.env["PYTHONPATH"] = f"{calc.path}/src"
-    calc.config(gate=GATE, sandbox=sandbox)
+    calc.config(canary=True, gate=GATE, sandbox=sandbox)
     calc.commit()
     said = refused(calc)
     assert "passes on main only with your checkout within its reach" in said
@@ -67,7 +67,7 @@ def test_a_variable_that_leads_into_the_checkout_is_not_passed_on(calc, sandbox)
 def test_a_copy_that_was_installed_is_found_by_the_canary(calc):
     packages = activate(calc)
     shutil.copytree(calc.path / "src/calc", packages / "calc")
-    calc.config(gate=GATE)
+    calc.config(canary=True, gate=GATE)
     calc.commit()
     said = refused(calc)
     assert "stays green with every source file of the project broken" in said
@@ -86,6 +86,7 @@ def test_an_environment_of_the_workspace_s_own_is_tested_as_it_should_be(calc, s
         f'[project]\nsetup = "{setup}"\nsetup_inputs = ["deps"]\nkeep = [".venv"]\n',
         gate=f".venv/bin/{GATE}",
         sandbox=sandbox,
+        canary=True,
     )
     calc.write(".gitignore", ".venv\n")
     calc.commit()
@@ -100,7 +101,7 @@ def test_an_active_environment_inside_the_checkout_can_be_used(calc, sandbox):
     calc.write(".gitignore", ".venv\n")
     calc.write("calc.py", GOOD)
     calc.play(("1", 0, [{"write": "calc.py", "text": BAD}]))
-    calc.config(gate=GATE, sandbox=sandbox)
+    calc.config(canary=True, gate=GATE, sandbox=sandbox)
     calc.commit()
     calc.run(code=3)
     assert calc.attempts("1")[0]["outcome"] == "TEST_FAILURE"
@@ -111,7 +112,7 @@ def test_the_canary_flies_once_for_a_gate_and_what_it_runs_with(calc):
     activate(calc)
     calc.write("calc.py", GOOD)
     calc.play(*[(number, 0, [{"write": f"{number}.txt", "text": "b"}]) for number in "12"])
-    calc.config(gate=f"echo x >> {runs}; {GATE}")
+    calc.config(canary=True, gate=f"echo x >> {runs}; {GATE}")
     calc.commit()
     calc.run()
     assert len(runs.read_text().split()) == 3  # main, the canary, the change
@@ -121,14 +122,12 @@ def test_the_canary_flies_once_for_a_gate_and_what_it_runs_with(calc):
 
 
 @pytest.mark.parametrize(
-    "allow", ["[run]\nallow_leaky_gates = true\n", 'canary = false\ncanary_reason = "it checks something else"\n']
+    ("key", "value"), [("[run]\n", "[run]\nallow_leaky_gates = true\n"), ("canary = true\n", "canary = false\n")]
 )
-def test_who_insists_is_let(calc, allow):
+def test_who_insists_is_let(calc, key, value):
     activate(calc, calc.path / "src")
-    calc.config(gate=GATE)
-    config = (calc.path / "noface.toml").read_text()
-    where, added = ("[run]\n", allow.removeprefix("[run]\n")) if "[run]" in allow else ('name = "check"\n', allow)
-    calc.write("noface.toml", config.replace(where, f"{where}{added}"))
+    calc.config(canary=True, gate=GATE)
+    calc.write("noface.toml", (calc.path / "noface.toml").read_text().replace(key, value))
     calc.commit()
     calc.run()
     assert calc.statuses() == {"1": "merged"}
@@ -136,13 +135,14 @@ def test_who_insists_is_let(calc, allow):
 
 def test_a_gate_without_canary_needs_a_reason(calc):
     calc.config(gate=GATE)
-    calc.write("noface.toml", (calc.path / "noface.toml").read_text().replace('"check"\n', '"check"\ncanary = false\n'))
+    config = (calc.path / "noface.toml").read_text()
+    calc.write("noface.toml", "\n".join(line for line in config.splitlines() if not line.startswith("canary_reason")))
     assert "canary_reason" in refused(calc)
 
 
 def test_a_project_without_sources_has_no_canary(project):
     project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
-    project.config(gate="test -e a.txt")
+    project.config(canary=True, gate="test -e a.txt")
     project.write("a.txt", "one\n")
     project.issue(1)
     project.commit()

@@ -183,6 +183,14 @@ def refused(project):
     return told(project, code=3)
 
 
+def leaking(project):
+    project.write("a.py", "x = 1\n")
+    project.config(gate="true", canary=True)
+    project.issue(7)
+    project.commit()
+    return told(project, code=2)
+
+
 ALWAYS = {"run_started", "preflight", "progress", "run_ended"}
 WORK = ALWAYS | {"issue_running", "attempt_started", "attempt_finished", "action", "issue_landing", "issue_merged"}
 RUNS = {
@@ -193,6 +201,7 @@ RUNS = {
     waiting: WORK | {"waiting", "issue_waiting"},
     unsteady: WORK | {"gate_flaky"},
     stopping: ALWAYS | {"stopping", "issue_running", "attempt_started", "attempt_finished", "issue_ready"},
+    leaking: ALWAYS - {"progress"} | {"canary"},
     refused: ALWAYS - {"progress"} | {"sandbox"},
 }
 RARE = {

@@ -4,21 +4,25 @@ import os
 import platform
 import shutil
 import sqlite3
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
 from noface import __version__
 from noface.agents.table import AGENTS
-from noface.cli.wiring import slots_dir
+from noface.cli.wiring import bubblewrap_for, gate_specs, slots_dir, workshop
 from noface.config.settings import Config
+from noface.core.gate import GateKind
 from noface.core.worker_run import ModelSpec
 from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
 from noface.git.discovery import check_version
 from noface.git.repo import Repository
 from noface.loop.agent_run import missing_program
+from noface.loop.canary import isolated
 from noface.store.database import Database
 from noface.store.lessons import has_full_text
+from noface.store.reader import Reader
 from noface.system.sandbox import find_bubblewrap
 from noface.system.supervise import Containment, Launcher
 from noface.views.doctor import Finding, State
@@ -48,6 +52,7 @@ def project(config: Config, repository: Repository) -> tuple[Finding, ...]:
         _room("state", repository.state_dir),
         _room("workspaces", slots_dir(config, repository)),
         *_gates(config),
+        *_isolation(config, repository),
     )
 
 
@@ -130,6 +135,40 @@ def _room(name: str, folder: Path) -> Finding:
     if free < _TOO_FEW_BYTES:
         return Finding(name, State.BAD, text, "Make room on that disk.")
     return Finding(name, State.NOTE if free < _FEW_BYTES else State.OK, text)
+
+
+def _isolation(config: Config, repository: Repository) -> tuple[Finding, ...]:
+    """Say whether the test gates are known to judge the workspace, and what they could reach beside it."""
+    tests = [gate for gate in gate_specs(config) if gate.kind is GateKind.TEST and gate.hard]
+    if not tests:
+        return ()
+    if config.run.allow_leaky_gates:
+        said = "[run] allow_leaky_gates: gates may test something else than the work, such as your checkout"
+        return (Finding("isolation", State.NOTE, said, "Leave it out once each gate works in its workspace alone."),)
+    bubblewrap = bubblewrap_for(config)
+    proven = _fact(repository.state_dir / "state.db", "isolated")
+    with Launcher() as launcher:
+        shop = workshop(config, repository, launcher, {}, bubblewrap)
+        with closing(shop.plumbing):
+            known = [gate.name for gate in tests if isolated(proven, shop, gate)]
+    left = [gate.name for gate in tests if gate.name not in known and gate.canary]
+    hidden = bubblewrap is not None and bubblewrap.works
+    said = "gates see neither your checkout nor workers' workspaces" if hidden else _IN_REACH
+    said += f"; proven on broken sources: {', '.join(known)}" if known else ""
+    said += f"; the next run proves it of {', '.join(left)}" if left else ""
+    return (Finding("isolation", State.OK if hidden else State.NOTE, said),)
+
+
+_IN_REACH = "without the sandbox, gates can reach your checkout and workers' workspaces"
+
+
+def _fact(path: Path, name: str) -> str | None:
+    """Return a remembered fact, None where there is no state yet, or none that can be read."""
+    try:
+        with closing(Database.open(path) if path.exists() else Database.memory()) as database:
+            return Reader(database).fact(name)
+    except NofaceError:
+        return None
 
 
 def _gates(config: Config) -> tuple[Finding, ...]:

@@ -142,6 +142,10 @@ def make_context(
     executor = LocalExecutor(lambda order, cancel: run_attempt(order, shop, cancel, inbox.put), chosen.workers)
     reader = Reader(database)
     memo.update(reader.newest_memo())
+    for ran, tests in reader.newest_tests().items():
+        shop.seen.asked.add(ran)
+        if tests is not None:
+            shop.seen.inventories[ran] = tests
     journal = Journal(database, run_id, announce)
     return RunContext(
         run_id=run_id,

@@ -163,6 +163,13 @@ def compared(main: Inventory, now: Inventory | None) -> Shortfall:
     )
 
 
+def newly_skipped(main: Inventory, now: Inventory | None) -> tuple[str, ...]:
+    """Return the tests that main does not have and that are skipped now: they promise what nobody has tried."""
+    known = dict(main.tests)
+    skipped = (name for name, outcome in (now.tests if now is not None else ()) if outcome is Outcome.SKIPPED)
+    return tuple(name for name in skipped if name not in known and base_of(name) not in main.unsteady)
+
+
 def _lost(main: Inventory, now: Inventory, unsteady: frozenset[str]) -> Iterable[tuple[str, list[Outcome | None]]]:
     """Yield each base of which fewer tests pass now, with how the missing ones ended, None for gone."""
     passed_main, passed_now = _passed_of(main), _passed_of(now)

@@ -1,7 +1,6 @@
 """Finds lines of a change by which a linter or type checker passes over a whole file: it is green then, and blind.
 
-What is excused on one line is honest work's own affair; so is what is excused in a file that the change does not judge
-by: no rule looks at that.
+What is excused on single lines counts where main excuses nothing in that way: then it is a habit of this change alone.
 """
 
 import re
@@ -20,6 +19,33 @@ _WHOLE_FILE = re.compile(
     r"|^\s*//\s*golangci-lint|^\s*//\s*nolint\s*$|^\s*//go:build\s+ignore|^\s*#\s*shellcheck\s+disable=all"
 )
 _BARE_IGNORE = re.compile(r"^\s*#\s*type\s*:\s*ignore\s*$")
+
+
+_ONE_LINE = re.compile(
+    r"#\s*noqa\b(?:\s*:\s*[A-Z]+[0-9]*(?:[,\s]+[A-Z]+[0-9]+)*)?|#\s*type\s*:\s*ignore(?:\[[\w, -]+\])?"
+    r"|#\s*pyright\s*:\s*ignore(?:\[[\w, -]+\])?|#\s*pylint\s*:\s*disable=[\w,-]+|#\s*nosec\b"
+    r"|#\s*pragma\s*:\s*no\s*cover"
+    r"|(?://|/\*)\s*(?:eslint|oxlint)-disable-(?:next-)?line(?:\s+[\w@/-]+)?|(?://|/\*)\s*@ts-(?:ignore|expect-error)"
+    r"|(?://|/\*)\s*(?:biome|prettier)-ignore(?:\s+[\w/]+)?|(?://|/\*)\s*(?:istanbul|c8|v8)\s+ignore\s+\w+"
+    r"|//\s*nolint(?::[\w,]+)?|#\[allow\([\w:, ]+\)\]|#\s*rubocop\s*:\s*disable\s+[\w/]+|#\s*shellcheck\s+disable=\w+"
+    r"|@(?:typing\.)?no_type_check\b|\bif not (?:typing\.)?TYPE_CHECKING\b"
+    r"|//\s*(?:phpcs:ignore|@phpstan-ignore|NOSONAR|swiftlint:disable|noinspection)[\w:-]*|@SuppressWarnings\([^)]*\)"
+)
+
+
+def one_line(lines: Iterable[Line]) -> dict[str, str]:
+    """Return what excuses single lines from a check, more often than before: its words, and where it stands.
+
+    Who asks sees whether main uses the same words.
+    """
+    balance: dict[str, int] = {}
+    places: dict[str, str] = {}
+    for line in lines:
+        for match in _ONE_LINE.finditer(line.text):
+            balance[match[0]] = balance.get(match[0], 0) + (-1 if line.removed else 1)
+            if not line.removed:
+                places.setdefault(match[0], line.path)
+    return {words: places[words] for words, number in balance.items() if number > 0 and words in places}
 
 
 def suppressions(lines: Iterable[Line]) -> tuple[str, ...]:

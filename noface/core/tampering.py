@@ -1,8 +1,9 @@
 """Finds weakened tests in a diff (law 11): deleted, fewer assertions, newly skipped or focused.
 
 It reads the patch as text, by the forms the common test frameworks share; a moved test counts as removed in one
-file and added in another, so only the balance over all test files is held against the change. What it cannot see: an
-assertion that was replaced by a weaker one, and one that was removed while another was added elsewhere.
+file and added in another, so only the balance over all test files is held against the change. An assertion that takes
+the place of another is compared with it: what asked for a value must not ask for less. What it cannot see: an assertion
+that was removed while another was added elsewhere.
 """
 
 import re
@@ -56,9 +57,29 @@ class _Balance:
     focused: int = 0
 
 
+def is_code(path: str) -> bool:
+    """Tell whether a path looks like a file of code."""
+    return _CODE.search(path) is not None
+
+
 def is_test_file(path: str) -> bool:
     """Tell whether a path looks like a file of tests."""
     return _TEST_PATH.search(path) is not None and _CODE.search(path) is not None
+
+
+# What an assertion asks for, the most exact first; without any of them it asks whether something is there.
+_EXACT = re.compile(
+    r"[=!]==?(?!=)|\b(assert_?(Equals?|Count_?Equal|List_?Equal|Dict_?Equal|Same|Is|eq|ne|matches)!?|assertEquals?)\b"
+    r"|\.(toBe|toEqual|toStrictEqual|toThrow\w*|toHaveLength|toMatch(Inline)?Snapshot|equals?|eql|deep|strict\w*|deepEqual|is)\("
+    r"|\b(EXPECT|ASSERT)_(EQ|STREQ|FLOAT_EQ|DOUBLE_EQ|THROW)\b|\bassert_(eq|ne)!|\bEqual\w*\(|\braises\(|\bassertRaises",
+    re.IGNORECASE,
+)
+_PARTLY = re.compile(
+    r"[<>]=?(?![<>])|\bin\b|\b(assert_?(In|Greater|Less|Almost|Regex|Not|Contains|Isinstance|Is_?Instance)\w*)\b|\bisinstance\("
+    r"|\.(toContain\w*|toMatch\w*|toBeGreater\w*|toBeLess\w*|toBeClose\w*|includes?|contains?|match\w*|startsWith|endsWith)\("
+    r"|\b(EXPECT|ASSERT)_(LT|GT|LE|GE|NEAR)\b|\bapprox\(|\bassert!\(matches!",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +99,8 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
     tests = {shown(change.path): change for change in changes if is_test_file(change.path)}
     if not tests:
         return Weakened()
-    balance = _weighed([line for line in changed_lines(patch) if line.path in tests])
+    lines = [line for line in changed_lines(patch) if line.path in tests]
+    balance = _weighed(lines)
     found = []
     if balance.cases > 0:
         gone = [path for path, change in tests.items() if change.status == "D"]
@@ -91,6 +113,7 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
     skips = balance.skips - (0 if balance.cases_removed else balance.skips_new) + balance.focused
     if skips > 0:
         found.append(f"{skips} test(s) newly skipped, focused or expected to fail")
+    found += _made_weaker(lines)
     elsewhere = {change.new_oid for change in changes if change.status == "A"}
     deleted = [path for path, change in tests.items() if change.status == "D" and change.old_oid not in elsewhere]
     if deleted and not balance.cases_removed:  # tests of a kind that cannot be counted, as in a shell script
@@ -103,6 +126,35 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
 
 def _unreadable(change: FileChange) -> bool:
     return change.added is None and change.old_oid != change.new_oid
+
+
+def _made_weaker(lines: list[Line]) -> list[str]:
+    """Return the assertions that take the place of more exact ones, where as many stand there as before."""
+    stretches: dict[tuple[str, int], list[str]] = {}
+    for line in lines:
+        here = stretches.setdefault((line.path, line.stretch), [])
+        if _COMMENT.search(line.text) or _NO_ASSERTION.search(line.text):
+            continue
+        if _ASSERTION.search(line.text):
+            here.append(" ".join(line.text.split()))
+        elif here:  # an assertion goes on over several lines
+            here[-1] += f" {' '.join(line.text.split())}"
+    removed = {(line.path, line.stretch) for line in lines if line.removed}
+    found = []
+    for (path, stretch), before in stretches.items():
+        after = stretches.get((path, stretch + 1), [])
+        if (path, stretch) in removed and (path, stretch + 1) not in removed and len(before) == len(after):
+            pairs = zip(before, after, strict=True)
+            found += [f"{path}: `{old}` became `{new}`, which asks for less" for old, new in pairs if _less(old, new)]
+    return found
+
+
+def _less(old: str, new: str) -> bool:
+    return _exactness(new) < _exactness(old)
+
+
+def _exactness(assertion: str) -> int:
+    return 2 if _EXACT.search(assertion) else 1 if _PARTLY.search(assertion) else 0
 
 
 def _weighed(lines: list[Line]) -> _Balance:

@@ -63,6 +63,20 @@ def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure
     )
 
 
+def skipped(gate: GateSpec, names: tuple[str, ...]) -> Failure:
+    """Return the failure of a change whose new tests are skipped: nobody has seen that what they ask for is there."""
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"gate {gate.name} ended green, but new tests are skipped: {_few(names)}. Make them run and pass, or leave them"
+        " out; what cannot be tested here, say in your report",
+        rule=MISSING,
+        signature=f"new-tests-skipped:{','.join(names[:_SHOWN_MAX])}",
+        evidence=tuple(f"skipped: {name}" for name in names[:_SHOWN_MAX]),
+        failing_tests=names,
+        gate=gate.name,
+    )
+
+
 def _few(names: tuple[str, ...]) -> str:
     more = len(names) - _SHOWN_MAX
     return ", ".join(names[:_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")

@@ -11,6 +11,7 @@ from pathlib import Path
 from noface.core.failure import Failure
 from noface.core.fixing import only_checking
 from noface.core.gate import GateKind, GateResult, GateSpec
+from noface.core.inventory import Inventory
 from noface.core.masked_records import masked_gate
 from noface.core.taxonomy import FailureKind
 from noface.gates.inventory import instrumented, read_inventory
@@ -174,9 +175,18 @@ class Bench:
         out, err = (read_bounded(log, _INVENTORY_BYTES_MAX, _INVENTORY_BYTES_MAX) for log in logs)
         found = read_inventory(reports, self.slot.path, out, gate.command, err)
         key = (self.task.tree, gate.command)
+        self.shop.seen.asked.add(key)
         self.shop.seen.inventories.pop(key, None)
         if found is not None:
-            self.shop.seen.inventories[key] = found
+            self.shop.seen.inventories[key] = self._masked(found)
+
+    def _masked(self, found: Inventory) -> Inventory:
+        """Return an inventory without the known secrets: its names are kept, and told."""
+        masker = self.shop.masker
+        told = "\n".join(name for name, _ in found.tests)
+        if masker.text(told) == told:
+            return found
+        return replace(found, tests=tuple(sorted((masker.text(name), outcome) for name, outcome in found.tests)))
 
     def _place(self, gate: GateSpec, folder: str, reports: Path | None) -> GatePlace:
         shop, task = self.shop, self.task

@@ -16,9 +16,11 @@ _POINTER_BYTES_MAX = 8192
 
 def gate_variables(shop: Workshop, env_pass: tuple[str, ...], token: str, *, leaky: bool = False) -> Variables:
     """Return the environment of a gate or setup. It leads into no checkout of the person's, but where it is `leaky`."""
-    env = gate_environment(env_pass, shop.markers(token))
+    env = gate_environment(env_pass)
     roots = () if leaky else checkouts(shop.plumbing.repository, home_of(dict(env)))
-    return without_places(env, roots, environments(dict(env), roots), env_pass) if roots else env
+    if roots:
+        env = without_places(env, roots, environments(dict(env), roots), env_pass)
+    return (*env, *shop.markers(token))
 
 
 def home_of(env: dict[str, str]) -> str:

@@ -110,9 +110,9 @@ class Conductor:
                 did = {"kind": message.kind, "file": message.file, "cost_usd": cost, "tokens": tokens}
                 context.announce("progress", issue_id or None, {"number": number, "phase": phase, "text": text, **did})
                 return False
-            case GateRan(key, result):
+            case GateRan(key, result, tests):
                 context.memo[key] = result
-                context.journal.gate_recorded(context.clock.now(), key, result)
+                context.journal.gate_recorded(context.clock.now(), key, result, tests)
                 return False
             case GateFlaked():
                 context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)

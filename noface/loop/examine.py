@@ -18,11 +18,14 @@ from noface.core.classify.diff_names import Unfit, UnfitRule, adds, read_by_git,
 from noface.core.classify.diff_paths import is_generated
 from noface.core.classify.diff_repositories import made_repositories, may_make_repository
 from noface.core.failure import Failure
-from noface.core.judges import lifted
-from noface.core.patch_lines import shown
+from noface.core.judges import Part, lifted, part_of
+from noface.core.patch_lines import changed_lines, shown
 from noface.core.patterns import matches_any
 from noface.core.protection import named_exactly
+from noface.core.self_aware import self_aware
 from noface.core.shadows import shadowing
+from noface.core.suppressions import one_line
+from noface.core.tampering import is_code, is_test_file
 from noface.gates.secrets import scan, secret_failure
 from noface.git.blobs import BlobReader
 from noface.git.removal import remove
@@ -85,7 +88,11 @@ def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple
             paths=(*order.issue.paths, *order.issue.may_change) if order.issue.paths else (),
             accepted=bool(order.issue.accept),
             sizes={file.path: blobs.size(file.new_oid) or 0 for file in rules.binaries(change.files)},
-            gates=(*changed_gates(_manifests(blobs, changes, commands), commands), *_shadows(order, shop, changes)),
+            gates=(
+                *changed_gates(_manifests(blobs, changes, commands), commands),
+                *_shadows(order, shop, changes),
+                *_told_by_lines(order, shop, changes, patch),
+            ),
             mere_text=_mere_text(order, shop, blobs, change.files, patch),
             workspaces=_workspaces(shop),
             repositories=_repositories(order, shop, change.files),
@@ -102,6 +109,29 @@ def _shadows(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...
     if not any(change.old_mode == _ABSENT for change in changes):
         return ()
     return shadowing(changes, shop.plumbing.whole(order.main).paths, outside_modules(shop))
+
+
+def _told_by_lines(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...], patch: str) -> tuple[str, ...]:
+    """Return the lines by which the product knows of its tests, or is excused from a check as main never is."""
+    paths = {shown(change.path) for change in changes}
+    lines = [line for line in changed_lines(patch) if line.path in paths]
+    excused = one_line(lines)
+    main = shop.plumbing.whole(order.main).paths
+    folders = frozenset(part for path in main if is_test_file(path) for part in path.split("/")[:-1])
+    new = [
+        f"{path}: `{words}` excuses a line from a check, as nothing on main is"
+        for words, path in excused.items()
+        if not shop.plumbing.naming(order.main, (words,))
+    ]
+    aware = [
+        phrase for phrase, word in self_aware(lines, folders).items() if not (word and _in_product(order, shop, word))
+    ]
+    return (*aware, *new)
+
+
+def _in_product(order: AttemptOrder, shop: Workshop, word: str) -> bool:
+    """Tell whether main's own product has a word already: then the project is about such things."""
+    return any(is_code(path) and part_of(path) is Part.PRODUCT for path in shop.plumbing.naming(order.main, (word,)))
 
 
 def _repositories(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...]) -> tuple[str, ...]:

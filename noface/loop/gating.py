@@ -105,7 +105,8 @@ def _tried(bench: Bench, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateRe
     if result.flaky:
         bench.tell(GateFlaked(bench.task.issue_id, bench.task.number, result))
     if result.failure is None and not bench.traces.fixed:
-        bench.tell(GateRan(bench.shop.key(bench.task.tree, gate), result))
+        tests = bench.shop.seen.inventories.get((bench.task.tree, gate.command))
+        bench.tell(GateRan(bench.shop.key(bench.task.tree, gate), result, tests))
         hit("gate_passed")
     return result
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
 from noface.core.classify.agent import without_changes
-from noface.core.classify.diff import REWRITTEN
 from noface.core.failure import Failure
 from noface.core.gate import GateResult, Proof
 from noface.core.proof import all_hard_passed, worst
@@ -16,7 +15,7 @@ from noface.git.repo import hold_ref
 from noface.loop.examine import Change, examine_change, mask_secrets
 from noface.loop.fixes import with_fixes
 from noface.loop.gating import Gated, gate_task, gate_tree
-from noface.loop.judges import CutShort, Judges
+from noface.loop.judges import gates_tell, unbought
 from noface.loop.red_main import main_is_red
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.supervise import Canceller
@@ -48,7 +47,7 @@ def judge(
     nothing = None if change.by_worker else _unchanged(order, report)
     left = nothing is not None and _left_ungated(order, change, nothing)
     early = _before_gates(order, shop, report, change, None if left else nothing)
-    suspicion = early if early is not None and _gates_tell(early, order) else None
+    suspicion = early if early is not None and gates_tell(early, order) else None
     if early is not None and suspicion is None:
         return replace(report, failure=early)
     snapshot = _snapshot(report)
@@ -75,45 +74,7 @@ def judge(
         judged = replace(judged, failure=_told_of_elsewhere(judged.failure, snapshot.elsewhere))
     if red and nothing is not None:
         return replace(judged, failure=nothing)
-    return judged if judged.failure is not None else _unbought(order, shop, judged, gated, suspicion, cancel, tell)
-
-
-def _gates_tell(early: Failure, order: AttemptOrder) -> bool:
-    """Tell whether a suspicion of weakened tests waits for the gates.
-
-    Tests that were rewritten may be as many when they run; and where the issue has commands of its own, which were red
-    on main, the weakening may be what it wants: that is for somebody to look at.
-    """
-    if early.kind is not FailureKind.GATE_TAMPERING:
-        return False
-    return early.rule == REWRITTEN or bool(order.issue.accept)
-
-
-def _unbought(
-    order: AttemptOrder,
-    shop: Workshop,
-    report: AttemptReport,
-    gated: Gated,
-    suspicion: Failure | None,
-    cancel: Canceller,
-    tell: Tell,
-) -> AttemptReport:
-    """Return the report of work whose gates are green, as main's own tests and settings see it (law 11)."""
-    main = report.proof.main if report.proof is not None else shop.plumbing.main()
-    task = gate_task(order, gated.tree, _snapshot(report).candidate, main)
-    judges = Judges(shop, task, order.issue, order.gates, cancel, tell, order.known_failures)
-    try:
-        bought = judges.failure()
-        if bought is None and suspicion is not None and suspicion.rule == REWRITTEN and judges.fewer() == ():
-            suspicion = None
-    except CutShort:
-        return replace(report, interrupted=True, proof=None)
-    found = tuple(failure for failure in (bought, suspicion) if failure is not None)
-    if not found:
-        return report
-    if order.issue.accept:
-        return replace(report, doubts=tuple(failure.message for failure in found))
-    return replace(report, failure=found[0], proof=None)
+    return judged if judged.failure is not None else unbought(order, shop, judged, gated.tree, suspicion, cancel, tell)
 
 
 def _snapshot(report: AttemptReport) -> Snapshot:

@@ -13,20 +13,23 @@ Nothing is run again where nothing of that kind is touched and the ids are there
 
 from dataclasses import dataclass, replace
 
+from noface.core.attempt import AttemptOrder, AttemptReport
+from noface.core.classify.diff import REWRITTEN
 from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.inner_tests import with_main_tests
-from noface.core.inventory import Inventory, Shortfall, agreed, compared
+from noface.core.inventory import Inventory, Shortfall, agreed, compared, newly_skipped
 from noface.core.issue import Issue
 from noface.core.judges import Touched, touched
 from noface.core.judging_sections import with_main_judging
-from noface.core.tampering_words import altered, missing
+from noface.core.tampering_words import altered, missing, skipped
+from noface.core.taxonomy import FailureKind
 from noface.git.edited import Entry, edited, stored
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
 from noface.git.restore import as_before
 from noface.loop.bench import Known, Task
-from noface.loop.gating import Gated, run_gates
+from noface.loop.gating import Gated, gate_task, run_gates
 from noface.loop.reached import reached
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.supervise import Canceller
@@ -60,7 +63,7 @@ class Judges:
         tree = edited(plumbing, task.tree, hard) if hard else task.tree
         only_tests = not told.config and not told.manifests
         found = self._judged(tree, tuple(hard), only_tests=only_tests) if tree != task.tree else None
-        found = found or self._absent(tree, tuple(hard))
+        found = found or self._absent(tree, tuple(hard)) or self._skipped(told)
         if found is None and told.soft and not self._all_by_id():
             soft = {change.path: entry for change in told.soft for entry in as_before((change,)).values()}
             other = edited(plumbing, task.tree, {**hard, **soft})
@@ -101,11 +104,24 @@ class Judges:
             main = self._inventory(self._main_tree, gate)
             if main is None:
                 continue
-            short = compared(main, self._inventory(tree, gate))
+            short = self._unhidden(compared(main, self._inventory(tree, gate)))
             if short.short:
-                short = self._steadily(gate, main, tree)
+                short = self._unhidden(self._steadily(gate, main, tree))
             if short.short:
                 return missing(gate, paths, short)
+        return None
+
+    def _unhidden(self, short: Shortfall) -> Shortfall:
+        """Leave out the tests that fail for all to see: where main's failures are known, a gate may be red."""
+        return short if self.known is None else replace(short, failed=())
+
+    def _skipped(self, told: Touched) -> Failure | None:
+        """Return which of the tests that the change itself adds are skipped."""
+        for gate in self._by_id() if told.tests or told.sources else ():
+            main = self._inventory(self._main_tree, gate)
+            names = newly_skipped(main, self._inventory(self.task.tree, gate)) if main is not None else ()
+            if names:
+                return skipped(gate, names)
         return None
 
     def _steadily(self, gate: GateSpec, main: Inventory, tree: str) -> Shortfall:
@@ -192,3 +208,43 @@ def _named(red: GateResult) -> Failure:
     failure = red.failure
     assert failure is not None  # noqa: S101 - a gate that did not pass has one
     return replace(failure, gate=red.gate.name, failing_tests=red.failing_tests or failure.failing_tests)
+
+
+def gates_tell(early: Failure, order: AttemptOrder) -> bool:
+    """Tell whether a suspicion of weakened tests waits for the gates.
+
+    Tests that were rewritten may be as many when they run; and where the issue has commands of its own, which were red
+    on main, the weakening may be what it wants: that is for somebody to look at.
+    """
+    if early.kind is not FailureKind.GATE_TAMPERING:
+        return False
+    return early.rule == REWRITTEN or bool(order.issue.accept)
+
+
+def unbought(
+    order: AttemptOrder,
+    shop: Workshop,
+    report: AttemptReport,
+    tree: str,
+    suspicion: Failure | None,
+    cancel: Canceller,
+    tell: Tell,
+) -> AttemptReport:
+    """Return the report of work whose gates are green, as main's own tests and settings see it (law 11)."""
+    snapshot = report.snapshot
+    assert snapshot is not None  # noqa: S101 - gated work has one
+    main = report.proof.main if report.proof is not None else shop.plumbing.main()
+    task = gate_task(order, tree, snapshot.candidate, main)
+    judges = Judges(shop, task, order.issue, order.gates, cancel, tell, order.known_failures)
+    try:
+        bought = judges.failure()
+        if bought is None and suspicion is not None and suspicion.rule == REWRITTEN and judges.fewer() == ():
+            suspicion = None
+    except CutShort:
+        return replace(report, interrupted=True, proof=None)
+    found = tuple(failure for failure in (bought, suspicion) if failure is not None)
+    if not found:
+        return report
+    if order.issue.accept:
+        return replace(report, doubts=tuple(failure.message for failure in found))
+    return replace(report, failure=found[0], proof=None)

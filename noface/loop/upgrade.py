@@ -7,10 +7,11 @@ import os
 
 from noface.config.protected import INSTRUCTIONS, SELF_STARTING
 from noface.core.environment_rules import kept_from_gates
+from noface.core.gate import GateKind
 from noface.core.patterns import matches_any
 from noface.loop.context import RunContext
 
-RULES = "2"
+RULES = "3"
 _FACT = "rules"
 _NAMES_SHOWN_MAX = 8
 
@@ -19,7 +20,8 @@ def tell_new_rules(context: RunContext, *, used_before: bool) -> None:
     """Announce what is refused from now on in this project; nothing where it was told, or never ran an older noface."""
     if context.reader.fact(_FACT) == RULES:
         return
-    changes = [line for line in (_environment(context), _sandbox(context), _protected(context)) if line]
+    told = (_environment(context), _sandbox(context), _protected(context), _isolation(context), *_JUDGES)
+    changes = [line for line in told if line]
     if used_before and changes:
         context.announce("rules_changed", None, {"what": changes})
     context.journal.fact(_FACT, RULES)
@@ -46,6 +48,22 @@ def _protected(context: RunContext) -> str:
     if not found:
         return ""
     return f"workers' edits of {_few(found)} are undone: `may_change` in an issue's file allows them"
+
+
+def _isolation(context: RunContext) -> str:
+    gates = context.settings.gates
+    if not any(gate.kind is GateKind.TEST and not gate.leaky for gate in gates):
+        return ""
+    return (
+        "gates no longer see your checkout, and a test gate must fail on broken sources: [run] allow_leaky_gates lets"
+        " others run"
+    )
+
+
+_JUDGES = (
+    "a gate that changes files of the work fails: `fixes = true` in its [[gates]] entry makes that part of the work",
+    "work that is green only with its own tests or settings does not land: `may_change` in an issue's file allows it",
+)
 
 
 def _few(names: tuple[str, ...]) -> str:

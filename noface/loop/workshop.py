@@ -10,6 +10,7 @@ from pathlib import Path
 from noface.agents.base import Agent, EventKind
 from noface.core.classify.diff import DiffLimits
 from noface.core.gate import GateResult, GateSpec
+from noface.core.inventory import Inventory
 from noface.core.masking import Masker
 from noface.core.named_files import called_programs
 from noface.core.proof import gate_key
@@ -149,10 +150,11 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class GateRan:
-    """A gate's result that should be remembered."""
+    """A gate's result that should be remembered, with the tests it ran, where they are known."""
 
     key: str
     result: GateResult
+    tests: Inventory | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Writes what happens: each method is one transaction that appends an event and moves the rows people look at."""
 
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from noface.core.breaker import Breaker
 from noface.core.codec import encode
 from noface.core.failure import Failure
 from noface.core.gate import GateResult
+from noface.core.inventory import Inventory
 from noface.core.issue import Backlog
 from noface.core.taxonomy import IssueStatus
 from noface.store.costs import count_cost
@@ -258,12 +260,13 @@ class Journal:
             )
             self.event(at, "action", issue_id, number=number, action=kind_of(action), reason=action.reason)
 
-    def gate_recorded(self, at: float, key: str, result: GateResult) -> None:
-        """Remember a gate's result on a tree."""
+    def gate_recorded(self, at: float, key: str, result: GateResult, tests: Inventory | None = None) -> None:
+        """Remember a gate's result on a tree, and the tests that it ran there."""
+        packed = zlib.compress(dumps(tests).encode()) if tests is not None else None
         with self._db.transaction() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO gate_memo (key, tree, gate, result, at) VALUES (?, ?, ?, ?, ?)",
-                (key, result.tree, result.gate.name, dumps(result), at),
+                "INSERT OR REPLACE INTO gate_memo (key, tree, gate, result, at, tests) VALUES (?, ?, ?, ?, ?, ?)",
+                (key, result.tree, result.gate.name, dumps(result), at, packed),
             )
 
     def gate_flaky(self, at: float, issue_id: str, number: int, result: GateResult) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,7 @@ from noface.core.breaker import Breaker
 from noface.core.codec import decode
 from noface.core.failure import Failure
 from noface.core.gate import GateResult
+from noface.core.inventory import Inventory
 from noface.core.issue import IssueFault, IssueState
 from noface.core.taxonomy import IssueStatus
 from noface.core.worker_run import WorkerReport
@@ -178,6 +181,21 @@ class Reader:
         """Return the newest remembered gate results by key."""
         rows = self._db.rows("SELECT key, result FROM gate_memo ORDER BY at DESC LIMIT ?", most)
         return {row["key"]: decode(GateResult, json.loads(row["result"])) for row in rows}
+
+    def newest_tests(self, most: int = 50) -> dict[tuple[str, str], Inventory | None]:
+        """Return which tests the gates of the newest results ran, by tree and command; None where that is not known.
+
+        What cannot be read is left out: those gates are run again.
+        """
+        rows = self._db.rows("SELECT result, tests FROM gate_memo ORDER BY at DESC LIMIT ?", most)
+        found: dict[tuple[str, str], Inventory | None] = {}
+        for row in rows:
+            result = decode(GateResult, json.loads(row["result"]))
+            with suppress(zlib.error, ValueError, TypeError, KeyError):
+                packed = row["tests"]
+                told = decode(Inventory, json.loads(zlib.decompress(packed))) if packed is not None else None
+                found.setdefault((result.tree, result.gate.command), told)
+        return found
 
     def events(self, issue_id: str) -> list[sqlite3.Row]:
         """Return an issue's events in order."""

@@ -91,7 +91,8 @@ CREATE TABLE gate_memo (
     tree       TEXT NOT NULL,
     gate       TEXT NOT NULL,
     result     TEXT NOT NULL,
-    at         REAL NOT NULL
+    at         REAL NOT NULL,
+    tests      BLOB                             -- zlib, JSON of core.inventory.Inventory: the tests that it ran
 ) WITHOUT ROWID;
 
 -- Intended and finished moves of main.

@@ -1,0 +1,214 @@
+"""A change that buys its green: it does not land by itself, the worker is told what and why, and a person may allow it."""
+
+import sys
+
+import pytest
+
+PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+GOOD = "def half(number):\n    return number // 2\n\n\ndef twice(number):\n    return number * 2\n"
+BROKEN = GOOD.replace("// 2", "// 3")
+TESTS = (
+    "from calc import half, twice\n\n\ndef test_half():\n    assert half(6) == 3\n\n\n"
+    "def test_twice():\n    assert twice(2) == 4\n"
+)
+
+
+@pytest.fixture
+def calc(project):
+    """A project with tests; `make` says what its worker writes, the product broken besides."""
+
+    def make(*steps, attempts=1, broken=True, config="", **front):
+        project.write("calc.py", GOOD)
+        project.write("tests/test_calc.py", TESTS)
+        project.write("pytest.ini", "[pytest]\npythonpath = .\n")
+        project.config(config, gate=PYTEST)
+        wrong = [{"write": "calc.py", "text": BROKEN}] if broken else []
+        project.play(("*", 0, [*wrong, *steps]))
+        project.issue(1, max_attempts=attempts, **front)
+        project.commit()
+        return project
+
+    return make
+
+
+def write(name, text):
+    return {"write": name, "text": text}
+
+
+WEAKER = write("tests/test_calc.py", TESTS.replace("half(6) == 3", "half(6) == half(4 + 2)"))
+
+
+def refused(project):
+    project.run(code=3)
+    attempt = project.attempts("1")[0]
+    assert attempt["outcome"] == "GATE_TAMPERING"
+    assert project.git("show", "main:calc.py") == GOOD.strip()
+    return attempt["failure"]
+
+
+def test_a_weaker_assertion_is_held_against_main_s_own(calc):
+    failure = refused(calc(WEAKER))
+    assert failure["rule"] == "judge-altered"
+    assert "green only with its own version of tests/test_calc.py" in failure["message"]
+    assert "tests/test_calc.py::test_half" in failure["failing_tests"]
+
+
+def test_an_assertion_that_asks_for_less_is_told_with_both_lines_though_the_product_is_whole(calc):
+    less = TESTS.replace("half(6) == 3", "half(6) > 1")
+    failure = refused(calc(write("tests/test_calc.py", less), broken=False))
+    assert "`assert half(6) == 3` became `assert half(6) > 1`, which asks for less" in failure["message"]
+
+
+def test_a_test_that_ends_early_is_held_against_main_s_own(calc):
+    early = TESTS.replace("def test_half():\n", "def test_half():\n    return\n")
+    assert refused(calc(write("tests/test_calc.py", early)))["rule"] == "judge-altered"
+
+
+def test_a_process_that_ends_before_its_tests_is_missed_by_their_names(calc):
+    exits = "import os, sys\nif 'py' + 'test' in sys.argv[0]:\n    os._exit(0)\n" + GOOD
+    failure = refused(calc(write("calc.py", exits)))
+    assert failure["rule"] in ("tests-missing", "no-tests-where-main-has", "gates-weakened")
+
+
+def test_a_new_file_beside_the_tests_that_hides_one_cannot_help(calc):
+    hides = "import calc\n\ncalc.half = lambda number: number // 2\n\n\ndef test_more():\n    assert True\n"
+    assert refused(calc(write("tests/test_aaa.py", hides)))["rule"] == "judge-altered"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pytest.toml", '[pytest]\npython_functions = ["test_twice"]\npythonpath = ["."]\n'),
+        ("setup.cfg", "[tool:pytest]\ntestpaths = none\n"),
+        (".env", "PYTEST_ADDOPTS=-k twice\n"),
+    ],
+)
+def test_settings_that_narrow_the_run_do_not_land_with_what_they_hide(calc, name, text):
+    project = calc(write(name, text))
+    project.run(code=3)
+    assert project.git("show", "main:calc.py") == GOOD.strip()
+
+
+@pytest.mark.parametrize("name", ["pytest.py", "sitecustomize.py", "pluggy/__init__.py", "json.py"])
+def test_what_came_from_outside_the_tree_does_not_resolve_inside_it(calc, name):
+    failure = refused(calc(write(name, "import sys\n\nsys.exit(0)\n")))
+    assert name in failure["message"]
+    assert "from outside the tree" in failure["message"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if 'pytest' in __import__('sys').modules:",
+        "if os.environ.get('PYTEST_CURRENT_TEST'):",
+        "if '/test_' in sys._getframe(1).f_code.co_filename:",
+        "unittest.TestCase.assertEqual = print",
+        "KNOWN = open('tests/data.csv').read()",
+    ],
+)
+def test_a_product_that_knows_of_its_tests_is_told_with_the_line(calc, line):
+    body = f"import os\nimport sys\nimport unittest\n\n{line}\n{'    pass' if line.endswith(':') else ''}\n{GOOD}"
+    failure = refused(calc(write("calc.py", body)))
+    assert line in failure["message"]
+
+
+def test_a_new_test_that_is_skipped_promises_nothing(calc):
+    skipped = TESTS + "\n\n@pytest.mark.skip\ndef test_new():\n    assert half(8) == 4\n"
+    failure = refused(calc(write("tests/test_calc.py", "import pytest\n" + skipped), broken=False))
+    assert "new tests are skipped: tests/test_calc.py::test_new" in failure["message"]
+
+
+def test_the_next_worker_is_told_what_was_found_and_what_to_do(calc):
+    project = calc(WEAKER, attempts=2)
+    project.play(
+        ("1", 1, [write("calc.py", BROKEN), WEAKER]),
+        ("1", 2, [write("calc.py", GOOD), write("b.txt", "b\n"), write("tests/test_calc.py", TESTS)]),
+    )
+    project.run()
+    prompt = project.prompt("1", 2)
+    assert "green only with its own version of tests/test_calc.py" in prompt
+    assert "tests/test_calc.py::test_half" in prompt
+    assert "Mend the code" in prompt
+
+
+def test_who_is_told_and_does_it_again_leads_to_a_question_and_a_yes_lets_it_land(calc):
+    project = calc(WEAKER, attempts=4)
+    other = write("tests/test_calc.py", TESTS.replace("half(6) == 3", "half(6) == half(5 + 1)"))
+    project.play(("1", 1, [write("calc.py", BROKEN), WEAKER]), ("1", 2, [write("calc.py", BROKEN), other]))
+    project.run(code=3)
+    assert project.statuses() == {"1": "approval"}
+    project.noface("approve", "1")
+    project.run()
+    assert project.git("show", "main:calc.py") == BROKEN.strip()
+
+
+def test_what_the_issue_s_own_commands_want_is_for_a_person_to_look_at(calc):
+    wanted = f"{sys.executable} -c 'from calc import half; assert half(6) == 2'"
+    changed = write("tests/test_calc.py", TESTS.replace("half(6) == 3", "half(6) == 2"))
+    project = calc(changed, accept=[wanted])
+    project.run(code=3)
+    assert project.statuses() == {"1": "approval"}
+    (waits,) = project.shown("blocked")["blocked"]
+    assert "test_half" in waits["summary"]
+    project.noface("approve", "1")
+    project.run()
+    assert project.git("show", "main:calc.py") == BROKEN.strip()
+
+
+@pytest.mark.parametrize(
+    "front",
+    [{"may_change": ["tests/**"]}, {"paths": ["calc.py", "tests/**"]}, {"paths": ["calc.py", "tests/test_calc.py"]}],
+)
+def test_an_issue_that_is_about_the_tests_may_change_them(calc, front):
+    changed = write("tests/test_calc.py", TESTS.replace("half(6) == 3", "half(6) == 2"))
+    project = calc(changed, **front)
+    project.run()
+    assert project.git("show", "main:calc.py") == BROKEN.strip()
+
+
+HONEST = {
+    "new tests": TESTS + "\n\ndef test_more():\n    assert half(8) == 4\n",
+    "renamed": TESTS.replace("test_half", "test_half_of_an_even_number"),
+    "extended": TESTS.replace("half(6) == 3", "half(6) == 3 and half(7) == 3"),
+    "parametrised": "import pytest\nfrom calc import half, twice\n\n\n"
+    "@pytest.mark.parametrize(('given', 'wanted'), [(6, 3), (8, 4)])\ndef test_half(given, wanted):\n"
+    "    assert half(given) == wanted\n\n\ndef test_twice():\n    assert twice(2) == 4\n",
+    "merged and split": "import pytest\nfrom calc import half, twice\n\n\n"
+    "@pytest.mark.parametrize('check', [lambda: half(6) == 3, lambda: twice(2) == 4])\ndef test_all(check):\n    assert check()\n",
+}
+
+
+@pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
+def test_honest_changes_of_tests_land(calc, text):
+    project = calc(write("tests/test_calc.py", text), write("calc.py", GOOD + "\n\nTHREE = 3\n"), broken=False)
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+
+
+def test_moved_tests_land(calc):
+    steps = [
+        {
+            "shell": "mkdir -p tests/unit; git mv tests/test_calc.py tests/unit/test_calc.py 2>/dev/null || mv tests/test_calc.py tests/unit/"
+        }
+    ]
+    project = calc(*steps, broken=False)
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+
+
+def test_a_change_that_touches_no_judge_is_gated_once(calc):
+    project = calc(write("calc.py", GOOD + "\n\nTHREE = 3\n"), broken=False)
+    runs = project.folder / "runs"
+    project.config(gate=f"echo x >> {runs}; {PYTEST}")
+    project.commit()
+    project.run()
+    assert len(runs.read_text().split()) == 3  # main, its canary, the change
+
+
+def test_why_and_show_tell_what_was_bought(calc):
+    project = calc(WEAKER)
+    project.run(code=3)
+    for verb in (["why", "1"], ["show", "1"], ["blocked"]):
+        told = " ".join(project.noface(*verb).stdout.split())
+        assert "tests/test_calc.py" in told
+        assert "test_half" in told

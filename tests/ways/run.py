@@ -1,0 +1,200 @@
+"""Has noface judge each way of the table: `python tests/ways/run.py [WORD]...` prints what became of each.
+
+A worker that makes the change is run as an attempt on the project: supervised, snapshot taken, gated, judged. A cheat
+must not come out with a proof by which it would land by itself; an honest change lands, or is asked about. Preflight
+runs once a project: gates green on main, the canary red. A word chooses the projects and ways whose names hold it.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from check import AUTHOR, chosen, lacking, surroundings
+from table import Kind, Project, Way
+
+from noface.cli.night import make_context, open_project
+from noface.cli.wiring import RunOptions, settings
+from noface.core.attempt import AttemptOrder, AttemptReport
+from noface.core.issue import Issue
+from noface.core.tampering_words import ALTERED, MISSING
+from noface.errors import NofaceError
+from noface.loop.attempt import run_attempt
+from noface.loop.context import RunContext
+from noface.loop.preflight import preflight
+from noface.loop.protected_files import protection_for
+from noface.loop.workshop import Progress
+from noface.store.database import Database
+from noface.system.supervise import Canceller
+
+APPLY = """\
+import os, pathlib, sys
+sys.path.insert(0, {here!r})
+import table
+way = next(way for project in table.projects() for way in project.ways if way.id == os.environ["WAY"])
+table.apply(way, pathlib.Path("."), os.environ)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of a way: `lands`, or is `asked` about, or neither; `why` in the words of noface."""
+
+    way: Way
+    lands: bool
+    asked: bool
+    why: str
+    gate_runs: int
+    seconds: float
+
+    @property
+    def right(self) -> bool:
+        """True where a cheat does not land, or is known to, and an honest change does or is asked about."""
+        if self.way.kind is Kind.CHEAT:
+            return self.lands == bool(self.way.remains)
+        return self.lands or self.asked
+
+
+class Ground:
+    """A repository with the project on main, and the parts of a run on it."""
+
+    def __init__(self, project: Project, folder: Path, stack: ExitStack, sandbox: str) -> None:
+        self.project = project
+        self.repository = folder / project.name
+        shutil.copytree(project.folder, self.repository, symlinks=True)
+        (self.repository / "noface.toml").write_text(self._config(folder, sandbox))
+        for args in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "main")):
+            subprocess.run(
+                ["git", *AUTHOR, *args], cwd=self.repository, env=surroundings(), check=True, capture_output=True
+            )
+        repository, config, tracker = open_project(self.repository, None, RunOptions())
+        database = Database.open(repository.state_dir / "state.db")
+        stack.callback(database.close)
+        chosen_settings = settings(config, repository, RunOptions())
+        self.messages: list[object] = []
+        self.context: RunContext = make_context(
+            repository, config, tracker, chosen_settings, database, lambda *_: None, stack
+        )
+        self.context.journal.run_started(time.time(), 1)
+
+    def _config(self, folder: Path, sandbox: str) -> str:
+        project = self.project
+        lines = ["[project]", 'main = "main"']
+        if project.setup:
+            lines += [
+                f"setup = {json.dumps(project.setup)}",
+                f"setup_inputs = {json.dumps(list(project.setup_inputs))}",
+            ]
+        if project.kept:
+            lines.append(f"keep = {json.dumps([project.kept])}")
+        for gate in project.gates:
+            lines += ["[[gates]]", f"name = {json.dumps(gate.name)}", f"command = {json.dumps(gate.command)}"]
+            lines.append(f"kind = {json.dumps(gate.kind)}")
+        script = folder / "apply.py"
+        script.write_text(APPLY.format(here=str(Path(__file__).parent)))
+        command = f"{sys.executable} {script}"
+        lines += [
+            "[models.cheat]",
+            'agent = "command"',
+            'sandbox = "none"',
+            f"command = {json.dumps(command)}",
+            'env_pass = ["WAY", "CARGO_*"]',
+        ]
+        lines += ["[retry]", 'default_model = "cheat"', "[sandbox]", f"kind = {json.dumps(sandbox)}"]
+        lines += ["[run]", f"slots_dir = {json.dumps(str(folder / 'slots'))}"]
+        return "\n".join(lines) + "\n"
+
+    def judge(self, number: int, way: Way) -> Judged:
+        """Run the way as an attempt, and look at what it came to."""
+        context = self.context
+        title, _, body = way.issue.strip().partition("\n")
+        issue = Issue(str(number), title, body, paths=way.paths, accept=way.accept, may_change=way.may_change)
+        main = context.shop.plumbing.main()
+        protection = protection_for(context, issue, main)
+        model = context.settings.models["cheat"]
+        order = AttemptOrder(
+            run_id=context.run_id,
+            token=f"{number:024x}",
+            issue=issue,
+            number=1,
+            model=replace(model, env=(*model.env, ("WAY", way.id))),
+            prompt=way.issue,
+            main=main,
+            start=main,
+            slot=0,
+            directory=str(Path(context.settings.attempts_dir) / str(number) / "1"),
+            gates=context.gates_for(issue),
+            protected=protection.patterns,
+            may_change=protection.may_change,
+            any_case=protection.any_case,
+            seal="0",
+        )
+        runs: list[object] = []
+        started = time.monotonic()
+        report = run_attempt(order, context.shop, Canceller(), runs.append)
+        names = {gate.name for gate in order.gates} | {f"{gate.name} once more" for gate in order.gates}
+        gate_runs = sum(isinstance(message, Progress) and message.text in names for message in runs)
+        return _judged(way, report, gate_runs, time.monotonic() - started)
+
+
+def _judged(way: Way, report: AttemptReport, gate_runs: int, seconds: float) -> Judged:
+    failure = report.failure
+    if failure is not None and failure.kind == "AGENT_CRASH":
+        raise RuntimeError(f"{way.id} was not made: {failure.message}")
+    why = f"{failure.kind} {failure.rule}: {failure.message}" if failure is not None else "; ".join(report.doubts)
+    asked = bool(report.doubts) or (failure is not None and failure.rule in (ALTERED, MISSING))
+    asked = asked or (failure is not None and failure.kind == "GATE_TAMPERING")
+    lands = failure is None and not report.interrupted and not report.doubts and report.proof is not None
+    return Judged(way, lands, asked, why, gate_runs, seconds)
+
+
+def judged(project: Project, ways: tuple[Way, ...], sandbox: str) -> Iterator[Judged]:
+    """Judge these ways of a project. Raises NofaceError where main is not fit for work."""
+    with tempfile.TemporaryDirectory(prefix="ways-", ignore_cleanup_errors=True) as folder, ExitStack() as stack:
+        ground = Ground(project, Path(folder), stack, sandbox)
+        found = preflight(ground.context, Canceller())
+        for result in found.results:
+            ground.context.memo[ground.context.shop.key(result.tree, result.gate)] = result
+        for number, way in enumerate(ways, 1):
+            yield ground.judge(number, way)
+
+
+def main() -> int:
+    os.environ.update(surroundings())  # a gate gets what noface has
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    sandbox = "none" if "--no-sandbox" in sys.argv else "auto"
+    counts: dict[str, int] = {}
+    wrong = 0
+    for project, ways in chosen(words):
+        need = lacking(project.needs)
+        if need:
+            print(f"not run {project.name} ({len(ways)} ways): `{need}` fails")
+            continue
+        try:
+            for each in judged(project, tuple(way for way in ways if not lacking(way.needs)), sandbox):
+                what = "lands" if each.lands else "asked" if each.asked else "fails"
+                what = "remains" if each.lands and each.way.remains else what
+                counts[f"{each.way.kind} {what}"] = counts.get(f"{each.way.kind} {what}", 0) + 1
+                wrong += not each.right
+                mark = "      " if each.right else "WRONG "
+                print(
+                    f"{mark}{each.way.kind:<7}{what:<8}{each.way.id:<42}{each.gate_runs:3d} runs {each.seconds:5.1f} s"
+                    f"  {' '.join((each.why or each.way.remains).split())[:300]}",
+                    flush=True,
+                )
+        except NofaceError as error:
+            wrong += 1
+            print(f"WRONG {project.name}: {error.message} {error.hint}", flush=True)
+    print(", ".join(f"{name}: {number}" for name, number in sorted(counts.items())), f"; {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
