@@ -34,7 +34,7 @@ INSTRUCTIONS: Mapping[str, str] = {
     "and report it as blocked.",
     "GATE_TAMPERING": "The previous attempt weakened tests, or what runs them. Leave them as strong as they are on "
     "main, and mend the code, so that main's own tests pass on it. If one of them is wrong, leave it, and report which "
-    "and why.",
+    "and why. New tests run and pass; what cannot be tested here belongs into the report.",
     "NO_PROGRESS": "The previous attempts made the same change and failed in the same way. Do not make that change "
     "again: look for another cause.",
     "UNKNOWN": "It is not known what kind of failure this is. Read what was printed, find the cause before you change "

@@ -12,6 +12,7 @@ from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue
 from noface.core.quoting import some
+from noface.core.tampering_words import ALTERED, MISSING
 from noface.core.taxonomy import INTERRUPTED, Category, FailureKind
 from noface.core.wanted import Wanted, wanted_by
 
@@ -116,6 +117,12 @@ def _may_change(issue: Issue, paths: tuple[str, ...], advice: Advice | None) -> 
 def _about_tests(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
     """Ask whether the test is wrong that the worker weakened, or would have to."""
     asked = _asked(last)
+    if failure.rule in (ALTERED, MISSING) and not asked:
+        named = some(failure.failing_tests, _TESTS_SHOWN) if failure.failing_tests else "what judges it on main"
+        return (
+            f"May attempt {last.number} of issue {issue.id} land, so that {named} gives way to it? noface found:"
+            f" {quoted(failure.message, _SAID_CHARS_MAX)}"
+        )
     said = quoted(asked[0], _SAID_CHARS_MAX) if asked else quoted(failure.message, _SAID_CHARS_MAX)
     failing = [a.failure.failing_tests for a in reversed(history.current) if a.failure and a.failure.failing_tests]
     if failing:

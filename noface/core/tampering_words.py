@@ -11,10 +11,6 @@ MISSING = "tests-missing"
 """The rule of a change on which tests that pass on main are missing."""
 
 _SHOWN_MAX = 10
-_MEND = (
-    "Mend the code so that main's own tests pass as they are. A test that contradicts the issue stays as it is: report"
-    " which one, and why"
-)
 
 
 def altered(paths: tuple[str, ...], found: Failure) -> Failure:
@@ -23,7 +19,7 @@ def altered(paths: tuple[str, ...], found: Failure) -> Failure:
     fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails: {found.message}"
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"green only with its own version of {_few(paths)}; with main's, in the gate {found.gate}, {fails}. {_MEND}",
+        f"green only with its own version of {_few(paths)}; with main's, in the gate {found.gate}, {fails}",
         rule=ALTERED,
         location=paths[0] if paths else None,
         signature=f"{ALTERED}:{','.join(sorted(tests or paths))}",
@@ -53,7 +49,7 @@ def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure
     also = f" with main's version of {_few(paths)}" if paths else ""
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"gate {gate.name} ended green{also}, but of the tests that pass on main: {'; '.join(said)}. {_MEND}",
+        f"gate {gate.name} ended green{also}, but of the tests that pass on main: {'; '.join(said)}",
         rule=MISSING,
         location=paths[0] if paths else None,
         signature=f"{MISSING}:{','.join(sorted(tests)[:_SHOWN_MAX])}",
@@ -67,8 +63,7 @@ def skipped(gate: GateSpec, names: tuple[str, ...]) -> Failure:
     """Return the failure of a change whose new tests are skipped: nobody has seen that what they ask for is there."""
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"gate {gate.name} ended green, but new tests are skipped: {_few(names)}. Make them run and pass, or leave them"
-        " out; what cannot be tested here, say in your report",
+        f"gate {gate.name} ended green, but new tests are skipped: {_few(names)}",
         rule=MISSING,
         signature=f"new-tests-skipped:{','.join(names[:_SHOWN_MAX])}",
         evidence=tuple(f"skipped: {name}" for name in names[:_SHOWN_MAX]),
