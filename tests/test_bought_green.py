@@ -166,6 +166,27 @@ def test_an_issue_that_is_about_the_tests_may_change_them(calc, front):
     assert project.git("show", "main:calc.py") == BROKEN.strip()
 
 
+def test_an_issue_that_is_about_the_tests_may_take_one_away(calc):
+    fewer = TESTS[: TESTS.index("def test_twice")].rstrip() + "\n"
+    project = calc(write("tests/test_calc.py", fewer), broken=False, may_change=["tests/**"])
+    project.run()
+    assert "test_twice" not in project.git("show", "main:tests/test_calc.py")
+
+
+def test_an_unsteady_test_of_main_s_is_not_held_against_a_change(calc):
+    count = "open(os.path.join({folder!r}, 'runs'), 'a').write('x')"
+    project = calc(write("tests/test_calc.py", TESTS + "\n\ndef test_more():\n    assert half(8) == 4\n"), broken=False)
+    folder = str(project.folder)
+    unsteady = (
+        f"import os\n\n\ndef test_now_and_then():\n    {count.format(folder=folder)}\n"
+        f"    assert os.path.getsize({folder!r} + '/runs') != 3\n"
+    )
+    project.write("tests/test_unsteady.py", unsteady)
+    project.commit()
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+
+
 HONEST = {
     "new tests": TESTS + "\n\ndef test_more():\n    assert half(8) == 4\n",
     "renamed": TESTS.replace("test_half", "test_half_of_an_even_number"),

@@ -20,7 +20,7 @@ from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.inner_tests import with_main_tests
 from noface.core.inventory import Inventory, Shortfall, agreed, compared, newly_skipped
 from noface.core.issue import Issue
-from noface.core.judges import Touched, touched
+from noface.core.judges import Part, Touched, lifted, part_of, touched
 from noface.core.judging_sections import with_main_judging
 from noface.core.tampering_words import altered, missing, skipped
 from noface.core.taxonomy import FailureKind
@@ -63,11 +63,12 @@ class Judges:
         tree = edited(plumbing, task.tree, hard) if hard else task.tree
         only_tests = not told.config and not told.manifests
         found = self._judged(tree, tuple(hard), only_tests=only_tests) if tree != task.tree else None
-        found = found or self._absent(tree, tuple(hard)) or self._skipped(told)
+        if not any(part_of(c.path) is Part.TEST and lifted(c.path, self.issue) for c in changes):
+            # An issue that is about the tests may rename them and take them away.
+            found = found or self._absent(tree, tuple(hard)) or self._skipped(told)
         if found is None and told.soft and not self._all_by_id():
-            soft = {change.path: entry for change in told.soft for entry in as_before((change,)).values()}
-            other = edited(plumbing, task.tree, {**hard, **soft})
-            found = self._judged(other, tuple(soft), only_tests=False) or self._absent(other, tuple(soft))
+            soft = as_before(told.soft)
+            found = self._judged(edited(plumbing, task.tree, {**hard, **soft}), tuple(soft), only_tests=False)
         return found
 
     def fewer(self) -> tuple[str, ...] | None:
@@ -89,10 +90,12 @@ class Judges:
         return self.shop.plumbing.tree(self.task.main)
 
     def _judged(self, tree: str, paths: tuple[str, ...], *, only_tests: bool) -> Failure | None:
-        """Run the gates on the change with main's judges; return what they find."""
+        """Run the gates on the change with main's judges; return what they find, twice: tests may be unsteady."""
         kinds = (GateKind.BUILD, GateKind.TEST) if only_tests else tuple(GateKind)
         gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
         gated = self._run(tree, gates)
+        if gated.failure is None and any(not result.passed for result in gated.results):
+            gated = self._run(tree, gates, anew=True)
         if gated.failure is not None:
             return altered(paths, replace(gated.failure, charged=True))
         red = next((result for result in gated.results if not result.passed), None)
@@ -153,7 +156,7 @@ class Judges:
         self.shop.seen.asked.add(key)
         return self.shop.seen.inventories.get(key)
 
-    def _run(self, tree: str, gates: tuple[GateSpec, ...], *, on_main: bool = False) -> Gated:
+    def _run(self, tree: str, gates: tuple[GateSpec, ...], *, on_main: bool = False, anew: bool = False) -> Gated:
         """Run gates, and the builds before them, on a tree that is not the task's own."""
         shop, task = self.shop, self.task
         builds = tuple(g for g in self.gates if g.kind is GateKind.BUILD and g.hard and g not in gates)
@@ -165,7 +168,7 @@ class Judges:
         other = replace(task, tree=tree, commit=commit, logs=task.logs / folder)
         tests = [gate for gate in gates if gate.kind is GateKind.TEST]
         unknown = any((tree, gate.command) not in shop.seen.inventories for gate in tests)
-        gated = run_gates(shop, other, (*builds, *gates), self.cancel, self.tell, self.known, anew=unknown)
+        gated = run_gates(shop, other, (*builds, *gates), self.cancel, self.tell, self.known, anew=anew or unknown)
         if gated is None:
             raise CutShort
         return gated
