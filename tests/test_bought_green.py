@@ -175,7 +175,8 @@ def test_an_issue_that_is_about_the_tests_may_take_one_away(calc):
 
 def test_an_unsteady_test_of_main_s_is_not_held_against_a_change(calc):
     count = "open(os.path.join({folder!r}, 'runs'), 'a').write('x')"
-    project = calc(write("tests/test_calc.py", TESTS + "\n\ndef test_more():\n    assert half(8) == 4\n"), broken=False)
+    more = write("tests/test_calc.py", TESTS + "\n\ndef test_more():\n    assert half(8) == 4\n")
+    project = calc(more, write("calc.py", GOOD + "\n\nTHREE = 3\n"), broken=False)
     folder = str(project.folder)
     unsteady = (
         f"import os\n\n\ndef test_now_and_then():\n    {count.format(folder=folder)}\n"
