@@ -207,6 +207,38 @@ def test_honest_changes_of_tests_land(calc, text):
     assert project.statuses() == {"1": "merged"}
 
 
+EXCUSE = "  # type: ignore[arg-type]"
+
+
+def test_a_new_test_may_be_excused_from_a_check_and_the_product_may_not(calc):
+    more = TESTS + f"\n\ndef test_text():\n    assert twice('a') == 'aa'{EXCUSE}\n"
+    project = calc(write("tests/test_calc.py", more), broken=False)
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+
+
+def test_the_product_is_excused_from_no_check_from_which_nothing_is(calc):
+    line = GOOD.replace("number // 2", f"number // 2{EXCUSE}")
+    assert EXCUSE.strip() in refused(calc(write("calc.py", line), broken=False))["message"]
+
+
+SKIPS = TESTS.replace("\n\n\ndef test_twice", '\n\n\n@pytest.mark.skipif(WHEN, reason="x")\ndef test_twice') + (
+    "\n\ndef test_zero():\n    assert half(0) == 0\n\n\ndef test_one():\n    assert twice(1) == 2\n"
+)
+
+
+def test_a_skip_that_holds_only_elsewhere_lands(calc):
+    text = "import sys\n\nimport pytest\n" + SKIPS.replace("WHEN", "sys.platform == 'nowhere'")
+    project = calc(write("tests/test_calc.py", text), broken=False)
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+
+
+def test_a_skip_that_holds_here_does_not_land_however_many_tests_are_added(calc):
+    text = "import sys\n\nimport pytest\n" + SKIPS.replace("WHEN", "sys.platform != 'nowhere'")
+    assert refused(calc(write("tests/test_calc.py", text), broken=False))["rule"] == "tests-rewritten"
+
+
 def test_moved_tests_land(calc):
     steps = [
         {

@@ -49,8 +49,8 @@ FILES = {
 
 
 @pytest.fixture
-def weakened(tmp_path):
-    """Tell what is weakened by writing these files (None deletes one) over the usual ones."""
+def examined(tmp_path):
+    """Examine what writing these files (None deletes one) over the usual ones does to the tests."""
 
     def git(*args):
         return subprocess.run(["git", "-C", str(tmp_path), *args], check=True, capture_output=True).stdout
@@ -75,9 +75,21 @@ def weakened(tmp_path):
         old, new = commit(before), commit(changed)
         options = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-diff", "--no-textconv")
         diff = parse_diff(git("-c", f"core.quotePath={quote}", "diff-tree", *options, old, new))
-        return weakened_tests(diff.changes, diff.patch.decode("utf-8", "replace")).found
+        return weakened_tests(diff.changes, diff.patch.decode("utf-8", "replace"))
 
     return ask
+
+
+@pytest.fixture
+def weakened(examined):
+    """Tell what is weakened."""
+    return lambda *args, **options: examined(*args, **options).found
+
+
+@pytest.fixture
+def rewritten(examined):
+    """Tell whether something is weakened of which ids can tell, and nothing else."""
+    return lambda changed: examined(changed).rewritten
 
 
 def test_work_that_leaves_the_tests_alone_is_not_flagged(weakened):
@@ -172,6 +184,39 @@ def test_a_moved_test_is_not_flagged_but_one_that_is_skipped_on_the_way_is(weake
     assert weakened({"tests/test_a.py": None, "tests/test_b.py": skipped}) == (
         "1 test(s) newly skipped, focused or expected to fail",
     )
+
+
+def test_what_ids_can_tell_is_left_to_them_and_nothing_else(rewritten):
+    conditional = PY.replace("def test_two", '@pytest.mark.skipif(sys.platform == "win32", reason="x")\ndef test_two')
+    assert rewritten({"tests/test_a.py": conditional})
+    assert not rewritten({"tests/test_a.py": conditional.replace("    assert 2 + 2 == 4\n", "")})
+    assert not rewritten({"tests/test_a.py": conditional.replace('"a" in "abc"', '"abc"')})
+    assert not rewritten({"web/sum.test.js": JS.replace('it("should', 'it.only("should')})
+    assert not rewritten({"tests/test_a.py": PY})
+
+
+@pytest.mark.parametrize("name", ["test.py", "tests.ts", "test.node.js", "src/tests.rs"])
+def test_a_file_that_is_called_test_and_nothing_more_holds_tests(weakened, name):
+    text = RUST if name.endswith("rs") else PY if name.endswith("py") else JS
+    assert is_test_file(name)
+    assert weakened({name: None}, before={**FILES, name: text})[0].endswith(f"removed ({name} deleted)")
+    assert not is_test_file(f"lib/{name.replace('.rs', '.py')}")
+
+
+def test_assertions_that_change_their_place_or_library_ask_for_no_less(weakened):
+    indented = PY.replace("    assert 2 + 2 == 4\n", "    if True:\n        assert 2 + 2 == 4\n")
+    assert weakened({"tests/test_a.py": indented}) == ()
+    one, other = "    assert.deepEqual(f(), [1]);\n", "    expect(g()).toContain(2);\n"
+    before = {"a.test.js": JS.replace("    expect(1 + 1).toBe(2);\n", one + other)}
+    assert weakened({"a.test.js": before["a.test.js"].replace(one + other, f"  {other}  {one}")}, before=before) == ()
+    strict = before["a.test.js"].replace("deepEqual", "deepStrictEqual").replace("assert.equal", "assert.strictEqual")
+    assert weakened({"a.test.js": strict}, before=before) == ()
+
+
+@pytest.mark.parametrize("new", ["assert.doesNotThrow(() => sum(2, 2));", "expect(() => sum(2, 2)).not.toThrow();"])
+def test_that_nothing_is_thrown_is_less_than_a_value(weakened, new):
+    found = weakened({"web/sum.test.js": JS.replace("assert.equal(2 + 2, 4);", new)})
+    assert len(found) == 1 and found[0].endswith("which asks for less")  # noqa: PT018 - one finding, of that kind
 
 
 def test_tests_moved_to_where_no_runner_looks_count_as_removed(weakened):

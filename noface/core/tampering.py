@@ -15,6 +15,7 @@ from noface.core.patch_lines import Line, changed_lines, shown
 _TEST_PATH = re.compile(
     r"(^|/)(tests?|spec|specs|__tests__|testing|acceptance)/|(^|/)(test_[^/]*|conftest)\.py$"
     r"|[._-](test|tests|spec)\.[A-Za-z0-9]+$|(^|/)[A-Z]\w*Tests?\.(java|kt|cs|swift|scala)$"
+    r"|^tests?(\.\w+)+$|(^|/)tests\.rs$"
 )
 _CODE = re.compile(
     r"\.(py|js|jsx|ts|tsx|mjs|cjs|rs|go|java|kt|cs|rb|php|exs?|erl|c|cc|cpp|h|hpp|swift|scala|hs|sh|lua)$"
@@ -70,13 +71,15 @@ def is_test_file(path: str) -> bool:
 # What an assertion asks for, the most exact first; without any of them it asks whether something is there.
 _EXACT = re.compile(
     r"[=!]==?(?!=)|\b(assert_?(Equals?|Count_?Equal|List_?Equal|Dict_?Equal|Same|Is|eq|ne|matches)!?|assertEquals?)\b"
-    r"|\.(toBe|toEqual|toStrictEqual|toThrow\w*|toHaveLength|toMatch(Inline)?Snapshot|equals?|eql|deep|strict\w*|deepEqual|is)\("
+    r"|\.(toBe|toEqual|toStrictEqual|toHaveLength|toMatch(Inline)?Snapshot|equals?|eql|deep|strict\w*|is)\("
+    r"|\.(not)?(deep|same|loose)(Strict)?(Equals?|Equivalent)?\(|\.not(Strict)?(Equals?|Same)\(|\.(throws|rejects)\w*\("
+    r"|(?<!\.not)\.toThrow\w*\("
     r"|\b(EXPECT|ASSERT)_(EQ|STREQ|FLOAT_EQ|DOUBLE_EQ|THROW)\b|\bassert_(eq|ne)!|\bEqual\w*\(|\braises\(|\bassertRaises",
     re.IGNORECASE,
 )
 _PARTLY = re.compile(
     r"[<>]=?(?![<>])|\bin\b|\b(assert_?(In|Greater|Less|Almost|Regex|Not|Contains|Isinstance|Is_?Instance)\w*)\b|\bisinstance\("
-    r"|\.(toContain\w*|toMatch\w*|toBeGreater\w*|toBeLess\w*|toBeClose\w*|includes?|contains?|match\w*|startsWith|endsWith)\("
+    r"|\.(toContain\w*|toMatch\w*|toBeGreater\w*|toBeLess\w*|toBeClose\w*|includes?|contains?|match\w*|doesNotMatch|startsWith|endsWith)\("
     r"|\b(EXPECT|ASSERT)_(LT|GT|LE|GE|NEAR)\b|\bapprox\(|\bassert!\(matches!",
     re.IGNORECASE,
 )
@@ -86,8 +89,9 @@ _PARTLY = re.compile(
 class Weakened:
     """What was weakened in tests, each as a short phrase.
 
-    `rewritten`: only tests and assertions are fewer, and some were rewritten: parametrised or merged, perhaps. Then as
-    many may run as before; who knows them by their ids can tell.
+    `rewritten`: nothing else is found than what who knows the tests by their ids can tell when they have run. Tests and
+    assertions are fewer, and some were rewritten: parametrised or merged, perhaps. Or tests are skipped, perhaps only
+    where they cannot run.
     """
 
     found: tuple[str, ...] = ()
@@ -102,17 +106,21 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
     lines = [line for line in changed_lines(patch) if line.path in tests]
     balance = _weighed(lines)
     found = []
+    settled = True
     if balance.cases > 0:
         gone = [path for path, change in tests.items() if change.status == "D"]
         where = f" ({', '.join(gone)} deleted)" if gone else ""
         found.append(f"{balance.cases} test(s) removed{where}")
     if balance.assertions > 0:
         found.append(f"{balance.assertions} assertion(s) fewer")
-    counted = len(found)
+    if found:
+        settled = balance.cases_added > 0
     # A skip on a new test weakens nothing; but where tests were removed too, it may be on one of them, moved.
     skips = balance.skips - (0 if balance.cases_removed else balance.skips_new) + balance.focused
     if skips > 0:
         found.append(f"{skips} test(s) newly skipped, focused or expected to fail")
+        settled = settled and balance.focused <= 0
+    counted = len(found)
     found += _made_weaker(lines)
     elsewhere = {change.new_oid for change in changes if change.status == "A"}
     deleted = [path for path, change in tests.items() if change.status == "D" and change.old_oid not in elsewhere]
@@ -121,7 +129,7 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
     opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
     if opaque:
         found.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
-    return Weakened(tuple(found), rewritten=len(found) == counted and balance.cases_added > 0)
+    return Weakened(tuple(found), rewritten=bool(found) and len(found) == counted and settled)
 
 
 def _unreadable(change: FileChange) -> bool:
@@ -140,9 +148,12 @@ def _made_weaker(lines: list[Line]) -> list[str]:
         elif here:  # an assertion goes on over several lines
             here[-1] += f" {' '.join(line.text.split())}"
     removed = {(line.path, line.stretch) for line in lines if line.removed}
+    gone = {text for place, texts in stretches.items() if place in removed for text in texts}
+    moved = gone & {text for place, texts in stretches.items() if place not in removed for text in texts}
     found = []
-    for (path, stretch), before in stretches.items():
-        after = stretches.get((path, stretch + 1), [])
+    for (path, stretch), old_texts in stretches.items():
+        before = [text for text in old_texts if text not in moved]
+        after = [text for text in stretches.get((path, stretch + 1), []) if text not in moved]
         if (path, stretch) in removed and (path, stretch + 1) not in removed and len(before) == len(after):
             pairs = zip(before, after, strict=True)
             found += [f"{path}: `{old}` became `{new}`, which asks for less" for old, new in pairs if _less(old, new)]

@@ -72,7 +72,7 @@ class Judges:
         return found
 
     def fewer(self) -> tuple[str, ...] | None:
-        """Return the tests that passed on main and are gone from the change itself, where fewer pass there than did.
+        """Return the tests that passed on main and are skipped on the change itself, or gone where fewer pass there.
 
         None where the ids are not known.
         """
@@ -81,8 +81,10 @@ class Judges:
             main, now = self._inventory(self._main_tree, gate), self._inventory(self.task.tree, gate)
             if main is None or now is None or not main.tests:
                 return None
+            short = compared(main, now)
+            gone += short.skipped
             if now.passed < main.passed:
-                gone += compared(main, now).gone
+                gone += short.gone
         return tuple(gone)
 
     @property
