@@ -12,7 +12,7 @@ from noface.core.patch_lines import Line
 _WHOLE_FILE = re.compile(
     r"^\s*#\s*(ruff|flake8)\s*:\s*noqa\b|^\s*#\s*mypy\s*:\s*(ignore[-_]errors|disable)|^\s*#\s*pyright\s*:\s*(ignore|off|basic\b)"
     r"|^\s*#\s*pylint\s*:\s*(skip-file|disable=\s*all)|^\s*#\s*pytype\s*:\s*skip-file|^\s*#\s*isort\s*:\s*skip_file"
-    r"|^\s*#\s*fmt\s*:\s*off|^\s*/\*\s*(eslint|oxlint|jshint|stylelint|tslint)[-:]disable\s*(\*/|[\w@/, -]+\*/)"
+    r"|^\s*#\s*fmt\s*:\s*off|^\s*/\*\s*(eslint|oxlint|jshint|stylelint|tslint)[-:]disable(?!-)\s*(\*/|[\w@/, -]+\*/)"
     r"|^\s*/\*\s*eslint\s+[\w@/-]+\s*:\s*(0|[\"']?off)|^\s*//\s*@ts-nocheck|^\s*//\s*(biome-ignore-all|deno-lint-ignore-file)"
     r"|^\s*//\s*tslint:disable\s*$|^\s*/\*\s*istanbul\s+ignore\s+file|^\s*//\s*swiftlint:disable\s+all"
     r"|^\s*#!\[allow\(|^\s*#\s*rubocop\s*:\s*disable\s+(all|[A-Z])|^\s*//\s*(phpcs:ignoreFile|@phpstan-ignore-file)"
