@@ -1,6 +1,7 @@
 """Finds lines of a change by which a linter or type checker passes over a whole file: it is green then, and blind.
 
 What is excused on single lines counts where main excuses nothing in that way: then it is a habit of this change alone.
+Neither counts where no gate runs a tool that reads such words.
 """
 
 import re
@@ -19,6 +20,33 @@ _WHOLE_FILE = re.compile(
     r"|^\s*//\s*golangci-lint|^\s*//\s*nolint\s*$|^\s*//go:build\s+ignore|^\s*#\s*shellcheck\s+disable=all"
 )
 _BARE_IGNORE = re.compile(r"^\s*#\s*type\s*:\s*ignore\s*$")
+# Words, and the tools that read them; of words that stand in none of the rows it is not known.
+_READERS = (
+    (r"\b(type|mypy|pyright|pytype)\s*:|type_check|TYPE_CHECKING", r"mypy|pyright|pyre\b|pytype|\bty\b|pyrefly"),
+    (r"\bnoqa\b", r"ruff|flake8|pycodestyle|pyflakes|pylama|yesqa|bandit"),
+    (r"\bpylint\b", r"pylint|ruff|prospector"),
+    (r"\bnosec\b", r"bandit|ruff"),
+    (r"\b(isort|fmt)\s*:", r"isort|black|ruff|yapf"),
+    (r"no\s*cover|istanbul|\b(c8|v8)\s+ignore", r"cov|nyc|c8|istanbul"),
+    (r"@ts-|tslint", r"tsc|typecheck|type-check|tslint|tsd\b|svelte-check|ts-jest|ts-node"),
+    (r"eslint|oxlint|jshint|stylelint", r"eslint|oxlint|jshint|stylelint|\bxo\b|\bstandard\b|biome"),
+    (r"biome|prettier", r"biome|prettier"),
+    (r"nolint|golangci", r"golangci|staticcheck|revive"),
+    (r"allow\(", r"clippy|-D\s*warnings|RUSTFLAGS|cargo"),
+    (r"rubocop", r"rubocop|standardrb"),
+    (r"shellcheck", r"shellcheck"),
+    (r"phpcs|phpstan|noinspection", r"phpcs|phpstan|psalm"),
+    (r"swiftlint", r"swiftlint"),
+)
+_RUNS_OTHERS = re.compile(r"\b(pre-commit|prek|tox|nox|hatch|trunk|lefthook|megalinter|sonar\w*)\b")
+
+
+def read_by(words: str, commands: str) -> bool:
+    """Tell whether `commands`, what the gates run with the scripts they call, may run a tool that reads such words."""
+    if _RUNS_OTHERS.search(commands):
+        return True
+    tools = [tools for known, tools in _READERS if re.search(known, words)]
+    return not tools or any(re.search(each, commands) for each in tools)
 
 
 _ONE_LINE = re.compile(

@@ -24,13 +24,14 @@ from noface.core.patterns import matches_any
 from noface.core.protection import named_exactly
 from noface.core.self_aware import self_aware
 from noface.core.shadows import shadowing
-from noface.core.suppressions import one_line
+from noface.core.suppressions import one_line, read_by
 from noface.core.tampering import is_code, is_test_file
 from noface.gates.secrets import scan, secret_failure
 from noface.git.blobs import BlobReader
 from noface.git.removal import remove
 from noface.git.strict import refused
 from noface.loop.outside_modules import outside_modules
+from noface.loop.reached import reached
 from noface.loop.secret_blobs import secrets_in_bytes
 from noface.loop.workshop import Workshop
 from noface.system.files import write_atomic
@@ -81,6 +82,7 @@ def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple
     patch = change.patch.decode("utf-8", "replace")
     commands = tuple(gate.command for gate in order.gates)
     changes = tuple(file for file in change.files if not lifted(file.path, order.issue))
+    called = reached(shop.plumbing, order.main, order.gates).text if patch else ""
     with shop.plumbing.blobs() as blobs:
         diff = rules.Diff(
             changes=change.files,
@@ -91,11 +93,12 @@ def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple
             gates=(
                 *changed_gates(_manifests(blobs, changes, commands), commands),
                 *_shadows(order, shop, changes),
-                *_told_by_lines(order, shop, changes, patch),
+                *_told_by_lines(order, shop, changes, patch, called),
             ),
             mere_text=_mere_text(order, shop, blobs, change.files, patch),
             workspaces=_workspaces(shop),
             repositories=_repositories(order, shop, change.files),
+            commands=called,
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
             unfit=(*_names(order, shop, change.files), *_refused(shop, change.files)),
         )
@@ -111,7 +114,9 @@ def _shadows(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...
     return shadowing(changes, shop.plumbing.whole(order.main).paths, outside_modules(shop))
 
 
-def _told_by_lines(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...], patch: str) -> tuple[str, ...]:
+def _told_by_lines(
+    order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...], patch: str, commands: str
+) -> tuple[str, ...]:
     """Return the lines by which the product knows of its tests, or is excused from a check as main never is."""
     paths = {shown(change.path) for change in changes}
     lines = [line for line in changed_lines(patch) if line.path in paths]
@@ -122,7 +127,7 @@ def _told_by_lines(order: AttemptOrder, shop: Workshop, changes: tuple[FileChang
     new = [
         f"{path}: `{words}` excuses a line from a check, as nothing on main is"
         for words, path in excused.items()
-        if not shop.plumbing.naming(order.main, (words,))
+        if read_by(words, commands) and not shop.plumbing.naming(order.main, (words,))
     ]
     aware = [
         phrase for phrase, word in self_aware(lines, folders).items() if not (word and _in_product(order, shop, word))

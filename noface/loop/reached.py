@@ -1,11 +1,12 @@
 """Finds the files that gates reach: what their commands run, and what those scripts call, from one to the next."""
 
+import json
 import re
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from noface.core.canary import sources
 from noface.core.gate import GateSpec
-from noface.core.tree_links import Tree
 from noface.git.plumbing import Plumbing
 
 _FILES_MAX = 200
@@ -22,21 +23,32 @@ _GO_BY = (
 _TEXTS = (".py", ".rb", ".sh", ".bash", ".mk", ".json", ".toml", ".cfg", ".ini", ".yaml", ".yml", ".cmake", "")
 
 
-def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> frozenset[str]:
-    """Return the files of main that the gates' commands name, and those that the scripts among them name.
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The files that gates reach, and the text of their commands with that of the scripts that these call."""
+
+    files: frozenset[str]
+    text: str
+
+
+def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reached:
+    """Return what of main the gates' commands name, and what the scripts among that name.
 
     The product's own sources are none of them, though a gate may run one: `python app.py` runs what is worked on.
     """
     tree = plumbing.whole(main)
     commands = "\n".join(gate.command for gate in gates)
     found = {*tree.files_named(commands), *(path for path in tree.paths if _steers(path, commands))}
-    fresh = set(found)
+    fresh, texts = set(found), [commands]
     for _ in range(_ROUNDS_MAX):
-        fresh = _named_in(plumbing, main, tree, fresh) - found
+        said = _texts(plumbing, main, fresh)
+        texts += said.values()
+        fresh = {name for path, text in said.items() for name in tree.files_named(text, _folders(path))} - found
         if not fresh or len(found) > _FILES_MAX:
             break
         found |= fresh
-    return frozenset(path for path in found - set(sources(found, ())) if not _steers(path, commands))
+    files = frozenset(path for path in found - set(sources(found, ())) if not _steers(path, commands))
+    return Reached(files, "\n".join(texts))
 
 
 def _steers(path: str, commands: str) -> bool:
@@ -45,14 +57,27 @@ def _steers(path: str, commands: str) -> bool:
     return any(re.search(program, commands) and name in files for program, files in _GO_BY)
 
 
-def _named_in(plumbing: Plumbing, main: str, tree: Tree, paths: set[str]) -> set[str]:
-    """Return the files that these scripts name, seen from the top and from their own folder."""
-    texts = tuple(sorted(path for path in paths if PurePosixPath(path).suffix in _TEXTS))
-    found: set[str] = set()
-    entries = plumbing.entries(main, texts[:_FILES_MAX])
+def _texts(plumbing: Plumbing, main: str, paths: set[str]) -> dict[str, str]:
+    """Return what stands in those of the files that may be scripts; of package.json its scripts alone."""
+    named = tuple(sorted(path for path in paths if PurePosixPath(path).suffix in _TEXTS))
+    found = {}
+    entries = plumbing.entries(main, named[:_FILES_MAX])
     with plumbing.blobs() as blobs:
         for path, (_, oid) in entries.items():
             text = (blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace")
-            folder = str(PurePosixPath(path).parent)
-            found.update(tree.files_named(text, ("", folder) if folder != "." else ("",)))
+            found[path] = _scripts(text) if PurePosixPath(path).name == "package.json" else text
     return found
+
+
+def _scripts(text: str) -> str:
+    try:
+        scripts = json.loads(text)["scripts"].values()
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return text
+    return "\n".join(str(script) for script in scripts)
+
+
+def _folders(path: str) -> tuple[str, ...]:
+    """Return where the names in a script are seen from: the top, and its own folder."""
+    folder = str(PurePosixPath(path).parent)
+    return ("", folder) if folder != "." else ("",)

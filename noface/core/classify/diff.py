@@ -17,7 +17,7 @@ from noface.core.classify.diff_thresholds import lowered_thresholds, may_hold_th
 from noface.core.failure import Failure
 from noface.core.patch_lines import changed_lines, shown
 from noface.core.patterns import matches_any
-from noface.core.suppressions import suppressions
+from noface.core.suppressions import read_by, suppressions
 from noface.core.tampering import weakened_tests
 from noface.core.taxonomy import FailureKind
 
@@ -54,7 +54,8 @@ class Diff:
     it; `sizes` has the bytes of binary files, `gates` what no longer is as the gates call it (see diff_gates),
     `mere_text` the files in which conflict markers are none, `repositories` the folders that the change makes into git
     repositories, `unfit` what could not be pushed (see diff_names), `workspaces` the folders of noface's in which the
-    work was done, `lifted` the files that judge and that the issue is about.
+    work was done, `lifted` the files that judge and that the issue is about, `commands`
+    what the gates run with the scripts that they call.
     """
 
     changes: tuple[FileChange, ...]
@@ -66,6 +67,7 @@ class Diff:
     mere_text: frozenset[str] = frozenset()
     repositories: tuple[str, ...] = ()
     lifted: frozenset[str] = frozenset()
+    commands: str = ""
     unfit: tuple[Unfit, ...] = ()
     workspaces: tuple[str, ...] = ()
 
@@ -169,7 +171,8 @@ def _tampering(diff: Diff) -> Failure | None:
 
 
 def _suppressions(diff: Diff) -> tuple[str, ...]:
-    return suppressions(line for line in changed_lines(diff.patch) if line.path not in diff.lifted)
+    found = suppressions(line for line in changed_lines(diff.patch) if line.path not in diff.lifted)
+    return tuple(each for each in found if read_by(each, diff.commands))
 
 
 def _thresholds(diff: Diff) -> tuple[str, ...]:
