@@ -215,6 +215,9 @@ TEST = {"tests/test_a.py": ""}
         ({"setup.py": "setup(((", **TEST, **SOURCES}, "--use-pep517 -e . pytest"),
         ({"setup.py": "setup()", "setup.cfg": "[metadata]\nname = x\n[options]\npackages = find:\n[options.extras_require]\ntests =\n  pytest\n", **TEST}, "--use-pep517 -e '.[tests]'"),
         ({"setup.py": "setup(packages=['x'])", "tox.ini": "[testenv]\ndeps =\n  pytest>=8\n  -r t.txt\n  py27: old\n  {env:X}\n", **TEST}, "--use-pep517 -e . pytest 'pytest>=8' -r t.txt"),
+        # what mypy looks up stands in tox's environment for it
+        ({"pyproject.toml": BUILT + "[tool.mypy]\nstrict = true\n", "tox.ini": "[testenv:types]\ndeps =\n  mypy\n  unidecode\n  -r t.txt\n  {[testenv]deps}\ncommands = mypy\n[testenv:lint]\ndeps = prek\ncommands = prek\n"}, "-e . mypy unidecode -r t.txt"),
+        ({"pyproject.toml": BUILT + "[project.optional-dependencies]\ntypes = ['mypy', 'a']\n[tool.mypy]\n", "tox.ini": "[testenv:types]\ndeps = b\ncommands = mypy\n"}, "-e '.[types]'"),
         # nothing but tests
         (TEST, "pytest"),
     ],

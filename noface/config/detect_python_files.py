@@ -191,6 +191,14 @@ def told_elsewhere(project: PythonProject) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for item in found if "{" not in item))
 
 
+def told_of_types(project: PythonProject) -> tuple[str, ...]:
+    """Return what mypy requires by the words of tox: packages whose types it looks up."""
+    sections = (keys for name, keys in ini(project.root / "tox.ini").items() if name.startswith("testenv:"))
+    deps = (keys.get("deps", "") for keys in sections if "mypy" in keys.get("commands", ""))
+    lines = (line.strip() for text in deps for line in text.split("\n"))
+    return tuple(dict.fromkeys(line for line in lines if _TOX_LINE.fullmatch(line)))
+
+
 def hatch_features(project: PythonProject) -> tuple[str, ...]:
     """Return the extras that hatch's environments for tests have."""
     environments = project.tool("hatch", "envs")
