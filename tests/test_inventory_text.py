@@ -276,6 +276,7 @@ def test_other_output_names_nothing(text):
         ("python -m unittest", "", "...\n" + "-" * 70 + "\nRan 3 tests in 0.000s\n\nOK (skipped=1)\n", 2),
         ("make check", "12 examples, 2 failures\n", "", 10),
         ("npx ava", "  3 tests passed\n  1 test skipped\n", "", 3),
+        ("make test", "Testing malloc: OK (tested 5 failures)\nTests failed: 1\nTests passed: 348\n####\n", "", 348),
     ],
 )
 def test_a_number_counts_where_there_are_no_names(command, stdout, stderr, count):

@@ -114,7 +114,7 @@ _ALONE = re.compile(
     r"^\s*(?:=+ ?|[✔✓✕✖×ℹ#%] ?)?(?:\[ +\d+ tests (?:found|started|aborted|successful|failed|skipped) +\]|no tests ran"
     r"|\d+ (?:tests? )?(?:passed|passing|failing|failed|deselected|pass|fail|skipped|pending|successful)"
     r"(?: \(\d+(?:\.\d+)?\s?m?s\))?(?: in [\d.]+ ?m?s?.*)?"
-    r"|(?:# (?:of )?)?(?:tests|pass|fail|skipped|skip|cancelled|todo|total|passed|failed|failures?|errors?|ok|expected passes|unexpected failures"
+    r"|(?:# (?:of )?|tests? )?(?:tests|pass|fail|skipped|skip|cancelled|todo|total|passed|failed|failures?|errors?|ok|expected passes|unexpected failures"
     r"|expected fail|timeout|xfail|xpass|number of [\w ]+|total tests run|successful tests|failed (?:tests|assertions)|unexpected errors)"
     r"(?: +|: *|\t+|\s+=\s*|\s*\.\.+\s*)\d+(?: \( ?\d+%\))?|OK \(\d+ tests?\)|\d+ tests? (?:completed|run)(?: successfully)?"
     r"|All \d+ tests (?:passed|successful|ok)\.?.*)\s*=*\s*$",
