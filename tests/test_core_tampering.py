@@ -229,7 +229,10 @@ def test_files_that_are_not_tests_are_ignored(weakened):
     assert not is_test_file("tests/data.json")
     assert not is_test_file("src/latest/a.py")
     assert not is_test_file("src/contest.py")
+    assert not is_test_file("src/latest.js")
     assert is_test_file("lib/a_spec.rb")
+    assert is_test_file("test.js")
+    assert is_test_file("tests.c")
     assert is_test_file("src/test/java/ATest.java")
 
 
