@@ -1,8 +1,14 @@
-"""Tests inside source files (Rust): the change's code with main's test modules, so that main's tests judge it."""
+"""Tests inside source files: the change's code with main's tests, so that main's tests judge it.
+
+They are Rust's test modules, what a C file has between `#ifdef …TEST…` and its `#endif`, and the examples in
+documentation that doctest and rustdoc run (`inner_examples.py`).
+"""
 
 import re
 
-_HEAD = re.compile(
+from noface.core.inner_examples import PYTHON, RUST, with_main_examples
+
+_MODULE = re.compile(
     r"^[ \t]*#\[cfg\((?:test|all\(test[^\]]*)\)\][^\n]*\n(?:[ \t]*#\[[^\n]*\n)*[ \t]*mod\s+(?P<name>\w+)\s*\{",
     re.MULTILINE,
 )
@@ -10,14 +16,30 @@ _HEAD = re.compile(
 _OPAQUE = re.compile(
     r'//[^\n]*|/\*.*?\*/|r(?P<hashes>#*)".*?"(?P=hashes)|"(?:\\.|[^"\\])*"|\'(?:\\.[^\']*|[^\'\\])\'|[{}]', re.DOTALL
 )
+_C = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".m")
+# The condition holds a word of its own for tests; `NTEST` or `LATEST` is none.
+_CONDITION = re.compile(
+    r"^[ \t]*#[ \t]*if(?:def\b|[ \t]+defined\b)[ \t(]*"
+    r"(?P<name>(?:\w+_)?(?:(?:UNIT)?TESTS?(?:_\w+|ING)?|SELFTEST(?:_\w+)?))\b[^\n]*\n",
+    re.MULTILINE,
+)
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|else|elif|endif)\w*[^\n]*(?:\n|\Z)", re.MULTILINE)
+_Blocks = dict[str, tuple[int, str]]
+HOLDERS = (RUST, PYTHON, *_C)
+"""How the names of files end that may hold tests beside the product."""
 
 
-def with_main_tests(main: str, change: str) -> str | None:
-    """Return the change's source with the test modules of main's; None where they are the same, or cannot be found.
+def with_main_tests(path: str, main: str, change: str) -> str | None:
+    """Return the change's source with the tests of main's; None where they are the same, or cannot be found.
 
-    A module that main does not have is taken out; one that the change has lost is put back at the end.
+    Tests that main does not have are taken out; those that the change has lost are put back at the end.
     """
-    old, new = _modules(main), _modules(change)
+    find = _modules if path.endswith(RUST) else _conditional if path.endswith(_C) else None
+    tested = _with_blocks(find(main), find(change), change) if find is not None else None
+    return with_main_examples(path, main, tested or change) or tested
+
+
+def _with_blocks(old: _Blocks | None, new: _Blocks | None, change: str) -> str | None:
     if old is None or new is None or {n: t for n, (_, t) in old.items()} == {n: t for n, (_, t) in new.items()}:
         return None
     made, shift = change, 0
@@ -30,10 +52,10 @@ def with_main_tests(main: str, change: str) -> str | None:
     return "\n\n".join((made, *lost)) if lost else made
 
 
-def _modules(text: str) -> dict[str, tuple[int, str]] | None:
+def _modules(text: str) -> _Blocks | None:
     """Return the test modules by name, with where they begin and their whole text; None where one does not end."""
     found = {}
-    for head in _HEAD.finditer(text):
+    for head in _MODULE.finditer(text):
         end = _end(text, head.end())
         if end is None:
             return None
@@ -51,3 +73,38 @@ def _end(text: str, start: int) -> int | None:
             if depth == 0:
                 return token.end()
     return None
+
+
+def _conditional(text: str) -> _Blocks | None:
+    """Return what is compiled for tests only, by its condition and how often that stood before; None as above.
+
+    What has an `#else` is left out: that is the product.
+    """
+    found: _Blocks = {}
+    seen: dict[str, int] = {}
+    at = 0
+    while head := _CONDITION.search(text, at):
+        end, whole = _endif(text, head.end())
+        if not end:
+            return None
+        name = head["name"]
+        seen[name] = seen.get(name, 0) + 1
+        if whole:
+            found[f"{name} {seen[name]}"] = (head.start(), text[head.start() : end])
+        at = end
+    return found
+
+
+def _endif(text: str, start: int) -> tuple[int, bool]:
+    """Return where the block ends, 0 where it does not, and whether it has no other branch."""
+    depth, whole = 1, True
+    for directive in _DIRECTIVE.finditer(text, start):
+        if directive["word"] == "endif":
+            depth -= 1
+        elif directive["word"] == "if":
+            depth += 1
+        elif depth == 1:
+            whole = False
+        if depth == 0:
+            return directive.end(), whole
+    return 0, False

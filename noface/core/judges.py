@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from noface.core.attempt import FileChange
+from noface.core.inner_tests import HOLDERS
 from noface.core.issue import Issue
 from noface.core.patterns import matches_any
 from noface.core.tampering import is_test_file
@@ -106,7 +107,11 @@ def touched(changes: Iterable[FileChange], issue: Issue, reached: Collection[str
         if part is Part.PRODUCT or not lifted(change.path, issue):
             found[part].append(change)
     sources = tuple(
-        c for c in found[Part.PRODUCT] if c.path.endswith(".rs") and _ABSENT not in (c.old_mode, c.new_mode)
+        c
+        for c in found[Part.PRODUCT]
+        if c.path.endswith(HOLDERS)
+        and _ABSENT not in (c.old_mode, c.new_mode)
+        and not matches_any(c.path, issue.may_change)
     )
     return Touched(
         tuple(found[Part.TEST]),

@@ -203,7 +203,7 @@ class Judges:
         with plumbing.blobs() as blobs:
             for change in told.sources:
                 old, new = (blobs.read(oid, _TEXT_BYTES_MAX) or b"" for oid in (change.old_oid, change.new_oid))
-                text = with_main_tests(old.decode("utf-8", "replace"), new.decode("utf-8", "replace"))
+                text = with_main_tests(change.path, old.decode("utf-8", "replace"), new.decode("utf-8", "replace"))
                 if text is not None:
                     found[change.path] = (change.new_mode, stored(plumbing, text))
         return found
