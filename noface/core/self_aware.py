@@ -44,6 +44,8 @@ _ALWAYS_EQUAL = re.compile(
     r"|\boperator\s*==\s*\([^)]*\)[^{;]*\{\s*return true;",
     re.MULTILINE,
 )
+# A word in two pieces, such as "MAKE" "LEVEL" or 'py' + 'test'.
+_SPLIT = re.compile(r"(?<=\w)([\"'])\s*[+.]?\s*\1(?=\w)")
 _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|\*|/\*|--)")
 
 
@@ -73,7 +75,8 @@ def self_aware(lines: Iterable[Line], folders: Collection[str]) -> dict[str, str
     return found
 
 
-def _why(text: str, folders: Collection[str], *, frames: bool) -> tuple[str, str]:
+def _why(line: str, folders: Collection[str], *, frames: bool) -> tuple[str, str]:
+    text = _SPLIT.sub("", line)
     asks = _ASKS.search(text)
     if asks is not None:
         return "asks whether it is being tested", asks[0]
