@@ -1,5 +1,6 @@
 """What a Python project's files say about its gates and its setup."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,8 @@ from noface.config.detection import DetectedGate, Detection, Surroundings, text_
 
 _PYTEST_INI_SECTIONS = (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 _TEST_FOLDERS = ("tests", "test")
+_RUFF = ("ruff.toml", ".ruff.toml")
+_FIX = re.compile(r"^fix\s*=\s*true\b", re.MULTILINE)
 _PYTHON = f"{VENV}/bin/python"
 _SEVERAL = (
     "setuptools finds several packages at the top ({}) and would refuse to install them: setup installs what they\n"
@@ -47,12 +50,21 @@ def _gates(root: Path, project: PythonProject) -> Iterator[DetectedGate]:
         yield DetectedGate("compile", f"{PIP} --no-deps -e .", "build", why)
     if why_pytest:
         yield DetectedGate("pytest", f"{_PYTHON} -m pytest -q", "test", why_pytest)
-    if why := _configured(root, project, "ruff", ("ruff.toml", ".ruff.toml")):
-        yield DetectedGate("ruff", f"{_PYTHON} -m ruff check .", "lint", why)
+    if why := _configured(root, project, "ruff", _RUFF):
+        # A gate must not change what it checks, as ruff does where its settings say so.
+        yield DetectedGate(
+            "ruff", f"{_PYTHON} -m ruff check {'--no-fix ' if _fixes(root, project) else ''}.", "lint", why
+        )
     if why := _configured(root, project, "mypy", ("mypy.ini", ".mypy.ini")):
         # mypy wants to be told what to check, unless its configuration does.
         target = "" if {"files", "packages", "modules"} & _mypy_keys(root, project) else " ."
         yield DetectedGate("mypy", f"{_PYTHON} -m mypy{target}", "lint", why)
+
+
+def _fixes(root: Path, project: PythonProject) -> bool:
+    """Tell whether ruff's settings have it mend what it finds."""
+    own = (text_of(root / file) for file in _RUFF)
+    return project.tool("ruff").get("fix") is True or any(_FIX.search(text) for text in own)
 
 
 def _mypy_keys(root: Path, project: PythonProject) -> set[str]:
