@@ -20,6 +20,7 @@ def commands(detection):
 
 
 OWN = ".venv/bin/python -m"
+AS_IT_IS = "npm_config_manage_package_manager_versions=false"
 PYTEST, RUFF, MYPY = f"{OWN} pytest -q", f"{OWN} ruff check .", f"{OWN} mypy ."
 VENV, PIP = "python3 -m venv --clear .venv", f"{OWN} pip install"
 
@@ -34,7 +35,7 @@ VENV, PIP = "python3 -m venv --clear .venv", f"{OWN} pip install"
         ({"ruff.toml": "", "mypy.ini": ""}, {RUFF: "lint", MYPY: "lint"}),
         ({"pyproject.toml": "[tool.ruff]\nfix = true\n"}, {f"{OWN} ruff check --no-fix .": "lint"}),
         ({"ruff.toml": "line-length = 99\nfix = true  # x\n"}, {f"{OWN} ruff check --no-fix .": "lint"}),
-        ({"ruff.toml": "fixable = [\"ALL\"]\nunsafe-fixes = true\n"}, {RUFF: "lint"}),
+        ({"ruff.toml": 'fixable = ["ALL"]\nunsafe-fixes = true\n'}, {RUFF: "lint"}),
         ({"setup.cfg": "[tool:pytest]\n[mypy]\n"}, {PYTEST: "test", MYPY: "lint"}),
         ({"pytest.ini": "[pytest]\n"}, {PYTEST: "test"}),
         ({"tests/unit/test_a.py": ""}, {PYTEST: "test"}),
@@ -123,7 +124,8 @@ def test_yarn_from_2_on_keeps_what_its_linker_makes(tmp_path, files, keep):
 @pytest.mark.parametrize(
     ("named", "absent", "command", "gate"),
     [
-        ("pnpm@9.1.0", (), "pnpm install --no-lockfile", "pnpm run test"),
+        ("pnpm@9.1.0", (), f"{AS_IT_IS} pnpm install --no-lockfile", f"{AS_IT_IS} pnpm run test"),
+        ("pnpm", (), "pnpm install --no-lockfile", "pnpm run test"),
         ("pnpm@9.1.0", ("pnpm",), "corepack pnpm install --no-lockfile", "corepack pnpm run test"),
         ("yarn@1.22.1", (), "yarn install --no-lockfile", "yarn run test"),
         ("yarn@4.1.0", (), "YARN_ENABLE_GLOBAL_CACHE=false yarn install --immutable", "yarn run test"),

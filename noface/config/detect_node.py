@@ -63,6 +63,7 @@ _INPUTS = (".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", ".pnpmfile
 _PATCHES = ("patches", ".yarn/patches")
 _PNP = (".pnp.cjs", ".pnp.loader.mjs", ".yarn/cache", ".yarn/unplugged", ".yarn/install-state.gz")
 _MODULES = "node_modules"
+_AS_IT_IS = "npm_config_manage_package_manager_versions=false "
 _WHY = (
     "Workspaces are fresh checkouts outside the repository, so your node_modules is not there;\n"
     "it is installed once for each workspace, and again when these inputs change:"
@@ -72,7 +73,10 @@ _MORE_PACKAGES = "\n(A new package of the monorepo needs its node_modules named 
 
 @dataclass(frozen=True, slots=True)
 class _Project:
-    """A package.json with its manager; `program` is how that is called, `lock` its lock file, "" for none."""
+    """A package.json with its manager; `program` is how that is called, `lock` its lock file, "" for none.
+
+    `call` is `program` with the variables it needs before it.
+    """
 
     root: Path
     package: dict[str, Any]
@@ -80,6 +84,7 @@ class _Project:
     program: str
     lock: str
     berry: bool
+    call: str
 
 
 def detect_node(root: Path, surroundings: Surroundings) -> Detection:
@@ -106,7 +111,9 @@ def _project(root: Path, package: dict[str, Any], surroundings: Surroundings) ->
     # corepack brings the manager that package.json names where it is not installed itself.
     by_corepack = manager.name == name and not surroundings.has(manager.name) and surroundings.has("corepack")
     program = f"corepack {manager.name}" if by_corepack else manager.name
-    return _Project(root, package, manager, program, lock, berry)
+    # pnpm would fetch the version that package.json names, to where a sandbox lets nobody write.
+    call = f"{_AS_IT_IS}{program}" if manager.name == name == "pnpm" and version and not by_corepack else program
+    return _Project(root, package, manager, program, lock, berry, call)
 
 
 def _manager(root: Path, named: str) -> tuple[_Manager, str]:
@@ -127,10 +134,10 @@ def _gates(project: _Project) -> tuple[DetectedGate, ...]:
         name, needs = f"{project.manager.name}-{script}", (project.program.split(" ", 1)[0],)
         if _is_script(own, script):
             why = f'package.json has the script "{script}"'
-            gates.append(DetectedGate(name, f"{project.program} run {script}", kind, why, needs))
+            gates.append(DetectedGate(name, f"{project.call} run {script}", kind, why, needs))
         elif project.manager.everywhere and any(_is_script(scripts, script) for scripts in inner):
             why = f'packages of the monorepo have the script "{script}"'
-            command = f"{project.program} {project.manager.everywhere.format(script)}"
+            command = f"{project.call} {project.manager.everywhere.format(script)}"
             gates.append(DetectedGate(name, command, kind, why, needs))
     return tuple(gates)
 
@@ -152,7 +159,7 @@ def _setup(project: _Project) -> tuple[DetectedSetup, ...]:
     places = tuple(f"{glob}/package.json" for glob in globs if not glob.startswith("!"))
     return (
         DetectedSetup(
-            f"{settings}{project.program} {install}",
+            f"{settings}{project.call} {install}",
             (*((project.lock,) if project.lock else ()), "package.json", *places, *_other_inputs(root)),
             _keep(project, members(root, globs)),
             _WHY + (_MORE_PACKAGES if globs else ""),
