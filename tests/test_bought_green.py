@@ -219,7 +219,16 @@ def test_a_new_test_may_be_excused_from_a_check_and_the_product_may_not(calc):
 
 def test_the_product_is_excused_from_no_check_from_which_nothing_is(calc):
     line = GOOD.replace("number // 2", f"number // 2{EXCUSE}")
-    assert EXCUSE.strip() in refused(calc(write("calc.py", line), broken=False))["message"]
+    types = '\n[[gates]]\nname = "types"\ncommand = "true mypy"\nkind = "lint"\n'
+    project = calc(write("calc.py", line), broken=False, config=types)
+    assert EXCUSE.strip() in refused(project)["message"]
+
+
+def test_what_no_gate_reads_excuses_nothing(calc):
+    line = GOOD.replace("number // 2", f"number // 2{EXCUSE}")
+    project = calc(write("calc.py", line), broken=False)
+    project.run()
+    assert project.statuses() == {"1": "merged"}
 
 
 SKIPS = TESTS.replace("\n\n\ndef test_twice", '\n\n\n@pytest.mark.skipif(WHEN, reason="x")\ndef test_twice') + (
@@ -237,6 +246,39 @@ def test_a_skip_that_holds_only_elsewhere_lands(calc):
 def test_a_skip_that_holds_here_does_not_land_however_many_tests_are_added(calc):
     text = "import sys\n\nimport pytest\n" + SKIPS.replace("WHEN", "sys.platform != 'nowhere'")
     assert refused(calc(write("tests/test_calc.py", text), broken=False))["rule"] == "tests-rewritten"
+
+
+THRESHOLD = """import pathlib, re
+
+def pytest_sessionfinish(session):
+    tests = "".join(path.read_text() for path in pathlib.Path("tests").glob("*.py"))
+    for name in re.findall(r"def (\\w+)", pathlib.Path("calc.py").read_text()):
+        if name not in tests:
+            print("coverage threshold not met:", name)
+            session.exitstatus = 1
+"""
+MORE = GOOD + "\n\ndef thrice(number):\n    return number * 3\n"
+NEW = "from calc import thrice\n\n\ndef test_thrice():\n    assert thrice(2) == 6\n"
+
+
+@pytest.mark.parametrize(
+    "name_and_text",
+    [("tests/test_more.py", NEW), ("tests/test_calc.py", TESTS + "\n\n" + NEW)],
+    ids=["new file", "same file"],
+)
+def test_a_threshold_that_only_the_change_s_own_tests_meet_is_no_judge_of_mains(calc, name_and_text):
+    project = calc(write("calc.py", MORE), write(*name_and_text), broken=False)
+    project.write("conftest.py", THRESHOLD)
+    project.commit()
+    project.run()
+    assert "thrice" in project.git("show", "main:calc.py")
+
+
+def test_a_threshold_excuses_no_test_of_mains(calc):
+    project = calc(write("calc.py", MORE.replace("// 2", "// 3")), WEAKER, write("tests/test_more.py", NEW))
+    project.write("conftest.py", THRESHOLD)
+    project.commit()
+    assert refused(project)["rule"] == "judge-altered"
 
 
 def test_moved_tests_land(calc):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.core.codec import decode, encode
-from noface.core.inventory import Inventory, Outcome, Shortfall, agreed, base_of, compared, inventory, merged
+from noface.core.inventory import Inventory, Outcome, Shortfall, agreed, base_of, compared, each_once, inventory, merged
 from noface.core.steady_names import joined, steady
 
 OUTCOMES = {"P": Outcome.PASSED, "F": Outcome.FAILED, "S": Outcome.SKIPPED}
@@ -146,3 +146,15 @@ def test_an_id_is_bounded():
 )
 def test_a_path_counts_from_the_folder_of_the_run(root, name, expected):
     assert joined(root, name) == expected
+
+
+def test_each_test_of_mains_passes_once_where_a_second_run_of_it_lacks():
+    main = inventory(
+        [("a", Outcome.PASSED), ("a", Outcome.PASSED), ("b", Outcome.PASSED), ("c", Outcome.SKIPPED)], "jest"
+    )
+    assert each_once(main, inventory([("a", Outcome.PASSED), ("b", Outcome.PASSED)], "jest"))
+    assert not each_once(main, inventory([("a", Outcome.PASSED)], "jest"))
+    assert not each_once(main, inventory([("a", Outcome.PASSED), ("b", Outcome.SKIPPED)], "jest"))
+    assert not each_once(
+        main, inventory([("a", Outcome.PASSED), ("b", Outcome.PASSED), ("new", Outcome.FAILED)], "jest")
+    )

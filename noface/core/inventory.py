@@ -163,6 +163,14 @@ def compared(main: Inventory, now: Inventory | None) -> Shortfall:
     )
 
 
+def each_once(main: Inventory, now: Inventory) -> bool:
+    """Tell whether each test that passed on main passes now at least once, and none fails: a second run may lack."""
+    if any(outcome is Outcome.FAILED for _, outcome in now.tests):
+        return False
+    passes = {_NUMBER.sub("", name) for name, outcome in now.tests if outcome is Outcome.PASSED}
+    return all(_NUMBER.sub("", name) in passes for name, outcome in main.tests if outcome is Outcome.PASSED)
+
+
 def newly_skipped(main: Inventory, now: Inventory | None) -> tuple[str, ...]:
     """Return the tests that main does not have and that are skipped now: they promise what nobody has tried."""
     known = dict(main.tests)

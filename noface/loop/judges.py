@@ -11,14 +11,14 @@ After the gates are green on the change:
 Nothing is run again where nothing of that kind is touched and the ids are there.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.classify.diff import REWRITTEN
 from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.inner_tests import with_main_tests
-from noface.core.inventory import Inventory, Shortfall, agreed, compared, newly_skipped
+from noface.core.inventory import Inventory, Shortfall, agreed, compared, each_once, newly_skipped
 from noface.core.issue import Issue
 from noface.core.judges import Part, Touched, lifted, part_of, touched
 from noface.core.judging_sections import with_main_judging
@@ -53,6 +53,7 @@ class Judges:
     cancel: Canceller
     tell: Tell
     known: Known | None
+    _excused: set[tuple[str, str]] = field(default_factory=set)
 
     def failure(self) -> Failure | None:
         """Return why the change must not land by itself, None where main's tests and settings find nothing."""
@@ -100,8 +101,23 @@ class Judges:
             gated = self._run(tree, gates, anew=True)
         if gated.failure is not None:
             return altered(paths, replace(gated.failure, charged=True))
-        red = next((result for result in gated.results if not result.passed), None)
+        reds = (result for result in gated.results if not result.passed)
+        red = next((r for r in reds if not (only_tests and self._short_of_new_tests(tree, r))), None)
         return altered(paths, _named(red)) if red is not None and red.failure is not None else None
+
+    def _short_of_new_tests(self, tree: str, red: GateResult) -> bool:
+        """Tell whether a gate is red for want of the change's own tests alone: a threshold of coverage, say.
+
+        Each of main's tests passes then by its id; the settings, which are main's, were met with the change's tests.
+        """
+        if red.failing_tests or red.failure is None or red.failure.failing_tests or red.gate not in self._by_id():
+            return False
+        main = self._inventory(self._main_tree, red.gate)
+        now = self.shop.seen.inventories.get((tree, red.gate.command))
+        if main is None or not main.tests or now is None or not each_once(main, now):
+            return False
+        self._excused.add((tree, red.gate.command))
+        return True
 
     def _absent(self, tree: str, paths: tuple[str, ...]) -> Failure | None:
         """Return which tests that pass on main are missing on `tree`, or do not pass there."""
@@ -109,9 +125,11 @@ class Judges:
             main = self._inventory(self._main_tree, gate)
             if main is None:
                 continue
-            short = self._unhidden(compared(main, self._inventory(tree, gate)))
+            # What broke off for want of the change's tests is asked for with them.
+            whole = self.task.tree if (tree, gate.command) in self._excused else tree
+            short = self._unhidden(compared(main, self._inventory(whole, gate)))
             if short.short:
-                short = self._unhidden(self._steadily(gate, main, tree))
+                short = self._unhidden(self._steadily(gate, main, whole))
             if short.short:
                 return missing(gate, paths, short)
         return None
