@@ -20,7 +20,7 @@ def commands(detection):
 
 
 OWN = ".venv/bin/python -m"
-AS_IT_IS = "npm_config_manage_package_manager_versions=false"
+AS_IT_IS = "COREPACK_ROOT=none"
 PYTEST, RUFF, MYPY = f"{OWN} pytest -q", f"{OWN} ruff check .", f"{OWN} mypy ."
 VENV, PIP = "python3 -m venv --clear .venv", f"{OWN} pip install"
 

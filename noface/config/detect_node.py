@@ -63,7 +63,8 @@ _INPUTS = (".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", ".pnpmfile
 _PATCHES = ("patches", ".yarn/patches")
 _PNP = (".pnp.cjs", ".pnp.loader.mjs", ".yarn/cache", ".yarn/unplugged", ".yarn/install-state.gz")
 _MODULES = "node_modules"
-_AS_IT_IS = "npm_config_manage_package_manager_versions=false "
+# With it pnpm takes itself for started by corepack, and so do the pnpms that scripts start.
+_AS_IT_IS = "COREPACK_ROOT=none "
 _WHY = (
     "Workspaces are fresh checkouts outside the repository, so your node_modules is not there;\n"
     "it is installed once for each workspace, and again when these inputs change:"
