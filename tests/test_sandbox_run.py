@@ -56,7 +56,7 @@ def told(project, script, *, gate=False, settings="", extra="", **config):
         project.play(("*", 0, [{"write": "b.txt", "text": "done\n"}]))
     else:
         # The place of the workspace may not land.
-        project.play(("*", 0, [{"shell": f"{{ {script}; }} 2>&1 | sed s,/slots/,/SLOTS/,g > {name}"}]))
+        project.play(("*", 0, [{"shell": f"{{ {script}; }} > {name} 2>&1; sed -i s,/slots/,/SLOTS/,g {name}"}]))
     project.config(extra, sandbox="bubblewrap", **config)
     sandbox(project, settings)
     project.issue(1)
