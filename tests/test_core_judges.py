@@ -76,7 +76,7 @@ def test_the_touched_judges_of_a_change_are_sorted_by_what_they_are():
         "config": [".flake8"],
         "manifests": ["Cargo.toml"],
         "soft": [],
-        "sources": ["src/a.rs"],
+        "sources": ["src/a.rs", "src/a.py"],
     }
 
 
@@ -134,10 +134,10 @@ mod tests {{
 
 def test_a_rust_file_is_judged_by_main_s_test_module():
     main, now = RUST.format(divisor=2, wanted=3), RUST.format(divisor=3, wanted=2)
-    assert with_main_tests(main, now) == RUST.format(divisor=3, wanted=3)
-    assert with_main_tests(main, RUST.format(divisor=3, wanted=3)) is None
+    assert with_main_tests("a.rs", main, now) == RUST.format(divisor=3, wanted=3)
+    assert with_main_tests("a.rs", main, RUST.format(divisor=3, wanted=3)) is None
     lost = now[: now.index("#[cfg(test)]")]
-    assert (with_main_tests(main, lost) or "").endswith(main[main.index("#[cfg(test)]") :].rstrip())
+    assert (with_main_tests("a.rs", main, lost) or "").endswith(main[main.index("#[cfg(test)]") :].rstrip())
 
 
 def test_a_file_that_takes_the_place_of_what_came_from_outside_is_named():

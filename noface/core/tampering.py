@@ -14,7 +14,8 @@ from noface.core.patch_lines import Line, changed_lines, shown
 
 _TEST_PATH = re.compile(
     r"(^|/)(tests?|spec|specs|__tests__|testing|acceptance)/|(^|/)(test_[^/]*|conftest)\.py$"
-    r"|([._-](test|tests|spec)|(^|/)tests?)\.[A-Za-z0-9]+$|(^|/)[A-Z]\w*Tests?\.(java|kt|cs|swift|scala)$"
+    r"|[._-](test|tests|spec)\.[A-Za-z0-9]+$|(^|/)[A-Z]\w*Tests?\.(java|kt|cs|swift|scala)$"
+    r"|^tests?(\.\w+)+$|(^|/)tests?\.(rs|c|cc|cpp)$"
 )
 _CODE = re.compile(
     r"\.(py|js|jsx|ts|tsx|mjs|cjs|rs|go|java|kt|cs|rb|php|exs?|erl|c|cc|cpp|h|hpp|swift|scala|hs|sh|lua)$"
