@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from noface.core.attempt import FileChange
 from noface.core.fsck_facts import LandedCommit
 from noface.core.tree_links import Tree
 from noface.errors import GitError, UsageError
@@ -18,6 +19,7 @@ _ARGUMENT_BYTES_MAX = 100_000
 _LANDED = "--format=%H%x00%P%x00%T%x00%ct%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"
 _LINK = "120000"
 _LINK_BYTES_MAX = 4096
+_CHANGES_KEPT_MAX = 32
 
 
 class Plumbing:
@@ -29,6 +31,7 @@ class Plumbing:
         self.refs = RefWriter(self.git)
         self._lookup = Lookup(self.git)
         self._whole: tuple[str, Tree] | None = None
+        self._changes: dict[tuple[str, str], tuple[FileChange, ...]] = {}
 
     def close(self) -> None:
         """End the persistent git processes."""
@@ -125,7 +128,16 @@ class Plumbing:
         output = self.git.run("diff-tree", *args, old, new)
         if output.code != 0:
             raise failed(("diff-tree", old, new), output)
-        return parse_diff(output.stdout)
+        found = parse_diff(output.stdout)
+        if len(self._changes) >= _CHANGES_KEPT_MAX:
+            self._changes.clear()
+        self._changes[old, new] = found.changes
+        return found
+
+    def changes(self, old: str, new: str) -> tuple[FileChange, ...]:
+        """Return the files in which two trees differ. What has been compared lately is not compared again."""
+        known = self._changes.get((old, new))
+        return known if known is not None else self.diff(old, new).changes
 
     def paths(self, tree: str) -> tuple[str, ...]:
         """List the files of a tree."""

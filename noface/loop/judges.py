@@ -58,7 +58,7 @@ class Judges:
     def failure(self) -> Failure | None:
         """Return why the change must not land by itself, None where main's tests and settings find nothing."""
         plumbing, task = self.shop.plumbing, self.task
-        changes = plumbing.diff(task.main, task.tree).changes
+        changes = plumbing.changes(task.main, task.tree)
         told = touched(changes, self.issue, reached(plumbing, task.main, self.gates).files)
         hard = {**as_before(told.hard), **self._sections(told), **self._inner_tests(told)}
         tree = edited(plumbing, task.tree, hard) if hard else task.tree
