@@ -6,7 +6,7 @@ newly skipped, deselected, filtered out or cut off by an early exit is missing f
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -169,6 +169,17 @@ def each_once(main: Inventory, now: Inventory) -> bool:
         return False
     passes = {_NUMBER.sub("", name) for name, outcome in now.tests if outcome is Outcome.PASSED}
     return all(_NUMBER.sub("", name) in passes for name, outcome in main.tests if outcome is Outcome.PASSED)
+
+
+def without(short: Shortfall, files: Collection[str]) -> Shortfall:
+    """Leave out what stands in `files`, and what does not tell its file, where there are any."""
+    if not files:
+        return short
+
+    def others(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name for name in names if "::" in name and name.partition("::")[0] not in files)
+
+    return Shortfall(others(short.gone), others(short.skipped), others(short.failed))
 
 
 def newly_skipped(main: Inventory, now: Inventory | None) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from noface.core.classify.diff import REWRITTEN
 from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.inner_tests import with_main_tests
-from noface.core.inventory import Inventory, Shortfall, agreed, compared, each_once, newly_skipped
+from noface.core.inventory import Inventory, Shortfall, agreed, compared, each_once, newly_skipped, without
 from noface.core.issue import Issue
 from noface.core.judges import Part, Touched, lifted, part_of, touched
 from noface.core.judging_sections import with_main_judging
@@ -54,6 +54,7 @@ class Judges:
     tell: Tell
     known: Known | None
     _excused: set[tuple[str, str]] = field(default_factory=set)
+    _own: frozenset[str] = frozenset()
 
     def failure(self) -> Failure | None:
         """Return why the change must not land by itself, None where main's tests and settings find nothing."""
@@ -64,9 +65,8 @@ class Judges:
         tree = edited(plumbing, task.tree, hard) if hard else task.tree
         only_tests = not told.config and not told.manifests
         found = self._judged(tree, tuple(hard), only_tests=only_tests) if tree != task.tree else None
-        if not any(part_of(c.path) is Part.TEST and lifted(c.path, self.issue) for c in changes):
-            # An issue that is about the tests may rename them and take them away.
-            found = found or self._absent(tree, tuple(hard)) or self._skipped(told)
+        self._own = frozenset(c.path for c in changes if part_of(c.path) is Part.TEST and lifted(c.path, self.issue))
+        found = found or self._absent(tree, tuple(hard)) or self._skipped(told)
         if found is None and told.soft and not self._all_by_id():
             soft = as_before(told.soft)
             found = self._judged(edited(plumbing, task.tree, {**hard, **soft}), tuple(soft), only_tests=False)
@@ -135,7 +135,8 @@ class Judges:
         return None
 
     def _unhidden(self, short: Shortfall) -> Shortfall:
-        """Leave out the tests that fail for all to see: where main's failures are known, a gate may be red."""
+        """Leave out what is no secret: tests that the issue is about, and where main's failures are known, red ones."""
+        short = without(short, self._own)
         return short if self.known is None else replace(short, failed=())
 
     def _skipped(self, told: Touched) -> Failure | None:
