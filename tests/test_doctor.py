@@ -266,6 +266,23 @@ def test_a_sandbox_that_cannot_be_made_is_told_with_what_bubblewrap_says(doctor)
     assert "docs/sandbox.md" in sandbox["fix"]
 
 
+def test_a_sandbox_that_is_wanted_and_cannot_be_had_is_one_line_and_no_crash(doctor):
+    doctor.agents()
+    doctor.configure(CONFIG + '\n[sandbox]\nkind = "bubblewrap"\n')
+    told = doctor.told(code=3, **LOGGED_IN)
+    assert named(told["machine"], "sandbox")["state"] == "bad"
+    assert "isolation" not in [each["name"] for each in told["project"]]
+
+
+def test_what_is_known_of_gates_that_judge_the_workspace_is_told(doctor):
+    doctor.agents()
+    isolation = named(doctor.told(**LOGGED_IN)["project"], "isolation")
+    assert "without the sandbox, gates can reach your checkout" in isolation["text"]
+    assert "the next run proves it of check" in isolation["text"]
+    doctor.configure(CONFIG + "\n[run]\nallow_leaky_gates = true\n")
+    assert "allow_leaky_gates" in named(doctor.told(**LOGGED_IN)["project"], "isolation")["text"]
+
+
 def test_the_project_is_told_with_its_folders_and_gates(doctor):
     doctor.agents()
     told = {each["name"]: each["text"] for each in doctor.told(**LOGGED_IN)["project"]}

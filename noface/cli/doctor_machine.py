@@ -145,7 +145,10 @@ def _isolation(config: Config, repository: Repository) -> tuple[Finding, ...]:
     if config.run.allow_leaky_gates:
         said = "[run] allow_leaky_gates: gates may test something else than the work, such as your checkout"
         return (Finding("isolation", State.NOTE, said, "Leave it out once each gate works in its workspace alone."),)
-    bubblewrap = bubblewrap_for(config)
+    try:
+        bubblewrap = bubblewrap_for(config)
+    except UsageError:
+        return ()  # the sandbox that is wanted cannot be had, which is said in its own line
     proven = _fact(repository.state_dir / "state.db", "isolated")
     with Launcher() as launcher:
         shop = workshop(config, repository, launcher, {}, bubblewrap)
