@@ -1,8 +1,14 @@
 """Bad input to `noface run`: a clear error with what to do, the right exit code, nothing changed."""
 
+import fcntl
 import json
+import os
+import pty
 import shutil
+import struct
 import subprocess
+import sys
+import termios
 
 import pytest
 from conftest import PYTEST, wait_for
@@ -451,3 +457,21 @@ def test_workspaces_that_cannot_be_made_are_told_with_the_folder(project):
     done = project.noface("run")
     assert done.returncode == 2
     assert "The workspaces cannot be made in /proc/slots/" in done.stderr
+
+
+def test_an_error_is_broken_between_words_in_a_terminal_and_whole_in_a_pipe(project):
+    project.config(gate="false")
+    project.issue(7)
+    project.commit()
+    lead, follow = pty.openpty()
+    fcntl.ioctl(follow, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    env = {name: value for name, value in project.environment().items() if name != "COLUMNS"}
+    command = [sys.executable, "-m", "noface", "run"]
+    subprocess.run(command, cwd=project.path, env=env, stdout=subprocess.DEVNULL, stderr=follow, check=False)
+    os.close(follow)
+    shown = os.read(lead, 65536).decode().replace("\r\n", "\n")
+    os.close(lead)
+    whole = refused(project, code=3)
+    assert shown.split() == whole.split()
+    assert [line for line in shown.splitlines() if len(line) > 60 and " " in line.strip()] == []
+    assert max(map(len, whole.splitlines())) > 60

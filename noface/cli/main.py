@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from importlib import import_module
+from typing import Any
 
 import typer
 
@@ -142,6 +143,24 @@ def _report(error: NofaceError, *, as_json: bool) -> None:
 
         document = {"schema": 1, "error": {"message": error.message, "hint": error.hint, "code": error.exit_code}}
         typer.echo(json.dumps(document))
-    typer.echo(f"noface: {error.message}", err=True)
+    typer.echo(_wrapped(f"noface: {error.message}"), err=True)
     if error.hint:
-        typer.echo(f"  → {error.hint}", err=True)
+        typer.echo(_wrapped(f"  → {error.hint}", "    "), err=True)
+
+
+def _wrapped(text: str, rest: str = "") -> str:
+    """Break lines between words where a terminal would break them anywhere; what goes into a pipe stays whole."""
+    if not sys.stderr.isatty():
+        return text
+    import textwrap
+
+    room = os.get_terminal_size(sys.stderr.fileno()).columns or _ROOM
+    lines = (
+        textwrap.wrap(line, room, subsequent_indent=rest or line[: len(line) - len(line.lstrip())], **_WHOLE_WORDS)
+        for line in text.split("\n")
+    )
+    return "\n".join("\n".join(each) for each in lines)
+
+
+_ROOM = 80
+_WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}

@@ -24,7 +24,7 @@ def _preflight(told: Told) -> Line:
 
 def _canary(told: Told) -> Line:
     names = told.listed("gates")
-    return Line("·", f"checking once that {names} judges the workspace: it must fail on broken sources", style="dim")
+    return Line("·", f"checking once that {names} turns red on broken sources", style="dim")
 
 
 def _sandbox(told: Told) -> Line:
