@@ -10,7 +10,7 @@ from pathlib import Path
 
 from noface import __version__
 from noface.agents.table import AGENTS
-from noface.cli.wiring import bubblewrap_for, gate_specs, slots_dir, workshop
+from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandbox_rules, setup_rules, slots_dir
 from noface.config.settings import Config
 from noface.core.gate import GateKind
 from noface.core.worker_run import ModelSpec
@@ -20,6 +20,7 @@ from noface.git.discovery import check_version
 from noface.git.repo import Repository
 from noface.loop.agent_run import missing_program
 from noface.loop.canary import isolated
+from noface.loop.workshop import fingerprint
 from noface.store.database import Database
 from noface.store.lessons import has_full_text
 from noface.store.reader import Reader
@@ -150,10 +151,8 @@ def _isolation(config: Config, repository: Repository) -> tuple[Finding, ...]:
     except UsageError:
         return ()  # the sandbox that is wanted cannot be had, which is said in its own line
     proven = _fact(repository.state_dir / "state.db", "isolated")
-    with Launcher() as launcher:
-        shop = workshop(config, repository, launcher, {}, bubblewrap)
-        with closing(shop.plumbing):
-            known = [gate.name for gate in tests if isolated(proven, shop, gate)]
+    sandbox, setup, passed = sandbox_rules(config, bubblewrap), setup_rules(config), passed_patterns(config)
+    known = [gate.name for gate in tests if isolated(proven, gate, fingerprint(gate, sandbox, setup, passed))]
     left = [gate.name for gate in tests if gate.name not in known and gate.canary]
     hidden = bubblewrap is not None and bubblewrap.works
     said = "gates see neither your checkout nor workers' workspaces" if hidden else _IN_REACH

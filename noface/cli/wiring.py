@@ -162,6 +162,24 @@ def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules
     return SandboxRules(bubblewrap.program, bubblewrap.version, "", show, write, hide)
 
 
+def setup_rules(config: Config) -> Setup:
+    """Return `[project] setup` and what belongs to it."""
+    project = config.project
+    return Setup(
+        project.setup,
+        tuple(project.setup_inputs),
+        tuple(project.keep),
+        project.setup_timeout,
+        tuple(project.setup_env_pass),
+        (project.setup_sandbox or config.sandbox.kind) != "none",
+    )
+
+
+def passed_patterns(config: Config) -> tuple[str, ...]:
+    """Return the patterns of variables that any gate, or setup, gets beside the usual."""
+    return tuple(sorted({name for gate in config.gates for name in gate.env_pass} | {*config.project.setup_env_pass}))
+
+
 def workshop(
     config: Config,
     repository: Repository,
@@ -178,14 +196,7 @@ def workshop(
         clock=SystemClock(),
         agents=AGENTS,
         slots_dir=slots_dir(config, repository),
-        setup=Setup(
-            config.project.setup,
-            tuple(config.project.setup_inputs),
-            tuple(config.project.keep),
-            config.project.setup_timeout,
-            tuple(config.project.setup_env_pass),
-            (config.project.setup_sandbox or config.sandbox.kind) != "none",
-        ),
+        setup=setup_rules(config),
         limits=Limits(int(config.limits.max_file_mb * _MB), config.limits.max_files),
         log_bytes_max=int(config.limits.log_mb * _MB),
         state_marker=str(repository.state_dir),
@@ -196,7 +207,5 @@ def workshop(
             int(config.limits.max_binary_mb * _MB),
         ),
         sandbox=sandbox_rules(config, bubblewrap),
-        passed=tuple(
-            sorted({name for gate in config.gates for name in gate.env_pass} | {*config.project.setup_env_pass})
-        ),
+        passed=passed_patterns(config),
     )

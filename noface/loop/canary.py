@@ -20,7 +20,7 @@ from noface.loop.bench import Task
 from noface.loop.checkouts import checkouts, environments, home_of
 from noface.loop.context import RunContext
 from noface.loop.gating import run_gates
-from noface.loop.workshop import LANDING_SLOT, Workshop
+from noface.loop.workshop import LANDING_SLOT
 from noface.system.environment import gate_environment
 from noface.system.files import read_regular
 from noface.system.supervise import Canceller
@@ -50,7 +50,8 @@ def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -
     """
     shop = context.shop
     proven = tuple(json.loads(context.reader.fact(_FACT) or "[]"))
-    wanted = {gate: _key(shop, gate) for gate in green if gate.kind is GateKind.TEST and gate.hard and not gate.leaky}
+    asked = (gate for gate in green if gate.kind is GateKind.TEST and gate.hard and not gate.leaky)
+    wanted = {gate: _key(gate, shop.fingerprint(gate)) for gate in asked}
     left = [gate for gate, key in wanted.items() if gate.canary and key not in proven]
     tree = _canary(context) if left else ""
     if not tree:
@@ -62,13 +63,13 @@ def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -
     return tuple(Leak(gate, places_of(context)) for gate in left if gate not in red)
 
 
-def isolated(proven: str | None, shop: Workshop, gate: GateSpec) -> bool:
+def isolated(proven: str | None, gate: GateSpec, fingerprint: str) -> bool:
     """Tell whether `proven`, the fact as it is stored, holds that a gate tests the workspace."""
-    return _key(shop, gate) in json.loads(proven or "[]")
+    return _key(gate, fingerprint) in json.loads(proven or "[]")
 
 
-def _key(shop: Workshop, gate: GateSpec) -> str:
-    return gate_key("canary", gate, shop.fingerprint(gate))[:20]
+def _key(gate: GateSpec, fingerprint: str) -> str:
+    return gate_key("canary", gate, fingerprint)[:20]
 
 
 def _canary(context: RunContext) -> str:

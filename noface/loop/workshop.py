@@ -117,12 +117,17 @@ class Workshop:
         return gate_key(tree, gate, self.fingerprint(gate))
 
     def fingerprint(self, gate: GateSpec) -> str:
-        """Name what a gate's result depends on besides tree and command: programs found, platform, setup, sandbox."""
-        box = (bool(self.sandbox.bubblewrap), self.sandbox)
-        parts = (os.environ.get("PATH", ""), sys.platform, self.setup.command, *self.setup.inputs)
-        parts += (repr(box), passed_digest(self.passed))
-        parts += (programs_digest((*called_programs(gate.command), *called_programs(self.setup.command))),)
-        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        """Name what a gate's result depends on besides tree and command; see `fingerprint`."""
+        return fingerprint(gate, self.sandbox, self.setup, self.passed)
+
+
+def fingerprint(gate: GateSpec, sandbox: SandboxRules, setup: Setup, passed: tuple[str, ...]) -> str:
+    """Name what a gate's result depends on besides tree and command: programs found, platform, setup, sandbox."""
+    box = (bool(sandbox.bubblewrap), sandbox)
+    parts = (os.environ.get("PATH", ""), sys.platform, setup.command, *setup.inputs)
+    parts += (repr(box), passed_digest(passed))
+    parts += (programs_digest((*called_programs(gate.command), *called_programs(setup.command))),)
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 Tell = Callable[[object], None]
