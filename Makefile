@@ -11,7 +11,7 @@ demo: $(STAMP)
 
 test: lint
 	$(BIN)/python -m compileall -q noface # the tests start noface many hundred times
-	$(BIN)/python -m pytest -q -n 4 --dist worksteal
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal
 
 # Installs the real agent programs (npm and pip) into .agents/ and runs noface with them against a model on loopback.
 test-agents: $(STAMP)

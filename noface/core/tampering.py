@@ -138,15 +138,16 @@ def _unreadable(change: FileChange) -> bool:
 
 def _made_weaker(lines: list[Line]) -> list[str]:
     """Return the assertions that take the place of more exact ones, where as many stand there as before."""
-    stretches: dict[tuple[str, int], list[str]] = {}
+    words: dict[tuple[str, int], list[list[str]]] = {}
     for line in lines:
-        here = stretches.setdefault((line.path, line.stretch), [])
+        here = words.setdefault((line.path, line.stretch), [])
         if _COMMENT.search(line.text) or _NO_ASSERTION.search(line.text):
             continue
         if _ASSERTION.search(line.text):
-            here.append(" ".join(line.text.split()))
+            here.append(line.text.split())
         elif here:  # an assertion goes on over several lines
-            here[-1] += f" {' '.join(line.text.split())}"
+            here[-1] += line.text.split()
+    stretches = {place: [" ".join(each) for each in texts] for place, texts in words.items()}
     removed = {(line.path, line.stretch) for line in lines if line.removed}
     gone = {text for place, texts in stretches.items() if place in removed for text in texts}
     moved = gone & {text for place, texts in stretches.items() if place not in removed for text in texts}
