@@ -1,6 +1,9 @@
 """A change that buys its green: it does not land by itself, the worker is told what and why, and a person may allow it."""
 
+import sqlite3
 import sys
+import zlib
+from contextlib import closing
 
 import pytest
 
@@ -304,3 +307,19 @@ def test_why_and_show_tell_what_was_bought(calc):
         told = " ".join(project.noface(*verb).stdout.split())
         assert "tests/test_calc.py" in told
         assert "test_half" in told
+
+
+def test_the_names_of_tests_are_kept_without_secrets(calc):
+    value = "hunter2-hunter2-x9"
+    named = "import os, pytest\n\n\n@pytest.mark.parametrize('key', [os.environ['MY_TOKEN']])\ndef test_key(key):\n    pass\n"
+    project = calc(write("b.txt", "b\n"), broken=False)
+    project.env["MY_TOKEN"] = value
+    project.write("tests/test_key.py", named)
+    config = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", config.replace('name = "check"\n', 'name = "check"\nenv_pass = ["MY_TOKEN"]\n'))
+    project.commit()
+    project.run()
+    with closing(sqlite3.connect(project.state / "state.db")) as database:
+        kept = [zlib.decompress(tests).decode() for (tests,) in database.execute("SELECT tests FROM gate_memo")]
+    assert any("test_key[***MY_TOKEN" in names for names in kept)
+    assert not any(value in names for names in kept)

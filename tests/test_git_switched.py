@@ -1,5 +1,6 @@
 """A switch of branches that began before a landing and ends after it leaves nothing staged that nobody staged (law 3)."""
 
+import os
 import subprocess
 import time
 
@@ -103,3 +104,11 @@ def test_edit_made_after_such_a_switch_survives(tmp_path):
     look_again(bench, "the repair", old, new)
     assert listing(bench.path) == before
     assert not (bench.path / ".git/index.lock").exists()
+
+
+def test_a_fifo_in_the_place_of_what_is_remembered_is_not_waited_for(tmp_path):
+    bench, old, new = a_bench_of_the_persons(tmp_path)
+    remembered = bench.plumbing.repository.state_dir / "late-landings"
+    remembered.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(remembered)
+    assert advance(bench.plumbing, old, new, "landing") == Landed(new)

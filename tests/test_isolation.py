@@ -1,5 +1,6 @@
 """A gate must judge the workspace: neither the person's checkout, nor a copy that was installed once."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -148,3 +149,14 @@ def test_a_project_without_sources_has_no_canary(project):
     project.commit()
     assert "canary" not in project.run()
     assert project.statuses() == {"1": "merged"}
+
+
+def test_doctor_tells_which_gates_are_proven(calc):
+    activate(calc)
+    calc.write("calc.py", GOOD)
+    calc.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
+    calc.config(canary=True, gate=GATE)
+    calc.commit()
+    calc.run()
+    told = json.loads(calc.noface("doctor", "--json").stdout)["project"]
+    assert "proven on broken sources: check" in next(each["text"] for each in told if each["name"] == "isolation")

@@ -300,6 +300,23 @@ def test_a_reflection_is_asked_for_and_reaches_the_next_prompt(project):
     assert project.statuses() == {"7": "merged"}
 
 
+def test_a_folder_where_the_prompt_of_a_question_is_to_be_ends_nothing(project):
+    project.config(gate="test ! -e bad")
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("[retry]\n", "[retry]\nreflect = true\n"))
+    place = "$(dirname $NOFACE_ORDER_FILE)/ask-$n-reflection"
+    spoil = f"for n in 0 1 2; do mkdir -p {place}/prompt.md/full {place}/order.json/full; done"
+    project.play(
+        ("7", 1, [{"write": "bad", "text": "x"}, {"shell": spoil}]),
+        ("7", 1, says({"why": "I left bad behind", "plan": "remove it"}), "reflection"),
+        ("7", 2, [{"delete": "bad"}, {"write": "b.txt", "text": "b"}]),
+    )
+    project.issue(7)
+    project.commit()
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+
+
 def test_wider_paths_that_a_person_approved_have_other_issues_verified_again(project):
     wider = {"resolution": "expand", "paths": ["eight.txt"], "guidance": "needed", "recheck": ["8"]}
     roles(project, "resolver")

@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 from importlib import import_module
-from typing import Any
 
 import typer
 
@@ -156,11 +155,16 @@ def _wrapped(text: str, rest: str = "") -> str:
 
     room = os.get_terminal_size(sys.stderr.fileno()).columns or _ROOM
     lines = (
-        textwrap.wrap(line, room, subsequent_indent=rest or line[: len(line) - len(line.lstrip())], **_WHOLE_WORDS)
+        textwrap.wrap(
+            line,
+            room,
+            subsequent_indent=rest or line[: len(line) - len(line.lstrip())],
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         for line in text.split("\n")
     )
     return "\n".join("\n".join(each) for each in lines)
 
 
 _ROOM = 80
-_WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}

@@ -3,6 +3,7 @@
 from noface.core.failure import Failure
 from noface.core.gate import GateSpec
 from noface.core.inventory import Shortfall
+from noface.core.quoting import some
 from noface.core.taxonomy import FailureKind
 
 ALTERED = "judge-altered"
@@ -11,6 +12,7 @@ MISSING = "tests-missing"
 """The rule of a change on which tests that pass on main are missing."""
 
 _SHOWN_MAX = 10
+_NAME_CHARS_MAX = 200
 
 
 def altered(paths: tuple[str, ...], found: Failure) -> Failure:
@@ -73,5 +75,4 @@ def skipped(gate: GateSpec, names: tuple[str, ...]) -> Failure:
 
 
 def _few(names: tuple[str, ...]) -> str:
-    more = len(names) - _SHOWN_MAX
-    return ", ".join(names[:_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
+    return some(names, _SHOWN_MAX, _NAME_CHARS_MAX)

@@ -18,7 +18,7 @@ from noface.core.inventory import Inventory, Outcome, inventory, merged
 from noface.core.inventory_text import counted, told
 from noface.core.steady_names import joined, steady
 from noface.system.environment import Variables
-from noface.system.files import open_regular
+from noface.system.files import read_regular
 
 WRITTEN = "reports"
 """The folder in that of the reporters that the gate's processes write to."""
@@ -82,11 +82,8 @@ def _go_flags(values: Mapping[str, str]) -> str:
     if "GOFLAGS" in values:
         return values["GOFLAGS"]
     home = values.get("XDG_CONFIG_HOME") or f"{values.get('HOME', '')}/.config"
-    descriptor = open_regular(Path(values.get("GOENV") or f"{home}/go/env"))
-    if descriptor is None:
-        return ""
-    with os.fdopen(descriptor, "rb") as file:
-        lines = file.read(_GOENV_BYTES_MAX).decode(errors="replace").splitlines()
+    told = read_regular(Path(values.get("GOENV") or f"{home}/go/env"), _GOENV_BYTES_MAX) or b""
+    lines = told.decode(errors="replace").splitlines()
     return next((line.removeprefix("GOFLAGS=") for line in lines if line.startswith("GOFLAGS=")), "")
 
 
@@ -128,11 +125,8 @@ def _files(reports: Path) -> Iterator[Path | None]:
 
 
 def _read(path: Path, bytes_max: int) -> bytes | None:
-    descriptor = open_regular(path)
-    if descriptor is None:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(bytes_max) if os.fstat(descriptor).st_size <= bytes_max else None
+    data = read_regular(path, bytes_max + 1)
+    return data if data is not None and len(data) <= bytes_max else None
 
 
 def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:

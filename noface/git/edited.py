@@ -19,18 +19,23 @@ def edited(plumbing: Plumbing, tree: str, entries: Mapping[str, Entry | None]) -
     repository = plumbing.repository
     hub = make_hub(repository, repository.state_dir / "hubs" / "merge")
     index = hub / f"index-{os.urandom(8).hex()}"
-    nothing = "0" * len(plumbing.main())
-    gone = [f"0 {nothing}\t{path}\0" for path, entry in entries.items() if entry is None]
-    there = [f"{entry[0]} {entry[1]}\t{path}\0" for path, entry in entries.items() if entry is not None]
-    feed = "".join((*gone, *there)).encode("utf-8", "surrogateescape")
     try:
         extra = {"GIT_INDEX_FILE": str(index)}
         git = Git.sealed(str(hub), objects=str(repository.objects), identity=repository.identity, extra=extra)
         git.ask("read-tree", tree)
-        git.ask("update-index", "--replace", "-z", "--index-info", stdin=feed)
-        return git.ask("write-tree")
+        return with_entries(git, entries, len(plumbing.main()))
     finally:
         index.unlink(missing_ok=True)
+
+
+def with_entries(git: Git, entries: Mapping[str, Entry | None], id_length: int) -> str:
+    """Put these files into the index that `git` works with, None takes one away; return its tree."""
+    nothing = "0" * id_length
+    gone = [f"0 {nothing}\t{path}\0" for path, entry in entries.items() if entry is None]
+    there = [f"{entry[0]} {entry[1]}\t{path}\0" for path, entry in entries.items() if entry is not None]
+    feed = "".join((*gone, *there)).encode("utf-8", "surrogateescape")
+    git.ask("update-index", "--replace", "-z", "--index-info", stdin=feed)
+    return git.ask("write-tree")
 
 
 def stored(plumbing: Plumbing, text: str) -> str:

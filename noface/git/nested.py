@@ -6,7 +6,7 @@ import stat
 from enum import StrEnum
 from pathlib import Path
 
-from noface.system.files import open_regular
+from noface.system.files import read_regular
 
 _POINTER = b"gitdir:"
 _POINTER_BYTES_MAX = 8192
@@ -32,11 +32,7 @@ def nested_by(git: Path) -> Nested:
         return Nested.REPOSITORY  # it cannot be looked into: git may be able to
     if stat.S_ISLNK(status.st_mode):
         return Nested.REPOSITORY
-    descriptor = open_regular(git)
-    if descriptor is None:
-        return Nested.NONE
-    with os.fdopen(descriptor, "rb") as file:
-        text = file.read(_POINTER_BYTES_MAX)
-    if not text.startswith(_POINTER):
+    text = read_regular(git, _POINTER_BYTES_MAX)
+    if text is None or not text.startswith(_POINTER):
         return Nested.NONE
     return Nested.WORKTREE if _TO_WORKTREE.search(text) else Nested.REPOSITORY

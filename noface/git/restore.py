@@ -1,27 +1,19 @@
 """Puts files of a tree back to what they are elsewhere, in the object store alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from noface.core.attempt import FileChange
 from noface.core.protection import Protection
 from noface.git.command import Git
-from noface.git.edited import Entry, edited
+from noface.git.edited import Entry, edited, with_entries
 from noface.git.plumbing import Plumbing
 
 _ABSENT = "000000"
 
 
-def restored(git: Git, changes: tuple[FileChange, ...]) -> str:
-    """Take `changes` back in the index that `git` works with; return its tree."""
-    lines = []
-    for change in changes:
-        if change.old_mode == _ABSENT:
-            lines.append(f"0 {'0' * len(change.new_oid)}\t{change.path}")
-        else:
-            lines.append(f"{change.old_mode} {change.old_oid}\t{change.path}")
-    feed = "".join(line + "\0" for line in lines).encode("utf-8", "surrogateescape")
-    git.ask("update-index", "-z", "--index-info", stdin=feed)
-    return git.ask("write-tree")
+def restored(git: Git, changes: Sequence[FileChange]) -> str:
+    """Take `changes`, of which there is one at least, back in the index that `git` works with; return its tree."""
+    return with_entries(git, as_before(changes), len(changes[0].new_oid))
 
 
 def as_before(changes: Iterable[FileChange]) -> dict[str, Entry | None]:

@@ -22,6 +22,7 @@ from noface.git.forward import Move, carry_out, index_is_at, lock, lock_of, unlo
 from noface.git.mend import make_move
 from noface.git.plumbing import Plumbing
 from noface.git.worktrees import Worktree, checked_out, worktrees
+from noface.system.files import read_regular
 
 REMEMBERED_SECONDS = 600.0
 """How long after a landing a switch of branches may end that began before it."""
@@ -30,6 +31,7 @@ _UNDER_WAY_SECONDS = 0.1  # between an index's writing and HEAD's
 _LOOKS_SECONDS_MAX = 0.5
 _LOOK_AGAIN_SECONDS = 0.01
 _FIELDS = 3
+_BYTES_MAX = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +131,8 @@ def _file(plumbing: Plumbing) -> Path:
 
 
 def _read(plumbing: Plumbing) -> tuple[_Late, ...]:
-    try:
-        lines = _file(plumbing).read_text("ascii", "replace").splitlines()
-    except OSError:
-        return ()
-    return tuple(_parsed(lines))
+    told = read_regular(_file(plumbing), _BYTES_MAX) or b""
+    return tuple(_parsed(told.decode("ascii", "replace").splitlines()))
 
 
 def _parsed(lines: list[str]) -> Iterator[_Late]:

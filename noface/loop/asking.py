@@ -31,10 +31,11 @@ from noface.loop.agent_run import run_agent
 from noface.loop.boxes import fresh_place
 from noface.loop.lost_usage import lost_usage
 from noface.loop.order_file import order_document
+from noface.loop.own_files import put
 from noface.loop.prepare import prepare
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.failpoints import hit
-from noface.system.files import real_folder, write_atomic
+from noface.system.files import real_folder
 from noface.system.supervise import Canceller
 
 _ORIGINAL_MAX = 4000
@@ -144,8 +145,8 @@ def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> 
     give_git(slot, question.issue.id, start)
     directory = real_folder(Path(question.directory), shop.plumbing.repository.state_dir)
     place = fresh_place(slot.path, directory)
-    write_atomic(directory / "prompt.md", question.prompt, durable=False)
-    write_atomic(directory / "order.json", json.dumps(order_document(order), indent=1), durable=False)
+    put(directory / "prompt.md", question.prompt)
+    put(directory / "order.json", json.dumps(order_document(order), indent=1))
     hit("question_asked")
     run = run_agent(order, shop, place, cancel, tell)
     hit("question_answered")

@@ -32,11 +32,12 @@ from noface.loop.examine import Change
 from noface.loop.judge import judge
 from noface.loop.messages import attempt_message
 from noface.loop.order_file import order_document
+from noface.loop.own_files import put
 from noface.loop.own_values import own_values
 from noface.loop.prepare import prepare, setup_differs
 from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.failpoints import hit
-from noface.system.files import read_regular, real_folder, write_atomic
+from noface.system.files import read_regular, real_folder
 from noface.system.supervise import Canceller
 
 _WORK_FILE = "work.json"
@@ -103,16 +104,6 @@ def _mark(order: AttemptOrder, text: bytes) -> bytes:
     return hmac.new(order.seal.encode(), text, "sha256").hexdigest().encode()
 
 
-def _put(path: Path, data: str | bytes) -> None:
-    """Write a file of the attempt's, whatever a worker put in its place.
-
-    Not durable: after a power loss the attempt counts as interrupted, and its snapshot is kept all the same.
-    """
-    if path.is_dir() and not path.is_symlink():
-        remove(path)
-    write_atomic(path, data, durable=False)
-
-
 def _done_before(order: AttemptOrder, shop: Workshop) -> tuple[Work, Change] | None:
     """Return the recorded work with the change that its commits hold, None where it was cut off before."""
     work = read_work(order)
@@ -165,8 +156,8 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     give_git(slot, order.issue.id, order.start)
     directory = real_folder(Path(order.directory), shop.plumbing.repository.state_dir)
     place = fresh_place(slot.path, directory)
-    _put(directory / "prompt.md", order.prompt)
-    _put(directory / "order.json", json.dumps(order_document(order), indent=1))
+    put(directory / "prompt.md", order.prompt)
+    put(directory / "order.json", json.dumps(order_document(order), indent=1))
     hit("workspace_built")
     tell(Progress(order.issue.id, order.number, "agent", f"{order.model.name} is working"))
     hit("agent_started")
@@ -182,12 +173,12 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     changed = taken.changed or (order.by_person and bool(taken.snapshot.changes))
     work = Work(agent, masked_snapshot(taken.snapshot, shop.masker, own), taken.patch_hash, changed, said, notes)
     masked = shop.masker.patch(patch, MARK, own)
-    _put(directory / _PATCH_FILE, masked)
+    put(directory / _PATCH_FILE, masked)
     if taken.undone:
         undone = shop.masker.patch(taken.undone[:_PATCH_BYTES_MAX], MARK, own)
-        _put(directory / _UNDONE_FILE, undone)
+        put(directory / _UNDONE_FILE, undone)
     text = json.dumps(encode(work)).encode()
-    _put(directory / _WORK_FILE, _mark(order, text) + b"\n" + text)
+    put(directory / _WORK_FILE, _mark(order, text) + b"\n" + text)
     hit("snapshot_recorded")
     cut = len(patch) < len(taken.patch)
     return work, Change(taken.snapshot.changes, patch, masked, by_worker=changed, cut=cut)
@@ -242,5 +233,5 @@ def _finished(order: AttemptOrder, shop: Workshop, report: AttemptReport) -> Att
     proof = replace(report.proof, candidate=candidate) if report.proof is not None else None
     finished = replace(report, snapshot=replace(snapshot, commit=commit, candidate=candidate), proof=proof)
     finished = masked_report(finished, shop.masker)
-    _put(Path(order.directory) / "report.json", json.dumps(encode(finished), indent=1))
+    put(Path(order.directory) / "report.json", json.dumps(encode(finished), indent=1))
     return finished

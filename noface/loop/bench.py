@@ -13,6 +13,7 @@ from noface.core.fixing import only_checking
 from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.inventory import Inventory
 from noface.core.masked_records import masked_gate
+from noface.core.quoting import some
 from noface.core.taxonomy import FailureKind
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.run import GatePlace, log_name, log_names, run_gate
@@ -235,15 +236,13 @@ class Bench:
     def _changed_files(self, gate: GateSpec) -> Failure:
         """Return the failure of a gate that was green and left the tree other than it had it: it proves nothing."""
         written = self.traces.written
-        shown = ", ".join(written[:_SHOWN_MAX])
-        more = f" and {len(written) - _SHOWN_MAX} more" if len(written) > _SHOWN_MAX else ""
         with in_use(self.slot) as git:
             asked = ("diff-index", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", self.task.tree)
             patch = git.run(*asked).stdout[:_EXCERPT_BYTES_MAX].decode("utf-8", "replace")
         return Failure(
             _FAILED_AS[gate.kind],
-            f"it passed, but it changed files that it checks: {shown}{more}. What it proved is not what would land."
-            f" Commit what it writes, or {only_checking(gate.command)}",
+            f"it passed, but it changed files that it checks: {some(written, _SHOWN_MAX)}. What it proved is not what"
+            f" would land. Commit what it writes, or {only_checking(gate.command)}",
             rule=CHANGED_FILES,
             signature=f"{CHANGED_FILES}:{','.join(written)}",
             evidence=written[:_SHOWN_MAX],

@@ -23,6 +23,7 @@ from noface.loop.gating import run_gates
 from noface.loop.workshop import LANDING_SLOT
 from noface.system.environment import gate_environment
 from noface.system.files import read_regular
+from noface.system.programs import package_folders
 from noface.system.supervise import Canceller
 
 _FACT = "isolated"
@@ -31,7 +32,6 @@ _REMEMBERED_MAX = 200
 _PLACES_MAX = 5
 _INSTALLED = ("*.pth", "__editable__*", "*.egg-link", "*.dist-info/direct_url.json")
 _INSTALLED_BYTES_MAX = 1 << 20
-_PACKAGES = ("lib/python*/site-packages", "lib/python*/dist-packages", "Lib/site-packages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,9 @@ def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -
     red = _red(context, tree, tuple(left), cancel)
     found = [wanted[gate] for gate in left if gate in red]
     context.journal.fact(_FACT, json.dumps([*proven, *found][-_REMEMBERED_MAX:]))
-    return tuple(Leak(gate, places_of(context)) for gate in left if gate not in red)
+    leaking = [gate for gate in left if gate not in red]
+    places = places_of(context) if leaking else ()
+    return tuple(Leak(gate, places) for gate in leaking)
 
 
 def isolated(proven: str | None, gate: GateSpec, fingerprint: str) -> bool:
@@ -110,7 +112,7 @@ def places_of(context: RunContext) -> tuple[str, ...]:
     env = dict(gate_environment(shop.passed))
     roots = checkouts(shop.plumbing.repository, home_of(env))
     found = [f"the variable {name} ({value})" for name, value in env.items() if name != "PATH" and _names(value, roots)]
-    slot = shop.gate_slot(LANDING_SLOT).path
+    slot = shop.gate_folder(LANDING_SLOT)
     prefixes = [*environments(env, ("/",)), *(str(slot / path) for path in shop.setup.keep)]
     found += [place for prefix in dict.fromkeys(prefixes) for place in _installed(Path(prefix), roots, slot)]
     found += [place for path in shop.setup.keep for place in _links(slot / path, roots)]
@@ -128,7 +130,7 @@ def _names(text: str, roots: tuple[str, ...]) -> bool:
 
 def _installed(prefix: Path, roots: tuple[str, ...], slot: Path) -> Iterator[str]:
     """Yield what a Python environment has of a checkout, or a copy of what the workspace holds."""
-    for folder in (folder for pattern in _PACKAGES for folder in prefix.glob(pattern)):
+    for folder in package_folders(prefix):
         for path in sorted(path for pattern in _INSTALLED for path in folder.glob(pattern)):
             text = (read_regular(path, _INSTALLED_BYTES_MAX) or b"").decode("utf-8", "replace")
             if _names(text, roots):

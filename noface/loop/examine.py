@@ -28,13 +28,12 @@ from noface.core.suppressions import one_line, read_by
 from noface.core.tampering import is_code, is_test_file
 from noface.gates.secrets import scan, secret_failure
 from noface.git.blobs import BlobReader
-from noface.git.removal import remove
 from noface.git.strict import refused
 from noface.loop.outside_modules import outside_modules
+from noface.loop.own_files import put
 from noface.loop.reached import reached
 from noface.loop.secret_blobs import secrets_in_bytes
 from noface.loop.workshop import Workshop
-from noface.system.files import write_atomic
 
 _ABSENT = "000000"
 _REGULAR = ("100644", "100755")
@@ -71,9 +70,7 @@ def _in_the_patch(order: AttemptOrder, change: Change) -> Failure | None:
     found = scan(change.masked.decode("utf-8", "surrogateescape"))
     if not found.secrets:
         return None
-    path = Path(order.directory) / "diff.patch"
-    remove(path)  # a worker may have put a folder there
-    write_atomic(path, found.patch.encode("utf-8", "surrogateescape"), durable=False)
+    put(Path(order.directory) / "diff.patch", found.patch.encode("utf-8", "surrogateescape"))
     return secret_failure(found.secrets)
 
 

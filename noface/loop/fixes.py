@@ -5,6 +5,7 @@ from dataclasses import replace
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.failure import Failure
 from noface.core.gate import GateSpec
+from noface.core.quoting import some
 from noface.core.taxonomy import FailureKind
 from noface.git.held import held
 from noface.git.repo import hold_ref
@@ -39,22 +40,17 @@ def with_fixes(
     )
     changes = plumbing.diff(main, gated.fixed).changes
     snapshot = replace(snapshot, candidate=commit, candidate_tree=gated.fixed, changes=changes)
-    note = f"the gate {gate.name} changed {_few(written)}; that became part of the work"
+    note = f"the gate {gate.name} changed {some(written, _SHOWN_MAX)}; that became part of the work"
     report = replace(report, snapshot=snapshot, notes=(*report.notes, note))
     again = gate_tree(order, shop, gated.fixed, commit, main, cancel, tell, known=order.known_failures)
     if again is not None and again.fixed:
-        return report, replace(again, failure=_never_done(gate, _few(written)))
+        return report, replace(again, failure=_never_done(gate, some(written, _SHOWN_MAX)))
     return report, again
-
-
-def _few(paths: tuple[str, ...]) -> str:
-    more = len(paths) - _SHOWN_MAX
-    return ", ".join(paths[:_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
 def _not_its_own(gate: GateSpec, paths: tuple[str, ...]) -> Failure:
     message = (
-        f"gate {gate.name}: it changed files that the work does not touch: {_few(paths)}."
+        f"gate {gate.name}: it changed files that the work does not touch: {some(paths, _SHOWN_MAX)}."
         " Have main as this gate wants it first, or leave these files out of it"
     )
     return Failure(

@@ -7,6 +7,7 @@ from noface.core.classify.agent import without_changes
 from noface.core.failure import Failure
 from noface.core.gate import GateResult, Proof
 from noface.core.proof import all_hard_passed, worst
+from noface.core.quoting import some
 from noface.core.reported import of_report
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import AgentRun, ReportStatus
@@ -238,9 +239,8 @@ def _told_of_elsewhere(failure: Failure, places: tuple[str, ...]) -> Failure:
 
 
 def _places(places: tuple[str, ...]) -> str:
-    more = f" and {len(places) - _SHOWN_MAX} more" if len(places) > _SHOWN_MAX else ""
     kind = "a repository of its own" if len(places) == 1 else "repositories of their own"
-    return f"{', '.join(places[:_SHOWN_MAX])}{more}, {kind}"
+    return f"{some(places, _SHOWN_MAX)}, {kind}"
 
 
 def _too_many(files: int, most: int) -> Failure:

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from noface.core.canary import sources
@@ -12,6 +13,7 @@ from noface.git.plumbing import Plumbing
 _FILES_MAX = 200
 _READ_BYTES_MAX = 64 * 1024
 _ROUNDS_MAX = 6
+_KEPT_MAX = 8
 _GO_BY = (
     (r"\b(npm|pnpm|yarn|bun)\b", ("package.json",)),
     (r"\bg?make\b", ("GNUmakefile", "makefile", "Makefile")),
@@ -31,6 +33,7 @@ class Reached:
     text: str
 
 
+@lru_cache(maxsize=_KEPT_MAX)
 def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reached:
     """Return what of main the gates' commands name, and what the scripts among that name.
 

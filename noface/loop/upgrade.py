@@ -9,6 +9,7 @@ from noface.config.protected import INSTRUCTIONS, SELF_STARTING
 from noface.core.environment_rules import kept_from_gates
 from noface.core.gate import GateKind
 from noface.core.patterns import matches_any
+from noface.core.quoting import some
 from noface.loop.context import RunContext
 
 RULES = "3"
@@ -32,7 +33,7 @@ def _environment(context: RunContext) -> str:
     kept = kept_from_gates(os.environ, passed)
     if not kept:
         return ""
-    return f"gates no longer get {_few(kept)}: [[gates]] env_pass names what they need of it"
+    return f"gates no longer get {some(kept, _NAMES_SHOWN_MAX)}: [[gates]] env_pass names what they need of it"
 
 
 def _sandbox(context: RunContext) -> str:
@@ -47,7 +48,7 @@ def _protected(context: RunContext) -> str:
     found = tuple(path for path in plumbing.paths(plumbing.main()) if matches_any(path, always))
     if not found:
         return ""
-    return f"workers' edits of {_few(found)} are undone: `may_change` in an issue's file allows them"
+    return f"workers' edits of {some(found, _NAMES_SHOWN_MAX)} are undone: `may_change` in an issue's file allows them"
 
 
 def _isolation(context: RunContext) -> str:
@@ -64,8 +65,3 @@ _JUDGES = (
     "a gate that changes files of the work fails: `fixes = true` in its [[gates]] entry makes that part of the work",
     "work that is green only with its own tests or settings does not land: `may_change` in an issue's file allows it",
 )
-
-
-def _few(names: tuple[str, ...]) -> str:
-    more = len(names) - _NAMES_SHOWN_MAX
-    return ", ".join(names[:_NAMES_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")

@@ -108,6 +108,10 @@ class Workshop:
         """Return a workspace that no agent ever touches (law 11)."""
         return open_slot(self.plumbing.repository, self.slots_dir, f"gate-{name}", self.setup.keep)
 
+    def gate_folder(self, name: str) -> Path:
+        """Return where such a workspace lies, which another thread may be at work in."""
+        return self.slots_dir / f"gate-{name}"
+
     def markers(self, token: str) -> tuple[tuple[str, str], ...]:
         """Return the environment variables by which leftover processes are recognised."""
         return (("NOFACE_STATE", self.state_marker), ("NOFACE_TOKEN", token))

@@ -52,10 +52,14 @@ def _interpreter(program: str) -> tuple[str, ...]:
     return tuple(words[:1])
 
 
+def package_folders(prefix: Path) -> list[Path]:
+    """Return the folders in which a Python installation, or a virtual environment, has its packages."""
+    return [folder for pattern in _PACKAGES for folder in sorted(prefix.glob(pattern)) if folder.is_dir()]
+
+
 def _packages(program: str) -> list[tuple[str, int]]:
     """Return when packages were last added to a Python installation or removed from it; [] for other programs."""
     place = Path(program)
     if not place.name.startswith(("python", "pypy")):
         return []
-    folders = [folder for pattern in _PACKAGES for folder in place.parent.parent.glob(pattern)]
-    return sorted((str(folder), folder.stat().st_mtime_ns) for folder in folders if folder.is_dir())
+    return sorted((str(folder), folder.stat().st_mtime_ns) for folder in package_folders(place.parent.parent))

@@ -78,7 +78,6 @@ class Ground:
         database = Database.open(repository.state_dir / "state.db")
         stack.callback(database.close)
         chosen_settings = settings(config, repository, RunOptions())
-        self.messages: list[object] = []
         self.context: RunContext = make_context(
             repository, config, tracker, chosen_settings, database, lambda *_: None, stack
         )

@@ -104,93 +104,96 @@ def attach_pytest(config: ModuleType) -> None:
     """Have every session of pytest in this process reported. `config` is the module `_pytest.config`."""
     manager = config.PytestPluginManager
     consider_env = manager.consider_env
+    with _quiet:
+        for name in _FIRST:
+            config.hookimpl(tryfirst=True)(getattr(_Pytest, name))
+        for name in _LAST:
+            config.hookimpl(trylast=True)(getattr(_Pytest, name))
 
     @functools.wraps(consider_env)
     def considered(self: Any) -> None:
         consider_env(self)
         with _quiet:  # under a name of its own each time, which `-p no:…` cannot know
-            self.register(_pytest_plugin(config.hookimpl), f"noface-{os.urandom(8).hex()}")
+            self.register(_Pytest(), f"noface-{os.urandom(8).hex()}")
 
     manager.consider_env = considered
 
 
-def _pytest_plugin(hookimpl: Any) -> object:  # noqa: C901 - a class's methods
-    class Plugin:
-        def __init__(self) -> None:
-            self.run: Run | None = None
-            self.ended: dict[str, str] = {}
-            self.raised: set[tuple[str, str]] = set()
-            self.begun: set[str] = set()
+_FIRST = ("pytest_sessionstart", "pytest_runtest_makereport", "pytest_collectreport", "pytest_runtest_logreport")
+_LAST = ("pytest_sessionfinish",)
 
-        @hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
-        def pytest_sessionstart(self, session: Any) -> None:
-            with _quiet:
-                options = session.config.option
-                only_looks = any(
-                    getattr(options, name, False) for name in ("collectonly", "showfixtures", "show_fixtures_per_test")
-                )
-                inside = _runs_here() or hasattr(session.config, "workerinput") or "PYTEST_CURRENT_TEST" in os.environ
-                if not only_looks and not inside:
-                    root = getattr(session.config, "rootpath", None) or session.config.rootdir
-                    self.run = Run("pytest", str(root))
 
-        @hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
-        def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
-            with _quiet:
-                if call.when == "setup":
-                    self.raised -= {(item.nodeid, when) for when in ("setup", "call", "teardown")}
-                if call.excinfo is not None and not _is_skip(call.excinfo.value):
-                    self.raised.add((item.nodeid, call.when))
+class _Pytest:
+    """A plugin that writes down how the tests of one session ended. Its hooks are in _FIRST and _LAST."""
 
-        @hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
-        def pytest_collectreport(self, report: Any) -> None:
-            with _quiet:
-                if self.run is not None and report.outcome != "passed":
-                    self.run.write(id=report.nodeid, outcome=_FAILED if report.outcome == "failed" else _SKIPPED)
+    def __init__(self) -> None:
+        self.run: Run | None = None
+        self.ended: dict[str, str] = {}
+        self.raised: set[tuple[str, str]] = set()
+        self.begun: set[str] = set()
 
-        @hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
-        def pytest_runtest_logreport(self, report: Any) -> None:
-            with _quiet:
-                if self.run is not None:
-                    self.note(self.run, report)
+    def pytest_sessionstart(self, session: Any) -> None:
+        with _quiet:
+            options = session.config.option
+            only_looks = any(
+                getattr(options, name, False) for name in ("collectonly", "showfixtures", "show_fixtures_per_test")
+            )
+            inside = _runs_here() or hasattr(session.config, "workerinput") or "PYTEST_CURRENT_TEST" in os.environ
+            if not only_looks and not inside:
+                root = getattr(session.config, "rootpath", None) or session.config.rootdir
+                self.run = Run("pytest", str(root))
 
-        @hookimpl(trylast=True)  # type: ignore[untyped-decorator]
-        def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> None:
-            with _quiet:
-                if self.run is not None:
-                    whole = int(exitstatus) in {0, 1, 5} and len(self.begun) >= session.testscollected
-                    self.run.end(whole)
-                    self.run = None
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        with _quiet:
+            if call.when == "setup":
+                self.raised -= {(item.nodeid, when) for when in ("setup", "call", "teardown")}
+            if call.excinfo is not None and not _is_skip(call.excinfo.value):
+                self.raised.add((item.nodeid, call.when))
 
-        def note(self, run: Run, report: Any) -> None:
-            name = report.nodeid
-            if hasattr(report, "context") and type(report).__name__.lower() == "subtestreport":
-                said = report.context
-                values = ", ".join(f"{key}={value}" for key, value in said.kwargs.items())
-                shown = " ".join(filter(None, (f"[{said.msg}]" if said.msg else "", f"({values})" if values else "")))
-                ended = _FAILED if report.outcome == "failed" else _SKIPPED if report.outcome == "skipped" else _PASSED
-                run.write(id=f"{name}[{shown}]", outcome=ended)
-                return
-            if report.when == "setup":
-                self.ended.pop(name, None)
-                self.begun.add(name)
-            outcome = self.outcome(report)
-            if outcome is not None:
-                self.ended[name] = max(self.ended.get(name, outcome), outcome, key=_WORST_LAST.index)
-            if report.when not in {"setup", "call"} and name in self.ended:
-                run.write(id=name, outcome=self.ended.pop(name))
+    def pytest_collectreport(self, report: Any) -> None:
+        with _quiet:
+            if self.run is not None and report.outcome != "passed":
+                self.run.write(id=report.nodeid, outcome=_FAILED if report.outcome == "failed" else _SKIPPED)
 
-        def outcome(self, report: Any) -> str | None:
-            """Return how a phase ended, None where it says nothing of the test: a setup that went well, a rerun."""
-            if hasattr(report, "wasxfail") or report.outcome == "skipped":
-                return _SKIPPED if report.outcome != "failed" else _FAILED
-            if report.outcome == "failed":
-                return _FAILED
-            if report.outcome == "passed" and (report.nodeid, report.when) in self.raised:
-                return _FAILED  # the report was made to say otherwise
-            return _PASSED if report.outcome == "passed" and report.when == "call" else None
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        with _quiet:
+            if self.run is not None:
+                self.note(self.run, report)
 
-    return Plugin()
+    def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> None:
+        with _quiet:
+            if self.run is not None:
+                whole = int(exitstatus) in {0, 1, 5} and len(self.begun) >= session.testscollected
+                self.run.end(whole)
+                self.run = None
+
+    def note(self, run: Run, report: Any) -> None:
+        name = report.nodeid
+        if hasattr(report, "context") and type(report).__name__.lower() == "subtestreport":
+            said = report.context
+            values = ", ".join(f"{key}={value}" for key, value in said.kwargs.items())
+            shown = " ".join(filter(None, (f"[{said.msg}]" if said.msg else "", f"({values})" if values else "")))
+            ended = _FAILED if report.outcome == "failed" else _SKIPPED if report.outcome == "skipped" else _PASSED
+            run.write(id=f"{name}[{shown}]", outcome=ended)
+            return
+        if report.when == "setup":
+            self.ended.pop(name, None)
+            self.begun.add(name)
+        outcome = self.outcome(report)
+        if outcome is not None:
+            self.ended[name] = max(self.ended.get(name, outcome), outcome, key=_WORST_LAST.index)
+        if report.when not in {"setup", "call"} and name in self.ended:
+            run.write(id=name, outcome=self.ended.pop(name))
+
+    def outcome(self, report: Any) -> str | None:
+        """Return how a phase ended, None where it says nothing of the test: a setup that went well, a rerun."""
+        if hasattr(report, "wasxfail") or report.outcome == "skipped":
+            return _SKIPPED if report.outcome != "failed" else _FAILED
+        if report.outcome == "failed":
+            return _FAILED
+        if report.outcome == "passed" and (report.nodeid, report.when) in self.raised:
+            return _FAILED  # the report was made to say otherwise
+        return _PASSED if report.outcome == "passed" and report.when == "call" else None
 
 
 def _is_skip(error: BaseException) -> bool:
