@@ -1,18 +1,21 @@
-"""What the adapters read of every recorded run, exactly: its events, cost, tokens and session.
+"""What is read of every recorded run, exactly: its events, cost, tokens and session, and the verdict on it.
 
-`so_far` is what was known of its cost and tokens before its last line came.
+`so_far` is what was known of its cost and tokens before its last line came. A verdict is its kind, its rule, the line
+that decided (at least its beginning), and the rules that matched as well.
 
-`python tests/agent_golden.py` writes recordings/golden.json anew; look at its diff before you keep it.
+`python tests/agent_golden.py` writes recordings/golden.json and verdicts.json anew; look at their diff before you
+keep it.
 """
 
 import json
 from pathlib import Path
 
-from agent_recordings import CLIS, runs
+from agent_recordings import CLIS, runs, verdict
 
 from noface.agents.table import AGENTS
 
 FILE = Path(__file__).parent / "recordings" / "golden.json"
+VERDICTS = FILE.with_name("verdicts.json")
 _SHOWN_MAX = 100
 
 
@@ -33,11 +36,26 @@ def read(each):
     }
 
 
-def stored():
+def judge(each):
+    """Return the verdict on a run as JSON values: as its diff was, and as if nobody had looked at the diff."""
+    verdicts = [verdict(each, changed=each.edited), verdict(each)]
+    return [
+        [
+            each.kind and each.kind.value,
+            each.rule,
+            each.key_line[:_SHOWN_MAX],
+            [also.rule for also in each.also_matched],
+        ]
+        for each in (verdicts if verdicts[0] != verdicts[1] else verdicts[:1])
+    ]
+
+
+def stored(file=FILE):
     """Return what is stored of every run, by CLI and name."""
-    return json.loads(FILE.read_text("utf-8"))
+    return json.loads(file.read_text("utf-8"))
 
 
 if __name__ == "__main__":
-    golden = {cli: {each.name: read(each) for each in runs(cli)} for cli in CLIS}
-    FILE.write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    for file, look in ((FILE, read), (VERDICTS, judge)):
+        golden = {cli: {each.name: look(each) for each in runs(cli)} for cli in CLIS}
+        file.write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -3,10 +3,11 @@
 import json
 
 import pytest
-from agent_golden import read, stored
+from agent_golden import VERDICTS, judge, read, stored
 from agent_recordings import CLIS, evidence, run, runs
 
 GOLDEN = stored()
+JUDGED = stored(VERDICTS)
 EVERY = [each for cli in CLIS for each in runs(cli)]
 SONNET_USD = (3e-6, 15e-6)
 GPT4O_USD = (2.5e-6, 10e-6)
@@ -17,7 +18,13 @@ def test_events_cost_tokens_and_session_are_read_exactly(each):
     assert read(each) == GOLDEN[each.cli][each.name]
 
 
+@pytest.mark.parametrize("each", EVERY, ids=lambda each: f"{each.cli}-{each.name}")
+def test_a_verdict_has_its_rule_and_its_line_and_names_what_else_matched(each):
+    assert judge(each) == JUDGED[each.cli][each.name]
+
+
 def test_every_recording_has_its_stored_reading():
+    assert {cli: set(JUDGED[cli]) for cli in JUDGED} == {cli: set(GOLDEN[cli]) for cli in GOLDEN}
     assert {(cli, name) for cli in GOLDEN for name in GOLDEN[cli]} == {(each.cli, each.name) for each in EVERY}
     assert len(EVERY) == 222
 
