@@ -2,11 +2,13 @@
 
 gates.jsonl.xz: runs on tiny projects with one injected fault each; the label comes from the fault.
 more_gates.jsonl.xz: runs of other tools, recorded the same way, to see formats the first set does not have.
+verdicts.tsv: kind, rule and place of each run's verdict as they stand; `corpus_score.py --write` renews it.
 """
 
 import json
 import lzma
 import re
+import sys
 import time
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,6 +22,7 @@ from noface.gates.report import parse_report
 CORPUS = Path(__file__).parent / "corpus"
 GIVEN = "gates.jsonl.xz"
 MORE = "more_gates.jsonl.xz"
+VERDICTS = CORPUS / "verdicts.tsv"
 
 
 def decoded(text: str) -> str:
@@ -50,6 +53,15 @@ def evidence_of(record: dict[str, Any]) -> GateEvidence:
 @cache
 def verdicts(name: str) -> tuple[GateVerdict, ...]:
     return tuple(classify(evidence_of(record)) for record in load(name))
+
+
+def verdict_lines() -> list[str]:
+    """Kind, rule and place of every verdict, one line a recording."""
+    return [
+        "\t".join([record["id"], class_of(verdict), verdict.rule, verdict.location or "-"])
+        for name in (GIVEN, MORE)
+        for record, verdict in zip(load(name), verdicts(name), strict=True)
+    ]
 
 
 def class_of(verdict: GateVerdict) -> str:
@@ -119,6 +131,9 @@ def score(name: str) -> Score:
 
 
 def main() -> None:
+    if "--write" in sys.argv:
+        VERDICTS.write_text("\n".join(verdict_lines()) + "\n", "utf-8")
+        return
     for name in (GIVEN, MORE):
         started = time.perf_counter()
         figures = score(name)

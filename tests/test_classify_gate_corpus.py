@@ -3,7 +3,18 @@
 import json
 
 import pytest
-from corpus_score import CORPUS, GIVEN, MORE, evidence_of, load, plain, score, verdicts
+from corpus_score import (
+    CORPUS,
+    GIVEN,
+    MORE,
+    VERDICTS,
+    evidence_of,
+    load,
+    plain,
+    score,
+    verdict_lines,
+    verdicts,
+)
 
 from noface.core.classify import readers
 from noface.core.classify.gate import classify
@@ -43,6 +54,10 @@ def test_tools_outside_the_given_recordings_are_named_as_well():
 
 def test_the_decisive_line_is_the_one_a_person_would_name_in_four_of_five():
     assert score(GIVEN).key_line.share >= 0.80, score(GIVEN).key_line.wrong
+
+
+def test_kind_rule_and_place_of_every_verdict_are_as_recorded():
+    assert verdict_lines() == VERDICTS.read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize("name", [GIVEN, MORE])

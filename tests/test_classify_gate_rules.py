@@ -1,15 +1,20 @@
-"""Every rule of the tables, checked against the line of real output it carries."""
+"""Every rule of the tables, checked against the line of real output it carries and the recording it names."""
+
+import re
+from functools import cache
+from importlib.resources import files
 
 import pytest
+from corpus_score import GIVEN, MORE, evidence_of, load
 
-from noface.core.classify import families
 from noface.core.classify.context import context_of
 from noface.core.classify.evidence import GateEvidence
-from noface.core.classify.rules import NameRule, Rule
+from noface.core.classify.rules import FILES, NameRule, Rule, read_rules, rule_book
 from noface.core.classify.scan import scan
-from noface.core.classify.text import read_log
+from noface.core.classify.text import Log, read_log
 
-NAME_RULES = (*families.NAME_RULES, *families.LOOSE_NAME_RULES)
+RULES = rule_book().rules
+NAME_RULES = (*rule_book().test_names, *rule_book().loose_test_names)
 
 
 def found_by(rule: Rule, line: str) -> bool:
@@ -18,12 +23,12 @@ def found_by(rule: Rule, line: str) -> bool:
     return any(finding.rule == rule.name for finding in scan((rule,), log, context_of(evidence, log), frozenset()))
 
 
-@pytest.mark.parametrize("rule", families.RULES, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_a_rule_finds_its_own_recording(rule: Rule):
     assert found_by(rule, rule.example), rule.example
 
 
-@pytest.mark.parametrize("rule", families.RULES, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_a_rule_finds_nothing_in_a_passing_line(rule: Rule):
     assert not found_by(rule, "all 12 checks are fine")
 
@@ -36,14 +41,67 @@ def test_a_name_rule_reads_its_own_recording(rule: NameRule):
     assert any(literal in rule.example for literal in rule.needs)
 
 
+@cache
+def recordings() -> dict[str, GateEvidence]:
+    return {record["id"]: evidence_of(record) for name in (GIVEN, MORE) for record in load(name)}
+
+
+@cache
+def log_of(recording: str) -> Log:
+    return read_log(recordings()[recording].stdout, recordings()[recording].stderr)
+
+
+@pytest.mark.parametrize("rule", [r for r in RULES if r.recording], ids=lambda rule: rule.name)
+def test_a_rule_matches_in_the_recording_it_names(rule: Rule):
+    log = log_of(rule.recording)
+    assert scan((rule,), log, context_of(recordings()[rule.recording], log), frozenset())
+
+
+@pytest.mark.parametrize("rule", [r for r in NAME_RULES if r.recording], ids=lambda rule: rule.name)
+def test_a_name_rule_matches_in_the_recording_it_names(rule: NameRule):
+    assert any(
+        rule.regex.match(line) for line in log_of(rule.recording).lines if any(need in line for need in rule.needs)
+    )
+
+
+def test_every_table_of_the_folder_is_read_and_most_rules_name_a_recording():
+    folder = files("noface.core.classify").joinpath("gate_rules")
+    assert sorted(file.name for file in folder.iterdir()) == sorted(f"{name}.toml" for name in FILES)
+    assert sum(bool(rule.recording) for rule in RULES) >= 280
+
+
+ENTRY = "[[rules]]\nname = 'a.b'\nkind = 'TIMEOUT'\nneeds = ['x']\npattern = 'x'\nexample = 'x'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[rule]]\nname = 'a.b'\n", "t: unknown table 'rule'; expected rules or test_names"),
+        (ENTRY + "hint = 'x'\n", "t: rule 'a.b': unknown key 'hint'; expected some of name, kind, "),
+        ("[[rules]]\nkind = 'TIMEOUT'\n", "t: rule '(without a name)': name is missing"),
+        (ENTRY.replace("TIMEOUT", "TIMOUT"), "t: rule 'a.b': kind is 'TIMOUT': expected one of SYNTAX_ERROR, "),
+        (ENTRY.replace("['x']", "'x'"), "t: rule 'a.b': needs is 'x': expected a list of texts"),
+        (ENTRY.replace("['x']", "[]"), "t: rule 'a.b': needs is []: expected a list of texts"),
+        (ENTRY + "code = ['1']\n", "t: rule 'a.b': code is ['1']: expected a list of whole numbers"),
+        (ENTRY + "level = 'report'\n", "t: rule 'a.b': level is 'report': expected one of words, exit_code, "),
+        (ENTRY + "below = 1\n", "t: rule 'a.b': below is 1: expected true or false"),
+        (ENTRY.replace("pattern = 'x'", "pattern = ''"), "t: rule 'a.b': pattern is '': expected a text"),
+        ("[[test_names]]\nname = 'a'\nkind = 'TIMEOUT'\n", "t: test name 'a': unknown key 'kind'"),
+    ],
+)
+def test_an_entry_that_is_no_rule_is_an_error_that_names_it(text: str, message: str):
+    with pytest.raises(ValueError, match="^" + re.escape(message)):
+        read_rules(text, "t")
+
+
 def test_names_of_rules_are_unique_and_tell_the_tool():
-    names = [rule.name for rule in families.RULES]
+    names = [rule.name for rule in RULES]
     assert len(names) == len(set(names))
     assert all("." in name for name in names)
 
 
 def test_only_reports_and_readers_outrank_the_rules_of_a_table():
-    assert all(rule.level <= 5 for rule in families.RULES)
+    assert all(rule.level <= 5 for rule in RULES)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 The order of the evidence: report, runner's summary, compiler's diagnostics, stack trace, exit code, words.
 """
 
-from noface.core.classify import families
 from noface.core.classify.context import Context, context_of
 from noface.core.classify.counts import find_counts
 from noface.core.classify.decide import Decision, decide_failure
@@ -13,7 +12,7 @@ from noface.core.classify.exits import exit_findings, ran_out_of_time, timeout_l
 from noface.core.classify.names import failing_names
 from noface.core.classify.readers import READERS
 from noface.core.classify.report_reading import read_report
-from noface.core.classify.rules import Counts, Finding, Level, Reading
+from noface.core.classify.rules import Counts, Finding, Level, Reading, rule_book
 from noface.core.classify.scan import scan
 from noface.core.classify.signature import signature_of
 from noface.core.classify.text import Log, read_log
@@ -39,8 +38,8 @@ def classify(evidence: GateEvidence) -> GateVerdict:
     if ran_out_of_time(evidence):
         return _timed_out(evidence, log, findings, context)
     if evidence.exit_code == 0:
-        return _passed(log, counts, scan(families.NO_TESTS_RULES, log, context, owned))
-    findings = _specific(findings, scan(families.RULES, log, context, owned))
+        return _passed(log, counts, scan(rule_book().no_tests, log, context, owned))
+    findings = _specific(findings, scan(rule_book().rules, log, context, owned))
     findings += exit_findings(evidence, log)
     names = failing_names(log, [report, *readings], owned)
     decision = decide_failure(findings, counts, tests_failed=bool(report.failing))

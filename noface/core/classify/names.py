@@ -2,8 +2,7 @@
 
 import re
 
-from noface.core.classify.families import LOOSE_NAME_RULES, NAME_RULES
-from noface.core.classify.rules import NameRule, Reading
+from noface.core.classify.rules import NameRule, Reading, rule_book
 from noface.core.classify.text import Log
 
 NAMES_MAX = 200
@@ -25,7 +24,8 @@ def _from_log(log: Log, readings: list[Reading], owned: frozenset[int]) -> tuple
     for reading in readings:
         if reading.failing and reading.runner != "report":
             return _unique(list(reading.failing))
-    for source in (NAME_RULES, None, LOOSE_NAME_RULES):
+    book = rule_book()
+    for source in (book.test_names, None, book.loose_test_names):
         found = _numbered(log, owned) if source is None else _by_rules(source, log, owned)
         if found:
             return _unique([found[number] for number in sorted(found)])
