@@ -1,254 +1,25 @@
-"""A real project in a temporary folder: git repository, noface.toml, issues, a scripted worker, and noface run on it."""
+"""What all tests begin with: ordinary surroundings, the fixtures of a project, and nothing left at the end."""
 
-import contextlib
-import json
-import os
-import re
-import signal
-import sqlite3
-import subprocess
-import sys
-import time
 import uuid
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import settings
-from marked_processes import alive
-from warm_noface import WarmNoface
+from support.surroundings import take_ordinary_surroundings
+
+take_ordinary_surroundings()  # before anything takes a copy of the environment
+
+from support.git_ground import OPENED  # noqa: E402
+from support.processes import alive  # noqa: E402
+from support.project import Project  # noqa: E402
 
 # The same examples each time: what a change breaks must not hide behind luck, nor fail what it did not touch.
 # `pytest --hypothesis-profile=explore` draws new ones.
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=1000, deadline=None)
 settings.load_profile("same")
-
-_KEPT = re.compile(
-    "PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|LANG|LC_ALL|LC_CTYPE|VIRTUAL_ENV|LD_LIBRARY_PATH|PYENV_ROOT|RUSTUP_HOME"
-    "|CARGO_HOME|GOCACHE|GOPATH|GOROOT|JAVA_HOME|SSL_CERT_FILE|PYTHONPATH|PYTHONHOME|(PYTEST|COVERAGE).*"
-)
-
-
-def take_ordinary_surroundings() -> None:
-    """Make of this process, and so of all that the tests start, one that a plain shell has started.
-
-    A background job ignores SIGINT, nohup SIGHUP, and some start programs with signals blocked: children inherit all
-    of it. What this process ignores it goes on ignoring, but by a handler, which an exec sets back to the default.
-    SIGPIPE and SIGXFSZ are ignored by Python itself, which sees to its children. Of the environment what tools need
-    to work stays, not what changes what they print. Bytecode is written whatever the shell says: each of the many
-    starts of noface would compile it again, and pytest rewrite all tests at each run.
-    """
-    sys.dont_write_bytecode = False
-    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
-        if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, lambda _number, _frame: None)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    os.umask(0o022)
-    for name in [name for name in os.environ if not _KEPT.fullmatch(name)]:
-        del os.environ[name]
-
-
-take_ordinary_surroundings()
-
-GATE = "test ! -e bad && test -e a.txt"
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --disable-plugin-autoload"
-"""A gate that starts quickly, whatever plugins are installed beside the tests."""
-
-CONFIG = """\
-[[gates]]
-name = "check"
-command = "{gate}"
-canary = {canary}
-canary_reason = "it stands in for a project's own"
-
-[models.small]
-agent = "scripted"
-command = "{script}"
-tier = 1
-timeout = "60s"
-idle_timeout = "30s"
-
-[models.big]
-agent = "scripted"
-command = "{script}"
-tier = 2
-
-[retry]
-default_model = "small"
-escalation_model = "big"
-
-[sandbox]
-kind = "{sandbox}"
-
-[run]
-slots_dir = "{slots}"
-workers = {workers}
-"""
-
-
-@dataclass
-class Project:
-    """A repository at `path` with a scripted worker; every method acts as a person at the keyboard would."""
-
-    path: Path
-    folder: Path
-    env: dict[str, str] = field(default_factory=dict)
-    base: str = ""
-    warm: ClassVar = WarmNoface()
-    started: list["subprocess.Popen[str]"] = field(default_factory=list)
-
-    @property
-    def script(self) -> Path:
-        return self.folder / "script.toml"
-
-    @property
-    def state(self) -> Path:
-        return self.path / ".git" / "noface"
-
-    def git(self, *args: str, check: bool = True) -> str:
-        done = subprocess.run(
-            ["git", *args], cwd=self.path, env=self.environment(), capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0 or not check, f"git {args}: {done.stderr}"
-        return done.stdout.strip()
-
-    def write(self, name: str, text: str) -> Path:
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
-
-    def commit(self, message: str = "work") -> str:
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", message)
-        return self.git("rev-parse", "HEAD")
-
-    def issue(self, number: int | str, title: str = "", body: str = "", **front: Any) -> Path:
-        lines = [f"{key} = {json.dumps(value)}" for key, value in front.items()]
-        head = "+++\n" + "\n".join([f"title = {json.dumps(title or f'Issue {number}')}", *lines]) + "\n+++\n"
-        return self.write(f"issues/{number}-x.md", head + (body or "Do it."))
-
-    def play(self, *plays: tuple[Any, ...]) -> None:
-        """Tell the scripted worker: (issue or "*", attempt or 0, steps), and the role where it is asked something."""
-        blocks = []
-        for issue, attempt, steps, *role in plays:
-            shown = ", ".join(
-                "{ " + ", ".join(f"{k} = {json.dumps(v)}" for k, v in step.items()) + " }" for step in steps
-            )
-            as_role = f'role = "{role[0]}"\n' if role else ""
-            blocks.append(f'[[play]]\nissue = "{issue}"\nattempt = {attempt}\n{as_role}steps = [{shown}]\n')
-        self.script.write_text("\n".join(blocks))
-
-    def config(
-        self, extra: str = "", *, gate: str = GATE, workers: int = 1, sandbox: str = "none", canary: bool = False
-    ) -> None:
-        """Write noface.toml. Most gates here look at no source file, so that the canary would hold nothing of them."""
-        slots, flies = self.folder / "slots", str(canary).lower()
-        text = CONFIG.format(gate=gate, script=self.script, slots=slots, workers=workers, sandbox=sandbox, canary=flies)
-        self.write("noface.toml", text + extra)
-
-    def environment(self, **extra: str) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "NOFACE_", "PYTEST_"))}
-        home = {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder / "cache"), "COLUMNS": "80"}
-        return {**kept, **home, **self.env, **extra}
-
-    def noface(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "noface", *args],
-            cwd=self.path,
-            env=self.environment(**env),
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            timeout=180,
-            check=False,
-        )
-
-    def start(self, *args: str, **env: str) -> "subprocess.Popen[str]":
-        process = subprocess.Popen(
-            [sys.executable, "-m", "noface", *args],
-            cwd=self.path,
-            env=self.environment(**env),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-        )
-        self.started.append(process)
-        return process
-
-    def forked(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Run noface as `noface` does, without its imports where no variable of the test's own is in play.
-
-        What a test puts into noface's environment may be to be found in /proc, or not to be found there.
-        """
-        if (self.env.keys() | env.keys()) - {"NOFACE_FAILPOINT", "PATH"}:
-            return self.noface(*args, **env)
-        return self.warm.run([*args], str(self.path), self.environment(**env), timeout=180)
-
-    def run(self, *args: str, code: int = 0, **env: str) -> str:
-        done = self.forked("run", *args, **env)
-        assert done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
-        return done.stdout + done.stderr
-
-    def shown(self, *args: str) -> dict[str, Any]:
-        done = self.forked(*args, "--json")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    def statuses(self) -> dict[str, str]:
-        return {issue["id"]: issue["status"] for issue in self.shown("status")["issues"]}
-
-    def attempts(self, issue: str) -> list[dict[str, Any]]:
-        return self.shown("show", issue)["attempts"]
-
-    def prompt(self, issue: str, attempt: int) -> str:
-        return (self.state / "attempts" / issue / str(attempt) / "prompt.md").read_text()
-
-    def processes(self) -> list[int]:
-        """The processes that carry this project's marker."""
-        mark = f"NOFACE_STATE={self.state}".encode()
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    if mark in (entry / "environ").read_bytes().split(b"\0"):
-                        found.append(int(entry.name))
-                except OSError:
-                    continue
-        return found
-
-    def restarted(self) -> None:
-        """Let noface believe that the machine was started anew since its last run: a death is explained by that."""
-        with closing(sqlite3.connect(self.state / "state.db")) as database, database:
-            database.execute("UPDATE facts SET value = 'before' WHERE name = 'boot'")
-
-    def in_slots(self, name: str) -> Path:
-        """Wait until a worker or gate has written to a file of this name in a slot; the file."""
-
-        def found() -> Path | None:
-            try:
-                return next((path for path in (self.folder / "slots").rglob(name) if path.stat().st_size), None)
-            except OSError:  # what was listed is gone: slots are made, emptied and removed all the time
-                return None
-
-        return wait_for(found)
-
-    def end(self) -> None:
-        """End what a test has left at work; some of it may end by itself meanwhile."""
-        for process in self.started:
-            process.kill()
-            with process:  # closes its output and waits for it
-                pass
-        while left := self.processes():
-            for pid in left:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            time.sleep(0.01)
 
 
 @pytest.fixture
@@ -263,19 +34,8 @@ def token() -> Iterator[str]:
 def no_git_left() -> Iterator[None]:
     """End the git processes that a test's repositories have kept open."""
     yield
-    ground = sys.modules.get("test_git_ground")
-    while ground is not None and ground.OPENED:
-        ground.OPENED.pop().close()
-
-
-def wait_for(condition: Any, seconds: float = 120.0) -> Any:
-    """Poll until `condition()` is true; its value."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if value := condition():
-            return value
-        time.sleep(0.05)
-    raise AssertionError("it did not come true in time")
+    while OPENED:
+        OPENED.pop().close()
 
 
 @pytest.fixture

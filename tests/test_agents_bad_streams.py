@@ -4,7 +4,7 @@ import json
 import tracemalloc
 
 import pytest
-from agent_recordings import CLIS, run
+from support.agent_recordings import CLIS, run
 
 from noface.agents.base import ANSWER_MAX, LINE_BYTES_MAX, EventKind, Tail
 from noface.agents.table import AGENTS

@@ -3,11 +3,11 @@
 import json
 import os
 import tarfile
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import TESTS
 
 from noface.agents.base import AgentEvent, EventKind, Place
 from noface.agents.claude import ClaudeAgent
@@ -16,7 +16,7 @@ from noface.core.issue import Issue
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import ModelSpec
 
-RUNS = Path(__file__).parent / "recordings" / "claude" / "runs.tar.xz"
+RUNS = TESTS / "recordings" / "claude" / "runs.tar.xz"
 JUDGED_BY_GIT = {"NO_DIFF", "AGENT_CONFUSION"}
 """Kinds of runs that end well for claude: that nothing was edited only the diff can tell."""
 

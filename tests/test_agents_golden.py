@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from agent_golden import VERDICTS, judge, read, stored
-from agent_recordings import CLIS, evidence, run, runs
+from support.agent_golden import VERDICTS, judge, read, stored
+from support.agent_recordings import CLIS, evidence, run, runs
 
 GOLDEN = stored()
 JUDGED = stored(VERDICTS)

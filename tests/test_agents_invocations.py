@@ -237,3 +237,9 @@ def test_opencode_is_told_its_folder_its_title_and_to_tell_its_errors():
 def test_root_is_named_to_claude_alone_and_only_where_it_is_root():
     assert (dict(started("claude").env).get("IS_SANDBOX") == "1") is (os.geteuid() == 0)
     assert [cli for cli in CLIS if cli != "claude" and "IS_SANDBOX" in dict(started(cli).env)] == []
+
+
+def test_claude_code_s_own_tools_for_working_elsewhere_are_switched_off():
+    assert "--disallowedTools=EnterWorktree,ExitWorktree" in started("claude").argv
+    assert "Task" not in json.dumps(started("claude").argv)
+    assert not [cli for cli in AGENTS if cli != "claude" and "disallowed" in json.dumps(started(cli).argv)]

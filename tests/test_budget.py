@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from policy_story import POLICY, K, failed, history_of, passed
+from support.policy_story import POLICY, K, failed, history_of, passed
 
 from noface.core.actions import Block, FirstAttempt, Land, Review
 from noface.core.budget import Budget, Estimate, Estimates, Refusal, Seen, Spent, can_pay

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from policy_story import K, conflict, failed, interrupted, passed
+from support.policy_story import K, conflict, failed, interrupted, passed
 
 from noface.core.attempt import AttemptReport
 from noface.core.failure import Failure

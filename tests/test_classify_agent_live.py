@@ -1,7 +1,7 @@
 """noface run with programs that print what the real CLIs printed: the verdict reaches the attempt, and `noface why`."""
 
 import pytest
-from agent_recordings import run
+from support.agent_recordings import run
 
 MODEL = """
 [models.real]

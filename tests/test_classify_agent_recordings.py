@@ -1,7 +1,7 @@
 """The classifier of worker runs over everything that was recorded of the real CLIs."""
 
 import pytest
-from agent_recordings import CLIS, MISLABELLED, run, runs, verdict
+from support.agent_recordings import CLIS, MISLABELLED, run, runs, verdict
 
 from noface.agents.base import EventKind
 from noface.agents.table import AGENTS
@@ -132,7 +132,7 @@ def test_runs_without_a_label_are_told_apart_too(cli, name, kind):
 
 @pytest.mark.parametrize("cli", ["aider", "claude", "codex", "gemini", "mini", "opencode"])
 def test_what_a_run_consumed_is_read(cli):
-    from agent_recordings import evidence
+    from support.agent_recordings import evidence
 
     usage = evidence(run(cli, "success")).usage
     if cli != "mini":

@@ -4,9 +4,9 @@ import json
 from datetime import UTC
 
 import pytest
-from agent_recordings import CLIS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.agent_recordings import CLIS
 
 from noface.agents.base import EventKind, Place
 from noface.agents.table import AGENTS

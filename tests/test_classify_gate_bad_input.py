@@ -1,7 +1,7 @@
 """Bad input, odd endings, and the order of the evidence."""
 
 import pytest
-from corpus_score import class_of
+from support.corpus_score import class_of
 
 from noface.core.classify.evidence import GateEvidence, ReportCase, TestReport
 from noface.core.classify.gate import classify

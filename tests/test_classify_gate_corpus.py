@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from corpus_score import (
+from support.corpus_score import (
     CORPUS,
     GIVEN,
     MORE,

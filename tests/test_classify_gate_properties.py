@@ -5,9 +5,9 @@ import time
 from dataclasses import replace
 
 import pytest
-from corpus_score import GIVEN, class_of, evidence_of, load, verdicts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.corpus_score import GIVEN, class_of, evidence_of, load, verdicts
 
 from noface.core.classify.evidence import GateEvidence, ReportCase, TestReport
 from noface.core.classify.gate import classify

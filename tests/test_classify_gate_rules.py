@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 
 import pytest
-from corpus_score import GIVEN, MORE, evidence_of, load
+from support.corpus_score import GIVEN, MORE, evidence_of, load
 
 from noface.core.classify.context import context_of
 from noface.core.classify.evidence import GateEvidence

@@ -1,8 +1,8 @@
 """`noface approve` and `noface reject`: what a person's yes or no changes, and what they refuse."""
 
 import pytest
-from cli_story import usual_night
-from conftest import wait_for
+from support.cli_story import usual_night
+from support.processes import wait_for
 
 from noface.core.actions import FirstAttempt, Land, RequestApproval
 from noface.core.failure import Failure

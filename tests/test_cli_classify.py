@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from agent_recordings import CLIS, run, runs
+from support.agent_recordings import CLIS, run, runs
 
 PYTEST = """\
 F                                                                        [100%]

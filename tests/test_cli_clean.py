@@ -1,7 +1,7 @@
 """`noface clean`: what merged issues left behind goes, unmerged work and a person's own stay."""
 
 import pytest
-from cli_story import Story, red_test, write_issue
+from support.cli_story import Story, red_test, write_issue
 
 from noface.system.lock import RepositoryLock
 

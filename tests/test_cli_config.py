@@ -1,10 +1,10 @@
 """`noface config`: check, show, set, path, schema, example."""
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
+from support import ROOT
 
 from noface.config.load import load, parse
 
@@ -104,7 +104,7 @@ def test_path_schema_and_example_print_what_they_name(project):
     assert project.noface("config", "path").stdout == f"{project.path / 'noface.toml'}\n"
     schema = json.loads(project.noface("config", "schema").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
-    example = Path(__file__).parents[1] / "noface.toml.example"
+    example = ROOT / "noface.toml.example"
     assert project.noface("config", "example").stdout == example.read_text()
 
 

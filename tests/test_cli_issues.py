@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from cli_story import Story, usual_night, write_issue
+from support.cli_story import Story, usual_night, write_issue
 
 
 def test_the_backlog_comes_in_the_order_it_would_be_worked(project):

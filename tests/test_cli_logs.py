@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from cli_story import Story, red_test, write_issue
-from conftest import wait_for
+from support.cli_story import Story, red_test, write_issue
+from support.processes import wait_for
 
 from noface.core.actions import Diagnose
 from noface.core.attempt import AttemptReport

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_policy_table import policies
+from support.policies import policies
 
 from noface.cli.policies import breaker_rules
 from noface.cli.policies import policy as policy_of

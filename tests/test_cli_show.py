@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from cli_story import Story, red_test, usual_night, write_issue
+from support.cli_story import Story, red_test, usual_night, write_issue
 
 from noface.core.failure import Failure
 from noface.core.history import AdviceOutcome, Topic, Verdict

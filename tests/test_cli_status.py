@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from cli_story import Story, red_test, usual_night, write_issue
+from support.cli_story import Story, red_test, usual_night, write_issue
 
 from noface.core.taxonomy import IssueStatus
 from noface.core.worker_run import ReportStatus, WorkerReport

@@ -1,7 +1,7 @@
 """`noface unblock` and `noface retry`: what they change, and what they refuse."""
 
 import pytest
-from cli_story import usual_night, write_issue
+from support.cli_story import usual_night, write_issue
 
 
 @pytest.fixture

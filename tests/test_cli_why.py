@@ -1,7 +1,7 @@
 """`noface why`: the evidence chain of an attempt, from the lines that decided to what the next attempt was told."""
 
 import pytest
-from cli_story import Story, red_test, usual_night, write_issue
+from support.cli_story import Story, red_test, usual_night, write_issue
 
 from noface.core.actions import RetryWithFeedback
 from noface.core.failure import Failure

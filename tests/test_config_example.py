@@ -2,10 +2,10 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import jsonschema
 import pytest
+from support import ROOT
 
 from noface.config.example import render
 from noface.config.keys import Shape, all_sections, holds_names, section_at, sections
@@ -13,7 +13,7 @@ from noface.config.load import parse
 from noface.config.schema import json_schema
 from noface.config.settings import Config
 
-EXAMPLE = Path(__file__).parent.parent / "noface.toml.example"
+EXAMPLE = ROOT / "noface.toml.example"
 UNCOMMENTED = re.sub(r"^#(?! |$)|^#(?=  \")", "", render(), flags=re.MULTILINE)
 # A ladder is spelt in one of two ways.
 WITH_LADDER = re.sub(r"^escalation_model = .*\n", "", UNCOMMENTED, flags=re.MULTILINE)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import psutil
 import pytest
-from marked_processes import alive, wait_until
+from support import ROOT
+from support.processes import alive, wait_for
 
 from noface.core.worker_run import EndedBy
 from noface.system.supervise import Canceller, Command, Containment, Ladder, Launcher
 
-ROOT = Path(__file__).parent.parent
 UNTIL_KILLED = "sleep 1000"
 ORDINARY_USER = 65534
 
@@ -85,7 +85,7 @@ def test_the_kill_ladder_reaches_what_is_inside(run, tmp_path):
     script = "trap 'echo asked; exit 9' INT; touch ready; while :; do sleep 0.05; done"
 
     def end():
-        wait_until((tmp_path / "ready").exists)
+        wait_for((tmp_path / "ready").exists)
         cancel.cancel()
 
     threading.Thread(target=end).start()
@@ -96,7 +96,7 @@ def test_the_kill_ladder_reaches_what_is_inside(run, tmp_path):
 
 def test_killing_the_supervisor_ends_everything(launcher, tmp_path, token):
     def kill():
-        wait_until((tmp_path / "ready").exists)
+        wait_for((tmp_path / "ready").exists)
         child = psutil.Process(alive(token)[0])
         while child.ppid() != launcher.zygote_pid:
             child = child.parent()
@@ -116,7 +116,7 @@ def test_killing_the_supervisor_ends_everything(launcher, tmp_path, token):
     )
     ended = launcher.run(command)
     assert ended.ended_by is EndedBy.LOST
-    wait_until(lambda: alive(token) == [])
+    wait_for(lambda: alive(token) == [])
 
 
 LOOKING_UP = """

@@ -4,7 +4,7 @@ import json
 import signal
 
 import pytest
-from conftest import wait_for
+from support.processes import wait_for
 
 KILLED = -signal.SIGKILL
 

@@ -4,7 +4,7 @@ import sys
 from functools import partial
 
 import pytest
-from repair_ground import BROKEN, DOUBLE_TEST, PYTEST, contents, order_of, repair, small_project
+from support.repair_ground import BROKEN, DOUBLE_TEST, PYTEST, contents, order_of, repair, small_project
 
 
 @pytest.fixture

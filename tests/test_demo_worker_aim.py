@@ -4,7 +4,7 @@ import json
 from functools import partial
 
 import pytest
-from repair_ground import PYTEST, order_of, small_project
+from support.repair_ground import PYTEST, order_of, small_project
 
 from noface.demo.aim import aims
 from noface.demo.command import PytestCommand, find_node, parse_pytest

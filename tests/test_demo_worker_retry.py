@@ -8,7 +8,7 @@ import time
 from functools import partial
 
 import pytest
-from repair_ground import BROKEN, DOUBLE_TEST, PYTEST, order_of, repair, small_project
+from support.repair_ground import BROKEN, DOUBLE_TEST, PYTEST, order_of, repair, small_project
 
 from noface.demo.order import Earlier
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from repair_ground import BROKEN, DOUBLE_TEST, PYTEST, contents, order_of, repair, small_project
+from support.repair_ground import BROKEN, DOUBLE_TEST, PYTEST, contents, order_of, repair, small_project
 
 from noface.demo import forkserver
 from noface.demo.command import parse_pytest

@@ -6,9 +6,9 @@ import sqlite3
 import time
 
 import pytest
-from policy_story import K, decide, failed, interrupted, policy
-from test_store_spending import World
-from test_usage_live import (
+from support.policy_story import K, decide, failed, interrupted, policy
+from support.spending import (
+    World,
     answer,
     configure,
     ended_while_it_spends,

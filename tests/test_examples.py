@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support import ROOT
 
 from noface.config.load import load
 from noface.core.issue import Issue
 from noface.trackers.files import FilesTracker
 from noface.trackers.front_matter import FrontMatter
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = ROOT / "examples"
 CONFIGS = sorted(path.parent.name for path in EXAMPLES.glob("*/noface.toml"))
 
 # How to ask a program whether it is fit for work: rustup's cargo, say, may be there without a toolchain.

@@ -1,11 +1,10 @@
 """tests/FAULTS.md names a test for every fault, each of these tests exists, and no fault stands there twice."""
 
-import ast
 import re
-from functools import cache
-from pathlib import Path
 
-TESTS = Path(__file__).parent
+from support import TESTS
+from support.defined_tests import missing
+
 GROUPS = ("Crash", "Storage", "The user's repository", "Agent against git", "Agent as a process", "Gate", "Input")
 ROWS_MIN = 100
 CELLS = 3
@@ -28,14 +27,6 @@ def rows() -> list[tuple[str, ...]]:
     return [row for each in groups().values() for row in each]
 
 
-@cache
-def defined(name: str) -> frozenset[str]:
-    path = TESTS / name
-    if not path.exists():
-        return frozenset()
-    return frozenset(node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef))
-
-
 def test_every_group_of_faults_is_there():
     assert set(GROUPS) <= set(groups())
 
@@ -55,7 +46,7 @@ def test_no_fault_stands_there_twice():
 
 def test_every_test_that_is_named_exists():
     named = {test for row in rows() for test in NAMED.findall(row[-1])}
-    assert [f"{file}::{test}" for file, test in sorted(named) if test not in defined(file)] == []
+    assert missing(named) == []
 
 
 def test_nothing_but_tests_stands_in_the_last_column():

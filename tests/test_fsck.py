@@ -9,7 +9,7 @@ import time
 
 import jsonschema
 import pytest
-from conftest import wait_for
+from support.processes import wait_for
 
 from noface.views.schemas.table import published
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_git_ground import Canary, a_bench, a_repository, git, listing, write
+from support.git_ground import Canary, a_bench, a_repository, git, listing, write
 
 from noface.git.slots import checkout
 

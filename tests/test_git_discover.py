@@ -4,10 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from test_git_ground import ENV, Bench, a_bench, a_repository, git, listing, write
+from support import TESTS
+from support.git_ground import ENV, Bench, a_bench, a_repository, git, listing, write
 
 from noface.errors import UsageError
 from noface.git.command import Identity
@@ -212,7 +212,7 @@ NIGHT = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from test_git_ground import Bench, write
+from support.git_ground import Bench, write
 from noface.git.land import advance
 from noface.git.repo import Plumbing, discover
 bench = Bench(Path(sys.argv[1]), Path(sys.argv[1]).parent, Plumbing(discover(Path(sys.argv[1]))))
@@ -228,8 +228,7 @@ def test_a_whole_landing_works_from_inside_a_git_hook(tmp_path):
     night.write_text(NIGHT)
     hook = path / ".git/hooks/post-commit"
     hook.parent.mkdir(exist_ok=True)
-    here = Path(__file__).parent
-    hook.write_text(f"#!/bin/sh\nenv | grep GIT_ >'{tmp_path}/env'\n'{sys.executable}' '{night}' '{path}' '{here}'\n")
+    hook.write_text(f"#!/bin/sh\nenv | grep GIT_ >'{tmp_path}/env'\n'{sys.executable}' '{night}' '{path}' '{TESTS}'\n")
     hook.chmod(0o755)
     git(path, "-c", "core.logAllRefUpdates=true", "commit", "-q", "--allow-empty", "-m", "the hook runs")
     assert "GIT_INDEX_FILE" in (tmp_path / "env").read_text()

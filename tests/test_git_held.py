@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from test_git_ground import a_bench, git, write
+from support.git_ground import a_bench, git, write
 
 from noface.errors import RefLockedError
 from noface.git.held import held, held_merge

@@ -1,46 +1,29 @@
 """Main moves by compare-and-swap, with its files where it is checked out; all else of the person's stays (laws 1, 3)."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
-from test_git_ground import ENV, Canary, a_bench, git, listing, write
+from support.git_ground import ENV, Canary, a_bench, git, listing, write
+from support.landings import (
+    AFTER,
+    FILES,
+    LAND,
+    LANDING,
+    REMOVED,
+    land,
+    landing_that_pauses,
+    left,
+    plumbing_at,
+    the_bench,
+)
+from support.processes import wait_for
 
 from noface.errors import UsageError
-from noface.git.land import Held, Landed, Moved, _prepared, advance, landing
-
-FILES = {"a.txt": "a\n", "gone.txt": "gone\n", "type.txt": "type\n", "run.sh": "run\n", "d/x": "x\n", "mine.txt": "m\n"}
-LANDING = {"a.txt": "landed\n", "new/n.txt": "new\n", "type.txt": ("120000", "a.txt"), "run.sh": ("100755", "run\n")}
-REMOVED = ("gone.txt", "d/x")
-AFTER = {"a.txt": b"landed\n", "new/n.txt": b"new\n", "type.txt": "-> a.txt", "run.sh": b"run\n", "mine.txt": b"m\n"}
-
-
-def the_bench(tmp_path):
-    bench = a_bench(tmp_path, FILES)
-    return bench, bench.main, bench.merged(LANDING, remove=REMOVED)
-
-
-def land(bench, old, new):
-    return advance(bench.plumbing, old, new, "noface: land issue 7")
-
-
-def plumbing_at(path, main=""):
-    from noface.git.repo import Plumbing, discover
-
-    return Plumbing(discover(path, main))
-
-
-def left(path):
-    """Return what noface may have left behind in a git dir's top, or beside main's ref."""
-    names = {file.name for file in (path / ".git").iterdir()}
-    refs = {file.name for file in (path / ".git/refs/heads").rglob("*.lock")}
-    return {name for name in names | refs if "lock" in name} | {
-        file.name for file in (path / ".git/noface").iterdir() if "index" in file.name
-    }
+from noface.git.land import Held, Landed, Moved, _prepared, landing
 
 
 def everything_of_the_persons(path):
@@ -439,17 +422,6 @@ def test_landing_that_changes_no_file_lands(tmp_path):
     assert git(bench.path, "status", "--porcelain") == ""
 
 
-LAND = """
-import sys
-from pathlib import Path
-from noface.git.land import advance
-from noface.git.repo import Plumbing, discover
-plumbing = Plumbing(discover(Path(sys.argv[1]), "main"))
-sys.stdin.readline()
-print(type(advance(plumbing, sys.argv[2], sys.argv[3], "landing")).__name__)
-"""
-
-
 @pytest.mark.parametrize("checked_out", [True, False])
 def test_of_several_landings_that_race_exactly_one_lands(tmp_path, checked_out):
     bench = a_bench(tmp_path)
@@ -512,35 +484,6 @@ def test_the_persons_git_is_kept_out_while_files_move_and_stops_cleanly(tmp_path
         child.wait()
 
 
-def landing_that_pauses(tmp_path, bench, old, new, words, nth):
-    """Start a landing whose n-th git command with these words waits until `go` is there; wait until it does."""
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "git"
-    program.write_text(
-        f"""#!/bin/sh
-case "$*" in *"{words}"*)
-  echo >>'{tmp_path}/calls'
-  if [ "$(wc -l <'{tmp_path}/calls')" = {nth} ]; then
-    touch '{tmp_path}/waiting'; while [ ! -e '{tmp_path}/go' ]; do sleep 0.02; done
-  fi
-esac
-exec {shutil.which("git")} "$@"
-"""
-    )
-    program.chmod(0o755)
-    child = subprocess.Popen(
-        [sys.executable, "-c", LAND, bench.path, old, new],
-        env={**ENV, "PATH": f"{tmp_path / 'bin'}:{ENV['PATH']}"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    child.stdin.write("go\n")
-    child.stdin.flush()
-    wait_for((tmp_path / "waiting").exists)
-    return child
-
-
 def test_main_that_is_checked_out_while_its_ref_is_being_locked_holds_the_landing(tmp_path):
     bench, old, new = the_bench(tmp_path)
     git(bench.path, "checkout", "-q", "-b", "other")
@@ -581,13 +524,6 @@ def test_commit_made_after_the_last_look_is_never_lost(tmp_path):
     write(tmp_path, {"go": ""})
     assert child.communicate()[0] == "Moved\n"
     assert (bench.main, listing(bench.path), left(bench.path)) == (theirs, before, set())
-
-
-def wait_for(happened):
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock"])

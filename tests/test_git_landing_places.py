@@ -3,8 +3,8 @@
 import shutil
 
 import pytest
-from test_git_ground import Bench, a_bench, a_repository, git, listing, write
-from test_git_landing import AFTER, FILES, LANDING, REMOVED, land, plumbing_at, the_bench
+from support.git_ground import Bench, a_bench, a_repository, git, listing, write
+from support.landings import AFTER, FILES, LANDING, REMOVED, land, plumbing_at, the_bench
 
 from noface.git.land import Held, Landed
 

@@ -6,7 +6,7 @@ import signal
 from dataclasses import replace
 
 import pytest
-from test_git_ground import a_bench
+from support.git_ground import a_bench
 
 from noface.git.command import Git
 from noface.git.lookup import Lookup

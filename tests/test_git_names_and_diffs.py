@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_git_ground import ENV, a_bench, a_repository
+from support.git_ground import ENV, a_bench, a_repository
 
 from noface.errors import GitError
 from noface.git.command import Git

@@ -3,8 +3,8 @@
 import os
 
 import pytest
-from test_git_ground import a_bench, a_repository, git, listing, write
-from test_git_landing import land, landing_that_pauses, left
+from support.git_ground import a_bench, a_repository, git, listing, write
+from support.landings import land, landing_that_pauses, left
 
 from noface.git.land import Held, Landed
 from noface.git.obstacles import Obstacles

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_git_ground import a_bench, a_repository, git, listing, without_privilege, write
+from support import TESTS
+from support.git_ground import a_bench, a_repository, git, listing, without_privilege, write
 
 from noface.errors import GitError
 from noface.git.removal import mount_points, remove, remove_below, unlink_below
@@ -186,7 +187,7 @@ MOUNTED = """
 import subprocess, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from test_git_ground import a_bench, write
+from support.git_ground import a_bench, write
 from noface.errors import GitError
 from noface.git.removal import remove, remove_below
 from noface.git.slots import checkout, discard
@@ -216,7 +217,7 @@ def test_nothing_is_removed_from_a_bind_mount_in_a_slot(tmp_path, precious, plac
     unshare = ["unshare", *(() if os.geteuid() == 0 else ("--user", "--map-root-user")), "--mount"]
     if subprocess.run([*unshare, "mount", "--bind", tmp_path, tmp_path], check=False).returncode != 0:
         pytest.skip("this machine lets nobody mount anything, so no mount can be in the way")
-    command = [*unshare, sys.executable, "-c", MOUNTED, tmp_path, Path(__file__).parent, place]
+    command = [*unshare, sys.executable, "-c", MOUNTED, tmp_path, TESTS, place]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     tree = "['a.txt', 'src/b.txt', 'src/deep/c.txt']"

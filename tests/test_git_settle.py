@@ -11,8 +11,9 @@ from contextlib import suppress
 
 import psutil
 import pytest
-from test_git_ground import ENV, a_bench, git, listing, write
-from test_git_landing import landing_that_pauses
+from support.git_ground import ENV, a_bench, git, listing, write
+from support.landings import landing_that_pauses
+from support.processes import wait_for
 
 from noface.git.land import Held, Landed, Moved, advance
 from noface.git.settle import settle
@@ -355,18 +356,11 @@ def slow_filter(bench, path, tmp_path):
     write(bench.path, {".git/info/attributes": "b.txt filter=slow\n"})
 
 
-def wait_for(path):
-    deadline = time.monotonic() + 60
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path} never came"
-        time.sleep(0.01)
-
-
 def test_git_killed_while_it_writes_the_files_is_settled(tmp_path):
     bench, path, old, new = a_landing(tmp_path)
     slow_filter(bench, path, tmp_path)
     child = start("advance", bench, old, new)
-    wait_for(tmp_path / "started")
+    wait_for((tmp_path / "started").exists)
     below = psutil.Process(child.pid).children(recursive=True)
     child.kill()
     child.wait()
@@ -385,7 +379,7 @@ def test_git_that_outlives_noface_is_waited_for(tmp_path):
     bench, path, old, new = a_landing(tmp_path)
     slow_filter(bench, path, tmp_path)
     child = start("advance", bench, old, new)
-    wait_for(tmp_path / "started")
+    wait_for((tmp_path / "started").exists)
     child.kill()
     child.wait()
     results = []

@@ -5,10 +5,10 @@ import shutil
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
-from test_git_ground import a_bench, git, listing, write
+from support import TESTS
+from support.git_ground import a_bench, git, listing, write
 
 from noface.errors import GitError
 from noface.git.guard import alone
@@ -241,7 +241,7 @@ COUNTED = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from test_git_ground import Bench, write
+from support.git_ground import Bench, write
 from noface.git.land import advance
 from noface.git.refs import RefUpdate
 from noface.git.repo import Plumbing, discover
@@ -269,7 +269,7 @@ def test_no_step_starts_more_git_processes_than_it_should(tmp_path):
     bench = a_bench(tmp_path)
     folder, calls = counting(tmp_path)
     ended = subprocess.run(
-        [sys.executable, "-c", COUNTED, bench.path, Path(__file__).parent, calls],
+        [sys.executable, "-c", COUNTED, bench.path, TESTS, calls],
         env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,

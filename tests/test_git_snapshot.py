@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_git_ground import a_bench, listing, write
+from support import TESTS
+from support.git_ground import a_bench, listing, without_privilege, write
 
 from noface.git.refs import RefUpdate
 from noface.git.repo import hold_ref
@@ -371,7 +372,7 @@ WITHOUT_RIGHTS = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from test_git_ground import a_bench, listing, write
+from support.git_ground import a_bench, listing, write
 from noface.git.slots import checkout
 folder = Path(sys.argv[1])
 bench = a_bench(folder, {"a.txt": "a\\n", "src/b.txt": "b\\n", "src/deep/c.txt": "c\\n"})
@@ -391,10 +392,8 @@ print(sorted(listing(work)))
 
 
 def test_permissions_taken_away_lose_no_work_and_are_mended(tmp_path):
-    from test_git_ground import without_privilege
-
     ended = subprocess.run(
-        [*without_privilege(), sys.executable, "-c", WITHOUT_RIGHTS, str(tmp_path), str(Path(__file__).parent)],
+        [*without_privilege(), sys.executable, "-c", WITHOUT_RIGHTS, str(tmp_path), str(TESTS)],
         capture_output=True,
         text=True,
         check=False,

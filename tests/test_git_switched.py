@@ -5,7 +5,7 @@ import subprocess
 import time
 
 import pytest
-from test_git_ground import ENV, a_bench, git, listing, write
+from support.git_ground import ENV, a_bench, git, listing, write
 
 from noface.git.land import Landed, advance
 from noface.git.settle import settle, settle_forgotten

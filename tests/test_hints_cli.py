@@ -4,7 +4,7 @@ import json
 import tomllib
 
 import pytest
-from cli_story import Story, red_test, write_issue
+from support.cli_story import Story, red_test, write_issue
 
 from noface.core.attempt import PastAttempt
 from noface.core.issue import Issue

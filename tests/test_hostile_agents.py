@@ -15,8 +15,9 @@ import sys
 import termios
 
 import pytest
-from conftest import Project, wait_for
-from test_git_ground import Canary
+from support.git_ground import Canary
+from support.processes import wait_for
+from support.project import Project
 
 GITS = {
     "commits": "echo 1 > commits.txt; git add -A; git commit -qm 'mine, mine' --author 'Eve <eve@evil>'",

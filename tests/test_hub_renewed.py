@@ -4,7 +4,7 @@ import os
 import shutil
 
 import pytest
-from test_git_ground import Canary, a_bench, git, write
+from support.git_ground import Canary, a_bench, git, write
 
 from noface.git.hub import config_text, make_hub
 

@@ -3,7 +3,7 @@ import shutil
 import subprocess
 
 import pytest
-from reported_gate import run_plain, run_reported
+from support.reported_gate import run_plain, run_reported
 
 from noface.core.inventory import compared
 

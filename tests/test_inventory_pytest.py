@@ -1,7 +1,7 @@
 import sys
 
 import pytest
-from reported_gate import run_plain, run_reported
+from support.reported_gate import run_plain, run_reported
 
 from noface.core.inventory import compared
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from marked_processes import alive, wait_until
+from support.processes import alive, wait_for
 
 from noface.core.worker_run import EndedBy
 from noface.system import proctree
@@ -82,7 +82,7 @@ def shell(program):
 
 
 def first_line(path: Path) -> int:
-    wait_until(lambda: path.exists() and "\n" in path.read_text())
+    wait_for(lambda: path.exists() and "\n" in path.read_text())
     return int(path.read_text().split()[0])
 
 
@@ -162,7 +162,7 @@ def test_child_that_the_program_killed_itself_is_no_survivor(launcher, shell):
 def test_program_that_closes_stdout_and_hangs_is_ended(launcher, shell, tmp_path):
     stop = Canceller()
     thread, ended = in_background(launcher, shell("exec 1>&- 2>&-; touch closed; sleep 1000"), stop)
-    wait_until((tmp_path / "closed").exists)
+    wait_for((tmp_path / "closed").exists)
     stop.cancel()
     thread.join()
     assert ended[0].ended_by is EndedBy.CANCELLED
@@ -172,7 +172,7 @@ def test_stopped_program_is_ended(launcher, shell, out):
     stop = Canceller()
     thread, ended = in_background(launcher, shell("echo $$; kill -STOP $$"), stop)
     pid = first_line(out)
-    wait_until(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+    wait_for(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED)
     stop.cancel()
     thread.join()
     assert (ended[0].signal, ended[0].ended_by) == (signal.SIGKILL, EndedBy.CANCELLED)
@@ -191,13 +191,13 @@ with Launcher(namespaces=False) as launcher:
     launcher.run(Command(("bash", "-c", tree), "/", env, None, out, out, 1000.0, None, 1000))
 """
     noface = subprocess.Popen([sys.executable, "-c", script, token], cwd=tmp_path)
-    wait_until(lambda: (tmp_path / "out.log").exists() and "up" in (tmp_path / "out.log").read_text())
+    wait_for(lambda: (tmp_path / "out.log").exists() and "up" in (tmp_path / "out.log").read_text())
     zygote = psutil.Process(int((tmp_path / "zygote").read_text()))
-    wait_until(lambda: len(zygote.children(recursive=True)) >= 5)
+    wait_for(lambda: len(zygote.children(recursive=True)) >= 5)
     tree = [zygote, *zygote.children(recursive=True)]
     noface.kill()
     noface.wait()
-    wait_until(lambda: all(is_gone(process.pid) for process in tree))
+    wait_for(lambda: all(is_gone(process.pid) for process in tree))
 
 
 def test_killed_keeper_is_a_lost_command_and_leaves_nothing(launcher, shell, out, token):
@@ -209,14 +209,14 @@ def test_killed_keeper_is_a_lost_command_and_leaves_nothing(launcher, shell, out
     assert (ended[0].exit_code, ended[0].signal, ended[0].ended_by) == (None, None, EndedBy.LOST)
     assert "was killed" in ended[0].error
     assert alive(token) == []
-    wait_until(lambda: all(is_gone(process.pid) for process in strays))
+    wait_for(lambda: all(is_gone(process.pid) for process in strays))
     assert len(strays) == 3
 
 
 def test_without_keeper_and_zygote_the_marker_finds_what_is_left(launcher, shell, out, token):
     thread, ended = in_background(launcher, shell("setsid sleep 1000 & nohup sleep 1000 & echo $$; wait"))
     keeper = psutil.Process(first_line(out)).parent()
-    wait_until(lambda: len(keeper.children(recursive=True)) == 3)
+    wait_for(lambda: len(keeper.children(recursive=True)) == 3)
     os.kill(launcher.zygote_pid, signal.SIGKILL)
     keeper.kill()
     thread.join()
@@ -234,7 +234,7 @@ def test_stopped_keeper_is_given_up_and_what_it_watched_over_is_killed(shell, ou
         stop.cancel()
         thread.join()
         assert ended[0].ended_by is EndedBy.LOST
-        wait_until(lambda: all(is_gone(process.pid) for process in tree))
+        wait_for(lambda: all(is_gone(process.pid) for process in tree))
     assert len(tree) == 3
 
 

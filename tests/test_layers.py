@@ -3,7 +3,8 @@
 import ast
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from support import ROOT
+
 ROWS = """\
 cli
 loop | views

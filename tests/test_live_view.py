@@ -8,10 +8,10 @@ import time
 from dataclasses import replace
 
 import pytest
-from cli_story import Story, red_test, write_issue
-from live_screen import Terminal
 from rich.cells import cell_len
 from rich.console import Console, Group
+from support.cli_story import Story, red_test, write_issue
+from support.live_screen import Terminal
 
 from noface.agents.base import EventKind
 from noface.core.breaker import Breaker

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from conftest import wait_for
+from support.processes import wait_for
 
 from noface.core.masking import Masker
 from noface.core.secret_names import Secret

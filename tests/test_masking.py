@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import wait_for
+from support.processes import wait_for
 
 from noface.core.failure import Failure
 from noface.core.gate import GateResult, GateSpec

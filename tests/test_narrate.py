@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_story import Story, red_test, write_issue
+from support.cli_story import Story, red_test, write_issue
 
 import noface
 from noface.core.breaker import Breaker

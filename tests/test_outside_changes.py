@@ -1,6 +1,6 @@
 """What a person, or an agent, does to the repository while noface works is said, and landings of noface's own are not."""
 
-from test_git_ground import a_bench, git, write
+from support.git_ground import a_bench, git, write
 
 from noface.git.outside import differences, look_outside, main_moved
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from policy_story import (
+from support.policy_story import (
     ALONE,
     ISSUE,
     NOW,

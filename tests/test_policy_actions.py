@@ -4,7 +4,21 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from policy_story import ISSUE, LADDER, NOW, ROLES, K, conflict, decide, depends, failed, fails, passed, policy, said
+from support.policy_story import (
+    ISSUE,
+    LADDER,
+    NOW,
+    ROLES,
+    K,
+    conflict,
+    decide,
+    depends,
+    failed,
+    fails,
+    passed,
+    policy,
+    said,
+)
 
 from noface.core.actions import Action, Asking, Attempting, kind_of
 from noface.core.history import Topic

@@ -1,7 +1,7 @@
 """Who is asked before the next attempt, and what becomes of the answer: boundaries and open questions (rules 11, 12)."""
 
 import pytest
-from policy_story import LADDER, ROLES, K, blocked_by, decide, failed, fails, interrupted, policy, said
+from support.policy_story import LADDER, ROLES, K, blocked_by, decide, failed, fails, interrupted, policy, said
 
 from noface.core.actions import AddContext, Block, CallResolver, Escalate, Land, RequestApproval, RetryWithFeedback
 from noface.core.history import AdviceOutcome, Topic, Verdict

@@ -4,8 +4,8 @@ from typing import get_args
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from policy_story import TIER_OF, TIERS, K, failed
-from policy_worlds import ISSUES, POLICIES
+from support.policy_story import TIER_OF, TIERS, K, failed
+from support.policy_worlds import ISSUES, POLICIES
 
 from noface.core.actions import Action, Block, Land, RequestApproval, Review, WaitUntil
 from noface.core.attempt import PastAttempt

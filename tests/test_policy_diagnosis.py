@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from policy_story import NOW, ROLES, K, conflict, decide, failed, fails, policy, rungs, said
+from support.policy_story import NOW, ROLES, K, conflict, decide, failed, fails, policy, rungs, said
 
 from noface.core.actions import (
     AddContext,

@@ -1,7 +1,7 @@
 """The ladder of recovery as stories: which model works next, and when it is a stronger one (N11, L5, L14, law 9)."""
 
 import pytest
-from policy_story import ALONE, K, conflict, decide, failed, fails, interrupted, policy, rungs, same
+from support.policy_story import ALONE, K, conflict, decide, failed, fails, interrupted, policy, rungs, same
 
 from noface.core.actions import AddContext, Block, Escalate, ReduceScope, RetryWithFeedback, ThinkLonger
 from noface.core.ladder import Rung

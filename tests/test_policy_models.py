@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from policy_story import ISSUE, LADDER, POLICY, K, decide, failed, fails, rungs
+from support.policy_story import ISSUE, LADDER, POLICY, K, decide, failed, fails, rungs
 
 from noface.core.actions import FirstAttempt, RetryWithFeedback, ThinkLonger
 

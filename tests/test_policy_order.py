@@ -5,7 +5,7 @@ The rules and their numbers are those of the docstring of `core/policy.py`. Each
 
 from dataclasses import replace
 
-from policy_story import (
+from support.policy_story import (
     ALONE,
     ROLES,
     K,

@@ -4,9 +4,9 @@ from collections import Counter
 from typing import get_args
 
 from hypothesis import HealthCheck, given, settings
-from policy_story import K
-from policy_world import Decision
-from policy_worlds import STORIES
+from support.policy_story import K
+from support.policy_world import Decision
+from support.policy_worlds import STORIES
 
 from noface.core.actions import (
     Action,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from policy_story import ALONE, ISSUE, ROLES, K, conflict, decide, failed, fails, policy, said
+from support.policy_story import ALONE, ISSUE, ROLES, K, conflict, decide, failed, fails, policy, said
 
 from noface.core.actions import (
     Block,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from policy_story import ISSUE, NOW, K, conflict, decide, failed, fails, interrupted, passed, policy, said
+from support.policy_story import ISSUE, NOW, K, conflict, decide, failed, fails, interrupted, passed, policy, said
 
 from noface.core.actions import Block, Land, RequestApproval, RetrySame, RetryWithFeedback, Review, WaitUntil
 from noface.core.history import AdviceOutcome, Topic, Verdict

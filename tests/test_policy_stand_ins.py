@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from policy_story import ISSUE, NOW, TIER_OF, TIERS, K, conflict, decide, failed, fails, interrupted, policy
+from support.policy_story import ISSUE, NOW, TIER_OF, TIERS, K, conflict, decide, failed, fails, interrupted, policy
 
 from noface.core.actions import (
     AddContext,

@@ -1,7 +1,7 @@
 """`[retry.strategies]`: whatever may be configured for a kind of failure is what happens (L14)."""
 
 import pytest
-from policy_story import ALONE, NOW, ROLES, K, decide, failed, fails, policy
+from support.policy_story import ALONE, NOW, ROLES, K, decide, failed, fails, policy
 
 from noface.core.actions import (
     AddContext,

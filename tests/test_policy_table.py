@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.policies import LADDER, POLICY, TIERS, policies
 
 from noface.core.actions import (
     AddContext,
@@ -27,19 +28,15 @@ from noface.core.issue import Issue
 from noface.core.ladder import Rung
 from noface.core.policy import next_action
 from noface.core.policy_table import ATTEMPTS_MAX, course, path, table, terminal
-from noface.core.retry_policy import BreakdownRules, Policy, Roles
+from noface.core.retry_policy import Policy, Roles
 from noface.core.review_rules import ReviewRules
 from noface.core.simulated_failure import Repeats, Trouble
-from noface.core.strategies import Strategy, allowed
+from noface.core.strategies import Strategy
 from noface.core.taxonomy import Category, FailureKind
 from noface.loop.charging import charged
 
 K = FailureKind
-TIERS = (("haiku", 1), ("sonnet", 2), ("twin", 2), ("opus", 3))
-LADDER = (Rung("sonnet", 2, 2), Rung("opus", 3, 1), Rung("opus", 3, 5, think=True))
-POLICY = Policy(LADDER, TIERS)
 EVERYBODY = Roles("opus", "opus", "opus", "opus", "opus")
-MODELS = st.sampled_from([name for name, _ in TIERS])
 
 
 def told(steps):
@@ -217,37 +214,6 @@ def test_simulated_failures_are_charged_as_the_loop_charges_them():
             report = AttemptReport("t", "7", number, None, None, failure=attempt.failure)
             assert attempt.charged == trouble.charged(number - 1) == charged(report, past)
             past = (*past, attempt)
-
-
-@st.composite
-def policies(draw):
-    rungs = st.builds(
-        Rung,
-        model=st.just(""),
-        tier=st.just(0),
-        times=st.integers(1, 4),
-        think=st.booleans(),
-        answers=st.lists(st.sampled_from(FailureKind), max_size=2, unique=True).map(tuple),
-    )
-    ladder = [(draw(MODELS), rung) for rung in draw(st.lists(rungs, min_size=1, max_size=4))]
-    kinds = draw(st.lists(st.sampled_from(FailureKind), max_size=5, unique=True))
-    return Policy(
-        ladder=tuple(replace(rung, model=model, tier=dict(TIERS)[model]) for model, rung in ladder),
-        tiers=TIERS,
-        attempts_max=draw(st.integers(1, 8)),
-        block_after=draw(st.none() | st.integers(1, 4)),
-        transient_retries=draw(st.integers(0, 4)),
-        backoff_base_s=draw(st.floats(0, 100)),
-        alternatives=tuple(draw(st.lists(MODELS, max_size=4, unique=True))),
-        strategies=tuple((kind, draw(st.sampled_from(allowed(kind)))) for kind in kinds),
-        roles=Roles(*(draw(st.none() | MODELS) for _ in range(5))),
-        reflect=draw(st.booleans()),
-        strategies_max=draw(st.integers(1, 4)),
-        diagnose_after=draw(st.integers(1, 4)),
-        allow_skip=draw(st.booleans()),
-        breakdown=BreakdownRules(draw(st.booleans()), draw(st.integers(1, 4)), draw(st.integers(1, 4))),
-        review=ReviewRules(rounds_max=draw(st.integers(1, 5))),
-    )
 
 
 @given(policies(), st.booleans())

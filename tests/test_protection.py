@@ -1,7 +1,7 @@
 """What a worker cannot leave behind: files that run by themselves, and words that the next agent obeys."""
 
 import pytest
-from test_git_ground import a_bench, git, write
+from support.git_ground import a_bench, git, write
 
 from noface.config.protected import DEFAULT_PROTECTED
 from noface.core.issue import Issue

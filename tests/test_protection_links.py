@@ -1,7 +1,7 @@
 """What a person's git and main's own settings lead to: through links, included files, and the words of commands."""
 
 import pytest
-from test_git_ground import a_bench, git
+from support.git_ground import a_bench, git
 
 from noface.core.tree_links import Tree
 from noface.loop.protected_files import named_instructions, named_programs

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from test_policy_table import LADDER, POLICY, TIERS, policies
+from support.policies import LADDER, POLICY, TIERS, policies
 
 from noface.core.actions import Asking, Attempting, kind_of, topic_of
 from noface.core.attempt import PastAttempt

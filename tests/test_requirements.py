@@ -1,10 +1,10 @@
 """tests/REQUIREMENTS.md names a test for every row of the specifications, and each of these tests exists."""
 
-import ast
 import re
-from pathlib import Path
 
-TESTS = Path(__file__).parent
+from support import TESTS
+from support.defined_tests import missing
+
 ROWS = {"N": 16, "L": 14, "S": 9, "K": 10, "P": 10, "C": 5}
 NAMED = re.compile(r"(test_\w+\.py)::(test_\w+)")
 
@@ -15,10 +15,6 @@ def rows() -> dict[str, list[tuple[str, str]]]:
     return {row[1].strip(): NAMED.findall(row[3]) for row in cells}
 
 
-def defined(path: Path) -> set[str]:
-    return {node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
-
-
 def test_every_row_is_there_and_names_a_test():
     found = rows()
     assert set(found) == {f"{letter}{number}" for letter, most in ROWS.items() for number in range(1, most + 1)}
@@ -27,5 +23,4 @@ def test_every_row_is_there_and_names_a_test():
 
 def test_every_test_that_is_named_exists():
     named = {test for tests in rows().values() for test in tests}
-    missing = [f"{file}::{test}" for file, test in sorted(named) if test not in defined(TESTS / file)]
-    assert missing == []
+    assert missing(named) == []

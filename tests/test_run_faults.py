@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Project, wait_for
+from support.processes import wait_for
+from support.project import Project
 
 DAY_S = 86_400
 HALF = ("1", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}])

@@ -4,7 +4,7 @@ import json
 import sqlite3
 
 import pytest
-from conftest import PYTEST
+from support.project import PYTEST
 
 from noface.gates.run import comparable
 

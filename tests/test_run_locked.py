@@ -1,7 +1,7 @@
 """A lock of the person's git costs a run no landing: it waits and tries again, with an end (law 3)."""
 
 import pytest
-from conftest import wait_for
+from support.processes import wait_for
 
 from noface.core.issue import Issue
 from noface.loop.landing import PATIENCE_S, Entry

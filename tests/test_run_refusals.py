@@ -11,7 +11,8 @@ import sys
 import termios
 
 import pytest
-from conftest import PYTEST, wait_for
+from support.processes import wait_for
+from support.project import PYTEST
 
 
 def snapshot(project):

@@ -9,9 +9,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from cli_story import Story
 from jsonschema import Draft202012Validator
-from live_screen import Terminal
+from support.cli_story import Story
+from support.live_screen import Terminal
 
 import noface
 from noface.core.answers.report import EXAMPLE, SCHEMA, find_report

@@ -1,6 +1,6 @@
 """What a person commits to `noface/<id>` is never moved away: the issue waits, and `retry` builds on it (law 2)."""
 
-from conftest import wait_for
+from support.processes import wait_for
 
 BAD = [{"write": "bad", "text": "x"}, {"write": "mine.txt", "text": "worker\n"}]
 GATE = "test ! -e bad"

@@ -1,7 +1,7 @@
 """A known secret that no patch shows: in a file that git takes for binary, and beyond where the patch is cut (I12)."""
 
 import pytest
-from test_git_ground import a_bench, write
+from support.git_ground import a_bench, write
 
 from noface.core.masking import Masker
 from noface.core.secret_names import Secret

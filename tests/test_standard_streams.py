@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import Project
+from support.project import Project
 
 LOOKS = (["status"], ["status", "--json"], ["issues"], ["blocked"], ["show", "1"], ["logs", "1"], ["why", "1"])
 

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
+from support import TESTS
 
 from noface.errors import StoreError
 from noface.store.database import SCHEMA_VERSION, Database
@@ -38,7 +38,7 @@ def facts(database):
     return [row["name"] for row in database.rows("SELECT name FROM facts ORDER BY name")]
 
 
-SCHEMAS = Path(__file__).parent / "schemas"
+SCHEMAS = TESTS / "schemas"
 
 
 def columns(database):

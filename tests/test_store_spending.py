@@ -1,56 +1,12 @@
 """What models have used, read back from the rows of attempts and questions."""
 
 import pytest
+from support.spending import World
 
-from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.budget import Seen, Spent
-from noface.core.history import Advice, Topic
-from noface.core.issue import Backlog, Issue
-from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
+from noface.core.worker_run import Usage
 from noface.store.database import Database
-from noface.store.journal import Journal
-from noface.store.questions import Questions
-from noface.store.reader import Reader
-from noface.store.spending import NEWEST_MAX, Spending, UnderWay
-
-ISSUE = Issue("7", "Seven")
-
-
-class World:
-    """A database with attempts and questions of one issue."""
-
-    def __init__(self, database):
-        self.journal = Journal(database, "run-1")
-        self.journal.sync_backlog(Backlog((ISSUE,)), "f")
-        self.questions = Questions(database, self.journal)
-        self.spending = Spending(database)
-        self.reader = Reader(database)
-        self.number = 0
-
-    def start(self, model="small", *, think=False):
-        self.number += 1
-        spec = ModelSpec(model, "claude")
-        token = f"t{self.number}"
-        order = AttemptOrder("run-1", token, ISSUE, self.number, spec, "p", "m", "s", 0, "/d", (), think=think)
-        self.journal.attempt_started(float(self.number), order, epoch=0, prompt_hash="h", branch="b")
-
-    def end(self, cost=None, tokens_in=None, tokens_out=None):
-        agent = AgentRun(0, None, EndedBy.ITSELF, 1.0, Usage(cost, tokens_in, tokens_out))
-        report = AttemptReport(f"t{self.number}", "7", self.number, agent, None)
-        self.journal.attempt_finished(float(self.number), report, charged=True, notes=())
-
-    def attempt(self, model, *used):
-        self.start(model)
-        self.end(*used)
-
-    def ask(self, model):
-        return self.questions.asked(
-            1.0, "7", Topic.DIAGNOSIS, after=1, epoch=0, model=model, run_id="run-1", directory=""
-        )
-
-    def answer(self, question, model, cost=None, tokens=None):
-        advice = Advice(Topic.DIAGNOSIS, 1, model=model, cost_usd=cost, tokens=tokens)
-        self.questions.answered(2.0, question, "7", advice)
+from noface.store.spending import NEWEST_MAX, UnderWay
 
 
 @pytest.fixture

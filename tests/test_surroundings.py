@@ -4,11 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support import TESTS
 
-TESTS = Path(__file__).parent
 IGNORED = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT, signal.SIGCHLD, signal.SIGUSR1)
 
 

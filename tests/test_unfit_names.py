@@ -4,7 +4,7 @@ import os
 import shutil
 
 import pytest
-from test_git_ground import a_repository, git
+from support.git_ground import a_repository, git
 
 from noface.core.attempt import FileChange
 from noface.core.classify.diff import Diff, DiffLimits, examine

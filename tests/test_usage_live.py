@@ -3,13 +3,23 @@
 import json
 import os
 import signal
-import stat
 import tracemalloc
 from datetime import UTC, datetime
 
 import pytest
-from conftest import wait_for
-from live_screen import Terminal
+from support.live_screen import Terminal
+from support.spending import (
+    USED_USD,
+    answer,
+    configure,
+    ended_while_it_spends,
+    fed,
+    lines,
+    only_attempt,
+    program,
+    result,
+    spends_and_hangs,
+)
 
 from noface.agents.claude import ClaudeAgent
 from noface.agents.codex import CodexAgent
@@ -22,19 +32,6 @@ from noface.loop.run_watch import PATIENCE_S, CostLimit
 
 THREAD = "01a1f99b-d584-70b0-8d2c-252f2bbcce93"
 BEGAN = datetime.fromtimestamp(int(THREAD[:8] + THREAD[9:13], 16) / 1000, UTC)
-USED_USD = 2.1
-"""What 1,000,000 tokens read and 10,000 written cost at the prices of `configure`."""
-
-
-def answer(read=1_000_000, written=10_000, *, name="msg_1", ended=True, content=()):
-    usage = {"input_tokens": read, "cache_read_input_tokens": 0, "output_tokens": written}
-    message = {"id": name, "content": list(content), "usage": usage, "stop_reason": "tool_use" if ended else None}
-    return {"type": "assistant", "message": message}
-
-
-def result(cost):
-    told = {"subtype": "success", "is_error": False, "result": "Done.", "stop_reason": "end_turn"}
-    return {"type": "result", **told, "total_cost_usd": cost, "usage": {"input_tokens": 5, "output_tokens": 5}}
 
 
 def record(read, written, kind="token_usage_record", thread=THREAD):
@@ -47,55 +44,6 @@ def record(read, written, kind="token_usage_record", thread=THREAD):
 
 def rollout(home, day=BEGAN, thread=THREAD):
     return home / "sessions" / f"{day:%Y/%m/%d}" / f"rollout-2026-11-20T15-38-22-{thread}.jsonl"
-
-
-def lines(*entries):
-    return "".join(json.dumps(entry) + "\n" for entry in entries)
-
-
-def program(project, name, script):
-    """Put a program that poses as an agent on the project's PATH."""
-    path = project.folder / "bin" / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"#!/bin/sh\ncat > /dev/null\n{script}\n")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    project.env["PATH"] = f"{path.parent}:{os.environ['PATH']}"
-
-
-def spends_and_hangs(role="worker", edit="b.txt"):
-    """A script that says what it used and then hangs in this role, until it may go; else it edits and is done."""
-    say = f"echo '{json.dumps(answer())}'\nexec sleep 60"
-    done = f"echo done > {edit}\necho '{json.dumps(result(0.5))}'"
-    return f'if [ "$NOFACE_ROLE" = {role} ] && [ ! -e "$HOME/go" ]; then\n{say}\nfi\n{done}'
-
-
-def configure(project, model="", *, agent="claude", attempts=1, retry=""):
-    project.config()
-    text = (project.path / "noface.toml").read_text()
-    head, _, tail = text.partition("[models.small]")
-    prices = "usd_per_mtok_in = 2.0\nusd_per_mtok_out = 10.0"
-    ours = f'[models.small]\nagent = "{agent}"\ntier = 1\nidle_timeout = "50s"\n{prices}\n{model}\n\n'
-    rest = tail[tail.index("[retry]") :].replace(
-        'escalation_model = "big"', f"max_total_attempts = {attempts}\n{retry}"
-    )
-    project.write("noface.toml", head + ours + rest)
-    project.issue(1)
-    project.commit("configuration")
-
-
-def ended_while_it_spends(project, by, folder="1"):
-    """Start noface, and end it by a signal once its worker has said what it used; the exit code."""
-    log = project.state / "attempts" / "1" / folder / "agent.log"
-    with project.start("run") as process:
-        wait_for(lambda: log.exists() and "assistant" in log.read_text())
-        process.send_signal(by)
-        process.communicate(timeout=60)
-    return process.returncode
-
-
-def only_attempt(project):
-    (attempt,) = project.attempts("1")
-    return attempt
 
 
 # However a run ends
@@ -232,12 +180,6 @@ def test_a_limit_that_thinking_raised_is_told_as_such():
 
 
 # What is read of each agent
-
-
-def fed(reader, *entries):
-    reader.feed(lines(*entries).encode())
-    used = reader.used()
-    return used.cost_usd, used.tokens_in, used.tokens_out, used.tokens_cached
 
 
 def test_each_answer_of_claude_counts_once_and_by_its_newest_line():

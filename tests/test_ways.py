@@ -4,11 +4,11 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from support import TESTS
 
-WAYS = Path(__file__).parent / "ways"
+WAYS = TESTS / "ways"
 sys.path.insert(0, str(WAYS))
 
 from check import outcomes  # noqa: E402  # its folder is on the path from here on

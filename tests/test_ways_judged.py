@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import TESTS
 
-sys.path.insert(0, str(Path(__file__).parent / "ways"))
+sys.path.insert(0, str(TESTS / "ways"))
 
 from run import judged
 from table import Kind, projects

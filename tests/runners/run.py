@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from reported_gate import run_plain, run_reported
+from support.reported_gate import run_plain, run_reported
 
 from noface.core.inventory import compared
 

@@ -5,14 +5,15 @@ import tarfile
 from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cache
-from pathlib import Path
 
 from noface.agents.table import AGENTS
 from noface.agents.wall import named_zone
 from noface.core.classify.agent import classify
 from noface.core.classify.reset_times import WallClock
 
-FOLDER = Path(__file__).parent / "recordings"
+from . import TESTS
+
+FOLDER = TESTS / "recordings"
 CLIS = ("aider", "claude", "codex", "gemini", "mini", "opencode")
 RECORDED_AT = 1_795_188_600.0  # 2026-11-20 15:30 UTC
 CLOCK = WallClock(RECORDED_AT, UTC, named_zone)

@@ -1,9 +1,6 @@
 """Random policies, issues and worlds for the properties of the retry policy."""
 
 from hypothesis import strategies as st
-from policy_story import ISSUE, TIERS, K
-from policy_turns import Turn, Word
-from policy_world import Story
 
 from noface.core.history import AdviceOutcome
 from noface.core.issue import Issue
@@ -13,6 +10,10 @@ from noface.core.review_rules import ReviewRules, When
 from noface.core.strategies import allowed
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import BlockedReason
+
+from .policy_story import ISSUE, TIERS, K
+from .policy_turns import Turn, Word
+from .policy_world import Story
 
 TIER_OF = dict(TIERS)
 _STEPS = [(model, think) for model, _ in TIERS for think in (False, True)]

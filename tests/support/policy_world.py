@@ -6,9 +6,6 @@ anybody answers, each list over and over again, so that nothing ends by itself.
 
 from dataclasses import dataclass, field, replace
 
-from policy_story import NOW, TIER_OF, K
-from policy_turns import Turn, Word, report_of
-
 from noface.core.actions import (
     Action,
     Asking,
@@ -36,6 +33,9 @@ from noface.core.retry_policy import Policy
 from noface.core.review_rules import rejection
 from noface.core.taxonomy import Category
 from noface.loop.charging import charged
+
+from .policy_story import NOW, TIER_OF, K
+from .policy_turns import Turn, Word, report_of
 
 CUTS_MAX = 2
 """How often noface itself is interrupted in a story; every interruption is a person's doing."""

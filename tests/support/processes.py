@@ -4,14 +4,15 @@ import time
 
 import psutil
 
-DEADLINE_S = 60.0
 
-
-def wait_until(condition):
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
+def wait_for(condition, seconds=120.0, poll_s=0.02):
+    """Poll until `condition()` is true; its value."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(poll_s)
+    raise AssertionError("it did not come true in time")
 
 
 def alive(token):

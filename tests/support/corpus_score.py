@@ -19,7 +19,7 @@ from noface.core.classify.evidence import GateEvidence, GateVerdict
 from noface.core.classify.gate import classify
 from noface.gates.report import parse_report
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = Path(__file__).parents[1] / "corpus"
 GIVEN = "gates.jsonl.xz"
 MORE = "more_gates.jsonl.xz"
 VERDICTS = CORPUS / "verdicts.tsv"

@@ -3,18 +3,18 @@
 `so_far` is what was known of its cost and tokens before its last line came. A verdict is its kind, its rule, the line
 that decided (at least its beginning), and the rules that matched as well.
 
-`python tests/agent_golden.py` writes recordings/golden.json and verdicts.json anew; look at their diff before you
-keep it.
+`PYTHONPATH=tests python -m support.agent_golden` writes recordings/golden.json and verdicts.json anew; look at their
+diff before you keep it.
 """
 
 import json
-from pathlib import Path
-
-from agent_recordings import CLIS, runs, verdict
 
 from noface.agents.table import AGENTS
 
-FILE = Path(__file__).parent / "recordings" / "golden.json"
+from . import TESTS
+from .agent_recordings import CLIS, runs, verdict
+
+FILE = TESTS / "recordings" / "golden.json"
 VERDICTS = FILE.with_name("verdicts.json")
 _SHOWN_MAX = 100
 
