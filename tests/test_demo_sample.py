@@ -4,15 +4,16 @@ import os
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from noface.demo.catalogue import CATALOGUE, BugClass
-from noface.demo.draw import draw
-from noface.demo.project_files import PYPROJECT
+from noface.demo.catalogue import BugClass, catalogue, draw
 from noface.demo.sample import build, library
 
+CATALOGUE = catalogue()
 SEEDS = (0, 1, 7)
 
 
@@ -138,7 +139,8 @@ def write_project(directory, bugs):
             path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-    (directory / "pyproject.toml").write_text(PYPROJECT)
+    pyproject = resources.files("noface.demo") / "library/pyproject.toml.txt"
+    (directory / "pyproject.toml").write_text(pyproject.read_text())
     acceptance = directory / "acceptance"
     acceptance.mkdir()
     for bug in CATALOGUE:
@@ -159,6 +161,16 @@ def test_with_all_bugs_at_once_the_suite_stays_green_and_every_acceptance_file_i
     assert run_pytest(project, "tests").returncode == 0
     red = {name for outcome, name in outcomes(project, "acceptance") if outcome != "PASSED"}
     assert red == {f"test_{bug.name.replace('-', '_')}" for bug in CATALOGUE}
+
+
+def test_the_first_edits_pass_their_acceptance_tests_and_break_the_suite(tmp_path):
+    bugs = [replace(bug, wrong=bug.first) for bug in CATALOGUE if bug.kind is BugClass.FEEDBACK]
+    assert all(bug.wrong for bug in bugs)
+    project = write_project(tmp_path, bugs)
+    names = {f"test_{bug.name.replace('-', '_')}" for bug in bugs}
+    assert names <= {name for outcome, name in outcomes(project, "acceptance") if outcome == "PASSED"}
+    broken = {name for outcome, name in outcomes(project, "tests") if outcome != "PASSED"}
+    assert broken == {f"test_{bug.module}" for bug in bugs}
 
 
 def test_the_catalogue_is_large_enough_for_seeds_to_differ():

@@ -1,99 +1,87 @@
-"""The repair worker on small projects: what it changes, and what it says where it changes nothing."""
+"""The demonstration's scripted worker: what it plays depends on what noface gives it, and on nothing else."""
 
+import json
+import os
+import subprocess
 import sys
-from functools import partial
 
 import pytest
-from support.repair_ground import BROKEN, DOUBLE_TEST, PYTEST, contents, order_of, repair, small_project
+
+from noface.demo.catalogue import BugClass, catalogue
+from noface.demo.worker import edit_for, play
+
+
+def bug_of(kind):
+    return next(bug for bug in catalogue() if bug.kind is kind)
+
+
+def order_of(title, *failing_tests):
+    return {
+        "issue": {"id": "7", "title": title},
+        "earlier": [{"failing_tests": list(names)} for names in failing_tests],
+    }
 
 
 @pytest.fixture
-def project(tmp_path):
-    return partial(small_project, tmp_path)
+def checkout(tmp_path):
+    """A checkout that holds the wrong text of a bug."""
+
+    def make(bug):
+        path = tmp_path / bug.path
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"# before\n{bug.wrong}\n# after\n")
+        return path
+
+    return make
 
 
-def test_a_patch_changes_one_place_of_one_file(project):
-    root = project(files={"lib.py": BROKEN, "acceptance/test_7.py": DOUBLE_TEST})
-    before = contents(root)
-    summary, _ = repair(root, order_of(f"{PYTEST} acceptance/test_7.py"))
-    after = contents(root)
-    assert summary.startswith("patch found after ")
-    assert {name for name in after if after[name] != before.get(name)} == {"lib.py"}
-    assert after["lib.py"] == BROKEN.replace("n + n + 1", "n + n").encode()
+def test_the_script_of_each_class():
+    for bug in catalogue():
+        edits = [edit_for(bug, tier, informed=informed) for tier, informed in ((1, False), (1, True), (2, False))]
+        assert (
+            edits
+            == {
+                BugClass.ONE_EDIT: [bug.right] * 3,
+                BugClass.DEPENDENT: [bug.right] * 3,
+                BugClass.FEEDBACK: [bug.first, bug.right, bug.first],
+                BugClass.SECOND_TIER: [None, None, bug.right],
+                BugClass.OUT_OF_REACH: [None] * 3,
+            }[bug.kind]
+        )
 
 
-def test_where_nothing_is_found_the_tree_stays_untouched_and_the_summary_says_so(project):
-    test = "from lib import double\n\n\ndef test_double():\n    assert double(2) == 'four'\n"
-    root = project(files={"lib.py": BROKEN, "acceptance/test_7.py": test})
-    before = contents(root)
-    for tier in (1, 2):
-        summary, lines = repair(root, order_of(f"{PYTEST} acceptance/test_7.py"), tier)
-        assert summary.startswith("no patch found, no change made: ")
-        assert "best 0/1 tests pass" in summary
-        assert any(" candidates, best 0/1 tests pass" in line for line in lines)
-    assert contents(root) == before
+def test_the_edit_of_an_earlier_attempt_makes_way_for_the_better_one(tmp_path, checkout):
+    bug = bug_of(BugClass.FEEDBACK)
+    path = checkout(bug)
+    assert play(order_of(bug.title), 1, tmp_path) == f"edited {bug.path}"
+    assert path.read_text() == f"# before\n{bug.first}\n# after\n"
+    assert play(order_of(bug.title, ["tests/test_dates.py::test_x"]), 1, tmp_path) == f"edited {bug.path}"
+    assert path.read_text() == f"# before\n{bug.right}\n# after\n"
 
 
-def test_an_edit_that_brings_some_tests_to_pass_is_left_as_a_partial_patch(project):
-    test = "from lib import double, half\n\n\ndef test_double():\n    assert double(2) == 4\n\n\ndef test_half():\n    assert half(1) == 'a'\n"
-    root = project(files={"lib.py": BROKEN, "acceptance/test_7.py": test})
-    summary, _ = repair(root, order_of(f"{PYTEST} acceptance/test_7.py"))
-    assert summary.startswith("partial patch, 1/2 tests pass")
-    assert (root / "lib.py").read_text() != BROKEN
+def test_an_attempt_that_is_not_told_what_broke_changes_nothing_more(tmp_path, checkout):
+    bug = bug_of(BugClass.FEEDBACK)
+    checkout(bug)
+    play(order_of(bug.title), 1, tmp_path)
+    assert "no change made" in play(order_of(bug.title, []), 1, tmp_path)
 
 
-def test_the_issues_paths_keep_other_files_as_they_are(project):
-    files = {"lib.py": BROKEN, "other.py": "", "acceptance/test_7.py": DOUBLE_TEST}
-    root = project(files=files)
-    summary, _ = repair(root, order_of(f"{PYTEST} acceptance/test_7.py", paths=["other.py"]))
-    assert summary == "no patch found, no change made: the failing tests run no code that may be edited"
-    assert (root / "lib.py").read_text() == BROKEN
+def test_what_the_script_does_not_have_is_said(tmp_path, checkout):
+    assert "no change made" in play(order_of(bug_of(BugClass.OUT_OF_REACH).title), 2, tmp_path)
+    assert "has no issue 'Make coffee'" in play(order_of("Make coffee"), 2, tmp_path)
 
 
-def test_a_missing_function_ends_at_once(project):
-    root = project(
-        files={"lib.py": BROKEN, "acceptance/test_7.py": "from lib import gone\n\ndef test_gone():\n    gone()\n"}
-    )
-    summary, _ = repair(root, order_of(f"{PYTEST} acceptance/test_7.py"))
-    assert summary == "no patch found, no change made: the tests cannot be imported, which is beyond small edits"
-
-
-def test_a_function_that_loops_for_ever_can_be_repaired(project):
-    text = "def count(n):\n    steps = 0\n    while n > 0:\n        n += 1\n        steps += 1\n    return steps\n"
-    test = "from m import count\n\ndef test_count():\n    assert count(3) == 3\n"
-    root = project(files={"m.py": text, "tests/test_m.py": test})
-    summary, _ = repair(root, order_of(f"{PYTEST} tests/test_m.py"))
-    assert summary.startswith("patch found")
-    assert (root / "m.py").read_text() == text.replace("n += 1", "n -= 1", 1)
-
-
-def test_a_src_layout_with_tests_elsewhere_and_a_crlf_file(project):
-    files = {
-        "src/pkg/__init__.py": "",
-        "src/pkg/lib.py": BROKEN.replace("\n", "\r\n"),
-        "checks/unit/test_lib.py": DOUBLE_TEST.replace("from lib", "from pkg.lib"),
-    }
-    root = project(files={**files, "pyproject.toml": ""})
-    (root / "src/pkg/lib.py").write_bytes(BROKEN.replace("\n", "\r\n").encode())
-    summary, _ = repair(root, order_of(f"{PYTEST} checks/unit/test_lib.py::test_double -p no:cacheprovider"))
-    assert summary.startswith("patch found")
-    assert (root / "src/pkg/lib.py").read_bytes() == BROKEN.replace("n + n + 1", "n + n").replace("\n", "\r\n").encode()
-
-
-def test_a_command_that_is_not_pytest_is_run_as_it_stands(project):
-    check = "import lib\n\nlib_double = lib.double(2)\nassert lib_double == 4, 'double'\n"
-    root = project(files={"lib.py": BROKEN, "check.py": check})
-    summary, _ = repair(root, order_of(f"PYTHONPATH=. {sys.executable} check.py", paths=["lib.py"]))
-    assert summary.startswith("patch found")
-    assert contents(root).keys() == {"pyproject.toml", "lib.py", "check.py"}
-
-
-def test_without_accept_commands_it_says_so(project):
-    summary, _ = repair(project(files={"lib.py": BROKEN}), order_of(()))
-    assert summary == "no change made: the issue has no accept command, so there is no test to repair against"
-
-
-def test_tests_that_pass_already_are_left_alone(project):
-    root = project(files={"lib.py": BROKEN.replace(" + 1", ""), "tests/test_l.py": DOUBLE_TEST})
-    summary, _ = repair(root, order_of(f"{PYTEST} tests/test_l.py"))
-    assert summary == "no change made: the tests named in the order pass already"
+def test_an_order_that_noface_did_not_write_is_refused(tmp_path):
+    order = tmp_path / "order.json"
+    for text in ("{}", "[]", "no JSON", json.dumps(order_of(bug_of(BugClass.ONE_EDIT).title))):
+        order.write_text(text)
+        done = subprocess.run(
+            [sys.executable, "-m", "noface.demo.worker"],
+            cwd=tmp_path,
+            env={**os.environ, "NOFACE_ORDER_FILE": str(order)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert "not an order" in done.stderr

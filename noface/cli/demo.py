@@ -1,8 +1,14 @@
-"""`noface demo`: make a small real project with bugs, and run noface over it with the built-in worker."""
+"""`noface demo`: makes a small project with real bugs, runs noface over it with a scripted worker, and sums up."""
 
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import typer
+
+_LOG_LINES = 14
 
 
 def register(app: typer.Typer) -> None:
@@ -15,7 +21,60 @@ def demo(
     seed: int | None = typer.Option(None, "--seed", help="Draw other bugs from the catalogue."),
     json: bool = typer.Option(False, "--json", help="One event a line, as JSON."),
 ) -> None:
-    """Show noface at work on a small sample project: no key, no network, nothing canned."""
-    from noface.cli.demo_show import show
+    """Show noface at work on a small sample project, with a scripted worker: no key, no network."""
+    from noface.cli.night import run_night
+    from noface.cli.wiring import RunOptions
+    from noface.errors import EXIT_ATTENTION, EXIT_DONE
 
-    raise typer.Exit(show(directory, seed, as_json=json))
+    repository, issue_count = _make_sample(directory, seed)
+    if not json:
+        _introduce(repository, issue_count)
+    code = run_night(repository, None, RunOptions(), as_json=json)
+    if not json:
+        _sum_up(repository)
+    # An issue of the demonstration is meant to end blocked, so that "needs a person" is its success.
+    raise typer.Exit(EXIT_DONE if code == EXIT_ATTENTION else code)
+
+
+def _make_sample(directory: Path | None, seed: int | None) -> tuple[Path, int]:
+    """Return the folder of the new project, and how many issues it has."""
+    from noface.demo.sample import build
+    from noface.errors import NofaceError, UsageError
+
+    target = directory or Path(tempfile.mkdtemp(prefix="noface-demo-")) / "oddments"
+    try:
+        sample = build(target.absolute(), seed, sys.executable)
+    except ValueError as error:
+        raise UsageError(str(error), "For example: noface demo /tmp/oddments") from error
+    except RuntimeError as error:
+        raise NofaceError(f"the sample project could not be made: {error}") from error
+    return sample.directory, len(sample.issues)
+
+
+def _introduce(repository: Path, issue_count: int) -> None:
+    typer.echo(f"A small library with {issue_count} reported bugs stands in {repository}")
+    typer.echo("Its tests are green; each issue brings the failing test that reproduces its bug.")
+    typer.echo("The worker is a scripted stand-in, no language model: it plays back edits, not")
+    typer.echo("all of them right. What noface does with it, it would do with Claude Code.\n")
+
+
+def _sum_up(repository: Path) -> None:
+    from noface.git.locate import locate
+    from noface.store.database import Database
+    from noface.store.reader import Reader
+    from noface.views.demo_story import lines
+
+    database = Database.open(locate(repository).state_dir / "state.db")
+    try:
+        for line in lines(Reader(database)):
+            typer.echo(line)
+    finally:
+        database.close()
+    typer.echo("\nmain, as git tells it:")
+    log = ("log", "--first-parent", f"-{_LOG_LINES}", "--format=  %h %s", "main")
+    done = subprocess.run(["git", *log], cwd=repository, capture_output=True, text=True, check=False)
+    typer.echo(done.stdout.rstrip())
+    command = "noface" if shutil.which("noface") else str(Path(sys.argv[0]).absolute())
+    typer.echo(f"\nLook around:\n  cd {repository}")
+    for words in ("status", "blocked", "show ID"):
+        typer.echo(f"  {command} {words}")

@@ -1,6 +1,5 @@
-"""A sample project with real bugs, and a worker without a model that repairs some of them.
+"""A sample project with real bugs, and a scripted worker that plays the part of a coding agent in it.
 
-`sample.build` makes the repository; `python -m noface.demo.worker` is an ordinary `command` worker: search-based
-program repair, no key, no network. Nothing here imports the rest of noface, and the worker never imports the
-catalogue that the bugs are drawn from.
+`sample.build` makes the repository; `python -m noface.demo.worker` is an ordinary `command` worker without a key or a
+network. Bugs and edits are data (`catalogue.toml`, `library/`). Nothing here imports the rest of noface.
 """

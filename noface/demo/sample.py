@@ -1,20 +1,29 @@
 """Make the sample project: a small library with bugs, its test suite, and a backlog that reports the bugs."""
 
+import json
 import os
 import shlex
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from noface.demo.catalogue import Bug
-from noface.demo.draw import draw
-from noface.demo.project_files import GITIGNORE, PYPROJECT, README, issue_file, settings
+from noface.demo.catalogue import Bug, draw
 
 FIRST_ID = 101
 PACKAGE = "oddments"
 WORKER = "noface.demo.worker"
-_IDENTITY = {"NAME": "Demo", "EMAIL": "demo@localhost"}
+_LIBRARY = resources.files("noface.demo") / "library"
+_ISSUE = """\
++++
+{front}
++++
+
+{body}
+
+The acceptance test of this issue shows the problem; it has to pass, and the suite in `tests/` with it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +44,26 @@ def build(directory: Path, seed: int | None, python: str) -> Sample:
     directory.mkdir(parents=True, exist_ok=True)
     bugs = draw(seed)
     ids = {bug.name: str(FIRST_ID + number) for number, bug in enumerate(bugs)}
-    _git(directory, "init", "--quiet", "--initial-branch=main", "--template=")
+    git(directory, "init", "--quiet", "--initial-branch=main", "--template=")
     modules = library(bugs)
-    start = {"README.md": README, ".gitignore": GITIGNORE, "pyproject.toml": PYPROJECT}
-    _write(directory, {**start, **modules.pop("__init__")})
-    _commit(directory, "Start the project")
+    start = {"README.md": _text("README.md"), ".gitignore": _text("gitignore")}
+    start |= {"pyproject.toml": _text("pyproject.toml"), **modules.pop("__init__")}
+    write_files(directory, start)
+    commit(directory, "Start the project")
     for module, files in modules.items():
-        _write(directory, files)
-        _commit(directory, f"Add {module}")
+        write_files(directory, files)
+        commit(directory, f"Add {module}")
     for bug in bugs:
-        _write(directory, _reported(bug, ids, python))
-    _write(directory, {"noface.toml": settings(python, worker_command(python))})
-    _commit(directory, "Open the backlog")
+        write_files(directory, _report(bug, ids, python))
+    write_files(directory, {"noface.toml": _settings(python)})
+    commit(directory, "Open the backlog")
     return Sample(directory, tuple((ids[bug.name], bug.title, bug.kind.value) for bug in bugs))
 
 
 def library(bugs: tuple[Bug, ...]) -> dict[str, dict[str, str]]:
     """Return the library's files by module, with the wrong text of each bug in place of the right one."""
-    home = resources.files("noface.demo") / "library"
-    made: dict[str, dict[str, str]] = {}
-    for file in sorted((home / PACKAGE).iterdir(), key=lambda file: file.name):
+    modules: dict[str, dict[str, str]] = {}
+    for file in sorted((_LIBRARY / PACKAGE).iterdir(), key=lambda file: file.name):
         name = file.name.removesuffix(".txt")
         module = name.removesuffix(".py")
         text = file.read_text(encoding="utf-8")
@@ -63,15 +72,27 @@ def library(bugs: tuple[Bug, ...]) -> dict[str, dict[str, str]]:
                 if text.count(bug.right) != 1:
                     raise ValueError(f"bug {bug.name}: its right text occurs {text.count(bug.right)} times in {name}")
                 text = text.replace(bug.right, bug.wrong)
-        made[module] = {f"{PACKAGE}/{name}": text}
-        tests = home / "tests" / f"test_{name}.txt"
-        if tests.is_file():
-            made[module][f"tests/test_{name}"] = tests.read_text(encoding="utf-8")
-    return made
+        modules[module] = {f"{PACKAGE}/{name}": text}
+        if (_LIBRARY / "tests" / f"test_{file.name}").is_file():
+            modules[module][f"tests/test_{name}"] = _text(f"tests/test_{name}")
+    return modules
 
 
-def worker_command(python: str) -> str:
-    """Return the shell command of the built-in worker, without its tier.
+def _text(name: str) -> str:
+    return _LIBRARY.joinpath(f"{name}.txt").read_text(encoding="utf-8")
+
+
+def _settings(python: str) -> str:
+    """Return the text of noface.toml. JSON's strings are valid in TOML."""
+    worker = _worker_command(python)
+    text = _text("noface.toml").replace("@GATE@", json.dumps(f"{shlex.quote(python)} -B -m pytest -q tests"))
+    for tier in (1, 2):
+        text = text.replace(f"@TIER{tier}@", json.dumps(f"{worker} --tier {tier}"))
+    return text
+
+
+def _worker_command(python: str) -> str:
+    """Return the shell command of the worker, without its tier.
 
     `-I` keeps the checkout's files from being imported in the worker's place. A noface that is not installed but
     run from its folder is invisible to `-I`; its folder is then named in the command.
@@ -85,35 +106,54 @@ def worker_command(python: str) -> str:
     return shlex.join([python, "-I", "-c", code])
 
 
-def _reported(bug: Bug, ids: dict[str, str], python: str) -> dict[str, str]:
+def _report(bug: Bug, ids: dict[str, str], python: str) -> dict[str, str]:
+    """Return the issue that reports a bug, and its acceptance test."""
     number = ids[bug.name]
-    accept = f"{shlex.quote(python)} -B -m pytest -q acceptance/test_{number}.py"
-    depends_on = [ids[bug.needs]] if bug.needs else []
+    front = {
+        "title": bug.title,
+        "priority": bug.priority,
+        "labels": bug.labels,
+        "depends_on": [ids[bug.needs]] if bug.needs else [],
+        "paths": [bug.path],
+        "accept": [f"{shlex.quote(python)} -B -m pytest -q acceptance/test_{number}.py"],
+    }
     return {
         f"acceptance/test_{number}.py": bug.acceptance,
-        f"issues/{number}-{bug.name}.md": issue_file(bug, depends_on, f"{PACKAGE}/{bug.module}.py", accept),
+        f"issues/{number}-{bug.name}.md": _ISSUE.format(front=front_matter(front), body=bug.body),
     }
 
 
-def _write(directory: Path, files: dict[str, str]) -> None:
+def front_matter(values: Mapping[str, object]) -> str:
+    """Return TOML lines of an issue's front matter. JSON's escapes and lists are valid in TOML."""
+    return "\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
+
+
+def write_files(directory: Path, files: Mapping[str, str]) -> None:
+    """Write texts by relative path."""
     for name, text in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
 
-def _commit(directory: Path, message: str) -> None:
-    _git(directory, "add", "--all")
-    _git(directory, "commit", "--quiet", "--no-verify", "--message", message)
+def commit(directory: Path, message: str) -> None:
+    """Commit all that is there."""
+    git(directory, "add", "--all")
+    git(directory, "commit", "--quiet", "--no-verify", "--message", message)
 
 
-def _git(directory: Path, *arguments: str) -> None:
-    """Run git without anything of the user's configuration or of a git command that noface was started from."""
+def git(directory: Path, *arguments: str) -> str:
+    """Run git without anything of the user's configuration or of a git command that noface was started from.
+
+    Returns what it printed; raises RuntimeError where it fails.
+    """
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    env |= {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in _IDENTITY.items()}
+    for who in ("AUTHOR", "COMMITTER"):
+        env |= {f"GIT_{who}_NAME": "Demo", f"GIT_{who}_EMAIL": "demo@localhost"}
     done = subprocess.run(
         ["git", *arguments], cwd=directory, env=env, capture_output=True, text=True, errors="replace", check=False
     )
     if done.returncode != 0:
         raise RuntimeError(f"git {arguments[0]} failed in {directory}: {done.stderr.strip()}")
+    return done.stdout

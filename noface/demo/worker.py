@@ -1,55 +1,82 @@
-"""The built-in worker: search-based program repair, without a model, a key or a network.
+"""The demonstration's worker: a scripted stand-in for a coding agent, without a model, a key or a network.
 
     python -m noface.demo.worker --tier 1
 
-It knows nothing of the issue's prose. It runs the tests that the order's accept commands name, ranks the lines they
-run by suspicion (localise.py), changes the code by small edits (operators.py, wider_operators.py) and keeps the first
-edit that makes those tests pass (search.py). Tests that earlier attempts broke are added to what must pass. It is
-started like any other `command` worker: in a checkout, with the order in the file $NOFACE_ORDER_FILE.
+It finds no repair by itself: for each bug of the catalogue it knows its edits, and plays them back as a worker of its
+tier would come upon them, wrong ones and none at all among them. Which one it plays depends only on what noface gives
+it: the order in the file $NOFACE_ORDER_FILE, and the checkout that it is started in.
 
-It exits with 0 whether it found a patch or not, since noface judges by the diff; 2 means that it was misused.
+It exits with 0 whether it changed anything or not, since noface judges by the diff; 2 means that it was misused.
 """
 
 import argparse
+import json
 import os
-import signal
 import sys
 from pathlib import Path
+from typing import Any
 
-from noface.demo.order import Order, read_order
-from noface.demo.repair import Repair
+from noface.demo.catalogue import Bug, BugClass, catalogue
 
 EXIT_OK = 0
 EXIT_MISUSED = 2
+TIERS = (1, 2)
 
 
-def say(line: str) -> None:
-    """Print a line at once: the last one is shown live."""
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+def edit_for(bug: Bug, tier: int, *, informed: bool) -> str | None:
+    """Return the text that the worker puts in place of a bug, None for no change.
+
+    `informed`: the order names a test that an earlier attempt broke.
+    """
+    match bug.kind:
+        case BugClass.OUT_OF_REACH:
+            return None
+        case BugClass.SECOND_TIER if tier < TIERS[-1]:
+            return None
+        case BugClass.FEEDBACK if not informed:
+            return bug.first
+        case _:
+            return bug.right
+
+
+def play(order: dict[str, Any], tier: int, checkout: Path) -> str:
+    """Change the checkout as the script says, and return the worker's last words.
+
+    Raises KeyError and TypeError for an order that noface did not write.
+    """
+    title = order["issue"]["title"]
+    bug = next((bug for bug in catalogue() if bug.title == title), None)
+    if bug is None:
+        return f"no change made: the script has no issue {title!r}"
+    edit = edit_for(bug, tier, informed=any(one["failing_tests"] for one in order["earlier"]))
+    if edit is None:
+        return f"no change made: the script of tier {tier} has no edit for it"
+    path = checkout / bug.path
+    text = path.read_text(encoding="utf-8")
+    present = next((known for known in (bug.wrong, bug.first) if known and known in text), None)
+    if present is None or present == edit:
+        return f"no change made: {bug.path} holds the edit of the script already"
+    path.write_text(text.replace(present, edit), encoding="utf-8")
+    return f"edited {bug.path}"
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Read the order, repair the checkout in the working directory, and tell."""
-    parser = argparse.ArgumentParser(prog="noface.demo.worker", description="Mutation-based program repair.")
-    parser.add_argument("--tier", type=int, choices=(1, 2), default=1, help="1: one edit; 2: wider edits, and pairs")
+    """Do one attempt in the working directory, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="noface.demo.worker", description="A scripted stand-in for a coding agent.")
+    parser.add_argument("--tier", type=int, choices=TIERS, default=1, help="the part to play; 2 is the stronger one")
     tier: int = parser.parse_args(argv).tier
-    try:
-        order = _order()
-    except (OSError, ValueError) as problem:
-        sys.stderr.write(f"{problem}\n")
+    file = os.environ.get("NOFACE_ORDER_FILE")
+    if not file:
+        sys.stderr.write("NOFACE_ORDER_FILE is not set: noface starts this worker with its order in that file\n")
         return EXIT_MISUSED
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))  # so that the scratch copy is removed
-    say(f"search-based repair (no model), tier {tier}: issue {order.issue_id}, attempt {order.attempt}")
-    say(Repair(order, tier, Path.cwd(), say).run())
+    try:
+        order = json.loads(Path(file).read_bytes())
+        sys.stdout.write(f"scripted stand-in (no model), tier {tier}: issue {order['issue']['id']}\n")
+        sys.stdout.write(f"{play(order, tier, Path.cwd())}\n")
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        sys.stderr.write(f"not an order that this worker understands: {problem}\n")
+        return EXIT_MISUSED
     return EXIT_OK
-
-
-def _order() -> Order:
-    path = os.environ.get("NOFACE_ORDER_FILE")
-    if not path:
-        raise ValueError("NOFACE_ORDER_FILE is not set: noface starts this worker with its order in that file")
-    return read_order(Path(path))
 
 
 if __name__ == "__main__":

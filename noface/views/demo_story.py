@@ -29,14 +29,14 @@ Words = Callable[[sqlite3.Row, list[sqlite3.Row]], str | None]
 
 
 def _first(what: str, stories: list[Story], words: Words) -> Iterator[str]:
-    told = [(row, said) for row, attempts in stories if (said := words(row, attempts)) is not None]
-    if not told:
+    matches = [(row, sentence) for row, attempts in stories if (sentence := words(row, attempts)) is not None]
+    if not matches:
         yield f"  (none this time: {what})"
         return
-    row, said = told[0]
-    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+    row, sentence = matches[0]
+    more = f" (and {len(matches) - 1} more)" if len(matches) > 1 else ""
     yield f"  {what}{more}"
-    text = f"{row['id']}: {printable(said)}"
+    text = f"{row['id']}: {printable(sentence)}"
     yield from textwrap.wrap(text, _WIDTH, initial_indent="      ", subsequent_indent="      ")
 
 
