@@ -11,8 +11,7 @@ from noface.config.vocabulary import (
     is_kind,
     is_strategy,
 )
-from noface.core.strategies import Strategy, allowed, default_strategy
-from noface.core.taxonomy import Category, FailureKind
+from noface.core.taxonomy import Category, FailureKind, Strategy
 
 
 def test_the_kinds_are_those_of_the_taxonomy_in_its_order():
@@ -33,8 +32,8 @@ def test_a_rung_may_answer_every_kind_and_every_category():
 
 def test_each_kind_allows_what_the_core_allows_and_its_default_among_that():
     for kind in FailureKind:
-        assert allowed_strategies(kind.value) == allowed(kind), kind
-        assert default_strategy(kind) in allowed_strategies(kind.value), kind
+        assert allowed_strategies(kind.value) == kind.allowed, kind
+        assert kind.info.strategy in allowed_strategies(kind.value), kind
 
 
 def test_words_are_told_apart_from_what_is_none():

@@ -12,7 +12,7 @@ trackers | agents | gates | git | store | executors
 system
 core
 config
-errors
+errors | data
 """
 LEVEL = {name.strip(): row for row, line in enumerate(ROWS.splitlines()) for name in line.split("|")}
 IMPURE = {"os", "time", "random", "sqlite3", "asyncio", "subprocess", "threading", "socket", "pathlib", "shutil"}

@@ -32,8 +32,7 @@ from noface.core.actions import (
 )
 from noface.core.history import Topic, Verdict
 from noface.core.ladder import Rung
-from noface.core.strategies import Strategy
-from noface.core.taxonomy import Category
+from noface.core.taxonomy import Category, Strategy
 
 # Rule 1
 

@@ -6,7 +6,7 @@ from support.policy_story import LADDER, ROLES, K, blocked_by, decide, failed, f
 from noface.core.actions import AddContext, Block, CallResolver, Escalate, Land, RequestApproval, RetryWithFeedback
 from noface.core.history import AdviceOutcome, Topic, Verdict
 from noface.core.retry_policy import Roles
-from noface.core.strategies import Strategy
+from noface.core.taxonomy import Strategy
 from noface.core.worker_run import BlockedReason
 
 ASKING = policy(roles=ROLES, attempts_max=9)

@@ -19,7 +19,7 @@ from noface.core.actions import (
 from noface.core.history import AdviceOutcome, Topic
 from noface.core.ladder import Rung
 from noface.core.retry_policy import Roles
-from noface.core.strategies import Strategy
+from noface.core.taxonomy import Strategy
 
 DOCTOR = Roles(diagnoser="doctor")
 ASKING = policy(roles=DOCTOR, attempts_max=9)

@@ -5,7 +5,7 @@ from support.policy_story import ALONE, K, conflict, decide, failed, fails, inte
 
 from noface.core.actions import AddContext, Block, Escalate, ReduceScope, RetryWithFeedback, ThinkLonger
 from noface.core.ladder import Rung
-from noface.core.strategies import Strategy
+from noface.core.taxonomy import Strategy
 
 PATIENT = policy(ladder=(Rung("small", 1, 4), Rung("big", 2, 5)), attempts_max=9)
 USUAL = policy(ladder=(Rung("small", 1, 2), Rung("big", 2, 1), Rung("big", 2, 5, think=True)))

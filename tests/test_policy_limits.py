@@ -30,7 +30,6 @@ from noface.core.actions import (
     Review,
     ThinkLonger,
 )
-from noface.core.blocking import CLEARS_ITSELF
 from noface.core.budget import Estimates, Seen
 from noface.core.history import Topic
 from noface.core.ladder import Rung
@@ -98,13 +97,13 @@ def test_spent_money_is_not_given_anew_by_the_next_run_as_if_a_provider_had_come
     events = [failed(K.TEST_FAILURE, cost_usd=4.0), failed(kind, cost_usd=2.0)]
     blocked = decide(*events, policy=policy(issue_cost_usd_max=5.0))
     assert "$6.00 spent" in blocked.reason
-    assert blocked.kind not in CLEARS_ITSELF
+    assert not blocked.kind.category.external
 
 
 def test_used_up_attempts_are_not_given_anew_by_the_next_run_because_the_last_one_broke_its_environment():
     blocked = decide(*fails(4), failed(K.ENVIRONMENT, charged=True))
     assert "5 attempts are used up" in blocked.reason
-    assert blocked.kind not in CLEARS_ITSELF
+    assert not blocked.kind.category.external
 
 
 # What the next run may cost
@@ -183,4 +182,4 @@ def test_money_that_does_not_pay_for_a_stronger_model_is_not_blamed_on_a_provide
     rules = limited(5.0, small=1.0, big=3.0)
     blocked = decides(rules, *fails(2, cost_usd=2.0), failed(K.RATE_LIMITED, "big"))
     assert "may cost" in blocked.reason
-    assert blocked.kind not in CLEARS_ITSELF
+    assert not blocked.kind.category.external

@@ -38,7 +38,7 @@ from noface.core.actions import (
 )
 from noface.core.history import Topic
 from noface.core.ladder import Rung
-from noface.core.strategies import Strategy
+from noface.core.taxonomy import Strategy
 from noface.core.worker_run import BlockedReason
 
 LONG = policy(ladder=(Rung("small", 1, 20),), attempts_max=20, roles=ROLES)

@@ -17,8 +17,7 @@ from noface.core.actions import (
 from noface.core.history import AdviceOutcome, Topic
 from noface.core.ladder import Rung
 from noface.core.retry_policy import BreakdownRules, Roles
-from noface.core.strategies import Strategy
-from noface.core.taxonomy import Category
+from noface.core.taxonomy import Category, Strategy
 
 PLANNER = Roles(planner="planner")
 TWO_FILES = {"changed": ("a.py", "b.py")}

@@ -20,7 +20,7 @@ from noface.core.actions import (
 )
 from noface.core.ladder import Rung
 from noface.core.retry_policy import Roles
-from noface.core.strategies import Strategy
+from noface.core.taxonomy import Strategy
 
 TWINS = policy(alternatives=("small", "twin", "big", "bigtwin", "huge"), attempts_max=9)
 LATER = NOW + 600

@@ -19,8 +19,7 @@ from noface.core.actions import (
     WaitUntil,
 )
 from noface.core.history import Topic
-from noface.core.strategies import DEFAULT_BY_CATEGORY, Strategy, allowed, default_strategy
-from noface.core.taxonomy import Category
+from noface.core.taxonomy import Category, Strategy
 
 FIRST = {
     Strategy.FEEDBACK: RetryWithFeedback("small", "{kind}: once more, with feedback"),
@@ -48,7 +47,7 @@ def first(kind, strategy, **more):
 
 @pytest.mark.parametrize("strategy", FIRST)
 def test_a_strategy_answers_every_kind_it_is_allowed_for(strategy):
-    kinds = [kind for kind in K if strategy in allowed(kind) and kind.category is not Category.ENVIRONMENT]
+    kinds = [kind for kind in K if strategy in kind.allowed and kind.category is not Category.ENVIRONMENT]
     assert kinds
     for kind in kinds:
         action, expected = first(kind, strategy), FIRST[strategy]
@@ -60,7 +59,7 @@ def test_a_strategy_answers_every_kind_it_is_allowed_for(strategy):
 
 def test_the_resolver_is_asked_about_every_kind_that_he_may_be_configured_for():
     for kind in K:
-        if Strategy.RESOLVER in allowed(kind):
+        if Strategy.RESOLVER in kind.allowed:
             action = first(kind, Strategy.RESOLVER)
             assert isinstance(action, CallResolver), f"{kind} = resolver: {action.reason}"
             assert action.model == "judge"
@@ -68,7 +67,7 @@ def test_the_resolver_is_asked_about_every_kind_that_he_may_be_configured_for():
 
 @pytest.mark.parametrize("kind", [kind for kind in K if kind.category is Category.ENVIRONMENT])
 def test_nothing_but_a_block_is_allowed_for_the_environment(kind):
-    assert allowed(kind) == (Strategy.BLOCK,)
+    assert kind.allowed == (Strategy.BLOCK,)
     charged = failed(kind, charged=True)
     assert decide(charged, policy=policy(strategies=((kind, Strategy.BLOCK),))) == Block(
         kind, f"[retry.strategies] {kind} = block"
@@ -76,9 +75,8 @@ def test_nothing_but_a_block_is_allowed_for_the_environment(kind):
 
 
 def test_every_kind_s_default_is_allowed_for_it():
-    assert set(DEFAULT_BY_CATEGORY) == set(Category)
     for kind in K:
-        assert default_strategy(kind) in allowed(kind)
+        assert kind.info.strategy in kind.allowed
 
 
 def test_a_strategy_for_one_kind_leaves_the_others_alone():
@@ -113,6 +111,6 @@ def test_a_ladder_of_one_rung_has_nothing_to_escalate_to():
 
 @pytest.mark.parametrize("kind", TRANSIENT)
 def test_a_provider_s_failures_are_switched_away_from_unless_it_is_said_otherwise(kind):
-    assert default_strategy(kind) is Strategy.SWITCH
+    assert kind.info.strategy is Strategy.SWITCH
     assert isinstance(first(kind, Strategy.WAIT), WaitUntil)
     assert isinstance(first(kind, Strategy.BLOCK), Block)

@@ -31,8 +31,7 @@ from noface.core.policy_table import ATTEMPTS_MAX, course, path, table, terminal
 from noface.core.retry_policy import Policy, Roles
 from noface.core.review_rules import ReviewRules
 from noface.core.simulated_failure import Repeats, Trouble
-from noface.core.strategies import Strategy
-from noface.core.taxonomy import Category, FailureKind
+from noface.core.taxonomy import Category, FailureKind, Strategy
 from noface.loop.charging import charged
 
 K = FailureKind

@@ -22,8 +22,7 @@ from support.policy_story import (
 from noface.core.actions import AddContext, AwaitIssues, Block, CallResolver, RetrySame, RetryWithFeedback, WaitUntil
 from noface.core.history import AdviceOutcome, Topic
 from noface.core.ladder import Rung
-from noface.core.strategies import Strategy
-from noface.core.taxonomy import Category
+from noface.core.taxonomy import Category, Strategy
 from noface.core.worker_run import BlockedReason
 
 TRANSIENT = [kind for kind in K if kind.category is Category.TRANSIENT]

@@ -10,16 +10,16 @@ import pytest
 from markdown_it import MarkdownIt
 
 from noface.config.protected import DEFAULT_PROTECTED
-from noface.core.actions import Attempting
+from noface.core.actions import Attempting, action_instruction
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
-from noface.core.instructions import INSTRUCTIONS, NEVER_TOLD, STRATEGY_INSTRUCTIONS
 from noface.core.issue import Issue
 from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
 from noface.core.prompt_samples import samples
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.prompts import render
-from noface.core.taxonomy import Category, FailureKind
+from noface.core.taxonomy import Category, FailureKind, instruction_for, reaches_workers
+from noface.data import table
 from noface.loop.templates_folder import built_in
 
 TEMPLATES = built_in()
@@ -70,8 +70,8 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
         files=(FileExcerpt("src/b.py", "def b(): ..."),),
         note="Use the other table.",
         rejected_note="Too slow.",
-        instruction=INSTRUCTIONS["TEST_FAILURE"],
-        strategy=STRATEGY_INSTRUCTIONS["Escalate"],
+        instruction=instruction_for("TEST_FAILURE"),
+        strategy=action_instruction("Escalate"),
         report_example='{"status": "done"}',
     )
     for part in (
@@ -97,8 +97,8 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
         "`src/b.py`:",
         "Use the other table.",
         "Too slow.",
-        INSTRUCTIONS["TEST_FAILURE"],
-        STRATEGY_INSTRUCTIONS["Escalate"],
+        instruction_for("TEST_FAILURE"),
+        action_instruction("Escalate"),
         "You start from attempt 2, the best so far",
         '```json\n{"status": "done"}\n```',
     ):
@@ -141,7 +141,7 @@ def test_the_user_chooses_how_much_is_told_of_older_attempts():
     assert "excerpt 1" in section(told(earlier=earlier, earlier_form=EarlierForm.FULL_OUTPUT), "The attempts before")
 
 
-@pytest.mark.parametrize("kind", sorted(NEVER_TOLD))
+@pytest.mark.parametrize("kind", [kind.value for kind in FailureKind if not reaches_workers(kind)])
 def test_no_worker_is_told_of_what_it_cannot_mend(kind):
     prompt = told(earlier=(prior(1), prior(2, "come back later", kind=kind)))
     assert "failed with: TEST_FAILURE: 2 failed" in prompt
@@ -205,7 +205,7 @@ def test_words_stand_for_the_built_in_patterns_only_where_all_of_them_hold():
 
 def test_a_retry_points_at_the_failure_and_has_it_checked_at_the_end():
     earlier = (prior(1, failing_tests=("tests/test_a.py::test_one",)),)
-    prompt = told(Situation.RETRY, earlier=earlier, strategy=STRATEGY_INSTRUCTIONS["RetryWithFeedback"])
+    prompt = told(Situation.RETRY, earlier=earlier, strategy=action_instruction("RetryWithFeedback"))
     assert "Begin at the point of failure" in section(prompt, "This attempt")
     assert "Look at `src/a.py:3` first." in section(prompt, "This attempt")
     assert "see that the failing test `tests/test_a.py::test_one` passes now" in section(prompt, "Before you stop")
@@ -213,7 +213,7 @@ def test_a_retry_points_at_the_failure_and_has_it_checked_at_the_end():
 
 def test_an_escalation_lists_every_approach_that_failed():
     prompt = told(
-        Situation.ESCALATE, earlier=(prior(1, "first"), prior(2, "second")), strategy=STRATEGY_INSTRUCTIONS["Escalate"]
+        Situation.ESCALATE, earlier=(prior(1, "first"), prior(2, "second")), strategy=action_instruction("Escalate")
     )
     listed = section(prompt, "Approaches that failed")
     assert "- Attempt 1 (small): TEST_FAILURE: first" in listed
@@ -227,7 +227,7 @@ def test_thinking_comes_before_editing():
 
 
 def test_a_reduced_scope_asks_for_the_smallest_part():
-    prompt = told(Situation.REDUCE, earlier=(prior(1),), strategy=STRATEGY_INSTRUCTIONS["ReduceScope"])
+    prompt = told(Situation.REDUCE, earlier=(prior(1),), strategy=action_instruction("ReduceScope"))
     assert "the smallest part of the issue" in prompt
     assert "makes the commands under Rules pass" in prompt
     assert 'its status is then "partial"' in prompt
@@ -337,22 +337,24 @@ def test_work_and_questions_take_data_of_their_own():
 # --- the instructions
 
 
-def test_every_kind_has_an_instruction_or_reaches_no_worker():
-    assert set(INSTRUCTIONS) | NEVER_TOLD == {kind.value for kind in FailureKind}
-    assert not set(INSTRUCTIONS) & NEVER_TOLD
-    assert len(set(INSTRUCTIONS.values())) == len(INSTRUCTIONS)
-    assert {FailureKind(kind).category for kind in NEVER_TOLD} == {Category.TRANSIENT, Category.ENVIRONMENT}
+def test_every_kind_has_an_instruction_of_its_own_or_reaches_no_worker():
+    told = [kind for kind in FailureKind if reaches_workers(kind)]
+    assert {kind.category for kind in FailureKind if kind not in told} == {Category.TRANSIENT, Category.ENVIRONMENT}
+    assert not any(instruction_for(kind) for kind in FailureKind if kind not in told)
+    assert len({instruction_for(kind) for kind in told} - {""}) == len(told)
+    assert instruction_for("PASSED") == ""
+    assert reaches_workers("PASSED")
 
 
 def test_every_action_that_runs_a_worker_has_a_strategy_to_tell():
     actions = {action.__name__ for action in get_args(Attempting)}
-    assert set(STRATEGY_INSTRUCTIONS) == actions
-    assert [name for name in actions if not STRATEGY_INSTRUCTIONS[name]] == ["FirstAttempt"]
+    assert {name for name, entry in table("actions").items() if "instruction" in entry} == actions
+    assert [name for name in actions if not action_instruction(name)] == ["FirstAttempt"]
 
 
 def test_an_attempt_that_changed_nothing_is_told_so():
-    assert INSTRUCTIONS["NO_DIFF"] == "You must change code; your previous attempt changed nothing."
-    assert INSTRUCTIONS["NO_DIFF"] in told(earlier=(prior(1, kind="NO_DIFF"),))
+    assert instruction_for("NO_DIFF") == "You must change code; your previous attempt changed nothing."
+    assert instruction_for("NO_DIFF") in told(earlier=(prior(1, kind="NO_DIFF"),))
 
 
 @pytest.mark.parametrize(
@@ -380,8 +382,8 @@ def test_the_action_and_the_failure_decide_on_the_situation(action, failure, sit
 
 @pytest.mark.parametrize("kind", [None, *FailureKind])
 def test_every_action_after_every_failure_leads_to_work(kind):
-    for action in STRATEGY_INSTRUCTIONS:
-        assert not situation_for(action, kind).asks
+    for action in get_args(Attempting):
+        assert not situation_for(action.__name__, kind).asks
 
 
 # --- fit to be read
@@ -424,7 +426,7 @@ def test_the_whole_of_a_retry_is_what_it_should_be():
         earlier=(prior(1, failing_tests=("tests/test_a.py::test_one",)),),
         best=prior(1),
         patch="-old\n+new",
-        strategy=STRATEGY_INSTRUCTIONS["RetryWithFeedback"],
+        strategy=action_instruction("RetryWithFeedback"),
         report_example=json.dumps({"status": "done"}),
     )
     shown = prompt.split("## This attempt\n")[1].split("## Rules")[0]

@@ -12,8 +12,8 @@ import pytest
 
 from noface.core.classify.evidence import GateEvidence
 from noface.core.classify.gate import classify
-from noface.core.instructions import INSTRUCTIONS, STRATEGY_INSTRUCTIONS
 from noface.core.taxonomy import FailureKind
+from noface.data import table
 from noface.selftest import mind
 from noface.selftest.account import LEFT_OUT
 from noface.selftest.catalogue import KINDS, chosen, find, of_kind
@@ -29,8 +29,7 @@ from noface.selftest.world import ANYONE, World
 HOPELESS = {"AUTH", "MISCONFIGURED", "ENVIRONMENT"}
 RECOVERABLE = [one for one in chosen() if not one.hopeless]
 SAID = "\n".join((
-    *INSTRUCTIONS.values(),
-    *STRATEGY_INSTRUCTIONS.values(),
+    *(entry.get("instruction", "") for name in ("kinds", "actions") for entry in table(name).values()),
     "This was wrong with the form: /label must be boolean.",
     "the worker changed only protected files, which were put back: conftest.py",
     "diff size: it changes 2,601 lines",

@@ -6,8 +6,7 @@ from noface.core.breaker import BreakerRules
 from noface.core.ladder import Rung
 from noface.core.retry_policy import BreakdownRules, Policy, Roles
 from noface.core.review_rules import ReviewRules, When
-from noface.core.strategies import Strategy
-from noface.core.taxonomy import Category, FailureKind
+from noface.core.taxonomy import Category, FailureKind, Strategy
 
 
 def policy(config: Config, model: str | None = None) -> Policy:

@@ -15,34 +15,6 @@ _FIRST = "FirstAttempt"
 _UNTOLD = "Retry"
 """What stands for the action that led to an attempt where none was recorded."""
 
-RECOMMENDATIONS: dict[FailureKind, str] = {
-    FailureKind.SYNTAX_ERROR: "Name a stronger model; the code it left does not even parse.",
-    FailureKind.RUNTIME_ERROR: "Look at the stack trace on the issue's branch: the cause may lie outside the issue.",
-    FailureKind.TEST_FAILURE: "Look whether tests and issue ask for the same; the design may need another approach.",
-    FailureKind.LINT_FAILURE: "Look whether the rule that fails makes sense here, or can be met at all.",
-    FailureKind.NO_TESTS: "Correct the test command: it runs no tests on this work.",
-    FailureKind.NO_DIFF: "Say in the issue what should change; perhaps nothing has to.",
-    FailureKind.REVIEW_REJECTED: "Decide between reviewer and worker: read what was objected to last.",
-    FailureKind.OUTPUT_FORMAT: "Name another model: this one does not keep to the form of answers.",
-    FailureKind.AGENT_CRASH: "Look at the agent's log; update the agent, or name another model.",
-    FailureKind.MERGE_CONFLICT: "Let the other changes land first, then try again.",
-    FailureKind.AGENT_CONFUSION: "Answer the questions in the issue's text or in a note.",
-    FailureKind.AGENT_REFUSED: "Word the issue differently, or do it by hand.",
-    FailureKind.TIMEOUT: "Split the issue into smaller ones, or raise the time limits.",
-    FailureKind.RESOURCE_EXHAUSTED: "Split the issue into smaller ones.",
-    FailureKind.BOUNDARY_VIOLATION: "Widen the issue's paths, or say how to do without.",
-    FailureKind.GATE_TAMPERING: "Look whether the test that was weakened is wrong; if not, say so in a note.",
-    FailureKind.RATE_LIMITED: "Wait for the provider, or name a model of another one.",
-    FailureKind.OVERLOADED: "Wait for the provider, or name a model of another one.",
-    FailureKind.NETWORK: "Mend the network, then run again.",
-    FailureKind.AUTH: "Log in, or give the agent a valid key, then run again.",
-    FailureKind.MISCONFIGURED: "Correct noface.toml or install what is missing, then run again.",
-    FailureKind.ENVIRONMENT: "Mend what is missing on this machine, then run again.",
-    FailureKind.BASELINE_RED: "Make main's own gates green first.",
-    FailureKind.NO_PROGRESS: "Nothing new comes from trying again: rewrite the issue, or change the design by hand.",
-    FailureKind.UNKNOWN: "Read the evidence of the last attempt; the cause is not known.",
-}
-
 
 def abort_report(
     issue: Issue,
@@ -63,7 +35,7 @@ def abort_report(
         "attempts_charged": sum(attempt.charged for attempt in attempts),
         "last_error": _last_error(attempts),
         "recovery_attempted": recovery_attempted(attempts, advice),
-        "recommendation": RECOMMENDATIONS[kind],
+        "recommendation": kind.info.recommendation,
         "resources": _resources(attempts, advice, usages),
     }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from noface.core.history import Topic
 from noface.core.taxonomy import FailureKind
+from noface.data import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,3 +212,13 @@ def topic_of(action: Asking) -> Topic:
             return Topic.BREAKDOWN
         case Review():
             return Topic.REVIEW
+
+
+def action_instruction(name: str) -> str:
+    """Return what a worker is told with the action of that name that starts its attempt; "" where nothing is."""
+    return str(table("actions").get(name, {}).get("instruction", ""))
+
+
+def followed_by(name: str) -> str:
+    """Return in a person's words that the action of that name followed; "" where questions tell of themselves."""
+    return str(table("actions").get(name, {}).get("followed", ""))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from noface.core.abort_report import abort_report
-from noface.core.actions import Block, RequestApproval
+from noface.core.actions import Block, RequestApproval, followed_by
 from noface.core.attempt import PastAttempt
 from noface.core.excerpts import distinct, short
 from noface.core.failure import Failure
@@ -17,7 +17,7 @@ from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue
 from noface.core.person_question import approval_question, blocked_question
 from noface.core.scratch import Taken
-from noface.core.taxonomy import PASSED, FailureKind
+from noface.core.taxonomy import PASSED
 from noface.core.wanted import wanted_by
 from noface.core.ways_out import Way, ways_of_approval, ways_of_blocked
 
@@ -31,44 +31,6 @@ _REASON_CHARS_MAX = 600
 _PARTS_CHARS_MAX = 8_000
 _CHANGED_MAX = 100
 
-_FIRST_STEPS: dict[FailureKind, str] = {
-    FailureKind.AUTH: "Log the agent in, or give it a key; then run noface again: this clears itself.",
-    FailureKind.MISCONFIGURED: "Correct the model's entry in noface.toml or install its program, and run again.",
-    FailureKind.ENVIRONMENT: "Mend what is missing on this machine (see the error), then run noface again.",
-    FailureKind.RATE_LIMITED: "Wait for the provider, or name another model; then run noface again.",
-    FailureKind.OVERLOADED: "Wait for the provider, or name another model; then run noface again.",
-    FailureKind.NETWORK: "Check the network; then run noface again.",
-    FailureKind.TIMEOUT: "Split the issue into smaller ones, or raise the model's timeout.",
-    FailureKind.RESOURCE_EXHAUSTED: "Split the issue into smaller ones.",
-    FailureKind.BOUNDARY_VIOLATION: "Widen the issue's `paths` if it wanted the right thing, or say how to do without.",
-    FailureKind.GATE_TAMPERING: "Look whether the test is wrong. If so, correct it yourself; if not, say so in a note.",
-    FailureKind.NO_DIFF: "Say what should change: the worker found nothing to do.",
-    FailureKind.AGENT_CONFUSION: "Answer the question in the issue's text or in a note.",
-}
-CLEARS_ITSELF = (
-    FailureKind.AUTH,
-    FailureKind.MISCONFIGURED,
-    FailureKind.ENVIRONMENT,
-    FailureKind.BASELINE_RED,
-    FailureKind.RATE_LIMITED,
-    FailureKind.OVERLOADED,
-    FailureKind.NETWORK,
-)
-"""Blocks of these kinds are lifted by the next run: their cause lies outside the issue."""
-
-_FOLLOWED = {
-    "RetrySame": "run again, nothing charged",
-    "RetryWithFeedback": "told why, same model again",
-    "AddContext": "told what noface knows, again",
-    "Escalate": "the next model",
-    "ThinkLonger": "extended thinking",
-    "ReduceScope": "a smaller step",
-    "SwitchModel": "another model of its tier",
-    "WaitUntil": "waited",
-    "AwaitIssues": "waited for other issues",
-    "RequestApproval": "asked for approval",
-}
-"""What followed an attempt, in a person's words, by the name of the action; questions tell of themselves."""
 _ASKED_FOR = {
     Topic.DIAGNOSIS: "a diagnosis",
     Topic.REFLECTION: "why it failed",
@@ -90,7 +52,7 @@ _NO_ANSWER = {
 def block_document(issue: Issue, action: Block, history: History, branch: str) -> dict[str, Any]:
     """Return what `noface blocked --json` shows of a blocked issue; `branch` is where its best work stands."""
     ways = ways_of_blocked(issue, action.kind, history, branch)
-    first = _FIRST_STEPS.get(action.kind, "Read the last error; add to the issue what the worker could not know.")
+    first = action.kind.info.first_step
     question = blocked_question(issue, action.kind, history)
     if action.limit:
         first = (
@@ -192,7 +154,7 @@ def _attempted(attempt: PastAttempt, epoch: int) -> str:
     model = f"{attempt.model}, thinking" if attempt.think else attempt.model
     what = attempt.outcome if attempt.failure is None else _error(attempt.failure)
     line = short(f"attempt {attempt.number} with {model}: {what}", _TRIED_CHARS_MAX - 100)
-    followed = _FOLLOWED.get(attempt.answer)
+    followed = followed_by(attempt.answer)
     before = " (before it was given back)" if attempt.epoch < epoch else ""
     return f"{line}{f' → {followed}' if followed else ''}{before}"
 

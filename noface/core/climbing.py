@@ -3,8 +3,8 @@
 from noface.core.actions import Action, AddContext, Block, Escalate, ReduceScope, RetryWithFeedback, ThinkLonger
 from noface.core.ladder import Rung, next_higher, rung_index, rung_used, suitable
 from noface.core.standing import Standing
-from noface.core.strategies import Strategy
 from noface.core.streaks import Attempts, identical
+from noface.core.taxonomy import Strategy
 
 
 def climb(standing: Standing, how: Strategy = Strategy.FEEDBACK, why: str = "") -> Action:

@@ -5,8 +5,8 @@ from noface.core.climbing import climb, climb_higher
 from noface.core.diagnosis import KnownCause, known_cause
 from noface.core.history import Advice, AdviceOutcome, Topic
 from noface.core.standing import Standing
-from noface.core.strategies import Strategy
 from noface.core.streaks import same_failure, sign
+from noface.core.taxonomy import Strategy
 
 _BRIEF_MAX = 200
 

@@ -21,7 +21,7 @@ from noface.core.hints import Found, HintRule, Search, holds, searched_text
 from noface.core.issue import Issue
 from noface.core.languages import file_of, language_of
 from noface.core.quoting import one_line, some
-from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
+from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind
 
 PROPOSALS_MAX = 20
 FAILURES_MAX = 2000
@@ -29,7 +29,6 @@ FAILURES_MAX = 2000
 
 _PATHS_MAX = 5
 _SUMMARY_MAX = 160
-_NOT_THE_WORKERS = (Category.TRANSIENT, Category.ENVIRONMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def would_match(rule: HintRule, failures: Iterable[PastFailure], search: Search)
 
 
 def _minable(past: PastFailure) -> bool:
-    return past.failure.category not in _NOT_THE_WORKERS
+    return not past.failure.category.external
 
 
 def _spoken_to(past: PastFailure, rules: tuple[HintRule, ...], search: Search) -> bool:

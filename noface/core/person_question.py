@@ -19,33 +19,8 @@ from noface.core.wanted import Wanted, wanted_by
 _SAID_CHARS_MAX = 300
 _PATHS_SHOWN = 5
 _TESTS_SHOWN = 2
-_OWN = (Category.BOUNDARY, Category.TRANSIENT, Category.ENVIRONMENT)
-"""Of these kinds noface knows better what to ask than the worker does."""
-
 _NOT_ABOUT_TESTS = frozenset({"embedded-repository", *UnfitRule})
 """Rules about what must not land, of which no test and no path of the issue says anything."""
-
-_BY_KIND: dict[FailureKind, str] = {
-    FailureKind.AGENT_CONFUSION: "What exactly does issue {id} ask for? The worker was not sure: {said}",
-    FailureKind.AGENT_REFUSED: "Should the worker do what it declined? It said: {said}",
-    FailureKind.TIMEOUT: "Can issue {id} be divided into smaller issues, or does it need more time? {said}",
-    FailureKind.RESOURCE_EXHAUSTED: "Is issue {id} too big for one worker: can you divide it? {said}",
-    FailureKind.NO_DIFF: "What is to be different when issue {id} is done? The workers found nothing to change.",
-    FailureKind.NO_TESTS: "Where are the tests that prove issue {id}, and how are they run? {said}",
-    FailureKind.REVIEW_REJECTED: "Is the objection to the work right, and what would satisfy it? {said}",
-    FailureKind.MERGE_CONFLICT: "How do main's changes and those of issue {id} go together? {said}",
-    FailureKind.OUTPUT_FORMAT: "Does the agent of {model} work here by hand? Its answers cannot be read: {said}",
-    FailureKind.AGENT_CRASH: "Does the agent of {model} work here by hand? It broke off: {said}",
-    FailureKind.NO_PROGRESS: "What do the workers overlook? The same change fails in the same way: {said}",
-    FailureKind.AUTH: "Can you log in the agent of {model}, or give it a key? {said}",
-    FailureKind.MISCONFIGURED: "What is the right entry for the model {model} in noface.toml? {said}",
-    FailureKind.ENVIRONMENT: "Can you supply or repair what is missing on this machine? {said}",
-    FailureKind.BASELINE_RED: "Can you make main's own gates green? {said}",
-    FailureKind.RATE_LIMITED: "Should issue {id} wait for the provider of {model}, or go on with another model?",
-    FailureKind.OVERLOADED: "Should issue {id} wait for the provider of {model}, or go on with another model?",
-    FailureKind.NETWORK: "Does this machine reach the network? {said}",
-}
-_OTHERWISE = "What could the workers not know about this failure? {said}"
 
 
 def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
@@ -57,19 +32,20 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
     diagnosis = _newest(history, Topic.DIAGNOSIS)
     if diagnosis is not None and diagnosis.strategy == "skip_and_continue":
         return f"Can issue {issue.id} be left undone? The diagnosis says: {_said_in(diagnosis)}"
-    asked = _asked(last) if kind.category not in _OWN else ()
+    knows_better = kind.category.external or kind.category is Category.BOUNDARY
+    asked = () if knows_better else _asked(last)
     if last is not None and asked:
         more = f" (and {len(asked) - 1} more)" if len(asked) > 1 else ""
         return f"The worker of attempt {last.number} ({last.model}) asks: {quoted(asked[0], _SAID_CHARS_MAX)}{more}"
     if diagnosis is not None and diagnosis.strategy == "escalate":
         return f"The diagnosis asks for you: {_said_in(diagnosis)} What should the workers know or do?"
     tests = failure.failing_tests if failure is not None else ()
-    if tests and kind not in _BY_KIND:
+    if tests and kind.info.names_tests:
         named = some(tests, _TESTS_SHOWN)
         return f"What do the workers not know that would make {named} pass, or is that test wrong?"
     said = quoted(failure.message, _SAID_CHARS_MAX) if failure is not None else ""
     model = last.model if last is not None else "the model"
-    return _BY_KIND.get(kind, _OTHERWISE).format(id=issue.id, model=model, said=said).strip()
+    return kind.info.question.format(id=issue.id, model=model, said=said).strip()
 
 
 def approval_question(issue: Issue, action: RequestApproval, history: History) -> str:

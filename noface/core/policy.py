@@ -89,7 +89,6 @@ from noface.core.waiting import again, wait
 __all__ = ["History", "Policy", "Rung", "next_action"]
 
 _NOWHERE: Mapping[str, float] = {}
-_PASSING = (Category.TRANSIENT, Category.ENVIRONMENT)
 _NOTHING = Estimate("", 0.0, 0)
 
 
@@ -156,10 +155,10 @@ def _as_decided(history: History, attempts: Attempts) -> Attempts:
 
 def _to_blame(told: Attempts, kind: FailureKind) -> FailureKind:
     """Return what a limit is reached with: no cause that passes by itself, or the next run would lift the block."""
-    if kind.category not in _PASSING:
+    if not kind.category.external:
         return kind
     kinds = (failure_of(attempt).kind for attempt in reversed(told))
-    return next((other for other in kinds if other.category not in _PASSING), FailureKind.RESOURCE_EXHAUSTED)
+    return next((other for other in kinds if not other.category.external), FailureKind.RESOURCE_EXHAUSTED)
 
 
 def _landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float) -> Action:

@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from noface.config.protected import DEFAULT_PROTECTED
+from noface.core.actions import action_instruction
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateKind, GateSpec
 from noface.core.history import Part
-from noface.core.instructions import INSTRUCTIONS, STRATEGY_INSTRUCTIONS
 from noface.core.issue import Issue
 from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
 from noface.core.prompt_situation import Situation
-from noface.core.taxonomy import IssueStatus
+from noface.core.taxonomy import IssueStatus, instruction_for
 
 _ISSUE = Issue(
     "12",
@@ -108,8 +108,8 @@ def samples(situation: Situation) -> tuple[PromptData | QuestionData, ...]:
     full = replace(
         _FULL,
         earlier=(*_EARLIER[:-1], replace(_EARLIER[-1], kind=kind)),
-        instruction=INSTRUCTIONS[kind],
-        strategy=STRATEGY_INSTRUCTIONS[action],
+        instruction=instruction_for(kind),
+        strategy=action_instruction(action),
     )
     some = PromptData(_ISSUE, _GATES, earlier=full.earlier[-1:], patch=_PATCH)
     return full, some, PromptData(bare, _GATES[:1])

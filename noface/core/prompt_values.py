@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from noface.core.failure import PriorFailure
-from noface.core.instructions import INSTRUCTIONS, NEVER_TOLD
 from noface.core.prompt_budget import Item, Kept, Part, Shown
 from noface.core.prompt_cut import Long, long_text
 from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
 from noface.core.prompt_protected import protected_shown
 from noface.core.prompt_situation import Situation
 from noface.core.prompt_text import line
+from noface.core.taxonomy import instruction_for, reaches_workers
 
 _OLDER_EXCERPT_CHARS_MAX = 2_000
 _OLDER_MESSAGE_CHARS_MAX = 200
@@ -140,7 +140,7 @@ def _worker_values(data: PromptData, shown: Shown) -> dict[str, Any]:
         "protected": protected_shown(data.protected, data.issue.accept),
         "best": data.best,
         "previous_patch": _text(shown, "previous_patch"),
-        "instruction": data.instruction or (INSTRUCTIONS.get(failure.kind, "") if failure is not None else ""),
+        "instruction": data.instruction or (instruction_for(failure.kind) if failure is not None else ""),
         "strategy": data.strategy,
         "think": data.think,
         "hints": data.hints,
@@ -167,7 +167,7 @@ def _question_values(data: QuestionData, shown: Shown) -> dict[str, Any]:
 
 def _told(earlier: tuple[PriorFailure, ...]) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
     """Return the newest failure a worker is told of, and the older ones (L7)."""
-    told = tuple(failure for failure in earlier if failure.kind not in NEVER_TOLD)
+    told = tuple(failure for failure in earlier if reaches_workers(failure.kind))
     return (told[-1], told[:-1]) if told else (None, ())
 
 

@@ -14,10 +14,9 @@ from noface.core.climbing import climb, climb_higher, on_last_rung
 from noface.core.diagnosing import brief, diagnosed
 from noface.core.history import AdviceOutcome, Topic, Verdict
 from noface.core.standing import Standing
-from noface.core.strategies import Strategy
 from noface.core.streaks import identical, same_failure
 from noface.core.tampering_words import ALTERED, MISSING
-from noface.core.taxonomy import Category, FailureKind
+from noface.core.taxonomy import Category, FailureKind, Strategy
 from noface.core.worker_run import BlockedReason
 
 IDENTICAL_ATTEMPTS_MAX = 3

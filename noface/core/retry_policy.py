@@ -6,8 +6,7 @@ from noface.core.budget import Budget
 from noface.core.issue import Issue
 from noface.core.ladder import Rung, ladder_for
 from noface.core.review_rules import ReviewRules
-from noface.core.strategies import Strategy, default_strategy
-from noface.core.taxonomy import FailureKind
+from noface.core.taxonomy import FailureKind, Strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class Policy:
 
     def strategy(self, kind: FailureKind) -> Strategy:
         """Return how failures of a kind are answered."""
-        return dict(self.strategies).get(kind, default_strategy(kind))
+        return dict(self.strategies).get(kind, kind.info.strategy)
 
     def stand_ins(self, model: str) -> tuple[str, ...]:
         """Return the other models of the same tier that may work while `model` waits for its provider."""

@@ -13,7 +13,7 @@ from noface.core.attempt import PastAttempt
 from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, Topic
 from noface.core.review_rules import rejection
-from noface.core.taxonomy import Category, FailureKind
+from noface.core.taxonomy import FailureKind
 
 _CHANGED = ("src/one.py", "src/two.py")
 """Two files: what can be divided, and is too big for nobody."""
@@ -45,7 +45,7 @@ class Trouble:
 
     def charged(self, before: int) -> bool:
         """Tell whether the attempt after `before` such ones is charged (law 8; DECISIONS, counting)."""
-        if self.kind.category in (Category.TRANSIENT, Category.ENVIRONMENT) or self.kind is FailureKind.MERGE_CONFLICT:
+        if self.kind.category.external or self.kind is FailureKind.MERGE_CONFLICT:
             return False
         if self.kind is FailureKind.REVIEW_REJECTED:
             return self.reviewer is None

@@ -8,69 +8,17 @@ is an `output_format_failure`; what noface, an agent or a provider stops is `exe
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from noface.core.failure import Failure
 from noface.core.issue import Issue
 from noface.core.structured import Invalid
-from noface.core.taxonomy import FailureKind
+from noface.core.taxonomy import FailureKind, Reason
 
 _TEXT_CHARS_MAX = 6_000
 _FAILURE = "TASK_FAILURE"
 _EXHAUSTION = "RESOURCE_EXHAUSTION"
 
-
-class Reason(StrEnum):
-    """Why a task failed (P2)."""
-
-    CONTEXT_RETRIEVAL = "context_retrieval_failure"
-    CONTEXT_MATCHING = "context_matching_failure"
-    CONTEXT_PARSING = "context_parsing_failure"
-    XML_VALIDATION = "xml_validation_failure"
-    OUTPUT_FORMAT = "output_format_failure"
-    TIMEOUT = "execution_timeout"
-    HALTED = "execution_halted"
-    SUBTASK = "subtask_failure"
-    INPUT_VALIDATION = "input_validation_failure"
-    UNEXPECTED = "unexpected_error"
-
-
-_BY_KIND: dict[FailureKind, Reason] = {
-    FailureKind.SYNTAX_ERROR: Reason.OUTPUT_FORMAT,
-    FailureKind.RUNTIME_ERROR: Reason.OUTPUT_FORMAT,
-    FailureKind.TEST_FAILURE: Reason.OUTPUT_FORMAT,
-    FailureKind.LINT_FAILURE: Reason.OUTPUT_FORMAT,
-    FailureKind.NO_TESTS: Reason.OUTPUT_FORMAT,
-    FailureKind.REVIEW_REJECTED: Reason.OUTPUT_FORMAT,
-    FailureKind.OUTPUT_FORMAT: Reason.OUTPUT_FORMAT,
-    FailureKind.NO_DIFF: Reason.HALTED,
-    FailureKind.NO_PROGRESS: Reason.HALTED,
-    FailureKind.AGENT_REFUSED: Reason.HALTED,
-    FailureKind.BOUNDARY_VIOLATION: Reason.HALTED,
-    FailureKind.GATE_TAMPERING: Reason.HALTED,
-    FailureKind.RATE_LIMITED: Reason.HALTED,
-    FailureKind.OVERLOADED: Reason.HALTED,
-    FailureKind.NETWORK: Reason.HALTED,
-    FailureKind.RESOURCE_EXHAUSTED: Reason.HALTED,
-    FailureKind.TIMEOUT: Reason.TIMEOUT,
-    FailureKind.AGENT_CONFUSION: Reason.CONTEXT_MATCHING,
-    FailureKind.MERGE_CONFLICT: Reason.INPUT_VALIDATION,
-    FailureKind.AUTH: Reason.INPUT_VALIDATION,
-    FailureKind.MISCONFIGURED: Reason.INPUT_VALIDATION,
-    FailureKind.ENVIRONMENT: Reason.INPUT_VALIDATION,
-    FailureKind.BASELINE_RED: Reason.INPUT_VALIDATION,
-    FailureKind.AGENT_CRASH: Reason.UNEXPECTED,
-    FailureKind.UNKNOWN: Reason.UNEXPECTED,
-}
-_BY_RULE: tuple[tuple[str, Reason], ...] = (
-    ("context-retrieval", Reason.CONTEXT_RETRIEVAL),
-    ("context-matching", Reason.CONTEXT_MATCHING),
-    ("context-parsing", Reason.CONTEXT_PARSING),
-    ("report-xml", Reason.XML_VALIDATION),
-    ("parts-failed", Reason.SUBTASK),
-)
-"""Rules that say more than their kind does, by how they begin."""
 
 _RAN_OUT = re.compile(r"ran out of (turns|context|output|budget)")
 _BY_RULE_RESOURCE = (
@@ -94,11 +42,6 @@ class Spending:
 
     usage: float | None = None
     limit: float | None = None
-
-
-def reason_for(kind: FailureKind, rule: str = "") -> Reason:
-    """Return the reason of a failure's kind; total. A rule that knows better decides."""
-    return next((reason for prefix, reason in _BY_RULE if rule.startswith(prefix)), _BY_KIND[kind])
 
 
 def task_failure(
@@ -144,7 +87,7 @@ def task_failure(
             "message": failure.message,
             "details": details,
         }
-    reason = reason_for(failure.kind, failure.rule)
+    reason = failure.kind.info.reason
     return {"type": _FAILURE, "reason": reason.value, "message": failure.message, "details": details}
 
 
@@ -160,7 +103,7 @@ def subtask_failure(
     exhausted = known is FailureKind.RESOURCE_EXHAUSTED
     error = {
         "type": _EXHAUSTION if exhausted else _FAILURE,
-        "reason": (reason_for(known) if known is not None else Reason.HALTED).value,
+        "reason": (known.info.reason if known is not None else Reason.HALTED).value,
         "kind": str(kind),
         "message": message,
     }

@@ -1,10 +1,16 @@
-"""The failure taxonomy (N12, K1, P1): every way an attempt can end, and the category that picks a strategy."""
+"""The failure taxonomy (N12, K1, P1): every way an attempt can end, and what noface knows of each (kinds.toml)."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from noface.data import table
 
 
 class Category(StrEnum):
-    """What kind of trouble a failure is; the policy's defaults hang on this."""
+    """What kind of trouble a failure is; the policy's rules look at this."""
 
     CORRECTABLE = "correctable"
     CONTEXT_GAP = "context_gap"
@@ -14,6 +20,44 @@ class Category(StrEnum):
     ENVIRONMENT = "environment"
     NO_PROGRESS = "no_progress"
     UNKNOWN = "unknown"
+
+    @property
+    def external(self) -> bool:
+        """True where the cause lies outside the work: nobody is charged, no worker is told, and it clears by itself."""
+        return self in (Category.TRANSIENT, Category.ENVIRONMENT)
+
+
+class Strategy(StrEnum):
+    """How a failure is answered. The policy says what each comes to in the end."""
+
+    FEEDBACK = "feedback"
+    ESCALATE = "escalate"
+    THINK = "think"
+    CONTEXT = "context"
+    REDUCE = "reduce"
+    BREAKDOWN = "breakdown"
+    RESOLVER = "resolver"
+    DIAGNOSE = "diagnose"
+    WAIT = "wait"
+    SWITCH = "switch"
+    SKIP = "skip"
+    APPROVAL = "approval"
+    BLOCK = "block"
+
+
+class Reason(StrEnum):
+    """Why a task failed, in the terms of the error handling pattern (P2)."""
+
+    CONTEXT_RETRIEVAL = "context_retrieval_failure"
+    CONTEXT_MATCHING = "context_matching_failure"
+    CONTEXT_PARSING = "context_parsing_failure"
+    XML_VALIDATION = "xml_validation_failure"
+    OUTPUT_FORMAT = "output_format_failure"
+    TIMEOUT = "execution_timeout"
+    HALTED = "execution_halted"
+    SUBTASK = "subtask_failure"
+    INPUT_VALIDATION = "input_validation_failure"
+    UNEXPECTED = "unexpected_error"
 
 
 class FailureKind(StrEnum):
@@ -46,38 +90,63 @@ class FailureKind(StrEnum):
     UNKNOWN = "UNKNOWN"
 
     @property
+    def info(self) -> "KindInfo":
+        """What noface knows of this kind."""
+        return _infos()[self]
+
+    @property
     def category(self) -> Category:
-        """The category whose default strategy answers this kind."""
-        return _CATEGORY[self]
+        """The category of this kind."""
+        return self.info.category
+
+    @property
+    def allowed(self) -> tuple[Strategy, ...]:
+        """The strategies that make sense: no prompt mends a rate limit, no wait a failing test."""
+        return _ALLOWED.get(self.category, _WORKING)
 
 
-_BY_CATEGORY: dict[Category, tuple[FailureKind, ...]] = {
-    Category.CORRECTABLE: (
-        FailureKind.SYNTAX_ERROR,
-        FailureKind.RUNTIME_ERROR,
-        FailureKind.TEST_FAILURE,
-        FailureKind.LINT_FAILURE,
-        FailureKind.NO_TESTS,
-        FailureKind.NO_DIFF,
-        FailureKind.REVIEW_REJECTED,
-        FailureKind.OUTPUT_FORMAT,
-        FailureKind.AGENT_CRASH,
-        FailureKind.MERGE_CONFLICT,
-    ),
-    Category.CONTEXT_GAP: (FailureKind.AGENT_CONFUSION, FailureKind.AGENT_REFUSED),
-    Category.COMPLEXITY: (FailureKind.TIMEOUT, FailureKind.RESOURCE_EXHAUSTED),
-    Category.BOUNDARY: (FailureKind.BOUNDARY_VIOLATION, FailureKind.GATE_TAMPERING),
-    Category.TRANSIENT: (FailureKind.RATE_LIMITED, FailureKind.OVERLOADED, FailureKind.NETWORK),
-    Category.ENVIRONMENT: (
-        FailureKind.AUTH,
-        FailureKind.MISCONFIGURED,
-        FailureKind.ENVIRONMENT,
-        FailureKind.BASELINE_RED,
-    ),
-    Category.NO_PROGRESS: (FailureKind.NO_PROGRESS,),
-    Category.UNKNOWN: (FailureKind.UNKNOWN,),
+_WORKING = tuple(strategy for strategy in Strategy if strategy not in (Strategy.WAIT, Strategy.SWITCH))
+_ALLOWED: Mapping[Category, tuple[Strategy, ...]] = {
+    Category.TRANSIENT: (Strategy.WAIT, Strategy.SWITCH, Strategy.BLOCK),
+    Category.ENVIRONMENT: (Strategy.BLOCK,),
+    Category.NO_PROGRESS: (Strategy.ESCALATE, Strategy.BLOCK),
 }
-_CATEGORY = {kind: category for category, kinds in _BY_CATEGORY.items() for kind in kinds}
+
+
+@dataclass(frozen=True, slots=True)
+class KindInfo:
+    """An entry of kinds.toml, which says what its fields are."""
+
+    what: str
+    category: Category
+    strategy: Strategy
+    reason: Reason
+    instruction: str
+    first_step: str
+    question: str
+    recommendation: str
+    names_tests: bool = False
+
+
+@cache
+def _infos() -> Mapping[FailureKind, KindInfo]:
+    return {FailureKind(kind): _info(**entry) for kind, entry in table("kinds").items()}
+
+
+def _info(category: str, strategy: str, reason: str, **rest: Any) -> KindInfo:
+    return KindInfo(category=Category(category), strategy=Strategy(strategy), reason=Reason(reason), **rest)
+
+
+def instruction_for(outcome: str) -> str:
+    """Return what the worker after an attempt is told to do about its outcome; "" where there is nothing to tell."""
+    kind = FailureKind.__members__.get(outcome)
+    return kind.info.instruction if kind is not None else ""
+
+
+def reaches_workers(outcome: str) -> bool:
+    """Tell whether workers are told of an outcome: nothing they do can mend what lies outside the work (law 8)."""
+    kind = FailureKind.__members__.get(outcome)
+    return kind is None or not kind.category.external
 
 
 class IssueStatus(StrEnum):

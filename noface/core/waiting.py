@@ -17,9 +17,8 @@ from noface.core.climbing import climb, same_model
 from noface.core.history import Topic
 from noface.core.review_rules import REJECTED_BY_REVIEWER
 from noface.core.standing import Standing
-from noface.core.strategies import Strategy
 from noface.core.streaks import Attempts, failure_of, is_transient, trailing
-from noface.core.taxonomy import FailureKind
+from noface.core.taxonomy import FailureKind, Strategy
 from noface.core.worker_run import BlockedReason
 
 UNCHARGED_RETRIES_MAX = 3

@@ -179,7 +179,7 @@ def _read(question: Question, run: AgentRun) -> tuple[Answer, Invalid | None]:
     found = validate(run.answer, ANSWERS[question.topic].schema, question.topic.value)
     if isinstance(found, Invalid):
         if error is not None:
-            away = error.category in (Category.TRANSIENT, Category.ENVIRONMENT)
+            away = error.category.external
             outcome = AdviceOutcome.UNAVAILABLE if away else AdviceOutcome.UNUSABLE
             waits = error.category is Category.TRANSIENT
             return replace(_without(question, outcome, error.message), away=waits, retry_at=error.retry_at), None

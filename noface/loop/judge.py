@@ -9,7 +9,7 @@ from noface.core.gate import GateResult, Proof
 from noface.core.proof import all_hard_passed, worst
 from noface.core.quoting import some
 from noface.core.reported import of_report
-from noface.core.taxonomy import Category, FailureKind
+from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import AgentRun, ReportStatus
 from noface.git.held import held_merge
 from noface.git.repo import hold_ref
@@ -113,7 +113,7 @@ def _before_gates(
     # Before all else: whatever comes of it, the patch is shown.
     secret = mask_secrets(order, shop, change) if nothing is None else None
     error = agent.error
-    if error is not None and error.category in (Category.TRANSIENT, Category.ENVIRONMENT):
+    if error is not None and error.category.external:
         return error
     if snapshot.left_out:
         return _too_many(snapshot.left_out, shop.limits.files_max)

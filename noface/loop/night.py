@@ -2,7 +2,7 @@
 
 import os
 
-from noface.core.blocking import CLEARS_ITSELF
+from noface.core.taxonomy import FailureKind
 from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED
 from noface.loop.conductor import Conductor
 from noface.loop.context import RunContext
@@ -41,7 +41,8 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
                 context.shop.seen.counts[result.gate.command] = result.tests_run
             if result.failure is None:
                 context.memo[key] = result
-        lift_blocks(context, tuple(kind.value for kind in CLEARS_ITSELF), "its cause lay outside it; tried again")
+        external = tuple(kind.value for kind in FailureKind if kind.category.external)
+        lift_blocks(context, external, "its cause lay outside it; tried again")
         ended = Conductor(context).run(resumed)
         release_merged(context)
     except BaseException as error:

@@ -3,19 +3,18 @@
 import json
 from dataclasses import dataclass
 
-from noface.core.actions import Action, kind_of
+from noface.core.actions import Action, action_instruction, kind_of
 from noface.core.answers import report
 from noface.core.attempt import PastAttempt
 from noface.core.diagnosis import known_cause
 from noface.core.hints import matched
 from noface.core.history import History, Topic
-from noface.core.instructions import INSTRUCTIONS, STRATEGY_INSTRUCTIONS
 from noface.core.prompt_data import Prompt, PromptData, Told
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.prompts import render
 from noface.core.review_rules import REJECTED_BY_PERSON
 from noface.core.streaks import identical
-from noface.core.taxonomy import FailureKind
+from noface.core.taxonomy import FailureKind, instruction_for
 from noface.loop.context import RunContext
 from noface.loop.material import patch_of, prior, related_files, told_of
 
@@ -63,7 +62,7 @@ def worker_prompt(
         note=note,
         rejected_note=last.failure.excerpt if last is not None and last.failure and _by_a_person(last) else "",
         instruction=_instruction(history, last),
-        strategy=STRATEGY_INSTRUCTIONS.get(kind, ""),
+        strategy=action_instruction(kind),
         advice=(*_known(last, kind), *told_of(history)),
         lessons=lessons,
         files=related_files(context, history, start.commit) if _unsure(history, situation) else (),
@@ -80,8 +79,8 @@ def _instruction(history: History, last: PastAttempt | None) -> str:
     if last is None:
         return ""
     stuck = identical(tuple(attempt for attempt in history.current if attempt.charged)) > 1
-    own = INSTRUCTIONS.get(last.outcome, "")
-    return f"{INSTRUCTIONS[FailureKind.NO_PROGRESS]} {own}".rstrip() if stuck else own
+    own = instruction_for(last.outcome)
+    return f"{FailureKind.NO_PROGRESS.info.instruction} {own}".rstrip() if stuck else own
 
 
 def _known(last: PastAttempt | None, action: str) -> tuple[Told, ...]:

@@ -7,7 +7,6 @@ from noface.core.codec import encode
 from noface.core.retry_policy import Policy
 from noface.core.review_rules import When
 from noface.core.simulated_failure import model_of
-from noface.core.strategies import default_strategy
 from noface.views.page import paint
 from noface.views.policy_cells import short_names, table_lines
 from noface.views.policy_records import Told, issue_record
@@ -139,9 +138,9 @@ def _legend(shown: list[str], width: int) -> list[str]:
 def _own_rules(told: Told, width: int) -> list[str]:
     policy, lines = told.policy, list[str]()
     own = [
-        f"{kind}: {strategy} (by default {default_strategy(kind)})"
+        f"{kind}: {strategy} (by default {kind.info.strategy})"
         for kind, strategy in policy.strategies
-        if strategy is not default_strategy(kind)
+        if strategy is not kind.info.strategy
     ]
     if own:
         lines += ["", paint("Your own strategies", "title")]

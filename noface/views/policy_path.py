@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from noface.core.actions import Asking, Block, RequestApproval, Skip, WaitUntil, kind_of, topic_of
+from noface.core.actions import Asking, Block, RequestApproval, Skip, WaitUntil, action_instruction, kind_of, topic_of
 from noface.core.blocking import approval_document, block_document
 from noface.core.history import Topic
-from noface.core.instructions import INSTRUCTIONS, NEVER_TOLD, STRATEGY_INSTRUCTIONS
 from noface.core.policy_table import Course, Step, terminal
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.simulated_failure import Repeats, model_of
@@ -72,7 +71,7 @@ def path_page(told: Told, kind: FailureKind, width: int) -> list[str]:
     lines = [] if told.any_issue else [*head(told, width), ""]
     lines.append(f"{paint(kind.value, 'title')}  {kind.category.replace('_', ' ')}")
     lines += hanging(f"answered by: {told.policy.strategy(kind)}{own}", width, "  ")
-    like = "" if made.trouble.kind in NEVER_TOLD else f", {_LIKE[made.trouble.repeats]}"
+    like = "" if made.trouble.kind.category.external else f", {_LIKE[made.trouble.repeats]}"
     lines += [*hanging(f"where every attempt fails with {made.trouble.kind}{like}:", width, "  "), ""]
     for step in made.steps:
         lines += _step_lines(step, made, width)
@@ -131,7 +130,7 @@ def _carries(step: Step, made: Course) -> str:
         return ""
     if isinstance(action, Asking):
         return _ASKS[topic_of(action)]
-    if step.after and made.trouble.kind in NEVER_TOLD:
+    if step.after and made.trouble.kind.category.external:
         return "what it would have been told anyway; of this failure it hears nothing"
     answered = [other for other in made.steps if other.after == step.after and isinstance(other.action, Asking)]
     situation = situation_for(kind_of(action), made.trouble.kind if step.after else None)
@@ -142,7 +141,7 @@ def _told_lines(made: Course, width: int) -> list[str]:
     """Quote what the workers are told beside the facts: about the kind, and with each strategy."""
     kind = made.trouble.kind
     used = dict.fromkeys(kind_of(step.action) for step in made.steps)
-    texts = [(kind.value, INSTRUCTIONS.get(kind, ""))] + [(name, STRATEGY_INSTRUCTIONS.get(name, "")) for name in used]
+    texts = [(kind.value, kind.info.instruction)] + [(name, action_instruction(name)) for name in used]
     lines = [line for name, text in texts if text for line in hanging(f'{name}: "{text}"', width, "  ", "    ")]
     return ["", paint("In words", "title"), *lines] if lines else []
 

@@ -15,7 +15,6 @@ from noface.core.ladder import Rung
 from noface.core.policy_table import ANY_ISSUE, Course, Row, Step, course, table
 from noface.core.retry_policy import Policy
 from noface.core.simulated_failure import model_of
-from noface.core.strategies import default_strategy
 from noface.core.taxonomy import FailureKind
 from noface.core.waiting import backoff
 
@@ -97,7 +96,7 @@ def policy_document(told: Told) -> Record:
         "review": encode(policy.review),
         "approval": {"paths": list(policy.approval_paths), "labels": list(policy.approval_labels)},
         "strategies": [
-            {"kind": kind.value, "strategy": strategy.value, "default": default_strategy(kind).value}
+            {"kind": kind.value, "strategy": strategy.value, "default": kind.info.strategy.value}
             for kind, strategy in policy.strategies
         ],
         "policy": [

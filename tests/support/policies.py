@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from noface.core.ladder import Rung
 from noface.core.retry_policy import BreakdownRules, Policy, Roles
 from noface.core.review_rules import ReviewRules
-from noface.core.strategies import allowed
 from noface.core.taxonomy import FailureKind
 
 TIERS = (("haiku", 1), ("sonnet", 2), ("twin", 2), ("opus", 3))
@@ -36,7 +35,7 @@ def policies(draw):
         transient_retries=draw(st.integers(0, 4)),
         backoff_base_s=draw(st.floats(0, 100)),
         alternatives=tuple(draw(st.lists(MODELS, max_size=4, unique=True))),
-        strategies=tuple((kind, draw(st.sampled_from(allowed(kind)))) for kind in kinds),
+        strategies=tuple((kind, draw(st.sampled_from(kind.allowed))) for kind in kinds),
         roles=Roles(*(draw(st.none() | MODELS) for _ in range(5))),
         reflect=draw(st.booleans()),
         strategies_max=draw(st.integers(1, 4)),

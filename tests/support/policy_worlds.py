@@ -7,7 +7,6 @@ from noface.core.issue import Issue
 from noface.core.ladder import Rung
 from noface.core.retry_policy import BreakdownRules, Policy, Roles
 from noface.core.review_rules import ReviewRules, When
-from noface.core.strategies import allowed
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import BlockedReason
 
@@ -32,7 +31,7 @@ LADDERS = st.lists(
     unique_by=lambda rung: (rung.model, rung.think),
 ).map(lambda rungs: tuple(sorted(rungs, key=lambda rung: rung.tier)))
 STRATEGIES = st.dictionaries(st.sampled_from(K), st.integers(0, 20), max_size=4).map(
-    lambda chosen: tuple((kind, allowed(kind)[place % len(allowed(kind))]) for kind, place in chosen.items())
+    lambda chosen: tuple((kind, kind.allowed[place % len(kind.allowed)]) for kind, place in chosen.items())
 )
 
 

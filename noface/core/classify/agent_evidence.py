@@ -5,10 +5,8 @@ from enum import StrEnum
 
 from noface.core.classify.evidence import AlsoMatched
 from noface.core.failure import Failure
-from noface.core.taxonomy import Category, FailureKind
+from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy, Usage
-
-_EXCUSED = (Category.TRANSIENT, Category.ENVIRONMENT)
 
 
 class Resource(StrEnum):
@@ -87,6 +85,6 @@ class AgentVerdict:
             excerpt=self.excerpt,
             retry_at=self.retry_at,
             questions=self.questions,
-            charged=self.kind.category not in _EXCUSED,
+            charged=not self.kind.category.external,
             also_matched=tuple((also.rule, also.line, also.why) for also in self.also_matched),
         )

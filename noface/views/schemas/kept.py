@@ -4,8 +4,7 @@
 """
 
 from noface.core.prompt_data import EarlierForm
-from noface.core.task_failure import Reason
-from noface.core.taxonomy import Category, FailureKind
+from noface.core.taxonomy import Category, FailureKind, Reason
 from noface.views.schemas.parts import (
     Schema,
     integer,

@@ -1,0 +1,88 @@
+"""The tables in noface/data: every file fits its reader, and every rule its example."""
+
+import ast
+import string
+from dataclasses import fields
+
+import pytest
+from pydantic import TypeAdapter
+from support import ROOT
+
+from noface.core.actions import Action
+from noface.core.taxonomy import Category, FailureKind, KindInfo, Strategy
+from noface.data import FOLDER, table
+
+PACKAGE = ROOT / "noface"
+
+
+def fits(cls, entry):
+    """Hold the keys and the types of an entry against the record that it becomes."""
+    unknown = entry.keys() - {field.name for field in fields(cls)}
+    assert not unknown, unknown
+    TypeAdapter(cls).validate_python(entry)
+
+
+# --- kinds
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_every_kind_has_every_field(kind):
+    entry = table("kinds")[kind.value]
+    fits(KindInfo, entry)
+    assert entry.keys() | {"names_tests"} == {field.name for field in fields(KindInfo)}
+    told = {name for name, value in entry.items() if value == ""}
+    assert told == ({"instruction"} if kind.category.external else set())
+    assert kind.info.strategy in kind.allowed
+    assert kind.info.what.endswith(".")
+
+
+def test_the_table_of_kinds_and_the_enumeration_have_the_same_kinds_in_the_same_order():
+    assert list(table("kinds")) == [kind.value for kind in FailureKind]
+    assert {kind.category for kind in FailureKind} == set(Category)
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_a_question_names_nothing_that_is_not_known(kind):
+    names = {name for _, name, _, _ in string.Formatter().parse(kind.info.question) if name}
+    assert names <= {"id", "model", "said"}
+
+
+def test_a_category_has_a_strategy_for_most_of_its_kinds():
+    assert {kind.info.strategy for kind in FailureKind if kind.category is Category.ENVIRONMENT} == {Strategy.BLOCK}
+    assert {kind.info.strategy for kind in FailureKind if kind.category is Category.TRANSIENT} == {Strategy.SWITCH}
+
+
+def kinds_listed(tree):
+    """Yield how many kinds stand in each table of a module: a dict, set, list, tuple or a match."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict | ast.Set | ast.List | ast.Tuple | ast.Match):
+            named = [each for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Constant)]
+            kinds = {each.attr if isinstance(each, ast.Attribute) else each.value for each in named}
+            yield len(kinds & FailureKind.__members__.keys())
+
+
+def test_a_new_kind_is_a_line_of_the_enumeration_and_an_entry_of_the_table():
+    most = len(FailureKind) // 2
+    holding = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if "selftest" not in path.parts and max(kinds_listed(ast.parse(path.read_text("utf-8"))), default=0) > most
+    }
+    assert holding == {"config/vocabulary.py"}
+
+
+# --- actions
+
+
+def test_the_table_of_actions_names_actions_only():
+    assert table("actions").keys() <= {action.__name__ for action in Action.__args__}
+    for name, entry in table("actions").items():
+        assert entry.keys() <= {"instruction", "followed"}, name
+        assert all(isinstance(text, str) for text in entry.values()), name
+
+
+# --- all
+
+
+def test_every_table_is_in_the_package():
+    assert {path.suffix for path in FOLDER.iterdir() if path.is_file()} == {".py", ".toml"}
