@@ -98,7 +98,7 @@ def test_killing_the_supervisor_ends_everything(launcher, tmp_path, token):
     def kill():
         wait_for((tmp_path / "ready").exists)
         child = psutil.Process(alive(token)[0])
-        while child.ppid() != launcher.zygote_pid:
+        while child.ppid() != launcher.fork_server_pid:
             child = child.parent()
         child.kill()
 

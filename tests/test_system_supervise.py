@@ -154,12 +154,12 @@ def test_program_leads_a_session_of_its_own(launcher, shell, out):
     assert pid == group == session
 
 
-def test_zygote_and_keeper_hold_no_descriptor_of_noface(launcher, shell, tmp_path, out):
+def test_fork_server_and_supervisor_hold_no_descriptor_of_noface(launcher, shell, tmp_path, out):
     held = []
 
     def look():
         pid = int(out.read_text())
-        for process in (launcher.zygote_pid, psutil.Process(pid).ppid()):
+        for process in (launcher.fork_server_pid, psutil.Process(pid).ppid()):
             links = {str(link.readlink()) for link in Path(f"/proc/{process}/fd").iterdir()}
             held.append({link for link in links if not link.startswith(("pipe:", "socket:"))})
         stop.cancel()
@@ -342,11 +342,11 @@ def test_error_in_the_adapter_kills_the_command_first(launcher, program, token):
 
     def broken():
         started = alive(token)
-        if not started:  # the keeper has yet to become the program
+        if not started:  # the supervisor has yet to become the program
             return
-        keeper = psutil.Process(started[0]).parent()
-        keeper.suspend()
-        slow.append(threading.Timer(0.5, keeper.resume))
+        supervisor = psutil.Process(started[0]).parent()
+        supervisor.suspend()
+        slow.append(threading.Timer(0.5, supervisor.resume))
         slow[0].start()
         raise ZeroDivisionError
 

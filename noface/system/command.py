@@ -6,7 +6,7 @@ from noface.core.worker_run import EndedBy
 from noface.system.sandbox import Box
 
 COMMAND_MARKER = "NOFACE_COMMAND"
-"""A variable in every program's environment, its value unique to the command: what a lost keeper's leftovers carry."""
+"""A variable in every program's environment, unique to the command: it marks what a lost supervisor leaves behind."""
 
 
 @dataclass(frozen=True, slots=True)

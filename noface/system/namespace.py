@@ -14,7 +14,7 @@ import signal
 import sys
 from pathlib import Path
 
-from noface.system.proctree import prctl
+from noface.system.process_tree import prctl
 
 SET_PDEATHSIG = 1
 SET_DUMPABLE = 4

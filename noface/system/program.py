@@ -1,6 +1,6 @@
 """Starting one program in a session of its own, and saying exactly why it could not be started.
 
-Used by keepers: standard library only, and nothing that is slow to import.
+Used by supervisors: standard library only, and nothing that is slow to import.
 """
 
 import os
@@ -45,7 +45,7 @@ def _open(step: str, path: str, flags: int) -> int:
 def start(order: dict[str, Any], streams: list[int], passed: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
     """Start the program with the descriptors `passed`, and return once its exec has succeeded. Raises StartError.
 
-    Popen uses vfork, at a third of the cost of a fork. Nothing of it but `pid` may be used: the keeper reaps all
+    Popen uses vfork, at a third of the cost of a fork. Nothing of it but `pid` may be used: the supervisor reaps all
     its children itself.
     """
     # Popen's own `cwd` would leave open whether the folder or the program is missing.

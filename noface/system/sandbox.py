@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.system.keeper import BOX_STATUS
 from noface.system.sandbox_home import Home, HomeRule, Mount, below, cache_of, home_mounts, is_folder, make_mount_point
 from noface.system.sandbox_places import known_places
+from noface.system.supervisor import BOX_STATUS
 
 _FLAGS = (
     "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",

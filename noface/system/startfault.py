@@ -1,4 +1,4 @@
-"""Says in words why a program could not be started, from what its keeper reported."""
+"""Says in words why a program could not be started, from what its supervisor reported."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ ONE_ARGUMENT_BYTES_MAX = 128 * 1024
 
 
 def explain(what: dict[str, Any], argv: Sequence[str], env: dict[str, str]) -> str:
-    """One sentence for a person, with what to do about it; `what` is a keeper's report (`StartError.what`)."""
+    """One sentence for a person, with what to do about it; `what` is a supervisor's report (`StartError.what`)."""
     name, number = what["name"], what["errno"]
     match what["step"]:
         case "exec":

@@ -1,6 +1,6 @@
 """Runs commands so that they end in time and leave nothing behind (laws 6 and 12).
 
-A `Launcher` gives each command to a keeper, and waits until that reports that the program and all its
+A `Launcher` gives each command to a supervisor, and waits until that reports that the program and all its
 descendants are gone. Programs write their logs themselves; here only the logs' sizes are looked at.
 """
 
@@ -21,19 +21,19 @@ from noface.errors import NofaceError
 from noface.system.canceller import Canceller
 from noface.system.command import COMMAND_MARKER, Command, Exit, Ladder
 from noface.system.files import read_bounded
-from noface.system.keeper import Containment
-from noface.system.keepers import KeeperLostError, Keepers
 from noface.system.log_guard import LogGuard
 from noface.system.masking import Masking
-from noface.system.proctree import send_signal
+from noface.system.process_tree import send_signal
+from noface.system.spawn import ForkServer, SupervisorLostError
 from noface.system.startfault import explain
+from noface.system.supervisor import Containment
 from noface.system.sweep import sweep
 from noface.system.watch import OnOutput, Watch
 
 __all__ = ["COMMAND_MARKER", "Canceller", "Command", "Containment", "Exit", "Ladder", "Launcher"]
 
 ORDER_BYTES_MAX = 16 << 20
-"""No system takes longer arguments and environments, so such an order isn't worth a keeper."""
+"""No system takes longer arguments and environments, so such an order isn't worth a supervisor."""
 _BOX_WORDS_BYTES = 4000
 
 
@@ -52,7 +52,7 @@ class Launcher:
         self.masking = masking or Masking()
         self._namespaces = namespaces
         self._ladder = ladder or Ladder()
-        self._keepers = Keepers()
+        self._fork_server = ForkServer()
         self._closing = Canceller()
         self._running = 0
         self._idle = threading.Condition()
@@ -66,25 +66,25 @@ class Launcher:
         self.close()
 
     @property
-    def zygote_pid(self) -> int | None:
-        """The pid of the process that forks the keepers, while there is one."""
-        return self._keepers.zygote_pid
+    def fork_server_pid(self) -> int | None:
+        """The pid of the process that forks the supervisors, while there is one."""
+        return self._fork_server.fork_server_pid
 
     def containment(self) -> Containment:
-        """Return what keeps descendants of a command from outliving it here. Starts the zygote."""
-        best = self._keepers.containment()
+        """Return what keeps descendants of a command from outliving it here. Starts the fork server."""
+        best = self._fork_server.containment()
         return best if self._namespaces else min(best, Containment.SUBREAPER)
 
     def warm_up(self) -> None:
-        """Start the zygote now, so that the first command needn't wait for it."""
-        self._keepers.warm_up()
+        """Start the fork server now, so that the first command needn't wait for it."""
+        self._fork_server.warm_up()
 
     def close(self) -> None:
         """End every running command at once and wait until nothing is left of any. Repeatable."""
         self._closing.cancel(urgent=True)
         with self._idle:
             self._idle.wait_for(lambda: self._running == 0)
-        self._keepers.close()
+        self._fork_server.close()
 
     def run(
         self,
@@ -139,15 +139,15 @@ class Launcher:
             what = {"step": "exec", "name": command.argv[0], "errno": errno.E2BIG, "text": ""}
             return Exit(None, None, EndedBy.ITSELF, 0.0, error=explain(what, command.argv, order["env"]))
         try:
-            keeper = self._keepers.hire(order)
-        except KeeperLostError as problem:
+            supervisor = self._fork_server.spawn(order)
+        except SupervisorLostError as problem:
             return Exit(None, None, EndedBy.LOST, time.monotonic() - began, error=f"{problem.message}; {problem.hint}")
-        watch = Watch(command, keeper.control, cancellers, self._ladder, on_output, began, guard)
+        watch = Watch(command, supervisor.control, cancellers, self._ladder, on_output, began, guard)
         report = watch.wait()
         if report is None:
             if watch.stuck:
-                # It may have been stopped. What it watched over falls to the zygote then.
-                send_signal(keeper.pid, signal.SIGKILL)
+                # It may have been stopped. What it watched over falls to the fork server then.
+                send_signal(supervisor.pid, signal.SIGKILL)
             swept, error = _sweep(mark)
             return Exit(None, None, EndedBy.LOST, time.monotonic() - began, swept, error or watch.error)
         if "failed" in report:
@@ -156,7 +156,7 @@ class Launcher:
         exited = report["exited"]
         if not exited["boxed"] and watch.ended_by is EndedBy.ITSELF:
             return Exit(None, None, EndedBy.ITSELF, time.monotonic() - began, error=_no_box(command))
-        swept, error = (0, "") if keeper.containment is not Containment.GROUP else _sweep(mark)
+        swept, error = (0, "") if supervisor.containment is not Containment.GROUP else _sweep(mark)
         return Exit(
             exit_code=exited["code"],
             signal=exited["signal"],
@@ -168,7 +168,7 @@ class Launcher:
         )
 
     def _order(self, command: Command, mark: str) -> dict[str, Any]:
-        """Return what a keeper is told."""
+        """Return what a supervisor is told."""
         boxed = command.box is not None
         argv = (*command.wrap, *command.argv)
         return {
@@ -185,7 +185,7 @@ class Launcher:
 
 
 def _missing(command: Command) -> dict[str, Any] | None:
-    """Return why a boxed command cannot be started, as a keeper tells it; bubblewrap's own words say less."""
+    """Return why a boxed command cannot be started, as a supervisor tells it; bubblewrap's own words say less."""
     program = (*command.wrap, *command.argv)[0]
     path = dict(command.env).get("PATH", os.defpath)
     place = Path(command.cwd, program) if "/" in program else None

@@ -1,4 +1,4 @@
-"""Kills what a dead keeper or a dead noface left behind: the processes that carry a marker in their environment."""
+"""Kills what a dead supervisor or a dead noface left behind: the processes that carry a marker in their environment."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Watches one running command from noface's side: its limits, its cancellation, and its keeper's report."""
+"""Watches one running command from noface's side: its limits, its cancellation, and its supervisor's report."""
 
 import contextlib
 import json
@@ -20,12 +20,12 @@ TICK_S = 0.2
 OnOutput = Callable[[], float | EndedBy | None]
 """Called every tick; returns the monotonic time of the last sign of life, None before the first, or why to end."""
 
-KEEPER_KILLED = "the process that watched over the command was killed, so how the command ended is not known"
+SUPERVISOR_KILLED = "the process that watched over the command was killed, so how the command ended is not known"
 STUCK = "the process that watched over the command did not report its end, so how it ended is not known"
 
 
 class Watch:
-    """One command, from its keeper's start to its report.
+    """One command, from its supervisor's start to its report.
 
     `ended_by` is the first reason for which it was asked to end, whatever exit code follows.
     """
@@ -57,10 +57,10 @@ class Watch:
     @property
     def error(self) -> str:
         """Why there was no report."""
-        return STUCK if self.stuck else KEEPER_KILLED
+        return STUCK if self.stuck else SUPERVISOR_KILLED
 
     def wait(self) -> dict[str, Any] | None:
-        """Return the keeper's last message ("exited" or "failed"), None where it was lost or is `stuck`.
+        """Return the supervisor's last message ("exited" or "failed"), None where it was lost or is `stuck`.
 
         If this raises, the command is killed first and its end awaited.
         """
@@ -93,7 +93,7 @@ class Watch:
                 return None
 
     def _hear(self) -> dict[str, Any] | None:
-        """Return the last message that came in whole ("started" until another does), None at the keeper's end."""
+        """Return the last message that came in whole ("started" until another does), None at the supervisor's end."""
         try:
             said = self._control.recv(65536)
         except OSError:
@@ -151,16 +151,16 @@ class Watch:
         return any(canceller.urgent for canceller in self._cancellers)
 
     def _stop(self, now: float) -> None:
-        """Have the keeper climb the ladder, or skip to its end; from now on the deadline is for that."""
+        """Have the supervisor climb the ladder, or skip to its end; from now on the deadline is for that."""
         self._hurried = self._urgent()
         int_s, term_s = (0.0, 0.0) if self._hurried else (self._ladder.int_s, self._ladder.term_s)
         self._deadline = now + int_s + term_s + self._ladder.kill_s
-        # A keeper that is gone is noticed by the next recv.
+        # A supervisor that is gone is noticed by the next recv.
         with contextlib.suppress(OSError):
             self._control.sendall(json.dumps({"stop": {"int_s": int_s, "term_s": term_s}}).encode() + b"\n")
 
     def _desert(self) -> None:
-        """Make the keeper kill everything, and wait until it has."""
+        """Make the supervisor kill everything, and wait until it has."""
         with contextlib.suppress(OSError):
             self._control.settimeout(self._ladder.kill_s)
             self._control.shutdown(socket.SHUT_WR)

@@ -111,20 +111,20 @@ def memory(workers: int) -> None:
             repo, Path(name) / "slots", issues=workers, workers=workers, command="sleep 2; echo > x-$NOFACE_ISSUE_ID"
         )
         running = subprocess.Popen([sys.executable, "-m", "noface", "run"], cwd=repo, stdout=subprocess.DEVNULL)
-        noface_peak = keepers_peak = 0
+        noface_peak = supervisors_peak = 0
         process = psutil.Process(running.pid)
         while running.poll() is None:
             try:
                 own = process.memory_info().rss
-                children = [c for c in process.children(recursive=True) if "zygote" in " ".join(c.cmdline())]
+                children = [c for c in process.children(recursive=True) if "fork_server" in " ".join(c.cmdline())]
                 others = sum(child.memory_full_info().pss for child in children)
             except psutil.Error:
                 continue
-            noface_peak, keepers_peak = max(noface_peak, own), max(keepers_peak, others)
+            noface_peak, supervisors_peak = max(noface_peak, own), max(supervisors_peak, others)
             time.sleep(0.02)
     print(
         f"peak memory, {workers} workers: noface {noface_peak / 1e6:.0f} MB, "
-        f"its {workers} keepers together {keepers_peak / 1e6:.0f} MB (aim: 60 MB + 10 MB a worker)"
+        f"its {workers} supervisors together {supervisors_peak / 1e6:.0f} MB (aim: 60 MB + 10 MB a worker)"
     )
 
 

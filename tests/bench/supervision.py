@@ -1,6 +1,6 @@
-"""CPU time of noface and its keepers while many agents talk at once (aim: less than one core for 32 at 1 MB/s each).
+"""CPU time of noface and its supervisors while many agents talk at once (aim: less than one core for 32 at 1 MB/s each).
 
-The agents are processes of their own, as in a run: a launcher, a keeper each, their logs followed and read by the
+The agents are processes of their own, as in a run: a launcher, a supervisor each, their logs followed and read by the
 adapter's reader. What the agents themselves burn does not count.
 """
 
@@ -45,7 +45,7 @@ LINES = {"command": TEXT, "claude": json.dumps(TOOL) + "\n"}
 
 
 def supervision(agent: str, *, children: int = 32, mb_per_s: float = 1.0, seconds: float = 10.0) -> float:
-    """Return the CPU seconds of noface and its keepers in each second of wall time."""
+    """Return the CPU seconds of noface and its supervisors in each second of wall time."""
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
         folder = Path(name)
         (folder / "line").write_text(LINES[agent])
@@ -57,13 +57,13 @@ def supervision(agent: str, *, children: int = 32, mb_per_s: float = 1.0, second
             rates = (str(mb_per_s), str(seconds))
             ended = list(pool.map(lambda n: chat(launcher, folder, agent, n, rates), range(children)))
             wall, ours = time.monotonic() - began, time.process_time() - before
-        keepers = sampler.stop()
+        supervisors = sampler.stop()
         written = sum(file.stat().st_size for file in folder.glob("*.log"))
     assert all(one.exit_code == 0 and not one.survivors_killed for one in ended)
-    used = (ours - sampler.own + keepers) / wall
+    used = (ours - sampler.own + supervisors) / wall
     print(
         f"supervision, {children} agents ({agent}) writing {written / wall / 1e6:.0f} MB/s: {used:.2f} CPU seconds a"
-        f" second  (noface {(ours - sampler.own) / wall:.2f}, keepers {keepers / wall:.2f}; aim: below 1)"
+        f" second  (noface {(ours - sampler.own) / wall:.2f}, supervisors {supervisors / wall:.2f}; aim: below 1)"
     )
     return used
 
@@ -93,10 +93,10 @@ def chat(launcher: Launcher, folder: Path, agent: str, number: int, rates: tuple
 
 
 class Sampler:
-    """Watches the CPU times of the zygote and the keepers, which are gone when a command has ended."""
+    """Watches the CPU times of the fork server and the supervisors, which are gone when a command has ended."""
 
     def __init__(self, launcher: Launcher) -> None:
-        self._zygote = psutil.Process(launcher.zygote_pid)
+        self._fork_server = psutil.Process(launcher.fork_server_pid)
         self._seen: dict[int, float] = {}
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch)
@@ -114,7 +114,7 @@ class Sampler:
     def _watch(self) -> None:
         while not self._done.wait(0.5):
             began = time.thread_time()
-            for process in (self._zygote, *self._zygote.children()):
+            for process in (self._fork_server, *self._fork_server.children()):
                 try:
                     times = process.cpu_times()
                     self._seen[process.pid] = times.user + times.system

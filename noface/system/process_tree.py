@@ -1,6 +1,6 @@
 """Who descends from a process, and ending all of them. Linux's /proc and prctl; harmless where they are missing.
 
-Used by keepers: standard library only, and nothing that is slow to import.
+Used by supervisors: standard library only, and nothing that is slow to import.
 """
 
 import os

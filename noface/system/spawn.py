@@ -1,4 +1,4 @@
-"""Where noface gets its keepers from: it starts the zygote, hands it control sockets, and replaces it if it dies."""
+"""Spawns supervisors: starts the fork server, hands it control sockets, and replaces it if it dies."""
 
 import json
 import os
@@ -13,36 +13,36 @@ from typing import Any
 
 import noface
 from noface.errors import NofaceError
-from noface.system.keeper import ANNOUNCEMENT, LENGTH, Containment
+from noface.system.supervisor import ANNOUNCEMENT, LENGTH, Containment
 
 START_ATTEMPTS = 3
 ANSWER_TIMEOUT_S = 30.0
-ZYGOTE_END_TIMEOUT_S = 5.0
+FORK_SERVER_END_TIMEOUT_S = 5.0
 
-_START_ZYGOTE = (
-    "import sys; sys.path.append(sys.argv[1]); from noface.system.zygote import serve; serve(int(sys.argv[2]))"
+_START_FORK_SERVER = (
+    "import sys; sys.path.append(sys.argv[1]); from noface.system.fork_server import serve; serve(int(sys.argv[2]))"
 )
 
 
 _NEEDED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""All that the zygote gets of noface's environment: programs may read that of their ancestors."""
+"""All that the fork server gets of noface's environment: programs may read that of their ancestors."""
 
 
-class KeeperLostError(NofaceError):
-    """No keeper could be started, so the command was not either."""
+class SupervisorLostError(NofaceError):
+    """No supervisor could be started, so the command was not either."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hired:
-    """A keeper that has its order: its control socket, its pid, and what its descendants are held by at best."""
+class Supervised:
+    """A supervisor that has its order: its control socket, its pid, and what its descendants are held by at best."""
 
     control: socket.socket
     pid: int
     containment: Containment
 
 
-class Keepers:
-    """Owns the zygote; thread-safe. Nothing is started before the first command, or `warm_up`."""
+class ForkServer:
+    """Owns the fork server; thread-safe. Nothing is started before the first command, or `warm_up`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -50,12 +50,12 @@ class Keepers:
         self._channel: socket.socket | None = None
 
     def warm_up(self) -> None:
-        """Start the zygote ahead of the first command."""
+        """Start the fork server ahead of the first command."""
         with self._lock:
             self._running_channel()
 
     def containment(self) -> Containment:
-        """Return what a keeper holds its descendants by at best. Raises KeeperLostError where none can be started."""
+        """Return what contains a supervisor's descendants at best. Raises SupervisorLostError if none starts."""
         ours, theirs = socket.socketpair()
         ours.settimeout(ANSWER_TIMEOUT_S)
         with ours:
@@ -64,19 +64,19 @@ class Keepers:
                     self._hand_over(theirs)
                 _, containment = ANNOUNCEMENT.unpack(ours.recv(ANNOUNCEMENT.size))
             except (OSError, struct.error):
-                raise KeeperLostError("the process that watches over commands could not be started") from None
+                raise SupervisorLostError("the process that watches over commands could not be started") from None
         return Containment(containment)
 
     @property
-    def zygote_pid(self) -> int | None:
-        """The zygote's pid while one is running."""
+    def fork_server_pid(self) -> int | None:
+        """The fork server's pid while one is running."""
         with self._lock:
             return self._process.pid if self._process is not None and self._process.poll() is None else None
 
-    def hire(self, order: dict[str, Any]) -> Hired:
-        """Give an order to a fresh keeper.
+    def spawn(self, order: dict[str, Any]) -> Supervised:
+        """Give an order to a fresh supervisor.
 
-        Raises KeeperLostError after three tries. Trying again is safe: a keeper starts nothing before it has
+        Raises SupervisorLostError after three tries. Trying again is safe: a supervisor starts nothing before it has
         the whole order, and gets that only after announcing itself.
         """
         encoded = json.dumps(order).encode()
@@ -96,14 +96,14 @@ class Keepers:
             except BaseException:
                 ours.close()
                 raise
-            return Hired(ours, pid, Containment(containment))
-        raise KeeperLostError(
+            return Supervised(ours, pid, Containment(containment))
+        raise SupervisorLostError(
             "the process that watches over the command could not be started",
             "the machine may be out of processes or memory (see `ulimit -u` and `free`); run noface again then",
         )
 
     def close(self) -> None:
-        """End the zygote; keepers that still run are ended by their control sockets."""
+        """End the fork server; supervisors that still run are ended by their control sockets."""
         with self._lock:
             self._discard()
 
@@ -118,7 +118,7 @@ class Keepers:
             return channel
 
     def _forget(self, channel: socket.socket | None) -> None:
-        """Have the next try begin with a fresh zygote, unless another thread saw to that; keepers go on."""
+        """Have the next try begin with a fresh fork server, unless another thread saw to that; supervisors go on."""
         with self._lock:
             if channel is not None and channel is self._channel:
                 self._discard()
@@ -132,7 +132,7 @@ class Keepers:
             root = str(Path(noface.__file__).parent.parent)
             with theirs:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", "-X", "utf8", "-c", _START_ZYGOTE, root, str(theirs.fileno())],
+                    [sys.executable, "-I", "-S", "-X", "utf8", "-c", _START_FORK_SERVER, root, str(theirs.fileno())],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -150,7 +150,7 @@ class Keepers:
             self._channel = None
         if self._process is not None:
             try:
-                self._process.wait(ZYGOTE_END_TIMEOUT_S)
+                self._process.wait(FORK_SERVER_END_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()

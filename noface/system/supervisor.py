@@ -1,17 +1,17 @@
-"""A keeper: the small process that watches over one command, so that nothing of it outlives it (law 6).
+"""A supervisor: the small process that watches over one command, so that nothing of it outlives it (law 6).
 
-A keeper is a subreaper: whatever its program starts stays its descendant, also daemons and sessions of their own
+A supervisor is a subreaper: whatever its program starts stays its descendant, also daemons and sessions of their own
 (agents start their tools in such). When the program has ended it kills what is left, and only then reports. When
 its control socket closes, because noface died, it kills everything at once.
 
-The keeper announces itself (ANNOUNCEMENT: its pid, and a `Containment`). It reads one order (4 bytes of length, then
-JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, boxed, namespace) and then JSON lines {"stop": {int_s,
+The supervisor announces itself (ANNOUNCEMENT: its pid, and a `Containment`). It reads one order (4 bytes of length,
+then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, boxed, namespace) and then JSON lines {"stop": {int_s,
 term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and at last {"exited": {code, signal,
 survivors, output_limit, boxed}}.
 
 A `boxed` program is bubblewrap with the command inside. It makes the PID namespace itself, and reports in a file of its
-own whether the command was run at all. Else the keeper becomes process 1 of a PID namespace first, where the order asks
-for one and there are such.
+own whether the command was run at all. Otherwise the supervisor first becomes process 1 of a PID namespace, if the
+order asks for one and the system has them.
 
 Standard library only, and nothing that is slow to import.
 """
@@ -27,7 +27,7 @@ import time
 from enum import IntEnum
 from typing import Any, NoReturn
 
-from noface.system import namespace, proctree
+from noface.system import namespace, process_tree
 from noface.system.program import StartError, open_streams, start
 
 ANNOUNCEMENT = struct.Struct("!IB")
@@ -56,9 +56,9 @@ class Containment(IntEnum):
     GROUP = 0
     """Only its process group can be reached, as on macOS; others are found by their environment."""
     SUBREAPER = 1
-    """All descendants become the keeper's children, as long as that lives."""
+    """All descendants become the supervisor's children, as long as that lives."""
     NAMESPACE = 2
-    """The kernel ends them with the keeper, which they can neither see nor signal."""
+    """The kernel ends them with the supervisor, which they can neither see nor signal."""
 
 
 def go_deaf() -> None:
@@ -133,7 +133,7 @@ class LogMeter:
         return written > self._limit
 
 
-class Keeper:
+class Supervisor:
     """One program and all that descends from it."""
 
     def __init__(
@@ -197,7 +197,7 @@ class Keeper:
             if pid == self._pid:
                 self._status = status
                 if not self._contained:
-                    proctree.send_group_signal(pid, signal.SIGKILL)
+                    process_tree.send_group_signal(pid, signal.SIGKILL)
             elif os.WIFEXITED(status):
                 # It had ended before it was killed. (A parent may reap a killed one before it freezes itself, so
                 # what comes by here cannot be counted.)
@@ -207,9 +207,9 @@ class Keeper:
         """Send what is due, and say for how many seconds at most to wait then."""
         climbed = self._ladder is not None and not self._ladder and now >= self._next_rung
         if self._status is not None or self._over_limit or self._deserted or climbed:
-            self._killed |= proctree.kill_all(lambda: proctree.below([os.getpid()]))
+            self._killed |= process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
             if self._status is None:
-                proctree.send_group_signal(self._pid, signal.SIGKILL)
+                process_tree.send_group_signal(self._pid, signal.SIGKILL)
             return KILL_POLL_S
         if self._ladder and now >= self._next_rung:
             number, patience = self._ladder.pop(0)
@@ -221,14 +221,14 @@ class Keeper:
     def _signal(self, number: int) -> None:
         # Bubblewrap itself must live on: it takes what is inside with it.
         if self._box is None:
-            proctree.send_group_signal(self._pid, number)
-        for pid in proctree.below([os.getpid()]):
+            process_tree.send_group_signal(self._pid, number)
+        for pid in process_tree.below([os.getpid()]):
             try:
                 group = os.getpgid(pid)
             except OSError:
                 continue
             if group != self._pid:
-                proctree.send_signal(pid, number)
+                process_tree.send_signal(pid, number)
 
     def _hear(self) -> None:
         try:
@@ -273,9 +273,9 @@ def _receive_order(control: socket.socket) -> dict[str, Any]:
 
 
 def keep(control: socket.socket, *, namespaces: bool) -> NoReturn:
-    """Live the whole life of a keeper, in the process just forked for it. `namespaces`: PID namespaces can be made."""
+    """Run a supervisor from start to end in the process forked for it. `namespaces`: PID namespaces can be made."""
     os.setsid()
-    contained = proctree.prctl(proctree.SET_CHILD_SUBREAPER, 1)
+    contained = process_tree.prctl(process_tree.SET_CHILD_SUBREAPER, 1)
     best = Containment.NAMESPACE if namespaces else Containment.SUBREAPER if contained else Containment.GROUP
     control.sendall(ANNOUNCEMENT.pack(os.getpid(), best))
     order = _receive_order(control)
@@ -292,7 +292,7 @@ def keep(control: socket.socket, *, namespaces: bool) -> NoReturn:
         os._exit(0)
     say(control, started=program.pid)
     del order
-    report = Keeper(control, wake, program.pid, meter, contained=contained, box=box).watch()
+    report = Supervisor(control, wake, program.pid, meter, contained=contained, box=box).watch()
     if report is not None:
         say(control, exited=report)
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Keepers: no process outlives its command (law 6), whoever is killed."""
+"""ForkServer: no process outlives its command (law 6), whoever is killed."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ import pytest
 from support.processes import alive, wait_for
 
 from noface.core.worker_run import EndedBy
-from noface.system import proctree
+from noface.system import process_tree
 from noface.system.supervise import Canceller, Command, Ladder, Launcher
 
 AWAY = "import os, sys, time\n"
@@ -185,26 +185,26 @@ import os, sys
 tree = "trap '' TERM INT HUP; setsid sleep 1000 & nohup sleep 1000 & (env -i setsid sleep 1000 &) ; echo up; wait"
 with Launcher(namespaces=False) as launcher:
     launcher.warm_up()
-    open("zygote", "w").write(str(launcher.zygote_pid))
+    open("fork_server", "w").write(str(launcher.fork_server_pid))
     env = (("NOFACE_TOKEN", sys.argv[1]), ("PATH", os.environ["PATH"]))
     out = os.path.abspath("out.log")
     launcher.run(Command(("bash", "-c", tree), "/", env, None, out, out, 1000.0, None, 1000))
 """
     noface = subprocess.Popen([sys.executable, "-c", script, token], cwd=tmp_path)
     wait_for(lambda: (tmp_path / "out.log").exists() and "up" in (tmp_path / "out.log").read_text())
-    zygote = psutil.Process(int((tmp_path / "zygote").read_text()))
-    wait_for(lambda: len(zygote.children(recursive=True)) >= 5)
-    tree = [zygote, *zygote.children(recursive=True)]
+    fork_server = psutil.Process(int((tmp_path / "fork_server").read_text()))
+    wait_for(lambda: len(fork_server.children(recursive=True)) >= 5)
+    tree = [fork_server, *fork_server.children(recursive=True)]
     noface.kill()
     noface.wait()
     wait_for(lambda: all(is_gone(process.pid) for process in tree))
 
 
-def test_killed_keeper_is_a_lost_command_and_leaves_nothing(launcher, shell, out, token):
+def test_killed_supervisor_is_a_lost_command_and_leaves_nothing(launcher, shell, out, token):
     thread, ended = in_background(launcher, shell("env -i setsid sleep 1000 & setsid sleep 1000 & echo $!; wait"))
-    keeper = psutil.Process(psutil.Process(first_line(out)).ppid()).parent()
-    strays = keeper.children(recursive=True)
-    keeper.kill()
+    supervisor = psutil.Process(psutil.Process(first_line(out)).ppid()).parent()
+    strays = supervisor.children(recursive=True)
+    supervisor.kill()
     thread.join()
     assert (ended[0].exit_code, ended[0].signal, ended[0].ended_by) == (None, None, EndedBy.LOST)
     assert "was killed" in ended[0].error
@@ -213,24 +213,24 @@ def test_killed_keeper_is_a_lost_command_and_leaves_nothing(launcher, shell, out
     assert len(strays) == 3
 
 
-def test_without_keeper_and_zygote_the_marker_finds_what_is_left(launcher, shell, out, token):
+def test_without_supervisor_and_fork_server_the_marker_finds_what_is_left(launcher, shell, out, token):
     thread, ended = in_background(launcher, shell("setsid sleep 1000 & nohup sleep 1000 & echo $$; wait"))
-    keeper = psutil.Process(first_line(out)).parent()
-    wait_for(lambda: len(keeper.children(recursive=True)) == 3)
-    os.kill(launcher.zygote_pid, signal.SIGKILL)
-    keeper.kill()
+    supervisor = psutil.Process(first_line(out)).parent()
+    wait_for(lambda: len(supervisor.children(recursive=True)) == 3)
+    os.kill(launcher.fork_server_pid, signal.SIGKILL)
+    supervisor.kill()
     thread.join()
     assert (ended[0].ended_by, ended[0].survivors_killed) == (EndedBy.LOST, 3)
     assert alive(token) == []
 
 
-def test_stopped_keeper_is_given_up_and_what_it_watched_over_is_killed(shell, out):
+def test_stopped_supervisor_is_given_up_and_what_it_watched_over_is_killed(shell, out):
     stop = Canceller()
     with Launcher(Ladder(int_s=0.1, term_s=0.1, kill_s=0.2), namespaces=False) as launcher:
         thread, ended = in_background(launcher, shell("env -i setsid sleep 1000 & echo $$; wait"), stop)
-        keeper = psutil.Process(first_line(out)).parent()
-        tree = [keeper, *keeper.children(recursive=True)]
-        keeper.suspend()
+        supervisor = psutil.Process(first_line(out)).parent()
+        tree = [supervisor, *supervisor.children(recursive=True)]
+        supervisor.suspend()
         stop.cancel()
         thread.join()
         assert ended[0].ended_by is EndedBy.LOST
@@ -238,24 +238,24 @@ def test_stopped_keeper_is_given_up_and_what_it_watched_over_is_killed(shell, ou
     assert len(tree) == 3
 
 
-def test_commands_go_on_without_the_zygote_and_the_next_gets_a_new_one(launcher, shell, program, tmp_path, out):
+def test_commands_go_on_without_the_fork_server_and_the_next_gets_a_new_one(launcher, shell, program, tmp_path, out):
     thread, ended = in_background(
         launcher, shell("echo $$; while [ ! -e go ]; do sleep 0.02; done; nohup sleep 1000 & exit 6")
     )
     first_line(out)
-    zygote = launcher.zygote_pid
-    os.kill(zygote, signal.SIGKILL)
+    fork_server = launcher.fork_server_pid
+    os.kill(fork_server, signal.SIGKILL)
     assert launcher.run(program("true")).exit_code == 0
-    assert launcher.zygote_pid != zygote
+    assert launcher.fork_server_pid != fork_server
     (tmp_path / "go").touch()
     thread.join()
     assert (ended[0].exit_code, ended[0].survivors_killed) == (6, 1)
 
 
-def test_zygote_and_keeper_survive_the_signals_of_a_terminal(launcher, shell, tmp_path, out):
+def test_fork_server_and_supervisor_survive_the_signals_of_a_terminal(launcher, shell, tmp_path, out):
     thread, ended = in_background(launcher, shell("echo $$; while [ ! -e go ]; do sleep 0.02; done; exit 6"))
-    keeper = psutil.Process(first_line(out)).parent()
-    for pid in (keeper.pid, launcher.zygote_pid):
+    supervisor = psutil.Process(first_line(out)).parent()
+    for pid in (supervisor.pid, launcher.fork_server_pid):
         assert os.getsid(pid) == pid
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             os.kill(pid, number)
@@ -264,22 +264,22 @@ def test_zygote_and_keeper_survive_the_signals_of_a_terminal(launcher, shell, tm
     assert ended[0].exit_code == 6
 
 
-def test_zygote_ends_when_its_launcher_closes(shell):
+def test_fork_server_ends_when_its_launcher_closes(shell):
     with Launcher(namespaces=False) as launcher:
         launcher.run(shell("true"))
-        zygote = launcher.zygote_pid
-        assert not is_gone(zygote)
-    assert is_gone(zygote)
-    assert launcher.zygote_pid is None
+        fork_server = launcher.fork_server_pid
+        assert not is_gone(fork_server)
+    assert is_gone(fork_server)
+    assert launcher.fork_server_pid is None
 
 
 def test_lists_and_scan_of_proc_agree_on_the_children():
     children = [subprocess.Popen(["sleep", "1000"]) for _ in range(3)]
     try:
         expected = {child.pid for child in children}
-        assert expected <= set(proctree.children(os.getpid()))
-        assert expected <= set(proctree.children_by_scan(os.getpid()))
-        assert set(proctree.children(os.getpid())) == set(proctree.children_by_scan(os.getpid()))
+        assert expected <= set(process_tree.children(os.getpid()))
+        assert expected <= set(process_tree.children_by_scan(os.getpid()))
+        assert set(process_tree.children(os.getpid())) == set(process_tree.children_by_scan(os.getpid()))
     finally:
         for child in children:
             child.kill()
