@@ -1,4 +1,4 @@
-"""Which attempts spend an issue's budget (law 8; DECISIONS, counting)."""
+"""Which attempts spend an issue's budget (law 8)."""
 
 from dataclasses import replace
 

@@ -42,7 +42,7 @@ def lay_out(project):
 
 
 def check_laws(project):
-    """I1-I4, I6, I8, I10 of the design's invariants."""
+    """I1-I4, I6, I8, I10 of the invariants in docs/design.md."""
     database = sqlite3.connect(project.state / "state.db")
     assert database.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     landings = database.execute("SELECT old, new, tree FROM landings WHERE state = 'landed'").fetchall()

@@ -76,7 +76,7 @@ def _root(
 
 
 def main() -> None:
-    """Run noface on the process's arguments and exit with a code of DESIGN's table."""
+    """Run noface on the process's arguments and exit with one of the exit codes of docs/configuration.md."""
     standard_streams.prepare()
     arguments = sys.argv[1:]
     verbose = _take(arguments, "--verbose")

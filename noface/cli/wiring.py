@@ -125,7 +125,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
 
 
 def slots_dir(config: Config, repository: Repository) -> Path:
-    """Return the folder of the workspaces: outside the repository, one per repository (DESIGN, state on disk)."""
+    """Return the folder of the workspaces: outside the repository, one per repository (docs/design.md, State)."""
     digest = hashlib.sha256(os.fsencode(repository.common_dir)).hexdigest()[:10]
     name = f"{config.project.name or repository.root.name}-{digest}"
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"

@@ -1,6 +1,6 @@
 """What makes an issue of a backlog sound: a usable id of its own, and dependencies that can be met.
 
-The rules, in the order they are checked (DECISIONS "Issues": a faulty issue is reported and not run, the rest runs):
+The rules, in the order they are checked (a faulty issue is reported and not run, the rest runs: docs/decisions.md):
 
 1. An id fits a branch name, a folder name and a trailer (`id_problem`).
 2. No two issues share an id. 7 and 007 are the same id, and so are Fix and fix, since both name folders.

@@ -1,4 +1,4 @@
-"""Which attempt the next one starts from: the best so far, or main where none is better (DECISIONS, best attempt).
+"""Which attempt the next one starts from: the best so far, or main where none is better (docs/decisions.md).
 
 More hard gates passed is better, then fewer failing tests. Where an issue has `accept` commands, main itself takes
 part: an attempt that satisfies them by breaking something else is no step forward.

@@ -1,7 +1,7 @@
 """The ladder of recovery (N11, L5, L14): ordered rungs, each a model with a number of charged attempts.
 
 A ladder is climbed, never descended: a rung that has been used, or whose tier an attempt has reached, is the lowest of
-all later attempts until the issue is unblocked. The last rung repeats until the issue's cap (DECISIONS, counting).
+all later attempts until the issue is unblocked. The last rung repeats until the issue's cap (docs/decisions.md).
 """
 
 from collections.abc import Mapping

@@ -31,7 +31,7 @@ class When(StrEnum):
 class ReviewRules:
     """`[review]`. A diff beyond `files` or `lines`, a report less sure than `confidence`, is a risk.
 
-    `rounds_max`: so many rejections, then a person is asked. They do not count as attempts (DECISIONS, counting).
+    `rounds_max`: so many rejections, then a person is asked. They do not count as attempts (docs/decisions.md).
     """
 
     when: When = When.RISKY

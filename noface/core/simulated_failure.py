@@ -44,7 +44,7 @@ class Trouble:
     reviewer: str | None = None
 
     def charged(self, before: int) -> bool:
-        """Tell whether the attempt after `before` such ones is charged (law 8; DECISIONS, counting)."""
+        """Tell whether the attempt after `before` such ones is charged (law 8)."""
         if self.kind.category.external or self.kind is FailureKind.MERGE_CONFLICT:
             return False
         if self.kind is FailureKind.REVIEW_REJECTED:

@@ -97,7 +97,7 @@ class ReportStatus(StrEnum):
 
 
 class BlockedReason(StrEnum):
-    """Why a worker says that it cannot go on (K5, DECISIONS)."""
+    """Why a worker says that it cannot go on (K5)."""
 
     BOUNDARY_VIOLATION = "boundary_violation"
     CONTRACT_CHANGE = "contract_change"

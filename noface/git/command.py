@@ -4,7 +4,7 @@ Every command runs as `env … git …`: GitPython copies noface's own environme
 friends when noface was started from a hook or an alias. Two kinds of git exist:
 
 * sealed: no user or system configuration, no hooks, no fsmonitor, no prompts, durable objects. Everything noface
-  does on its own account (SAFETY: "the safe design").
+  does on its own account (docs/facts.md, "Sealed git").
 * user: the person's own HOME and configuration; to look at their repository, and to move files in their checkout.
 """
 

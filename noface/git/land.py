@@ -2,7 +2,7 @@
 
 The index and the ref at its old value are locked, then HEAD is looked at again, then the files move, then the ref.
 `merge --ff-only` would be no compare-and-swap, and a bare `update-ref` would leave every change showing as reversed
-(SAFETY, "dangerous git" 7).
+(docs/facts.md, "Moving a branch that is checked out").
 """
 
 import time

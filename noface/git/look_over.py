@@ -1,4 +1,4 @@
-"""Looks over a workspace with lstat before git sees it (SAFETY: "git add hazards").
+"""Looks over a workspace with lstat before git sees it (docs/facts.md, "What breaks git add").
 
 A FIFO named `.gitignore` hangs `git add`, one named `.git/HEAD` every walk through the files, a 3 GB sparse file
 takes 20 seconds, a nested repository turns its files into a link to nowhere. What would do so is taken out of git's

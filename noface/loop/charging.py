@@ -7,7 +7,7 @@ from noface.core.taxonomy import INTERRUPTED, FailureKind
 def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     """Tell whether an attempt spends the issue's budget: only the worker's own failures, and work that passed.
 
-    The first malformed answer in a row gets a reminder of the form for nothing (DECISIONS, counting).
+    The first malformed answer in a row gets a reminder of the form for nothing (docs/decisions.md, Attempts).
     """
     if report.interrupted:
         return False

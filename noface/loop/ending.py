@@ -1,4 +1,4 @@
-"""How a run ends: the exit code of DESIGN's table, and why, in a person's words."""
+"""How a run ends: the exit code (docs/configuration.md), and the reason in a sentence."""
 
 import sqlite3
 from dataclasses import dataclass

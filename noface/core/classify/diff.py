@@ -1,7 +1,7 @@
 """Judges a change by its diff, before any gate runs: what it touched, how much, and whether it is work at all.
 
-Each rule has a name and gives the lines that decided. Several may hold at once; they come in the order of DESIGN's
-boundaries: what must never land by itself, what is broken, what is too big, what is no work.
+Each rule has a name and gives the lines that decided. Several may hold at once; their order is: what must never land by
+itself, what is broken, what is too big, what is no work.
 """
 
 from collections.abc import Iterator, Mapping

@@ -19,7 +19,7 @@ def document(name: str, schema: Schema) -> Schema:
 
 
 def first(description: str, **properties: Schema) -> Schema:
-    """Return a record at the top of a document: it says first that it is of schema 1 (DECISIONS, JSON)."""
+    """Return a record at the top of a document: its first key is `schema`, 1 (docs/decisions.md)."""
     version = {"description": "The version of this form. Keys may be added to it, none is renamed.", "const": 1}
     return record(description, schema=version, **properties)
 
