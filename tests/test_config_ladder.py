@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from noface.config.load import parse
 from noface.config.problems import InvalidConfigError
-from noface.config.vocabulary import KINDS, STRATEGIES, allowed_strategies
+from noface.core.taxonomy import FailureKind, Strategy
 
 
 def retry(text):
@@ -218,10 +218,10 @@ planner = "nobody"
 
 
 def test_every_pair_of_kind_and_strategy_is_either_allowed_or_refused_by_name():
-    for kind in KINDS:
-        for strategy in STRATEGIES:
+    for kind in FailureKind:
+        for strategy in Strategy:
             text = f'{DEFAULT}[retry.strategies]\n{kind} = "{strategy}"\n'
-            if strategy in allowed_strategies(kind):
+            if strategy in kind.allowed:
                 assert retry(text).strategies == {kind: strategy}
             else:
                 assert problems(text)[0][0] == f"retry.strategies.{kind}"

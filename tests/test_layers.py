@@ -10,8 +10,8 @@ cli
 loop | views
 trackers | agents | gates | git | store | executors
 system
-core
 config
+core
 errors | data
 """
 LEVEL = {name.strip(): row for row, line in enumerate(ROWS.splitlines()) for name in line.split("|")}

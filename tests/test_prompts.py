@@ -9,7 +9,6 @@ import jinja2
 import pytest
 from markdown_it import MarkdownIt
 
-from noface.config.protected import DEFAULT_PROTECTED
 from noface.core.actions import Attempting, action_instruction
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
@@ -18,6 +17,7 @@ from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, Questi
 from noface.core.prompt_samples import samples
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.prompts import render
+from noface.core.protection import default_protected
 from noface.core.taxonomy import Category, FailureKind, instruction_for, reaches_workers
 from noface.data import table
 from noface.loop.templates_folder import built_in
@@ -185,7 +185,7 @@ def test_extended_thinking_is_spoken_of_only_where_it_is_on():
 def test_protected_paths_are_said_in_words_and_the_issue_s_own_come_first():
     issue = replace(ISSUE, accept=("python -m pytest -q tests/test_sum.py",))
     scripts = tuple(f"scripts/check_{number}.sh" for number in range(9))
-    protected = (*DEFAULT_PROTECTED, "issues/**", *scripts, "tests/test_sum.py")
+    protected = (*default_protected(), "issues/**", *scripts, "tests/test_sum.py")
     (row,) = [row for row in told(issue=issue, protected=protected).split("\n") if "are undone" in row]
     shown = ", ".join(f"`{path}`" for path in ("tests/test_sum.py", *scripts[:7]))
     assert row == (
@@ -195,7 +195,7 @@ def test_protected_paths_are_said_in_words_and_the_issue_s_own_come_first():
 
 
 def test_words_stand_for_the_built_in_patterns_only_where_all_of_them_hold():
-    assert "judged: the tests' configuration, CI definitions\n" in told(protected=DEFAULT_PROTECTED)
+    assert "judged: the tests' configuration, CI definitions\n" in told(protected=default_protected())
     assert "judged: these files: `conftest.py`\n" in told()
     assert "are undone" not in told(protected=())
 

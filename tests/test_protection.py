@@ -3,15 +3,14 @@
 import pytest
 from support.git_ground import a_bench, git, write
 
-from noface.config.protected import DEFAULT_PROTECTED
 from noface.core.issue import Issue
-from noface.core.protection import Protection, protection_of
+from noface.core.protection import Protection, default_protected, protection_of
 from noface.git.command import Git
 from noface.git.discovery import hooks_in_tree
 from noface.git.restore import with_files_of
 from noface.loop.protected_files import named_instructions
 
-USUAL = protection_of(Issue("7", "t"), DEFAULT_PROTECTED)
+USUAL = protection_of(Issue("7", "t"), default_protected())
 
 
 @pytest.mark.parametrize(
@@ -131,7 +130,7 @@ def test_replacing_the_list_of_protected_paths_lifts_no_hook_and_no_instruction(
 
 
 def test_the_paths_of_an_issue_lift_what_they_name_in_so_many_words():
-    listed = (*DEFAULT_PROTECTED, "docs/x")
+    listed = (*default_protected(), "docs/x")
     issue = Issue(
         "7", "t", paths=("tests/conftest.py", "ci/**", ".github/**", "CLAUDE.md", "noface.toml", "tests/test_x.py")
     )
@@ -143,12 +142,12 @@ def test_the_paths_of_an_issue_lift_what_they_name_in_so_many_words():
 
 def test_a_part_of_a_breakdown_lifts_nothing_by_its_paths():
     part = Issue("7.1", "t", paths=("conftest.py",), parent="7", depth=1)
-    assert protection_of(part, DEFAULT_PROTECTED).covers("conftest.py")
+    assert protection_of(part, default_protected()).covers("conftest.py")
 
 
 def test_may_change_lifts_whatever_it_names():
     issue = Issue("7", "t", may_change=("CLAUDE.md", ".claude/skills/**", "noface.toml"))
-    protection = protection_of(issue, DEFAULT_PROTECTED)
+    protection = protection_of(issue, default_protected())
     for path in ("CLAUDE.md", ".claude/skills/a/SKILL.md", "noface.toml"):
         assert not protection.covers(path)
     assert protection.covers(".claude/settings.json")

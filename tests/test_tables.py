@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from support import ROOT
 
 from noface.core.actions import Action
+from noface.core.protection import always_protected, default_protected
 from noface.core.taxonomy import Category, FailureKind, KindInfo, Strategy
 from noface.data import FOLDER, table
 
@@ -68,7 +69,7 @@ def test_a_new_kind_is_a_line_of_the_enumeration_and_an_entry_of_the_table():
         for path in PACKAGE.rglob("*.py")
         if "selftest" not in path.parts and max(kinds_listed(ast.parse(path.read_text("utf-8"))), default=0) > most
     }
-    assert holding == {"config/vocabulary.py"}
+    assert holding == set()
 
 
 # --- actions
@@ -79,6 +80,16 @@ def test_the_table_of_actions_names_actions_only():
     for name, entry in table("actions").items():
         assert entry.keys() <= {"instruction", "followed"}, name
         assert all(isinstance(text, str) for text in entry.values()), name
+
+
+# --- protected paths
+
+
+def test_no_path_is_protected_twice_by_the_same_list():
+    assert table("protected").keys() == {"default", "instructions", "self_starting"}
+    for listed in (default_protected(), always_protected()):
+        assert len(set(listed)) == len(listed)
+        assert all(isinstance(path, str) and path for path in listed)
 
 
 # --- all

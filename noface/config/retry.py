@@ -1,13 +1,28 @@
 """The sections of noface.toml about trying again: [retry], its ladder and strategies, and [roles]."""
 
 from collections.abc import Mapping
-from typing import Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from noface.config.sections import Section
 from noface.config.values import Duration, Items, Money, Pause, Text
-from noface.config.vocabulary import STRATEGIES, AnswerName, KindName, StrategyName
+from noface.core.taxonomy import Category, FailureKind, Strategy
+
+
+def _words(*enums: type[StrEnum]) -> tuple[str, ...]:
+    return tuple(member.value for enum in enums for member in enum)
+
+
+if TYPE_CHECKING:
+    KindName = str
+    StrategyName = str
+    AnswerName = str
+else:  # as literals, so that a wrong word is answered with the nearest right one
+    KindName = Literal[_words(FailureKind)]
+    StrategyName = Literal[_words(Strategy)]
+    AnswerName = Literal[_words(FailureKind, Category)]
 
 
 def _one_ladder(schema: dict[str, Any]) -> None:
@@ -72,7 +87,7 @@ class Retry(Section, json_schema_extra=_one_ladder):
     breaker_wait: Duration = Field(default=600.0, description="so long, then one attempt may try it again")
     strategies: Mapping[KindName, StrategyName] = Field(
         default_factory=dict,
-        description=f"how a kind of failure is answered, in place of the default: {', '.join(STRATEGIES)}",
+        description=f"how a kind of failure is answered, in place of the default: {', '.join(Strategy)}",
         examples=[{"TEST_FAILURE": "escalate"}],
     )
     ladder: Items[LadderRung] = Field(

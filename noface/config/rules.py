@@ -16,8 +16,8 @@ from noface.config.problems import Problem
 from noface.config.retry import Roles
 from noface.config.tables import table_of, tables_of
 from noface.config.values import NAME_EXPECTED, is_name
-from noface.config.vocabulary import allowed_strategies, is_kind, is_strategy
 from noface.config.workers import HINT_CONDITIONS, FailureHint
+from noface.core.taxonomy import FailureKind, Strategy
 
 _PRICES = ("usd_per_mtok_in", "usd_per_mtok_out")
 
@@ -100,8 +100,9 @@ def _names_of_models(data: Mapping[str, Any]) -> Iterator[tuple[Path, object]]:
 
 def _strategies(data: Mapping[str, Any]) -> Iterator[Problem]:
     for kind, strategy in table_of(table_of(data.get("retry")).get("strategies")).items():
-        if is_kind(kind) and is_strategy(strategy) and strategy not in allowed_strategies(kind):
-            sensible = ", ".join(allowed_strategies(kind))
+        known = FailureKind.__members__.get(kind)
+        if known is not None and strategy in [*Strategy] and strategy not in known.allowed:
+            sensible = ", ".join(known.allowed)
             yield Problem(
                 ("retry", "strategies", kind), f'"{strategy}" is no answer to {kind}; expected one of: {sensible}'
             )

@@ -7,7 +7,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noface.config.protected import DEFAULT_PROTECTED
 from noface.config.values import (
     Branch,
     Command,
@@ -23,6 +22,7 @@ from noface.config.values import (
     SlotsDir,
     Text,
 )
+from noface.core.protection import default_protected
 
 
 class Section(BaseModel):
@@ -196,7 +196,7 @@ class Protect(Section):
     """Paths whose edits by a worker are undone before the gates run."""
 
     paths: Items[Glob] = Field(
-        default=DEFAULT_PROTECTED,
+        default=default_protected(),
         description="globs that REPLACE the built-in list (CI definitions, test runners' configuration)",
     )
     extra: Items[Glob] = Field(default=(), description="globs added to that list", examples=[["scripts/check.sh"]])

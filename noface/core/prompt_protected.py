@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from noface.config.protected import DEFAULT_PROTECTED, INSTRUCTIONS, SELF_STARTING
 from noface.core.named_files import named_paths
+from noface.core.protection import always_protected, default_protected
 
 NAMED_MAX = 8
 _GLOB = frozenset("*?[")
@@ -21,9 +21,9 @@ class ProtectedShown:
 
 def protected_shown(protected: tuple[str, ...], accept: tuple[str, ...]) -> ProtectedShown:
     """Return what to say: first the files that the issue's `accept` commands name, then other files, then patterns."""
-    usual = set(DEFAULT_PROTECTED) <= set(protected)
-    agents = {*SELF_STARTING, *INSTRUCTIONS} <= set(protected)
-    in_words = {*(DEFAULT_PROTECTED if usual else ()), *((*SELF_STARTING, *INSTRUCTIONS) if agents else ())}
+    usual = set(default_protected()) <= set(protected)
+    agents = set(always_protected()) <= set(protected)
+    in_words = {*(default_protected() if usual else ()), *(always_protected() if agents else ())}
     rest = [path for path in dict.fromkeys(protected) if path not in in_words]
     named = named_paths(accept)
     ranked = sorted(rest, key=lambda path: _rank(path, named))

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from noface.config.protected import DEFAULT_PROTECTED
 from noface.core.actions import action_instruction
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateKind, GateSpec
@@ -10,6 +9,7 @@ from noface.core.history import Part
 from noface.core.issue import Issue
 from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
 from noface.core.prompt_situation import Situation
+from noface.core.protection import default_protected
 from noface.core.taxonomy import IssueStatus, instruction_for
 
 _ISSUE = Issue(
@@ -61,7 +61,7 @@ _SITUATIONS = {
 _FULL = PromptData(
     issue=_ISSUE,
     gates=_GATES,
-    protected=(*DEFAULT_PROTECTED, "tests/test_count.py", "issues/**"),
+    protected=(*default_protected(), "tests/test_count.py", "issues/**"),
     earlier=_EARLIER,
     best=_EARLIER[1],
     patch=_PATCH,

@@ -7,20 +7,33 @@ is never lifted by `paths`.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from noface.config.protected import INSTRUCTIONS, SELF_STARTING
 from noface.core.issue import Issue
 from noface.core.patterns import is_folder_of, matches_any
+from noface.data import table
 
 _LINK = "120000"
 _ANYWHERE = "**/"
 _OWN = ("noface.toml", ".noface.toml")
-# On a person's file system `.CLAUDE/` may be `.claude/`. Below the top, `docs/agents.md` is more likely a page.
-_ANY_CASE = tuple(
-    pattern.casefold() for pattern in (*SELF_STARTING, *(each.removeprefix(_ANYWHERE) for each in INSTRUCTIONS))
-)
 _WILDCARDS = frozenset("*?")
+
+
+@cache
+def default_protected() -> tuple[str, ...]:
+    """Return what is protected where `[protect] paths` does not say (`default` of protected.toml)."""
+    return tuple(table("protected")["default"])
+
+
+@cache
+def always_protected() -> tuple[str, ...]:
+    """Return what is protected whatever `[protect]` says: what starts by itself, and what agents read first."""
+    return (*_self_starting(), *table("protected")["instructions"])
+
+
+@cache
+def _self_starting() -> tuple[str, ...]:
+    return tuple(path for paths in table("protected")["self_starting"].values() for path in paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +67,7 @@ def protection_of(
 ) -> Protection:
     """Return what is protected from an issue's work: `listed` by `[protect]`, `judges` that decide on this issue."""
     named = frozenset(named_exactly(issue))
-    always = (*SELF_STARTING, *INSTRUCTIONS)
+    always = always_protected()
     lifted = tuple(
         path
         for path in sorted(named)
@@ -77,4 +90,9 @@ def _folded(patterns: tuple[str, ...]) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def _any_case(patterns: tuple[str, ...]) -> tuple[str, ...]:
     """Return which of the built-in patterns that hold in any case are in force."""
-    return _ANY_CASE if set(SELF_STARTING) <= set(patterns) else ()
+    self_starting = _self_starting()
+    if not set(self_starting) <= set(patterns):
+        return ()
+    # On a person's file system `.CLAUDE/` may be `.claude/`. Below the top, `docs/agents.md` is more likely a page.
+    top = (pattern.removeprefix(_ANYWHERE) for pattern in table("protected")["instructions"])
+    return tuple(pattern.casefold() for pattern in (*self_starting, *top))

@@ -6,10 +6,10 @@ import select
 from dataclasses import replace
 from pathlib import Path
 
-from noface.config.protected import INSTRUCTIONS, SELF_STARTING
 from noface.core.failure import Failure
 from noface.core.passing_cause import passing_cause
 from noface.core.patterns import matches_any
+from noface.core.protection import always_protected
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
 from noface.git.private_config import with_private_config
@@ -70,7 +70,7 @@ def _by_the_change(failure: Failure, main: str) -> Failure:
 def _clear_beside(slot: Slot) -> None:
     """Remove what a worker put beside the workspaces: agents read settings and instructions of the folders above."""
     with os.scandir(slot.path.parent) as entries:
-        planted = [entry.name for entry in entries if matches_any(entry.name, (*SELF_STARTING, *INSTRUCTIONS))]
+        planted = [entry.name for entry in entries if matches_any(entry.name, always_protected())]
     for name in planted:
         remove(slot.path.parent / name)
 

@@ -5,11 +5,10 @@ import re
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 
-from noface.config.protected import INSTRUCTIONS, SELF_STARTING
 from noface.core.issue import Issue
 from noface.core.named_files import named_paths, run_scripts
 from noface.core.patterns import matches_any
-from noface.core.protection import Protection, protection_of
+from noface.core.protection import Protection, always_protected, protection_of
 from noface.core.tampering import is_test_file
 from noface.core.tree_links import Tree
 from noface.git.person_names import person_names
@@ -19,7 +18,6 @@ from noface.loop.context import RunContext
 _LINK = "120000"
 _READ_BYTES_MAX = 64 * 1024
 _AIDER = ".aider.conf.yml"
-_ALWAYS = (*SELF_STARTING, *INSTRUCTIONS)
 _ROUNDS_MAX = 8
 _NAMING_MAX = 200
 _NAMING = (
@@ -64,7 +62,7 @@ def named_instructions(plumbing: Plumbing, main: str) -> tuple[str, ...]:
                 found += _read_by_aider((blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace"))
     paths = {posixpath.normpath(name) for name in found if name}
     inner = {path for path in paths if not path.startswith(("/", "..")) and path != "."}
-    return tuple(sorted(inner | _led_to(plumbing.whole(main), inner)))
+    return tuple(sorted(inner | _led_to(plumbing.whole(main), inner, always_protected())))
 
 
 def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
@@ -90,7 +88,7 @@ def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _led_to(tree: Tree, more: AbstractSet[str], patterns: tuple[str, ...] = _ALWAYS) -> set[str]:
+def _led_to(tree: Tree, more: AbstractSet[str], patterns: tuple[str, ...]) -> set[str]:
     """Return where links of the tree lead to that stand where `patterns` and `more` do, over any number of links."""
     found: set[str] = set()
     left = dict.fromkeys(tree.links)

@@ -5,10 +5,10 @@
 
 import os
 
-from noface.config.protected import INSTRUCTIONS, SELF_STARTING
 from noface.core.environment_rules import kept_from_gates
 from noface.core.gate import GateKind
 from noface.core.patterns import matches_any
+from noface.core.protection import always_protected
 from noface.core.quoting import some
 from noface.loop.context import RunContext
 
@@ -44,8 +44,7 @@ def _sandbox(context: RunContext) -> str:
 
 def _protected(context: RunContext) -> str:
     plumbing = context.shop.plumbing
-    always = (*SELF_STARTING, *INSTRUCTIONS)
-    found = tuple(path for path in plumbing.paths(plumbing.main()) if matches_any(path, always))
+    found = tuple(path for path in plumbing.paths(plumbing.main()) if matches_any(path, always_protected()))
     if not found:
         return ""
     return f"workers' edits of {some(found, _NAMES_SHOWN_MAX)} are undone: `may_change` in an issue's file allows them"
