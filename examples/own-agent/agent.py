@@ -1,4 +1,4 @@
-"""An agent of your own, in nothing but Python: reads its order, edits files, and ends with a report.
+"""Your own agent, in plain Python: it reads its order, edits files, and ends with a report.
 
 It does one kind of issue: sort the lines of the files named under `paths`. Put your model where `work` is.
 """
@@ -10,20 +10,20 @@ from pathlib import Path
 
 
 def work(order: dict) -> dict:
-    """Do what the order asks, in the current folder; return the report. `noface schema order` and `report` tell all."""
+    """Do what the order asks, in the current folder; return the report. `noface schema` describes both."""
     issue = order["issue"]
     files = [Path(path) for path in issue["paths"] if Path(path).is_file()]
     if not files:
         question = "Which files are to be sorted? Name them under `paths`."
         return {"status": "blocked", "blocked_reason": "unclear", "summary": "no file named", "questions": [question]}
-    # What failed before is told, oldest first: here, that a word stands in a file twice.
-    told = "\n".join(failure["message"] + failure["excerpt"] for failure in order["earlier"])
+    # The failures of earlier attempts, oldest first: here, that a word is in a file twice.
+    failures = "\n".join(failure["message"] + failure["excerpt"] for failure in order["earlier"])
     for file in files:
         words = file.read_text("utf-8").split()
-        if "twice" in told:
+        if "twice" in failures:
             words = list(dict.fromkeys(words))
         file.write_text("\n".join(sorted(words)) + "\n", "utf-8")
-        print(f"sorted {file}", flush=True)  # any output is a sign of life, and stands in `noface logs ID`
+        print(f"sorted {file}", flush=True)  # any output is a sign of life, and is shown by `noface logs ID`
     names = ", ".join(map(str, files))
     return {"status": "done", "summary": f"Sorted {names}.", "confidence": 0.9, "risks": []}
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A worker in ten lines: does issues whose title is "Rename OLD to NEW". README.md tells what it is given.
+# A worker in ten lines: does issues whose title is "Rename OLD to NEW". README.md says what it gets.
 set -eu
 title=$(python3 -c 'import json, os; print(json.load(open(os.environ["NOFACE_ORDER_FILE"]))["issue"]["title"])')
 set -f; set -- $title; set +f
