@@ -23,6 +23,7 @@ GATE = '[[gates]]\nname = "unit"\ncommand = "true"\n'
 MODELS = '[retry]\ndefault_model = "a"\n[models.a]\nagent = "claude"\n'
 
 # Each row is one mistake: the text, its key, its line, and words that the message must have.
+RULE = "[[gate_rules]]\nname = 'slow'\nkind = 'TIMEOUT'\npattern = 'slow: '\nexample = 'slow: waited 9 s'\n"
 MISTAKES = {
     "misspelt section": ("\n[rnu]\n", "rnu", 2, ['did you mean "run"']),
     "misspelt key": ("[run]\n\nworkerz = 3\n", "run.workerz", 3, ['did you mean "workers"']),
@@ -94,6 +95,21 @@ MISTAKES = {
         "[models.a]\nagent = 'claude'\n[models.b]\nagent = 'claude'\n", "models.b", 3,
         ["[retry]", 'default_model = "a" or "b"'],
     ),
+    "gate rule of an unknown kind": (
+        RULE.replace("TIMEOUT", "TIMEOUTS"), "gate_rules.0.kind", 3, ['"SYNTAX_ERROR"', 'got "TIMEOUTS"', 'did you mean "TIMEOUT"'],
+    ),
+    "gate rule that is no pattern": (RULE.replace("slow: ", "slow(", 1), "gate_rules.0.pattern", 4, ["regular expression", "position"]),
+    "gate rule that does not match its example": (
+        RULE.replace("slow: ", "fast: ", 1), "gate_rules.0.pattern", 4, ["matches the rule's own example"],
+    ),
+    "gate rule that matches everything": (RULE.replace("slow: ", ".*", 1), "gate_rules.0.pattern", 4, ["matches an empty line"]),
+    "gate rule that takes for ever": (
+        "[[gate_rules]]\nname = 'a'\nkind = 'TIMEOUT'\npattern = '(a|aa)+$'\nexample = 'aaa'\n", "gate_rules.0.pattern", 4,
+        ["it can take for ever", "repetition"],
+    ),
+    "gate rule without an example": (RULE[: RULE.index("example")], "gate_rules.0.example", 1, ["missing", "such a line"]),
+    "gate rule with a misspelt key": (RULE + "level = 'words'\n", "gate_rules.0.level", 6, ["unknown key"]),
+    "two gate rules of one name": (RULE + RULE, "gate_rules.1.name", 7, ['"slow" is rule 1 already']),
     "hint without a condition": ("[[failure_hints]]\nhint = 'x'\n", "failure_hints.0", 1, ["label, language, path, error_pattern"]),
     "hint with a misspelt condition": (
         "[[failure_hints]]\nhint = 'x'\nlable = 'x'\n", "failure_hints.0.lable", 3, ['did you mean "label"'],

@@ -48,7 +48,11 @@ def test_the_file_in_the_repository_is_the_rendered_text():
 
 def test_the_sections_are_those_of_the_config():
     assert list(sections()) == list(Config.model_fields)
-    assert {name for name, section in sections().items() if section.shape is Shape.ARRAY} == {"gates", "failure_hints"}
+    assert {name for name, section in sections().items() if section.shape is Shape.ARRAY} == {
+        "gates",
+        "gate_rules",
+        "failure_hints",
+    }
     assert {name for name, section in sections().items() if section.shape is Shape.NAMED} == {"models"}
 
 
@@ -115,7 +119,7 @@ def test_a_path_leads_into_the_innermost_section():
 
 def test_what_the_example_sets_outside_lists_is_the_default():
     shown, default = parse(render(), "example").effective(), parse("", "default").effective()
-    for name in default.keys() - {"gates", "models", "retry", "failure_hints"}:
+    for name in default.keys() - {"gates", "gate_rules", "models", "retry", "failure_hints"}:
         assert shown[name] == default[name]
 
 
@@ -152,6 +156,7 @@ def test_the_schema_has_an_id_a_title_and_a_description_of_every_key():
         '[retry]\nladder = [{ model = "claude-opus", attempts = 2, think = true, answers = ["TIMEOUT", "boundary"] }]\n',
         '[retry]\ndefault_model = "claude-opus"\n[retry.strategies]\nNETWORK = "wait"\n',
         '[[failure_hints]]\nhint = "x"\npath = "db/"\n',
+        '[[gate_rules]]\nname = "a"\nkind = "TIMEOUT"\npattern = "^x"\nexample = "xy"\neven_in_tests = true\n',
     ],
 )
 def test_schema_and_loader_accept_the_same(text):
@@ -174,6 +179,8 @@ def test_schema_and_loader_accept_the_same(text):
         '[models.a]\nagent = "command"\n',
         "[retry]\nblock_after = 1\n",
         '[[failure_hints]]\nhint = "x"\n',
+        '[[gate_rules]]\nname = "a"\nkind = "NETWORK"\npattern = "x"\nexample = "x"\n',
+        '[[gate_rules]]\nname = "a"\nkind = "TIMEOUT"\npattern = "x"\n',
         "[retry]\nladder = []\n",
         '[[retry.ladder]]\nmodel = "claude-opus"\ntimes = 2\n',
         '[[retry.ladder]]\nmodel = "claude-opus"\nattempts = 0\n',

@@ -1,10 +1,14 @@
 """The cases of `noface classify`: what one may say, read and judged. A case is a JSON object or a command line."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noface.errors import UsageError
+
+if TYPE_CHECKING:
+    from noface.core.classify.project_rules import ProjectRules
 
 _HEAD_BYTES = 16 * 1024 * 1024
 _TAIL_BYTES = 16 * 1024 * 1024
@@ -52,7 +56,29 @@ def _judge_gate(case: Case) -> dict[str, Any]:
         repo_files=_files(case),
         report=report,
     )
-    return gate_document(classify(evidence), (note,) if note else ())
+    project, problem = _project_rules()
+    return gate_document(classify(evidence, project), [text for text in (note, problem) if text])
+
+
+@cache
+def _project_rules() -> "tuple[ProjectRules | None, str]":
+    """Return the `[[gate_rules]]` of the repository around the current folder, and why they cannot be had.
+
+    Output can be judged anywhere, also where there is no repository and no noface.toml.
+    """
+    from noface.config.load import find, parse, read
+    from noface.gates.rule_search import project_rules
+    from noface.git.locate import locate
+
+    try:
+        path = find(locate(Path.cwd()).root, None)
+    except UsageError:
+        return None, ""
+    try:
+        text = read(path)
+        return (project_rules(parse(text, path.name).gate_rules) if "gate_rules" in text else None), ""
+    except UsageError as error:
+        return None, f"the [[gate_rules]] of {path.name} are not used: {error.message}"
 
 
 def _judge_agent(case: Case) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from noface.core.partial import AccumulationFormat
 from noface.core.prompt_data import EarlierForm
 from noface.core.worker_run import ModelSpec
 from noface.errors import UsageError
+from noface.gates.rule_search import project_rules
 from noface.git.repo import Plumbing, Repository
 from noface.git.snapshot import Limits
 from noface.loop.context import RunSettings
@@ -208,4 +209,5 @@ def workshop(
         ),
         sandbox=sandbox_rules(config, bubblewrap),
         passed=passed_patterns(config),
+        gate_rules=project_rules(config.gate_rules),
     )

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from noface.config.gate_rules import gate_rule_problems
 from noface.config.keys import did_you_mean
 from noface.config.ladder_rules import ladder_problems
 from noface.config.lines import Path
@@ -24,7 +25,9 @@ _PRICES = ("usd_per_mtok_in", "usd_per_mtok_out")
 
 def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with `data`, the tables of noface.toml as tomllib gave them."""
-    yield from _gate_names(data)
+    yield from _unique_names(data, "gates", "gate")
+    yield from _unique_names(data, "gate_rules", "rule")
+    yield from gate_rule_problems(data)
     yield from _canaries(data)
     yield from _models(data)
     yield from _default_model(data)
@@ -45,13 +48,13 @@ def _default_model(data: Mapping[str, Any]) -> Iterator[Problem]:
         )
 
 
-def _gate_names(data: Mapping[str, Any]) -> Iterator[Problem]:
+def _unique_names(data: Mapping[str, Any], section: str, what: str) -> Iterator[Problem]:
     first: dict[str, int] = {}
-    for index, gate in enumerate(tables_of(data.get("gates"))):
-        name = gate.get("name")
+    for index, entry in enumerate(tables_of(data.get(section))):
+        name = entry.get("name")
         if isinstance(name, str) and first.setdefault(name, index) != index:
             yield Problem(
-                ("gates", index, "name"), f'expected a unique name; "{name}" is gate {first[name] + 1} already'
+                (section, index, "name"), f'expected a unique name; "{name}" is {what} {first[name] + 1} already'
             )
 
 

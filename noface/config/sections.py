@@ -12,6 +12,8 @@ from noface.config.values import (
     Command,
     Duration,
     EnvPattern,
+    FilledRegex,
+    FilledText,
     Glob,
     HostPath,
     InnerPath,
@@ -33,6 +35,10 @@ class Section(BaseModel):
 
 SandboxKind = Literal["auto", "bubblewrap", "none"]
 Network = Literal["on", "off"]
+GateFailure = Literal[
+    "SYNTAX_ERROR", "RUNTIME_ERROR", "TEST_FAILURE", "LINT_FAILURE", "NO_TESTS", "TIMEOUT", "ENVIRONMENT"
+]
+"""The kinds of the failure taxonomy that a gate can fail with."""
 
 
 class Project(Section):
@@ -148,6 +154,29 @@ class Gate(Section):
         default=None,
         description='whether it reaches the network in the sandbox: "on" or "off"; by default as [sandbox] says',
         examples=["off"],
+    )
+
+
+class GateRule(Section):
+    """A pattern that names a failure of this project's gates; it explains a red gate and never makes it green."""
+
+    name: Name = Field(
+        description="a unique name, shown as project:NAME by `noface why`, `show` and `classify`", examples=["db-away"]
+    )
+    kind: GateFailure = Field(
+        description="what the failure is: SYNTAX_ERROR, RUNTIME_ERROR, TEST_FAILURE, LINT_FAILURE, NO_TESTS, TIMEOUT or"
+        " ENVIRONMENT",
+        examples=["ENVIRONMENT"],
+    )
+    pattern: FilledRegex = Field(
+        description="a regular expression that a line of its output matches; groups file and line give the place",
+        examples=["^db: no route to \\S+"],
+    )
+    example: FilledText = Field(
+        description="such a line; the pattern is tried on it", examples=["db: no route to 10.0.0.7"]
+    )
+    even_in_tests: bool = Field(
+        default=False, description="true: it counts also where tests ran and failed, and wins over what they say"
     )
 
 

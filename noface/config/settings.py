@@ -9,7 +9,7 @@ from pydantic import Field
 
 from noface.config.recovery import Approval, Breakdown, Prompts, Recovery, Review
 from noface.config.retry import Retry, Roles
-from noface.config.sections import Gate, Landing, Limits, Project, Protect, Run, Sandbox, Section, Tracker
+from noface.config.sections import Gate, GateRule, Landing, Limits, Project, Protect, Run, Sandbox, Section, Tracker
 from noface.config.values import Items
 from noface.config.workers import FailureHint, Model
 from noface.errors import ConfigError
@@ -23,6 +23,7 @@ class Config(Section):
     project: Project = Field(default_factory=Project)
     run: Run = Field(default_factory=Run)
     gates: Items[Gate] = ()
+    gate_rules: Items[GateRule] = ()
     models: Mapping[str, Model] = Field(description="the presets and the entries of [models], by name")
     retry: Retry
     roles: Roles = Field(default_factory=Roles)

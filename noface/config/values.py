@@ -151,6 +151,13 @@ Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"pattern":
 Branch = Annotated[str, AfterValidator(_branch)]
 SlotsDir = Annotated[str, AfterValidator(_slots_dir)]
 Regex = Annotated[str, AfterValidator(_text), AfterValidator(_regex)]
+FilledRegex = Annotated[
+    str,
+    AfterValidator(_filled),
+    AfterValidator(_text),
+    AfterValidator(_regex),
+    Field(json_schema_extra={"minLength": 1}),
+]
 Env = Annotated[dict[str, Text], AfterValidator(_env)]
 EnvPattern = Annotated[
     str,

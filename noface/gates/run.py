@@ -7,6 +7,7 @@ from pathlib import Path
 
 from noface.core.classify.evidence import GateEvidence, GateVerdict, TestReport
 from noface.core.classify.gate import classify
+from noface.core.classify.project_rules import ProjectRules, is_of_project
 from noface.core.failure import Failure
 from noface.core.gate import GateResult, GateSpec
 from noface.core.masking import Masker
@@ -28,7 +29,7 @@ _UNITTEST = re.compile(r"(?P<test>\w+) \((?P<place>[\w.]+)\)")
 class GatePlace:
     """Where a gate runs, in which environment and box, where its logs go.
 
-    `list_files` names the project's files, asked only of a red gate.
+    `list_files` names the project's files, asked only of a red gate. `rules` are the project's own.
     """
 
     folder: Path
@@ -39,6 +40,7 @@ class GatePlace:
     env: Variables
     box: Box | None = None
     wrap: tuple[str, ...] = ()
+    rules: ProjectRules | None = None
 
 
 def log_name(gate: GateSpec) -> str:
@@ -88,7 +90,7 @@ def run_gate(
         return None
     texts = (read_bounded(stdout, _HEAD_BYTES, _TAIL_BYTES), read_bounded(stderr, _HEAD_BYTES, _TAIL_BYTES))
     report, report_note = _report(gate, place, started_at, launcher.masking.masker)
-    verdict = classify(_evidence(gate, place, ended, texts, report))
+    verdict = classify(_evidence(gate, place, ended, texts, report), place.rules)
     failure = _failure(gate, ended, verdict, report_note)
     known = _only_known(verdict, ended.exit_code, known_failures)
     return GateResult(
@@ -152,17 +154,20 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
     )
 
 
-def told_by_names(kind: FailureKind | None, exit_code: int | None, failing: tuple[str, ...]) -> bool:
+def told_by_names(kind: FailureKind | None, rule: str, exit_code: int | None, failing: tuple[str, ...]) -> bool:
     """Tell whether a red gate's failing tests say all there is to say: every test ran, and these failed.
 
-    Without names, or where the run broke off (not collected, crashed, timed out), the gate must be green to pass.
+    Without names, or where the run broke off (not collected, crashed, timed out), the gate must be green to pass; so
+    too where a rule of the project's names the failure, since it may call a crash a failing test.
     """
+    if is_of_project(rule):
+        return False
     ran = kind is FailureKind.TEST_FAILURE or (kind is FailureKind.RUNTIME_ERROR and exit_code == 1)
     return ran and bool(failing)
 
 
 def _only_known(verdict: GateVerdict, exit_code: int | None, known: frozenset[str] | None) -> bool:
-    if known is None or not told_by_names(verdict.kind, exit_code, verdict.failing_tests):
+    if known is None or not told_by_names(verdict.kind, verdict.rule, exit_code, verdict.failing_tests):
         return False
     return {comparable(name) for name in verdict.failing_tests} <= {comparable(name) for name in known}
 

@@ -211,6 +211,7 @@ class Bench:
             env=env,
             box=box,
             wrap=wrapping(shop, str(self.slot.path)) if gate.boxed else (),
+            rules=shop.gate_rules,
         )
 
     def _traces(self, gate: GateSpec) -> Traces:

@@ -152,8 +152,8 @@ def _after_others(gated: Gated, red: list[GateResult]) -> bool:
 
 
 def _by_names(result: GateResult) -> bool:
-    kind = result.failure.kind if result.failure is not None else None
-    return told_by_names(kind, result.exit_code, result.failing_tests)
+    kind, rule = (result.failure.kind, result.failure.rule) if result.failure is not None else (None, "")
+    return told_by_names(kind, rule, result.exit_code, result.failing_tests)
 
 
 def _known(gated: Gated) -> Known:

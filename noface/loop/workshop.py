@@ -9,6 +9,7 @@ from pathlib import Path
 
 from noface.agents.base import Agent, EventKind
 from noface.core.classify.diff import DiffLimits
+from noface.core.classify.project_rules import ProjectRules
 from noface.core.gate import GateResult, GateSpec
 from noface.core.inventory import Inventory
 from noface.core.masking import Masker
@@ -75,7 +76,8 @@ class SandboxRules:
 class Workshop:
     """Everything a worker thread may use. `memo` is filled by the loop and only read here.
 
-    `seen` is filled by all threads. `passed` are the patterns of all gates' `env_pass`.
+    `seen` is filled by all threads. `passed` are the patterns of all gates' `env_pass`,
+    `gate_rules` the project's own rules for what gates print.
     """
 
     plumbing: Plumbing
@@ -92,6 +94,7 @@ class Workshop:
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
     sandbox: SandboxRules = field(default_factory=SandboxRules)
     passed: tuple[str, ...] = ()
+    gate_rules: ProjectRules | None = None
 
     @property
     def masker(self) -> Masker:

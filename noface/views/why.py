@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from noface.core.classify.project_rules import is_of_project
 from noface.core.taxonomy import FailureKind
 from noface.views.attempt_files import existing, gate_files
 from noface.views.page import paint
@@ -17,6 +18,7 @@ Record = dict[str, Any]
 _TOLD_BYTES = 200_000
 _EXCERPT_LINES = 40
 _TESTS_MAX = 30
+_OF_PROJECT = ", of [[gate_rules]] in noface.toml"
 
 
 def why_document(row: sqlite3.Row, following: sqlite3.Row | None) -> Record:
@@ -64,7 +66,7 @@ def _verdict(failure: Record, document: Record, width: int) -> Iterator[str]:
     charged = "charged to the worker" if document["charged"] else "not charged to the worker"
     facts = [
         ("kind", f"{failure['kind']} ({failure['category'].replace('_', ' ')}), {charged}"),
-        ("rule", failure["rule"]),
+        ("rule", failure["rule"] + (_OF_PROJECT if is_of_project(failure["rule"]) else "")),
     ]
     facts += [(name, failure[name]) for name in ("gate", "location", "signature") if failure[name]]
     if failure["retry_at"] is not None:

@@ -7,6 +7,7 @@ all passed, the rest of the output is asked, and the exit code last.
 
 from dataclasses import dataclass
 
+from noface.core.classify.project_rules import decisive, is_of_project
 from noface.core.classify.rules import Counts, Finding, Level
 from noface.core.taxonomy import FailureKind
 
@@ -38,6 +39,9 @@ class Decision:
 def decide_failure(findings: list[Finding], counts: list[Counts], *, tests_failed: bool) -> Decision | None:
     """Return the kind of a gate that failed, or None where neither structure nor words say."""
     bad = [count for count in counts if count.bad]
+    project = decisive(findings, tests_failed=bool(bad) or tests_failed)
+    if project:
+        return _pick(project, findings)
     if bad or tests_failed:
         return _among_tests(findings, bad)
     strong = [finding for finding in findings if finding.level >= Level.TRACEBACK and not finding.only_in_tests]
@@ -115,6 +119,8 @@ def _worth(finding: Finding) -> tuple[int, bool, bool, int]:
 def _why(loser: Finding, winner: Finding) -> str:
     if loser.level < winner.level:
         return f"{winner.rule} is stronger evidence ({winner.level.name.lower()} over {loser.level.name.lower()})"
+    if is_of_project(winner.rule):
+        return f"{winner.rule} is the project's own rule"
     if loser.level == winner.level:
         return f"{winner.kind} comes before {loser.kind} in the decision rules"
     return f"{winner.rule} was decided by the runner's own account of its tests"

@@ -3,6 +3,8 @@
 The order of the evidence: report, runner's summary, compiler's diagnostics, stack trace, exit code, words.
 """
 
+from dataclasses import replace
+
 from noface.core.classify.context import Context, context_of
 from noface.core.classify.counts import find_counts
 from noface.core.classify.decide import Decision, decide_failure
@@ -10,6 +12,7 @@ from noface.core.classify.evidence import AlsoMatched, GateEvidence, GateVerdict
 from noface.core.classify.excerpt import excerpt_of, stack_of
 from noface.core.classify.exits import exit_findings, ran_out_of_time, timeout_line
 from noface.core.classify.names import failing_names
+from noface.core.classify.project_rules import ProjectRules, scan_project
 from noface.core.classify.readers import READERS
 from noface.core.classify.report_reading import read_report
 from noface.core.classify.rules import Counts, Finding, Level, Reading, rule_book
@@ -23,8 +26,8 @@ _ALSO_MAX = 12
 _OF_TESTS = frozenset({FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.TIMEOUT})
 
 
-def classify(evidence: GateEvidence) -> GateVerdict:
-    """Return the verdict on one gate run."""
+def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> GateVerdict:
+    """Return the verdict on one gate run; `project` are the project's own rules."""
     log = read_log(evidence.stdout, evidence.stderr)
     context = context_of(evidence, log)
     readings = [reading for read in READERS if (reading := read(log, context)) is not None]
@@ -41,11 +44,14 @@ def classify(evidence: GateEvidence) -> GateVerdict:
         return _passed(log, counts, scan(rule_book().no_tests, log, context, owned))
     findings = _specific(findings, scan(rule_book().rules, log, context, owned))
     findings += exit_findings(evidence, log)
+    of_project, skipped = scan_project(project, log, context) if project is not None else ([], [])
+    findings += of_project
     names = failing_names(log, [report, *readings], owned)
     decision = decide_failure(findings, counts, tests_failed=bool(report.failing))
     if decision is None:
         decision = _undecided(context, log)
-    return _verdict(evidence, log, decision, findings, counts, names)
+    verdict = _verdict(evidence, log, decision, findings, counts, names)
+    return replace(verdict, also_matched=(*verdict.also_matched, *skipped))
 
 
 def _undecided(context: Context, log: Log) -> Decision:
