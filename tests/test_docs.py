@@ -177,6 +177,14 @@ def test_pages_that_the_code_cites_exist():
     assert dead == []
 
 
+def test_sections_that_the_code_cites_exist():
+    """They are cited as `(docs/facts.md, "Sealed git")` or `(docs/design.md, State)`."""
+    cited = re.findall(r"\((docs/\w+\.md), \"?([A-Z][^)\"\n]+)\"?\)", "\n".join(prose(name) for name, text in CODE.items() if "docs/" in text))
+    assert cited
+    headings = {page: re.findall(r"^#+ (.+)$", TEXTS[page], re.MULTILINE) for page, _ in cited}
+    assert [(page, section) for page, section in cited if section not in headings[page]] == []
+
+
 def test_nothing_cites_a_document_outside_the_repository():
     comments = {name: [line for line in text.splitlines() if ELSEWHERE.search(line)] for name, text in CODE.items()}
     texts = {name: [line for line in text.splitlines() if ELSEWHERE.search(line)] for name, text in TEXTS.items()}
