@@ -14,7 +14,7 @@ from support.processes import wait_for
 from noface.core.actions import Diagnose
 from noface.core.attempt import AttemptReport
 from noface.core.history import Topic
-from noface.views.live_tail import Tail
+from noface.views.follow import Tail
 
 SLOT = "/home/ada/.cache/noface/shop-ab12/agent-0"
 

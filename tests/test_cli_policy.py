@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import policies
 
-from noface.cli.policies import breaker_rules
-from noface.cli.policies import policy as policy_of
+from noface.cli.wiring import breaker_rules
+from noface.cli.wiring import policy as policy_of
 from noface.config.load import parse
 from noface.core.breaker import BreakerRules
 from noface.core.taxonomy import FailureKind
-from noface.views.policy import policy_page
+from noface.views.policy import Told, policy_page
 from noface.views.policy_cells import short_names
 from noface.views.policy_path import path_page
-from noface.views.policy_records import Told
 
 PRESETS = '[retry]\ndefault_model = "claude-sonnet"\nescalation_model = "claude-opus"\n'
 DEFAULT_TABLE = """\

@@ -3,8 +3,7 @@
 import pytest
 
 from noface.agents.table import AGENTS
-from noface.cli.policies import policy
-from noface.cli.wiring import model_specs
+from noface.cli.wiring import model_specs, policy
 from noface.config.load import parse
 from noface.config.presets import PRESETS
 from noface.config.problems import InvalidConfigError

@@ -27,7 +27,7 @@ from noface.core.tampering import weakened_tests
 from noface.gates import secrets
 from noface.gates.report import parse_report
 from noface.trackers.issue_file import read_issue
-from noface.views.live_readable import Readable, typed_reader
+from noface.views.logs import Readable, typed_reader
 from noface.views.text import clean, clean_block, fit, hanging, wrapped
 
 SHORT = 3_000

@@ -18,9 +18,9 @@ from noface.core.breaker import Breaker
 from noface.core.budget import Budget, Spent
 from noface.loop.run_watch import file_in
 from noface.store.spending import Spending
-from noface.views.live_block import block
+from noface.views.announcer import Purse, Totals, look_up
+from noface.views.live_drawing import block
 from noface.views.live_state import IssueFacts, Role, State, advance, wants_facts
-from noface.views.live_totals import Purse, Totals, look_up
 
 NOON = 1_790_000_000.0
 LOGIN = IssueFacts("Fix the login of visitors whose name holds a comma", "running", 2, "claude-sonnet", False, 0.42)

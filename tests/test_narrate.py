@@ -12,10 +12,8 @@ from noface.core.breaker import Breaker
 from noface.core.history import Topic
 from noface.core.taxonomy import IssueStatus
 from noface.store.journal import Journal
-from noface.views.live_line import Told
-from noface.views.live_summary import closing_lines
-from noface.views.live_words import UNTOLD, words
-from noface.views.narrate import Narrator
+from noface.views.announcer import closing_lines
+from noface.views.narrate import UNTOLD, Narrator, Told, words
 
 TITLE = "Fix the login of visitors whose name holds a comma"
 

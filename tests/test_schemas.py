@@ -19,7 +19,7 @@ from noface.core.attempt import AttemptReport
 from noface.core.taxonomy import IssueStatus
 from noface.store.journal import Journal
 from noface.views.announcer import JsonLines
-from noface.views.live_words import _WORDS, UNTOLD
+from noface.views.narrate import _WORDS, UNTOLD
 from noface.views.schemas.events import PHASES, kinds
 from noface.views.schemas.table import SCHEMAS, published
 

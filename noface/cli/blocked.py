@@ -5,18 +5,13 @@ from pathlib import Path
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("blocked")(blocked)
-
-
 def blocked(
     as_json: bool = typer.Option(False, "--json", help="The same as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Show the issues that need you, wait for your approval, or cannot land: what is asked, and what you can do."""
     from noface.views import glance, page
-    from noface.views.block_rows import blocked_records
+    from noface.views.blocked import blocked_records
 
     rows = glance.unchanged(Path.cwd(), config)
     if rows is None:
@@ -28,6 +23,6 @@ def blocked(
     if as_json:
         page.show_json({"blocked": records, "held": held})
         return
-    from noface.views.blocks import blocked_page
+    from noface.views.blocked import blocked_page
 
     page.show(blocked_page(records, held, page.width()))

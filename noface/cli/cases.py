@@ -124,7 +124,7 @@ def _reader(name: str) -> Any:
 
 
 def _feed(reader: Any, case: Case) -> None:
-    from noface.views.attempt_files import chunks
+    from noface.views.logs import chunks
 
     name = _text(case, "stdout", "")
     if not name:

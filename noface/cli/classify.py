@@ -12,8 +12,8 @@ _STDERR = typer.Option(None, "--stderr", metavar="FILE", help="What it wrote to 
 _EXIT_CODE = typer.Option(None, "--exit-code", metavar="N", help="Its exit code; -N where it died of signal N.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb and its two kinds."""
+def group() -> typer.Typer:
+    """Return the verb with what it can do."""
     verb = typer.Typer(
         help="Name the failure of a gate or a worker from its recorded output, as JSON.",
         invoke_without_command=True,
@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
     verb.callback()(_any)
     verb.command("gate", no_args_is_help=True)(gate)
     verb.command("agent", no_args_is_help=True)(agent)
-    app.add_typer(verb, name="classify")
+    return verb
 
 
 def _any(

@@ -23,11 +23,6 @@ _HEADS, _REFS = "refs/heads/noface", "refs/noface"
 _KEPT_FILE = "report.json"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("clean")(clean)
-
-
 def clean(
     force: bool = typer.Option(False, "--force", help="Remove the branches and refs of unmerged issues, too."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would go; change nothing."),

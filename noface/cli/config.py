@@ -14,13 +14,13 @@ _CONFIG = typer.Option(None, "--config", help="The configuration, where it is no
 _HIDDEN = "(hidden)"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb and what it can do."""
+def group() -> typer.Typer:
+    """Return the verb with what it can do."""
     config = typer.Typer(help="Check, show, describe or change noface.toml.", rich_markup_mode=None)
     config.callback(invoke_without_command=True)(_bare)
     for command in (check, show, set_value, path, schema, example):
         config.command(_NAMES.get(command.__name__, command.__name__))(command)
-    app.add_typer(config, name="config")
+    return config
 
 
 _NAMES = {"set_value": "set"}

@@ -11,11 +11,6 @@ import typer
 _LOG_LINES = 14
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("demo")(demo)
-
-
 def demo(
     directory: Path | None = typer.Argument(None, help="An empty or new folder; without it, a temporary one."),
     seed: int | None = typer.Option(None, "--seed", help="Draw other bugs from the catalogue."),

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from noface.views.doctor import Finding, Health, ModelFinding
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("doctor")(doctor)
-
-
 def doctor(
     probe: bool = typer.Option(False, "--probe", help="Send a cheap prompt through the models in use."),
     model: list[str] = typer.Option([], "--model", "-m", help="Only this model; may be given several times."),

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from noface.git.repo import Plumbing, Repository
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("fsck")(fsck)
-
-
 def fsck(
     repair: bool = typer.Option(False, "--repair", help="Repair what is safe; what needs a person is named."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what --repair would do; change nothing."),

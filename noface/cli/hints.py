@@ -1,29 +1,78 @@
-"""`noface hints`: list the rules of noface.toml, try them on failures, add one, propose some (N15, N16)."""
+"""`noface hints`: list the rules of noface.toml, try them on recorded failures, add one, have some proposed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.look import Look, merged_ids
+from noface.core.attempt import PastAttempt
+from noface.core.hint_mining import PastFailure, past_failures
+from noface.core.issue import Issue
+from noface.core.patch_lines import changed_lines
 from noface.errors import UsageError
+from noface.system.files import read_regular
 
 if TYPE_CHECKING:
     from noface.cli.look import Look
     from noface.core.attempt import PastAttempt
     from noface.core.hints import HintRule
 
+
+_PATCH_BYTES_MAX = 1_000_000
+
+
+def recorded(look: Look) -> tuple[PastFailure, ...]:
+    """Return the failures of all issues and all epochs, in the order they happened."""
+    known = issues(look)
+    found: list[tuple[float, PastFailure]] = []
+    for issue_id in look.reader.attempted():
+        past = attempts(look, issue_id)
+        ended = {attempt.number: attempt.finished_at for attempt in past}
+        failures = past_failures(known.get(issue_id) or nameless(look, issue_id), past)
+        found += [(ended[failure.number], failure) for failure in failures]
+    found.sort(key=lambda pair: pair[0])
+    return tuple(failure for _, failure in found)
+
+
+def issues(look: Look) -> dict[str, Issue]:
+    """Return the sound issues of the backlog by id: labels and paths stand only in their files."""
+    return {issue.id: issue for issue in look.tracker.backlog(merged_ids(look.reader)).issues}
+
+
+def nameless(look: Look, issue_id: str) -> Issue:
+    """Return what is left of an issue whose file is gone or faulty."""
+    row = look.reader.issue(issue_id)
+    return Issue(issue_id, row["title"] if row is not None else "")
+
+
+def attempts(look: Look, issue_id: str) -> tuple[PastAttempt, ...]:
+    """Return an issue's finished attempts; what they changed is read from their patch where no record says it."""
+    folders = {row["number"]: Path(row["directory"]) for row in look.reader.attempts(issue_id)}
+    return tuple(
+        attempt if attempt.changed else replace(attempt, changed=_changed(folders[attempt.number]))
+        for attempt in look.reader.past(issue_id)
+    )
+
+
+def _changed(directory: Path) -> tuple[str, ...]:
+    patch = (read_regular(directory / "diff.patch", _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
+    return tuple(dict.fromkeys(line.path for line in changed_lines(patch)))
+
+
 _CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
 _JSON = typer.Option(False, "--json", help="As JSON.")
 _VALUES = ("label", "language", "path", "error_pattern", "error_regex", "hint")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb and what it can do."""
+def group() -> typer.Typer:
+    """Return the verb with what it can do."""
     hints = typer.Typer(help="Hints for failures: list, test, add them, or have some proposed.", rich_markup_mode=None)
     hints.callback(invoke_without_command=True)(_bare)
     for name, command in (("list", list_hints), ("test", try_on), ("add", add), ("suggest", suggest)):
         hints.command(name)(command)
-    app.add_typer(hints, name="hints")
+    return hints
 
 
 def _bare(context: typer.Context) -> None:
@@ -37,7 +86,6 @@ def list_hints(
     config: Path | None = _CONFIG,
 ) -> None:
     """List the hints, and how often each has matched."""
-    from noface.cli.hint_history import recorded
     from noface.cli.look import look
     from noface.loop.pattern_search import patient_search
     from noface.views import page
@@ -65,13 +113,12 @@ def try_on(
     config: Path | None = _CONFIG,
 ) -> None:
     """Show which hints match an issue's failure, and why."""
-    from noface.cli.hint_history import attempts, issues, nameless
     from noface.cli.look import look
     from noface.core.hints import explain
     from noface.loop.pattern_search import search
     from noface.views import page
-    from noface.views.find import find_issue
     from noface.views.hints import match_document, match_page
+    from noface.views.issues import find_issue
 
     seen = look(config)
     rules = _rules(seen, config)
@@ -115,12 +162,11 @@ def suggest(
     """Propose hints for failures that came repeatedly."""
     from dataclasses import replace
 
-    from noface.cli.hint_history import recorded
     from noface.cli.look import look
     from noface.core.hint_mining import propose
     from noface.loop.pattern_search import patient_search
     from noface.views import page
-    from noface.views.proposals import proposals_document, proposals_page
+    from noface.views.hints import proposals_document, proposals_page
 
     if hint and chosen is None:
         raise UsageError("--hint goes with --apply", "To add a hint of your own: noface hints add")
@@ -142,13 +188,12 @@ def suggest(
 
 
 def _add(seen: "Look", config: Path | None, rule: "HintRule", *, as_json: bool, draft: bool) -> None:
-    from noface.cli.hint_history import recorded
     from noface.config.edit import write
     from noface.config.hint_entry import with_hint
     from noface.config.load import find, read
     from noface.loop.pattern_search import patient_search
     from noface.views import page
-    from noface.views.proposals import added_document, added_page
+    from noface.views.hints import added_document, added_page
 
     found, name = find(seen.location.root, config), _name(seen, config)
     values = {key: value for key in _VALUES if (value := str(getattr(rule, key)))}
@@ -165,7 +210,7 @@ def _add(seen: "Look", config: Path | None, rule: "HintRule", *, as_json: bool, 
 def _list_lessons(seen: "Look", as_json: bool) -> None:
     from noface.store.lessons import LessonStore
     from noface.views import page
-    from noface.views.lessons import lessons_document, lessons_page
+    from noface.views.hints import lessons_document, lessons_page
 
     store = LessonStore(seen.database)
     document = lessons_document(store.recent(), full_text=store.full_text)

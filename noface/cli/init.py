@@ -17,11 +17,6 @@ _AGENT = "claude"
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.post)\d+)?$")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("init")(init)
-
-
 def init(
     force: bool = typer.Option(False, "--force", help="Replace the noface.toml that is there."),
     main: str = typer.Option("", "--main", help="The branch that work lands on; by default the one checked out."),

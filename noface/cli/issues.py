@@ -1,13 +1,108 @@
-"""`noface issues`: the backlog as the tracker sees it, in the order it would be worked."""
+"""`noface issues`, `noface issue add` and `noface issue show`: the backlog, and one issue of it."""
 
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import typer
 
+_CONFIG_HELP = "The configuration, where it is not noface.toml."
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("issues")(issues)
+
+def group() -> typer.Typer:
+    """Return the verb with what it can do."""
+    issue = typer.Typer(no_args_is_help=True, help="Add an issue to the backlog, or read one.", rich_markup_mode=None)
+    issue.command("add")(add)
+    issue.command("show")(show)
+    return issue
+
+
+def add(
+    title: str = typer.Argument(..., help="What should be done, in one line."),
+    body: str = typer.Option("", "--body", "-b", help="The text; - reads it from standard input."),
+    label: list[str] = typer.Option([], "--label", "-l", help="A label; may be given several times."),
+    priority: int = typer.Option(2, "--priority", "-p", help="0 is the most urgent."),
+    depends_on: list[str] = typer.Option([], "--depends-on", "-d", help="Wait for this issue to be merged."),
+    accept: list[str] = typer.Option([], "--accept", "-a", help="A command that must pass when it is done."),
+    path: list[str] = typer.Option([], "--path", help="A glob of files it may touch."),
+    model: str | None = typer.Option(None, "--model", "-m", help="The model of its first attempt."),
+    as_json: bool = typer.Option(False, "--json", help="The new issue as JSON."),
+    config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
+) -> None:
+    """Add an issue and print the file that holds it."""
+    from noface.cli.look import look, merged_ids
+    from noface.trackers.base import IssueDraft
+    from noface.views import page
+    from noface.views.issues import issue_record
+
+    found = look(config)
+    draft = IssueDraft(
+        title=title,
+        body=_standard_input() if body == "-" else body,
+        labels=tuple(label),
+        priority=priority,
+        depends_on=tuple(depends_on),
+        paths=tuple(path),
+        accept=tuple(accept),
+        model=model,
+    )
+    taken = (*merged_ids(found.reader), *found.reader.attempted(), *_landed_elsewhere())
+    issue = found.tracker.add(draft, taken)
+    if as_json:
+        page.show_json({"issue": issue_record(issue, "ready")})
+        return
+    lines = [f"Added issue {issue.id}: {issue.source}"]
+    if not issue.body:
+        lines.append(f"It has no text yet; say in it what a worker needs to know: $EDITOR {issue.source}")
+    page.show([*lines, "Next: noface run"])
+
+
+def _landed_elsewhere() -> tuple[str, ...]:
+    """Return the issues that have landed on main, in whatever clone: a new one under such an id would count as done."""
+    from noface.errors import NofaceError
+    from noface.git.repo import Plumbing, discover
+
+    try:
+        plumbing = Plumbing(discover(Path.cwd()))
+    except NofaceError:
+        return ()
+    with closing(plumbing):
+        return tuple(issue_id for issue_id, _ in plumbing.landed_issues())
+
+
+def show(
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
+    as_json: bool = typer.Option(False, "--json", help="The issue as JSON."),
+    config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
+) -> None:
+    """Show what an issue asks for; `noface show ID` tells what became of it."""
+    from noface.cli.look import look, merged_ids, with_own_parts
+    from noface.errors import UsageError
+    from noface.views import page
+    from noface.views.issues import find_issue, issue_page, issue_record
+    from noface.views.status import effective_status, standings
+
+    found = look(config)
+    row = find_issue(found.reader, issue_id)
+    backlog = with_own_parts(found.tracker.backlog(merged_ids(found.reader)), found.database)
+    issue = next((each for each in backlog.issues if each.id == row["id"]), None)
+    if issue is None:
+        raise UsageError(
+            f"issue {row['id']} is not in the backlog any more: its file is gone or faulty",
+            f"What became of it: noface show {row['id']}",
+        )
+    record = issue_record(issue, effective_status(row, standings(found.reader.issues()))[0])
+    if as_json:
+        page.show_json({"issue": {**record, "body": issue.body}})
+    else:
+        page.show(issue_page(record, issue.body, page.width()))
+
+
+def _standard_input() -> str:
+    """Read the text of an issue; more than a tracker would take is not even read."""
+    from noface.trackers.issue_file import FILE_BYTES_MAX
+
+    return sys.stdin.buffer.read(FILE_BYTES_MAX + 1).decode("utf-8", "replace")
 
 
 def issues(
@@ -17,8 +112,8 @@ def issues(
     """List the backlog in the order it would be worked, with what is wrong in it."""
     from noface.cli.look import look, merged_ids
     from noface.views import page
-    from noface.views.backlog import backlog_document, backlog_page
-    from noface.views.rows import issue_records
+    from noface.views.issues import backlog_document, backlog_page
+    from noface.views.status import issue_records
 
     found = look(config)
     backlog = found.tracker.backlog(merged_ids(found.reader))

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from noface.cli.look import Look
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("logs")(logs)
-
-
 def logs(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
     number: int | None = typer.Argument(None, metavar="[N]", help="The attempt; by default the newest."),
@@ -46,7 +41,7 @@ def logs(
             "Give one of them; --follow only with --gate or --raw.",
         )
     from noface.cli.look import look
-    from noface.views.find import find_issue
+    from noface.views.issues import find_issue
 
     found = look(config)
     row = find_issue(found.reader, issue_id)
@@ -63,7 +58,7 @@ def logs(
 
 def _follow(found: "Look", issue_id: str, number: int | None, gate: str, config: Path | None, *, raw: bool) -> None:
     from noface.views.follow import Follower, Wanted, noface_at_work
-    from noface.views.live_agents import agent_of
+    from noface.views.logs import agent_of
 
     attempts = found.reader.attempts(issue_id)
     if number is not None or not (attempts or noface_at_work(found.reader)):
@@ -101,7 +96,7 @@ def _attempt(attempts: list[sqlite3.Row], issue_id: str, number: int | None) -> 
 
 def _files(attempt: sqlite3.Row, gate: str | None, *, prompt: bool, diff: bool, undone: bool) -> list[Path]:
     """Return the files that were asked for; raise UsageError where there are none."""
-    from noface.views.attempt_files import existing, gate_files, gate_names
+    from noface.views.logs import existing, gate_files, gate_names
 
     directory = Path(attempt["directory"])
     if gate:
@@ -127,7 +122,7 @@ def _files(attempt: sqlite3.Row, gate: str | None, *, prompt: bool, diff: bool, 
 def _show(attempt: sqlite3.Row, files: list[Path], models: Mapping[str, object], *, as_json: bool) -> None:
     from noface.errors import NofaceError
     from noface.views import page
-    from noface.views.attempt_files import excerpt
+    from noface.views.logs import excerpt
 
     directory = Path(attempt["directory"])
     try:
@@ -151,13 +146,13 @@ def _lines(name: str, text: str, attempt: sqlite3.Row, models: Mapping[str, obje
     """Return a log's lines; where an agent wrote a stream of JSON, what that says."""
     if name != "agent.log":
         return text.splitlines()
-    from noface.views.agent_log import log_lines
+    from noface.views.logs import log_lines
 
     return log_lines(text, Path(attempt["directory"]), attempt["model"], models)
 
 
 def _copy(files: list[Path]) -> None:
-    from noface.views.attempt_files import chunks
+    from noface.views.logs import chunks
 
     for path in files:
         for piece in chunks(path):

@@ -16,27 +16,30 @@ VERBS: dict[str, str] = {
     "run": "run",
     "status": "status",
     "issues": "issues",
-    "issue": "issue",
+    "issue": "issues.group",
     "show": "show",
     "blocked": "blocked",
-    "unblock": "unblock",
-    "retry": "retry",
-    "approve": "approve",
-    "reject": "reject",
+    "unblock": "decide",
+    "retry": "decide",
+    "approve": "decide",
+    "reject": "decide",
     "logs": "logs",
     "why": "why",
-    "hints": "hints",
-    "classify": "classify",
-    "policy": "policy",
+    "hints": "hints.group",
+    "classify": "classify.group",
+    "policy": "policy.group",
     "selftest": "selftest",
-    "config": "config",
+    "config": "config.group",
     "schema": "schema",
     "doctor": "doctor",
     "fsck": "fsck",
     "clean": "clean",
     "demo": "demo",
 }
-"""Verb → module of this package; each has `register(app)`. The order is that of `noface --help`."""
+"""Verb → module of this package, whose function of that name it is; `.group` makes a verb that has verbs of its own.
+
+The order is that of `noface --help`.
+"""
 
 EPILOG = "Begin with `noface demo`, or in your repository with `noface init`."
 
@@ -53,9 +56,14 @@ def build(verb: str | None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(_root)
-    for name, module in VERBS.items():
+    for name, place in VERBS.items():
         if verb not in VERBS or name == verb:
-            import_module(f"noface.cli.{module}").register(app)
+            module, _, group = place.partition(".")
+            made = import_module(f"noface.cli.{module}")
+            if group:
+                app.add_typer(made.group(), name=name)
+            else:
+                app.command(name)(getattr(made, name))
     return app
 
 

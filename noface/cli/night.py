@@ -38,8 +38,7 @@ from noface.system.namespace import hide_memory
 from noface.system.supervise import Canceller, Launcher
 from noface.trackers.base import Tracker
 from noface.trackers.table import TRACKERS
-from noface.views.announcer import announcer
-from noface.views.live_totals import Purse
+from noface.views.announcer import Purse, announcer
 
 
 def run_night(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from noface.core.replay import Recorded
     from noface.core.taxonomy import FailureKind
     from noface.store.questions import Questions
-    from noface.views.policy_records import Told
+    from noface.views.policy import Told
 
 _CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
 _JSON = typer.Option(False, "--json", help="As JSON.")
 _ISSUE = typer.Option(None, "--issue", metavar="ID", help="For this issue: its own model, limits and labels count.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb and its replay."""
+def group() -> typer.Typer:
+    """Return the verb with what it can do."""
     verb = typer.Typer(help="Show what follows on each kind of failure; replay the past.", rich_markup_mode=None)
     verb.callback(invoke_without_command=True)(policy)
     verb.command("replay")(replay)
-    app.add_typer(verb, name="policy")
+    return verb
 
 
 def policy(
@@ -46,9 +46,8 @@ def policy(
             raise UsageError(f"options of {sub} stand behind it", f"For example: noface policy {sub} --json")
         return
     from noface.views import page
-    from noface.views.policy import policy_page
+    from noface.views.policy import policy_document, policy_page
     from noface.views.policy_path import path_document, path_page
-    from noface.views.policy_records import policy_document
 
     meant = _kind(kind) if kind is not None else None
     told = _told(config, issue_id)
@@ -72,13 +71,13 @@ def replay(
     It costs no tokens and changes nothing.
     """
     from noface.cli.look import look
-    from noface.cli.policies import policy as policy_of
+    from noface.cli.wiring import policy as policy_of
     from noface.config.load import load
     from noface.core.replay import replay as replayed
     from noface.store.questions import Questions
     from noface.views import page
-    from noface.views.find import find_issue
-    from noface.views.policy_replay import replay_document, replay_page
+    from noface.views.issues import find_issue
+    from noface.views.policy_path import replay_document, replay_page
 
     seen = look()
     asked = policy_of(load(seen.location.root, config))
@@ -111,14 +110,14 @@ def _kind(word: str) -> "FailureKind":
 
 def _told(config: Path | None, issue_id: str | None) -> "Told":
     """Return what the page is about. Without an issue nothing but the configuration is looked at."""
-    from noface.cli.policies import breaker_rules
-    from noface.cli.policies import policy as policy_of
+    from noface.cli.wiring import breaker_rules
+    from noface.cli.wiring import policy as policy_of
     from noface.config.load import load
     from noface.core.budget import Budget
     from noface.core.history import History
     from noface.core.policy_table import ANY_ISSUE
     from noface.git.locate import locate
-    from noface.views.policy_records import Told
+    from noface.views.policy import Told
 
     root = Path.cwd() if config is not None and issue_id is None else locate(Path.cwd()).root
     loaded = load(root, config)
@@ -138,7 +137,7 @@ def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History"
     """Return an issue with what a person said when they unblocked it, and without its attempts."""
     from noface.cli.look import look
     from noface.core.history import History
-    from noface.views.find import find_issue
+    from noface.views.issues import find_issue
 
     seen = look(config)
     found = str(find_issue(seen.reader, issue_id)["id"])

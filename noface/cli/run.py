@@ -5,11 +5,6 @@ from pathlib import Path
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("run")(run)
-
-
 def run(
     issue: list[str] = typer.Option([], "--issue", "-i", help="Only this issue; may be given several times."),
     once: bool = typer.Option(False, "--once", help="Start what is ready now, settle it, and end."),

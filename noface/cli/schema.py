@@ -5,11 +5,6 @@ import typer
 from noface.errors import UsageError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("schema")(schema)
-
-
 def schema(
     name: str = typer.Argument("", metavar="[NAME]", show_default=False, help="Which one; without it, all are listed."),
     as_json: bool = typer.Option(False, "--json", help="The list as JSON; a schema is JSON anyway."),

@@ -5,11 +5,6 @@ import typer
 from noface.errors import EXIT_DONE, EXIT_FAILURE, UsageError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("selftest")(selftest)
-
-
 def selftest(
     kind: list[str] = typer.Option([], "--kind", help="Only failures of this kind; may be given several times."),
     baselines: bool = typer.Option(True, "--baselines/--no-baselines", help="Run the two simpler loops as well."),

@@ -12,11 +12,6 @@ from noface.errors import UsageError
 _LAST_LINES = 8
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("show")(show)
-
-
 def show(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
     report: bool = typer.Option(False, "--report", help="The report of an issue that noface gave up, as JSON."),
@@ -28,10 +23,9 @@ def show(
 
     from noface.cli.look import look
     from noface.views import page
-    from noface.views.agent_log import last_lines
-    from noface.views.find import find_issue
-    from noface.views.story import story_page
-    from noface.views.story_rows import asked_rows, decided_rows, show_document
+    from noface.views.issues import find_issue
+    from noface.views.logs import last_lines
+    from noface.views.show import asked_rows, decided_rows, show_document, story_page
 
     found = look(config)
     reader, rows = found.reader, found.database.rows

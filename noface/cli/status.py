@@ -5,11 +5,6 @@ from pathlib import Path
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("status")(status)
-
-
 def status(
     everything: bool = typer.Option(False, "--all", help="Show every issue, however many are ready or merged."),
     as_json: bool = typer.Option(False, "--json", help="The whole status as JSON."),
@@ -22,7 +17,7 @@ def status(
     gc.disable()  # the process is over before collecting could pay
 
     from noface.views import glance, page
-    from noface.views.rows import run_record, status_document
+    from noface.views.status import run_record, status_document
 
     rows = glance.unchanged(Path.cwd(), config)
     if rows is None:

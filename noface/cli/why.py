@@ -8,11 +8,6 @@ import typer
 from noface.errors import UsageError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("why")(why)
-
-
 def why(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
     number: int | None = typer.Argument(None, metavar="N", help="The attempt; by default the newest that failed."),
@@ -22,7 +17,7 @@ def why(
     """Show why an attempt was judged as it was: the rule and lines that decided, and the rules that lost."""
     from noface.cli.look import look
     from noface.views import page
-    from noface.views.find import find_issue
+    from noface.views.issues import find_issue
     from noface.views.why import why_document, why_page
 
     reader = look(config).reader

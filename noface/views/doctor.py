@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from noface.views.page import paint
-from noface.views.standing import Record
+from noface.views.status import Record
 from noface.views.text import clean, count, duration, hanging, money, pad
 
 _TEXT_MAX = 600

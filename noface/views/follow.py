@@ -1,22 +1,146 @@
 """Follows an issue: what its workers, gates and questions write, attempt after attempt, until it has come to rest."""
 
 import json
+import os
+import re
 import sqlite3
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.store.database import Database
 from noface.store.reader import Reader
+from noface.system.files import open_regular
 from noface.system.standard_streams import reader_is_gone
 from noface.views import page
 from noface.views.glance import alive
-from noface.views.live_readable import Readable, typed_reader
-from noface.views.live_sources import Source, sources
-from noface.views.live_tail import Tail
+from noface.views.logs import Readable, typed_reader
 from noface.views.narrate import Narrator
+
+_READ_BYTES = 256 * 1024
+_HEAD_BYTES = 256
+
+
+class Tail:
+    """The growing end of one file. `begin_bytes` is how much of what is there already is read; None means all.
+
+    `cut` is true where reading began in the middle. A file in its place with the same first line is taken for a copy
+    of what was read already (a log with another name is masked in such a copy); any other is read from its beginning.
+    """
+
+    def __init__(self, path: Path, begin_bytes: int | None = None) -> None:
+        self._path = path
+        self._begin_bytes = begin_bytes
+        self._descriptor: int | None = None
+        self._position = 0
+        self.cut = False
+
+    def read(self) -> bytes:
+        """Return what is new, at most 256 KiB of it; b"" where there is nothing."""
+        if self._descriptor is None:
+            self._descriptor = open_regular(self._path)
+            if self._descriptor is None:
+                return b""
+            self._begin(self._descriptor)
+        data = os.pread(self._descriptor, _READ_BYTES, self._position)
+        self._position += len(data)
+        if not data:
+            self._look_again(self._descriptor)
+        return data
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _begin(self, descriptor: int) -> None:
+        size = os.fstat(descriptor).st_size
+        if self._begin_bytes is not None:
+            self._position = max(size - self._begin_bytes, 0)
+            self.cut = self._position > 0
+        self._begin_bytes = None
+
+    def _look_again(self, descriptor: int) -> None:
+        """Begin anew where the file was cut, or another one has taken its place."""
+        if os.fstat(descriptor).st_size < self._position:
+            self._position = 0
+            return
+        fresh = open_regular(self._path)
+        if fresh is None:
+            return  # removed; it may come back
+        before, now = os.fstat(descriptor), os.fstat(fresh)
+        if (before.st_dev, before.st_ino) == (now.st_dev, now.st_ino):
+            os.close(fresh)
+            return
+        self._position = now.st_size if _first_line(descriptor) == _first_line(fresh) else 0
+        os.close(descriptor)
+        self._descriptor = fresh
+
+
+def _first_line(descriptor: int) -> bytes:
+    return os.pread(descriptor, _HEAD_BYTES, 0).partition(b"\n")[0]
+
+
+_QUESTION = re.compile(r"ask-(\d+)-(\w+)")
+_FILES_MAX = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A log: its path, what a heading calls it, the gate that wrote it, or whether an agent's stream is in it."""
+
+    path: Path
+    title: str
+    gate: str = ""
+    streamed: bool = False
+
+
+def sources(directory: Path, gate: str = "") -> list[Source]:
+    """Return the logs that are there; with `gate`, those of that gate alone. What is not there yet may come."""
+    if gate:
+        stem = re.sub(r"[^A-Za-z0-9._-]+", "-", gate)  # as gates/run.py names them
+        return [source for source in _gates(directory) if source.gate == stem]
+    own = [Source(directory / "agent.log", "the worker", streamed=True), Source(directory / "agent.err", "agent.err")]
+    return [source for source in [*own, *_gates(directory), *_questions(directory)] if source.path.exists()]
+
+
+def _gates(directory: Path) -> Iterator[Source]:
+    for folder, where in (("gates", ""), ("landing", " on the merge with main")):
+        found = sorted((directory / folder).glob("**/*"), key=_age)
+        for path in found[:_FILES_MAX]:
+            if path.suffix in (".out", ".err"):
+                again = ", once more" if path.parent.name.startswith("again-") else ""
+                errors = ", errors" if path.suffix == ".err" else ""
+                yield Source(path, f"gate {path.stem}{where}{again}{errors}", path.stem)
+
+
+def _questions(directory: Path) -> Iterator[Source]:
+    asked = [
+        (int(match[1]), match[2], path) for path in _folders(directory) if (match := _QUESTION.fullmatch(path.name))
+    ]
+    for _, topic, path in sorted(asked)[:_FILES_MAX]:
+        title = topic.replace("_", " ")
+        for folder, more in ((path, ""), (path / "again", ", once more")):
+            yield Source(folder / "agent.log", f"{title}{more}", streamed=True)
+            yield Source(folder / "agent.err", f"{title}{more}, agent.err")
+
+
+def _folders(directory: Path) -> list[Path]:
+    try:
+        return list(directory.iterdir())
+    except OSError:
+        return []
+
+
+def _age(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
 
 _POLL_S = 0.2
 _BEGIN_BYTES = 16 * 1024

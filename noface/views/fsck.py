@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from noface.core.fsck_findings import Finding, Severity, is_sound
 from noface.views.page import paint
-from noface.views.rows import Record
+from noface.views.status import Record
 from noface.views.text import clean, count, hanging
 
 _HEADINGS = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from noface.views.page import paint
-from noface.views.rows import Record
+from noface.views.status import Record
 from noface.views.text import clean, count, hanging, size
 
 

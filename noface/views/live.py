@@ -21,12 +21,10 @@ from rich.text import Text
 
 from noface.errors import NofaceError
 from noface.store.reader import Reader
-from noface.views.live_block import block
-from noface.views.live_line import Line, printable
+from noface.views.announcer import Purse, Totals, closing_lines, look_up
+from noface.views.live_drawing import block
 from noface.views.live_state import IssueFacts, State, advance, wants_facts
-from noface.views.live_summary import closing_lines
-from noface.views.live_totals import Purse, Totals, look_up
-from noface.views.narrate import Narrator
+from noface.views.narrate import Line, Narrator, printable
 
 _FRAME_S = 0.25
 _CLOCK_FROM = 60

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from noface.views.live_line import printable
+from noface.views.narrate import printable
 
 MAIN = ""
 """What stands in an issue's place while the gates run on main itself; no issue has this id."""

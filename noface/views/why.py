@@ -9,7 +9,7 @@ from typing import Any
 
 from noface.core.classify.project_rules import is_of_project
 from noface.core.taxonomy import FailureKind
-from noface.views.attempt_files import existing, gate_files
+from noface.views.logs import existing, gate_files
 from noface.views.page import paint
 from noface.views.text import clean, clean_block, fit, hanging
 

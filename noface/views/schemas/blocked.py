@@ -1,4 +1,4 @@
-"""The schema of `noface blocked --json`: what a person is asked. `views/block_rows.py` makes the document."""
+"""The schema of `noface blocked --json`: what a person is asked. `views/blocked.py` makes the document."""
 
 from noface.core.taxonomy import PASSED, FailureKind, IssueStatus
 from noface.core.wanted import Wanted

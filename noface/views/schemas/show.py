@@ -1,4 +1,4 @@
-"""The schema of `noface show ID --json`: an issue's story. `views/story_rows.py` makes the document."""
+"""The schema of `noface show ID --json`: an issue's story. `views/show.py` makes the document."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""The schema of `noface status --json`; `views/rows.py` makes the document."""
+"""The schema of `noface status --json`; `views/status.py` makes the document."""
 
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.views.schemas.parts import (

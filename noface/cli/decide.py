@@ -1,0 +1,369 @@
+"""`noface unblock`, `retry`, `approve` and `reject`: what a person decides on an issue."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from noface.core.history import Verdict
+from noface.errors import UsageError
+
+if TYPE_CHECKING:
+    from noface.cli.look import Look
+    from noface.core.attempt import PastAttempt
+    from noface.core.failure import Failure
+    from noface.core.wanted import Wanted
+
+
+NOTE_CHARS_MAX = 10_000
+ATTEMPTS_MAX = 50
+_OPENABLE = ("blocked", "skipped", "approval")
+_GOES_ON_WITHOUT = ("ready", "waiting", "running", "landing")
+
+
+def unblock(
+    issue_ids: list[str] = typer.Argument(None, metavar="ID...", help="The issues."),
+    note: str = typer.Option("", "--note", "-n", help="What the next worker should know; it goes into its prompt."),
+    model: str | None = typer.Option(None, "--model", "-m", help="Begin with this model of noface.toml."),
+    attempts: int | None = typer.Option(None, "--attempts", help=f"Allow so many attempts, 1 to {ATTEMPTS_MAX}."),
+    everything: bool = typer.Option(False, "--all", help="All blocked issues."),
+    as_json: bool = typer.Option(False, "--json", help="The issues given back, as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+) -> None:
+    """Let blocked or skipped issues go on; their counters start again."""
+    from noface.cli.look import look
+    from noface.views import page
+
+    if bool(issue_ids) == everything:
+        raise UsageError("name the issues to unblock, or say --all", "What is blocked: noface blocked")
+    if attempts is not None and not 1 <= attempts <= ATTEMPTS_MAX:
+        raise UsageError(f"--attempts takes 1 to {ATTEMPTS_MAX}, not {attempts}", "Nothing was changed.")
+    found = look(config)
+    if model is not None:
+        _require_model(found.location.root, config, model)
+    wanted = list(issue_ids or ())
+    if everything:
+        wanted = [row["id"] for row in found.reader.issues() if row["status"] == "blocked" and row["present"]]
+    given = give_back(found, wanted, _no_unblocking, note, "unblocked by a person", model, attempts)
+    if as_json:
+        page.show_json({"unblock": given})
+        return
+    page.show(given_lines(given) if given else ["Nothing is blocked."])
+
+
+def give_back(
+    found: "Look",
+    wanted: Sequence[str],
+    refusal: Callable[[sqlite3.Row], UsageError | None],
+    note: str,
+    why: str,
+    model: str | None = None,
+    attempts: int | None = None,
+) -> list[dict[str, Any]]:
+    """Give all the named issues back to the loop, or none of them; return what they are now.
+
+    `model` and `attempts` hold for them until they are given back again. Raises UsageError where nothing has been run
+    yet, an id is unknown, an issue's file is gone, or `refusal` finds a reason. A noface that is running takes them
+    up with its next tick.
+    """
+    import time
+
+    from noface.views.issues import find_issue
+
+    if not found.exists:
+        raise UsageError("nothing has been run yet, so there is nothing to give back", "Begin with: noface run")
+    said = sound_note(note)
+    given: dict[str, dict[str, Any]] = {}
+    more = {"model": model, "attempts": attempts}
+    with found.database.transaction():
+        for name in wanted:
+            row = find_issue(found.reader, name)
+            problem = refusal(row) or gone(row) or _taken_back(found, row)
+            if problem is not None:
+                raise problem
+            found.journal.give_branch(row["id"], given=True)
+            found.journal.unblocked(time.time(), row["id"], said, why, model, attempts)
+            record = {"id": row["id"], "title": row["title"], "status": "ready"}
+            given[row["id"]] = record | {key: value for key, value in more.items() if value is not None}
+    return list(given.values())
+
+
+def given_lines(given: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what a person reads after giving issues back."""
+    from noface.views.page import width
+    from noface.views.text import count, hanging
+
+    lines: list[str] = []
+    for issue in given:
+        attempts = f"up to {count(issue['attempts'], 'attempt')}" if "attempts" in issue else ""
+        more = [f"with {issue['model']}" if "model" in issue else "", attempts]
+        state = ", ".join(["ready", *(text for text in more if text)])
+        lines += hanging(f"{issue['title']}: {state}", width(), f"{issue['id']}  ")
+    return [*lines, "The counters start again. Next: noface run"]
+
+
+def sound_note(note: str) -> str:
+    """Return a note as it can be kept; raise UsageError for one that is too long to be told to a worker."""
+    text = note.strip().encode("utf-8", "replace").decode()
+    if len(text) > NOTE_CHARS_MAX:
+        raise UsageError(
+            f"the note has {len(text):,} characters; at most {NOTE_CHARS_MAX:,} are told to a worker",
+            "Say the point in the note, and put the rest into the issue's file.",
+        )
+    return text
+
+
+def gone(row: sqlite3.Row) -> UsageError | None:
+    """Return the refusal for an issue that the backlog no longer holds, None for one that is there."""
+    if row["present"]:
+        return None
+    return UsageError(
+        f"issue {row['id']} is not in the backlog any more: its file is gone or faulty",
+        f"Put {row['source'] or 'its file'} back, or see what is faulty: noface issues",
+    )
+
+
+def _require_model(root: Path, config: Path | None, model: str) -> None:
+    from noface.config.keys import did_you_mean
+    from noface.config.load import load
+
+    known = load(root, config).models
+    if model not in known:
+        raise UsageError(f"noface.toml has no model {model[:80]}; {did_you_mean(model[:80], known)}", _MODELS_HINT)
+
+
+_MODELS_HINT = "All of them, with the built-in ones: noface config show"
+
+
+def _no_unblocking(row: sqlite3.Row) -> UsageError | None:
+    status = row["status"]
+    if status in _OPENABLE:
+        return None
+    hints = {
+        "merged": f"It has landed. For more work on it, add another issue; see: noface show {row['id']}",
+        "running": "A worker is on it. If no noface runs any more: noface run",
+        "landing": f"What is in its way: noface show {row['id']}",
+        "epic": f"Its parts do the work; unblock one of them. Which there are: noface show {row['id']}",
+    }
+    hint = hints.get(status, f"It is tried by itself; to let its counters start again: noface retry {row['id']}")
+    return UsageError(f"issue {row['id']} is {status}, not blocked", hint)
+
+
+def _taken_back(found: "Look", row: sqlite3.Row) -> UsageError | None:
+    """Refuse a part that its parent does without: both would do the same work."""
+    parent = found.reader.issue(row["parent"]) if row["parent"] is not None and row["status"] == "skipped" else None
+    if parent is None or row["satisfied"]:
+        return None
+    name = parent["id"]
+    if parent["status"] == "merged":
+        return UsageError(f"issue {name}, of which {row['id']} was a part, has landed without it", _ADD_ANOTHER)
+    if parent["status"] in _GOES_ON_WITHOUT:
+        return UsageError(
+            f"issue {row['id']} was taken back: issue {name}, of which it was a part, goes on without it",
+            f"What becomes of it: noface show {name}",
+        )
+    return None
+
+
+_ADD_ANOTHER = 'For what is still missing, add another issue: noface issue add "What should be done"'
+
+
+def retry(
+    issue_ids: list[str] = typer.Argument(..., metavar="ID...", help="The issues."),
+    as_json: bool = typer.Option(False, "--json", help="The issues given back, as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+) -> None:
+    """Try issues again: their attempts are counted from the start, their best work so far is kept."""
+    from noface.cli.look import look
+    from noface.views import page
+
+    given = give_back(look(config), issue_ids, _no_retry, "", "retried by a person")
+    if as_json:
+        page.show_json({"retry": given})
+    else:
+        page.show(given_lines(given))
+
+
+def _no_retry(row: sqlite3.Row) -> UsageError | None:
+    name, status = row["id"], row["status"]
+    refusals = {
+        "merged": (f"issue {name} is merged already", "For more work on it, add another issue: noface issue add"),
+        "running": (f"issue {name} is running", "Wait for its attempt to end. If no noface runs any more: noface run"),
+        "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
+        "epic": (f"issue {name} was divided; its parts do the work", f"Retry one of them; see: noface show {name}"),
+    }
+    return UsageError(*refusals[status]) if status in refusals else None
+
+
+def approve(
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue that waits for your approval."),
+    note: str = typer.Option("", "--note", "-n", help="What the next worker should know, if one is needed."),
+    as_json: bool = typer.Option(False, "--json", help="What was approved, as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+) -> None:
+    """Say yes to an issue that waits for your approval: its work may land, or it may go on as it asked."""
+    from noface.cli.look import look
+
+    said = sound_note(note)
+    found = look(config)
+    with found.database.transaction():
+        case = open_case(found, issue_id, Verdict.APPROVED)
+        if case.settled is None:
+            _approve(found, case, said)
+    show_verdict(case, Verdict.APPROVED, as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a person decides on: the issue's row, the attempt, what is wanted, and which paths it is about.
+
+    `settled` is the status the issue has by now where the same has been said before.
+    """
+
+    row: sqlite3.Row
+    attempt: "PastAttempt"
+    wants: "Wanted"
+    paths: tuple[str, ...] = ()
+    settled: str | None = None
+
+
+def open_case(found: "Look", issue_id: str, verdict: Verdict) -> Case:
+    """Return what an issue waits for. Raises UsageError where it waits for no approval, or for nothing any more."""
+    from noface.core.wanted import Wanted
+    from noface.store.questions import Questions
+    from noface.views.issues import find_issue
+
+    row = find_issue(found.reader, issue_id)
+    past = found.reader.past(row["id"])
+    if row["status"] != "approval":
+        decided = Questions(found.database, found.journal).approvals(row["id"])
+        if decided and past and (decided[-1].verdict, decided[-1].attempt) == (verdict, past[-1].number):
+            return Case(row, past[-1], Wanted.LANDING, settled=str(row["status"]))
+        raise _no_approval(row)
+    problem = gone(row)
+    if problem is not None:
+        raise problem
+    if not past:
+        raise UsageError(f"issue {row['id']} has no attempt to decide on", f"Give it back: noface unblock {row['id']}")
+    document = json.loads(row["block"]) if row["block"] else {}
+    otherwise = Wanted.LANDING if past[-1].failure is None else Wanted.GOING_ON
+    wants = next((each for each in Wanted if each.value == document.get("wants")), otherwise)
+    return Case(row, past[-1], wants, tuple(str(path) for path in document.get("paths", ())))
+
+
+def show_verdict(case: Case, verdict: Verdict, *, as_json: bool) -> None:
+    """Tell what was decided, and what follows."""
+    from noface.views import page
+    from noface.views.text import hanging
+
+    row, status = case.row, case.settled or "ready"
+    if as_json:
+        name = "approve" if verdict is Verdict.APPROVED else "reject"
+        decided: dict[str, Any] = {"id": row["id"], "title": row["title"], "status": status}
+        page.show_json({name: {**decided, "attempt": case.attempt.number, "verdict": verdict.value}})
+        return
+    if case.settled is not None:
+        page.show([f"Issue {row['id']} was {verdict.value} already; it is {status} now."])
+        return
+    lines = hanging(f"{row['title']}: {verdict.value}", page.width(), f"{row['id']}  ")
+    if case.paths and verdict is Verdict.APPROVED:
+        lines += hanging(f"it may change {', '.join(case.paths)} as well", page.width(), "   ")
+    page.show([*lines, "Next: noface run"])
+
+
+def _approve(found: "Look", case: Case, note: str) -> None:
+    import time
+
+    from noface.core.taxonomy import IssueStatus
+    from noface.core.wanted import Wanted
+    from noface.store.questions import Questions
+
+    now, row = time.time(), case.row
+    questions = Questions(found.database, found.journal)
+    questions.approve(now, row["id"], case.attempt.number, epoch=row["epoch"], verdict=Verdict.APPROVED, note=note)
+    if case.wants is Wanted.PATHS:
+        granted = (*json.loads(row["granted_paths"]), *case.paths)
+        found.journal.allowed(now, row["id"], tuple(dict.fromkeys(granted)))
+    if note and case.wants is not Wanted.LANDING:
+        questions.note(row["id"], note)  # another worker follows, and should know
+    found.journal.status(now, row["id"], IssueStatus.READY, "approved by a person")
+
+
+def _no_approval(row: sqlite3.Row) -> UsageError:
+    name, status = row["id"], str(row["status"])
+    hints = {
+        "blocked": f"It needs more than a yes or no: noface blocked. To let it go on: noface unblock {name}",
+        "merged": f"It has landed; see: noface show {name}",
+        "running": "A worker is on it; whether it needs you is not known yet. To look: noface status",
+        "landing": f"It has passed and needs no approval; what is in its way: noface show {name}",
+        "epic": f"Its parts do the work; which there are: noface show {name}",
+        "skipped": f"To let it be worked on after all: noface unblock {name}",
+    }
+    hint = hints.get(status, "It is worked on by itself: noface run")
+    return UsageError(f"issue {name} is {status}; it does not wait for approval", hint)
+
+
+_MESSAGE_CHARS_MAX = 300
+
+
+def reject(
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue that waits for your approval."),
+    note: str = typer.Option("", "--note", "-n", help="Why, and what should be done instead; the next worker is told."),
+    as_json: bool = typer.Option(False, "--json", help="What was rejected, as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+) -> None:
+    """Say no to an issue that waits for your approval; a worker goes on with what you say."""
+    from noface.cli.look import look
+    from noface.core.history import Verdict
+
+    said = sound_note(note)
+    if not said:
+        raise UsageError(
+            "say why with --note: without a reason the next worker would do the same again",
+            f'For example: noface reject {issue_id[:80]} --note "Keep the old name as an alias."',
+        )
+    found = look(config)
+    with found.database.transaction():
+        case = open_case(found, issue_id, Verdict.REJECTED)
+        if case.settled is None:
+            _reject(found, case, said)
+    show_verdict(case, Verdict.REJECTED, as_json=as_json)
+
+
+def _reject(found: "Look", case: "Case", note: str) -> None:
+    import time
+
+    from noface.core.history import Verdict
+    from noface.core.taxonomy import PASSED, IssueStatus
+    from noface.store.questions import Questions
+
+    now, name, number = time.time(), case.row["id"], case.attempt.number
+    questions = Questions(found.database, found.journal)
+    questions.approve(now, name, number, epoch=case.row["epoch"], verdict=Verdict.REJECTED, note=note)
+    if case.attempt.outcome == PASSED:
+        found.journal.attempt_overruled(now, name, number, _rejection(note))
+    questions.note(name, note)
+    found.journal.status(now, name, IssueStatus.READY, "rejected by a person")
+
+
+def _rejection(note: str) -> "Failure":
+    """Return the failure of work that a person turned down; another note is another failure, no mere repetition."""
+    import hashlib
+
+    from noface.core.excerpts import short
+    from noface.core.failure import Failure
+    from noface.core.taxonomy import FailureKind
+
+    digest = hashlib.sha256(note.encode()).hexdigest()[:12]
+    return Failure(
+        FailureKind.REVIEW_REJECTED,
+        f"rejected by a person: {short(note, _MESSAGE_CHARS_MAX)}",
+        rule="person-rejected",
+        signature=f"person-rejected:{digest}",
+        evidence=(short(note, _MESSAGE_CHARS_MAX),),
+        excerpt=note,
+    )
