@@ -21,6 +21,7 @@ DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
     *sorted(DOCS.glob("*.md")),
     *sorted(ROOT.glob("examples/**/*.md")),
 ]
@@ -179,7 +180,10 @@ def test_pages_that_the_code_cites_exist():
 
 def test_sections_that_the_code_cites_exist():
     """They are cited as `(docs/facts.md, "Sealed git")` or `(docs/design.md, State)`."""
-    cited = re.findall(r"\((docs/\w+\.md), \"?([A-Z][^)\"\n]+)\"?\)", "\n".join(prose(name) for name, text in CODE.items() if "docs/" in text))
+    cited = re.findall(
+        r"\((docs/\w+\.md), \"?([A-Z][^)\"\n]+)\"?\)",
+        "\n".join(prose(name) for name, text in CODE.items() if "docs/" in text),
+    )
     assert cited
     headings = {page: re.findall(r"^#+ (.+)$", TEXTS[page], re.MULTILINE) for page, _ in cited}
     assert [(page, section) for page, section in cited if section not in headings[page]] == []
