@@ -2,22 +2,20 @@
 
 import json
 
-from noface.selftest.account import document
-from noface.selftest.catalogue import chosen, find
-from noface.selftest.scenario import Scenario
-from noface.selftest.score import Heard, Result, results
-from noface.selftest.settings import Variant
+from noface.selftest.project import Variant
+from noface.selftest.scenario import Scenario, chosen, find
+from noface.selftest.score import Result, RunLog, document, results
 from noface.views.selftest import selftest_page
 
 SCENARIO = Scenario("the message", id="test-failure-1", kind="TEST_FAILURE")
 HOPELESS = Scenario("nothing helps", id="test-failure-9", kind="TEST_FAILURE", hopeless=True, runs_max=2)
 
 
-def heard(*events: dict) -> Heard:
-    found = Heard()
+def heard(*events: dict) -> RunLog:
+    log = RunLog()
     for event in events:
-        found.line(json.dumps({"schema": 1, **event}))
-    return found
+        log.add(json.dumps({"schema": 1, **event}))
+    return log
 
 
 def attempt(issue: str, number: int, outcome: str) -> dict:
@@ -81,15 +79,15 @@ def test_a_hopeless_issue_must_be_handed_to_a_person_within_its_limit():
 
 
 def test_lines_that_are_no_events_are_passed_over():
-    run = Heard()
+    run = RunLog()
     for line in ("", "Traceback", "[]", '{"event": 3}', '{"event": "attempt_finished", "issue": null}', "{"):
-        run.line(line)
-    assert run.records == {}
+        run.add(line)
+    assert run.progress == {}
 
 
 def test_a_scenario_that_is_there_for_another_is_not_counted():
     desk = find("agent-confusion-desk")
-    assert results(Heard(), (desk, SCENARIO), {}) == (Result(SCENARIO, "open", "", (), 0),)
+    assert results(RunLog(), (desk, SCENARIO), {}) == (Result(SCENARIO, "open", "", (), 0),)
 
 
 def test_a_scenario_brings_those_it_depends_on():

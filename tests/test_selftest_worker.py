@@ -15,16 +15,11 @@ from noface.core.classify.gate import classify
 from noface.core.taxonomy import FailureKind
 from noface.data import table
 from noface.selftest import mind
-from noface.selftest.account import LEFT_OUT
-from noface.selftest.catalogue import KINDS, chosen, find, of_kind
-from noface.selftest.drawing import draw
-from noface.selftest.forms import FORMS
-from noface.selftest.gate import first_missing
-from noface.selftest.mind import Sight, answer, decide, draft_of
-from noface.selftest.project import make
-from noface.selftest.scenario import By, Scenario, Step, Wrong, product_of
-from noface.selftest.settings import Variant, own_model
-from noface.selftest.world import ANYONE, World
+from noface.selftest.mind import Sight, decide
+from noface.selftest.project import FORMS, Variant, make
+from noface.selftest.scenario import By, Scenario, Step, Wrong, catalogue, chosen, draft_of, find, product_of
+from noface.selftest.score import LEFT_OUT
+from noface.selftest.world import ANYONE, World, draw
 
 HOPELESS = {"AUTH", "MISCONFIGURED", "ENVIRONMENT"}
 RECOVERABLE = [one for one in chosen() if not one.hopeless]
@@ -95,8 +90,9 @@ def judged(project, scenario: Scenario, text: str, folder: Path, *more: str) -> 
     path = folder / product_of(scenario.id)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
+    tool, *words = (scenario.tool or "pytest").split()
     return subprocess.run(
-        [project.tools / scenario.tool.split()[0], *scenario.tool.split()[1:], scenario.id, *more],
+        [project.tools / tool, *words, scenario.id, *more],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -109,7 +105,7 @@ def run_worker(project, scenario: Scenario, prompt: str, folder: Path, *args: st
     told = {
         "NOFACE_ISSUE_ID": scenario.id,
         "NOFACE_ATTEMPT": "1",
-        "NOFACE_MODEL": own_model(scenario) or "small",
+        "NOFACE_MODEL": scenario.own_model or "small",
         "NOFACE_PROMPT_FILE": str(folder / "prompt.md"),
     }
     work = folder / "checkout"
@@ -129,15 +125,14 @@ def lines(done) -> list[dict]:
 
 
 def test_every_kind_of_failure_has_five_scenarios():
-    few = {kind: len(found) for kind in KINDS if len(found := [o for o in of_kind(kind) if not o.support]) < 5}
-    assert few == {}
-    hopeful = {kind: sum(not one.hopeless and not one.support for one in of_kind(kind)) for kind in KINDS}
-    assert {kind for kind, number in hopeful.items() if number < 5} == HOPELESS
-    assert {kind for kind in KINDS if not any(one.hopeless for one in of_kind(kind))} == set()
+    counted = {kind: [one for one in every if not one.support] for kind, every in catalogue().items()}
+    assert {kind for kind, every in counted.items() if len(every) < 5} == set()
+    assert {kind for kind, every in counted.items() if sum(not one.hopeless for one in every) < 5} == HOPELESS
+    assert {kind for kind, every in counted.items() if not any(one.hopeless for one in every)} == set()
 
 
 def test_every_kind_of_the_taxonomy_has_scenarios_or_is_said_to_have_none():
-    assert {kind.value for kind in FailureKind} == set(KINDS) | set(LEFT_OUT)
+    assert {kind.value for kind in FailureKind} == set(catalogue()) | set(LEFT_OUT)
 
 
 def test_scenarios_are_found_by_their_ids():
@@ -148,16 +143,16 @@ def test_scenarios_are_found_by_their_ids():
 
 @pytest.mark.parametrize("scenario", RECOVERABLE, ids=ids)
 def test_the_worker_masters_a_scenario_once_it_is_told_everything(scenario, project, world, tmp_path):
-    deed = decide(scenario, sight(scenario, world))
+    behaviour = decide(scenario, sight(scenario, world))
     parts = any(step.by is By.PART for step in scenario.steps)
     tried = any(step.by is By.TRIED for step in scenario.steps)
     if parts:  # it cannot do the whole, whatever it is told, but each part
-        assert deed.missing is not None
+        assert behaviour.missing is not None
         told = sight(scenario, world)
-        deed = decide(scenario, replace(told, issue=f"{scenario.id}.1"))
-    assert tried or deed.missing is None
-    text = answer(deed)
-    assert first_missing(scenario, world, text) is None
+        behaviour = decide(scenario, replace(told, issue=f"{scenario.id}.1"))
+    assert tried or behaviour.missing is None
+    text = behaviour.answer
+    assert world.first_missing(scenario, text) is None
     if not any(step.by is By.PATIENCE for step in scenario.steps):
         done = judged(project, scenario, text, tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
@@ -166,10 +161,10 @@ def test_the_worker_masters_a_scenario_once_it_is_told_everything(scenario, proj
 @pytest.mark.parametrize("scenario", RECOVERABLE, ids=ids)
 def test_the_worker_fails_a_scenario_without_any_one_thing_that_it_needs(scenario, project, world, tmp_path):
     for step in needed(scenario):
-        deed = decide(scenario, sight(scenario, world, without=step))
-        assert deed.missing is not None
-        text = answer(deed)
-        assert first_missing(scenario, world, text) is not None
+        behaviour = decide(scenario, sight(scenario, world, without=step))
+        assert behaviour.missing is not None
+        text = behaviour.answer
+        assert world.first_missing(scenario, text) is not None
         done = judged(project, scenario, text, tmp_path)
         assert done.returncode != 0 or step.objection
 
@@ -177,17 +172,17 @@ def test_the_worker_fails_a_scenario_without_any_one_thing_that_it_needs(scenari
 @pytest.mark.parametrize("scenario", [one for one in chosen() if one.hopeless and needed(one)], ids=ids)
 def test_nothing_of_what_noface_says_helps_in_a_hopeless_scenario(scenario, world):
     secret = [step for step in scenario.steps if step.label == "never"]
-    deed = decide(scenario, Sight(scenario.id, SAID, "strength-bcdfghjk", thinks=True))
-    assert not secret or deed.missing is not None
+    behaviour = decide(scenario, Sight(scenario.id, SAID, "strength-bcdfghjk", thinks=True))
+    assert not secret or behaviour.missing is not None
 
 
 def test_a_part_is_done_by_its_own_secret_and_its_gate_asks_for_no_more(project, world, tmp_path):
     scenario = find("timeout-2")
     text = world.filled(scenario.id, "Write the label {one}.")
-    deed = decide(scenario, Sight("timeout-2.1", text))
-    assert deed.missing is None
+    behaviour = decide(scenario, Sight("timeout-2.1", text))
+    assert behaviour.missing is None
     (tmp_path / "work").mkdir()
-    (tmp_path / "work/timeout-2.1.txt").write_text(answer(deed))
+    (tmp_path / "work/timeout-2.1.txt").write_text(behaviour.answer)
     gate = [project.tools / "pytest", "timeout-2"]
     assert subprocess.run([*gate, "--only", "one"], cwd=tmp_path, check=False).returncode == 0
     assert subprocess.run([*gate, "--only", "two"], cwd=tmp_path, check=False).returncode == 1
@@ -211,10 +206,10 @@ def test_a_draft_counts_only_where_an_earlier_attempt_made_it(project, world, tm
     draft = (tmp_path / "checkout" / draft_of(scenario.id)).read_text()
     assert (crashed.returncode, "FATAL: out of memory" in crashed.stderr) == (1, True)
     assert not (tmp_path / "checkout" / product_of(scenario.id)).exists()
-    deed = decide(scenario, Sight(scenario.id, f"```diff\n+{draft}\n```"))
-    assert first_missing(scenario, world, answer(deed)) is None
-    made_up = replace(deed, known=("agent-crash-2-draft-bbbbbbbb",))
-    assert first_missing(scenario, world, answer(made_up)) is not None
+    behaviour = decide(scenario, Sight(scenario.id, f"```diff\n+{draft}\n```"))
+    assert world.first_missing(scenario, behaviour.answer) is None
+    made_up = replace(behaviour, known=("agent-crash-2-draft-bbbbbbbb",))
+    assert world.first_missing(scenario, made_up.answer) is not None
 
 
 def test_the_mind_can_look_nowhere_but_into_what_it_is_given():
@@ -229,7 +224,9 @@ def test_the_mind_can_look_nowhere_but_into_what_it_is_given():
 def test_the_selftests_package_knows_nothing_of_noface():
     trees = [ast.parse(path.read_text()) for path in Path(mind.__file__).parent.rglob("*.py")]
     found = {n.module for tree in trees for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module}
-    assert {name for name in found if name.startswith("noface.") and not name.startswith("noface.selftest")} == set()
+    assert {name for name in found if name.startswith("noface.") and not name.startswith("noface.selftest")} == {
+        "noface.demo.sample"  # makes repositories
+    }
 
 
 def test_no_secret_lies_where_a_worker_could_find_it_by_itself(project, world):
@@ -238,7 +235,7 @@ def test_no_secret_lies_where_a_worker_could_find_it_by_itself(project, world):
     texts = [path.read_text() for path in project.repository.rglob("*.md") if path.parent.name != "docs"]
     texts += [path.read_text() for path in project.repository.glob("shared/*")]
     package = Path(mind.__file__).parent
-    texts += [path.read_text() for path in package.rglob("*.py")]
+    texts += [path.read_text() for path in package.iterdir() if path.is_file()]
     assert len(words) > 150
     assert [word for word in words for text in texts if word in text] == []
 

@@ -14,14 +14,16 @@ def selftest(
 ) -> None:
     """Provoke each kind of failure, and count what is recovered. No key, no network; about three minutes."""
     from noface.cli.selftest_run import run_selftest
-    from noface.selftest.catalogue import KINDS
+    from noface.selftest.scenario import catalogue
     from noface.views import page
     from noface.views.selftest import selftest_page
 
     kinds = tuple(dict.fromkeys(name.upper().replace("-", "_") for name in kind))
-    unknown = [name for name in kinds if name not in KINDS]
+    unknown = [name for name in kinds if name not in catalogue()]
     if unknown:
-        raise UsageError(f"--kind {unknown[0]}: there are no scenarios of such a kind.", f"Known: {', '.join(KINDS)}.")
+        raise UsageError(
+            f"--kind {unknown[0]}: there are no scenarios of such a kind.", f"Known: {', '.join(catalogue())}."
+        )
     document = run_selftest(kinds, baselines=baselines, keep=keep, workers=workers)
     if as_json:
         page.show_json(document)

@@ -1,4 +1,4 @@
-"""Runs a selftest: makes a project for each variant, runs `noface run` on all of them, and collects what it tells."""
+"""Runs a selftest: makes a project for each variant, runs `noface run` on all of them, and collects the events."""
 
 import os
 import shutil
@@ -13,22 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, NofaceError
-from noface.selftest.account import document
-from noface.selftest.catalogue import chosen
-from noface.selftest.drawing import draw
-from noface.selftest.project import Project, make, missing_on_main
-from noface.selftest.scenario import Scenario
-from noface.selftest.score import Heard, results
-from noface.selftest.settings import Variant
+from noface.selftest.project import Project, Variant, make, missing_on_main
+from noface.selftest.scenario import Scenario, chosen
+from noface.selftest.score import RunLog, document, results
+from noface.selftest.world import draw
 
 _SECONDS_MAX = 900.0
 _LINE_EVERY_S = 15.0
 _TICK_S = 0.5
-_SAID_MAX = 1000
+_MESSAGE_MAX = 1000
 
 
 def run_selftest(kinds: tuple[str, ...], *, baselines: bool, keep: bool, workers: int) -> dict[str, Any]:
-    """Run the scenarios of some kinds (all where none is named) and return the document of `account`.
+    """Run the scenarios of some kinds (all where none is named) and return the document of `score`.
 
     The folder of the projects is removed, unless it is to be kept or something went wrong; then `kept` names it.
     Raises NofaceError where a project cannot be made, or a run of noface breaks.
@@ -40,17 +37,17 @@ def run_selftest(kinds: tuple[str, ...], *, baselines: bool, keep: bool, workers
     kept = keep
     try:
         projects = _projects(variants, scenarios, folder, workers)
-        heard = _run_all(projects, _Teller(scenarios, started))
+        logs = _run_all(projects, _ProgressLine(scenarios, started))
         wanted = tuple(one for one in scenarios if not kinds or one.kind in kinds)
-        found = {
-            project.variant: results(heard[project.variant], wanted, missing_on_main(project, wanted))
+        by_variant = {
+            project.variant: results(logs[project.variant], wanted, missing_on_main(project, wanted))
             for project in projects
         }
-        made = document(found, time.monotonic() - started)
-        kept = kept or not made["ok"]
-        for trouble in made["troubles"]:
+        report = document(by_variant, time.monotonic() - started)
+        kept = kept or not report["ok"]
+        for trouble in report["troubles"]:
             trouble["folder"] = str(projects[0].repository)
-        return {**made, "kept": str(folder) if kept else None}
+        return {**report, "kept": str(folder) if kept else None}
     finally:
         if not kept:
             shutil.rmtree(folder, ignore_errors=True)
@@ -66,24 +63,24 @@ def _projects(
         raise NofaceError(f"the selftest's project could not be made: {error}") from error
 
 
-class _Teller:
-    """Tells on standard error how far the runs are: in place on a terminal, a line now and then elsewhere."""
+class _ProgressLine:
+    """Shows on standard error how far the runs are: in place on a terminal, a line now and then elsewhere."""
 
     def __init__(self, scenarios: tuple[Scenario, ...], started: float) -> None:
         self._scenarios = scenarios
-        self._started = self._told = started
+        self._started = self._last = started
         self._live = sys.stderr.isatty()
 
-    def tell(self, heard: Mapping[Variant, Heard]) -> None:
-        """Tell it, where it is time for that. Raises NofaceError once all of it takes too long."""
+    def show(self, logs: Mapping[Variant, RunLog]) -> None:
+        """Show it, where it is time for that. Raises NofaceError once all of it takes too long."""
         now = time.monotonic()
         if now - self._started > _SECONDS_MAX:
             raise NofaceError(f"the selftest was ended after {_SECONDS_MAX:.0f} seconds: a run does not come to an end")
-        if not self._live and now - self._told < _LINE_EVERY_S:
+        if not self._live and now - self._last < _LINE_EVERY_S:
             return
-        self._told = now
-        settled = ", ".join(f"{variant} {one.settled(self._scenarios)}" for variant, one in heard.items())
-        runs = sum(one.runs for one in heard.values())
+        self._last = now
+        settled = ", ".join(f"{variant} {one.settled(self._scenarios)}" for variant, one in logs.items())
+        runs = sum(one.runs for one in logs.values())
         text = f"settled of {len(self._scenarios)}: {settled}; {runs} worker runs, {now - self._started:.0f} s"
         sys.stderr.write(f"\r{text}" if self._live else f"{text}\n")
         sys.stderr.flush()
@@ -94,25 +91,25 @@ class _Teller:
             sys.stderr.write("\r\033[K")
 
 
-def _run_all(projects: tuple[Project, ...], teller: _Teller) -> dict[Variant, Heard]:
+def _run_all(projects: tuple[Project, ...], line: _ProgressLine) -> dict[Variant, RunLog]:
     """Run noface on all projects at once: each of them waits a good part of its time."""
-    heard = {project.variant: Heard() for project in projects}
+    logs = {project.variant: RunLog() for project in projects}
     with _started(projects) as running:
-        threads = [threading.Thread(target=_listen, args=(running[one], heard[one]), daemon=True) for one in heard]
+        threads = [threading.Thread(target=_listen, args=(running[one], logs[one]), daemon=True) for one in logs]
         for thread in threads:
             thread.start()
         while any(thread.is_alive() for thread in threads) and not _broken(running):
             time.sleep(_TICK_S)
-            teller.tell(heard)
-        teller.clear()
+            line.show(logs)
+        line.clear()
         broken = _broken(running)
     for project in projects:
         if project.variant in broken:
-            said = (project.folder / "errors").read_text(errors="replace").strip()[-_SAID_MAX:]
-            why = said or heard[project.variant].why or "no reason was given"
+            message = (project.folder / "errors").read_text(errors="replace").strip()[-_MESSAGE_MAX:]
+            why = message or logs[project.variant].why or "no reason was given"
             code = running[project.variant].returncode
             raise NofaceError(f"the {project.variant} run of noface ended with exit code {code}: {why}")
-    return heard
+    return logs
 
 
 def _broken(running: Mapping[Variant, "subprocess.Popen[str]"]) -> tuple[Variant, ...]:
@@ -152,8 +149,7 @@ def _environment(project: Project) -> dict[str, str]:
     return {**kept, "PATH": path, "XDG_CACHE_HOME": str(project.folder / "cache")}
 
 
-def _listen(process: "subprocess.Popen[str]", heard: Heard) -> None:
-    assert process.stdout is not None  # noqa: S101 - it was asked for
-    for line in process.stdout:
-        heard.line(line)
+def _listen(process: "subprocess.Popen[str]", log: RunLog) -> None:
+    for line in process.stdout or ():
+        log.add(line)
     process.wait()

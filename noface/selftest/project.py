@@ -1,20 +1,34 @@
 """Makes the project of a variant: a repository with an issue for each scenario, its world, and the tools it calls."""
 
-import json
-import os
 import shlex
-import subprocess
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
-from noface.selftest.gate import first_missing, prepare, script
-from noface.selftest.scenario import Scenario, shared_file, whole_id
-from noface.selftest.settings import Variant, own_model, prompts, toml
-from noface.selftest.world import World
+import tomli_w
 
-_IDENTITY = {"NAME": "Selftest", "EMAIL": "selftest@localhost"}
+from noface.demo.sample import commit, front_matter, git, write_files
+from noface.selftest.scenario import By, Scenario, Step, data, shared_file, whole_id
+from noface.selftest.world import ANYONE, Secrets, World, fill
+
+ATTEMPTS_MAX: int = data("settings")["noface"]["retry"]["max_total_attempts"]
+"""The attempts that an issue may have, in all variants: noface's own default."""
+_HIDDEN = "something-else"
+"""What a complaint says in place of the secret, where its gate does not show it."""
+_NOISE = "".join(f"INFO  shelf {number}: 17 labels read, none is missing\n" for number in range(2_000))
 _README = "# labels\n\nThe project of `noface selftest`: each issue wants a label, and a worker has to learn which.\n"
+_BODY = "Write the label of this shelf. The label desk knows which it is."
+
+
+class Variant(StrEnum):
+    """How the same scenarios are worked on."""
+
+    NOFACE = "noface"
+    FEEDBACK = "feedback"
+    """One model; each attempt is told how the last one ended and what was printed, and nothing else."""
+    PLAIN = "plain"
+    """One model and the same prompt again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +41,25 @@ class Project:
     tools: Path
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a tool prints when it is not content, and its exit code; `green` is what it prints otherwise.
+
+    `{clue}` stands for what the worker should have written, `{guess}` for what it wrote, `{name}` for the scenario.
+    """
+
+    red: str
+    code: int = 1
+    green: str = "ok\n"
+
+
+FORMS = {
+    name: Form(**{**entry, "red": entry["red"].replace("{noise}\n", _NOISE)}) for name, entry in data("forms").items()
+}
+
+
 def make(
-    variant: Variant,
-    scenarios: tuple[Scenario, ...],
-    secrets: Mapping[str, Mapping[str, str]],
-    folder: Path,
-    python: str,
-    workers: int,
+    variant: Variant, scenarios: Sequence[Scenario], secrets: Secrets, folder: Path, python: str, workers: int
 ) -> Project:
     """Make the project of a variant in `folder`, which must not exist. Raises RuntimeError where git fails.
 
@@ -41,33 +67,48 @@ def make(
     """
     project = Project(variant, folder, folder / "repository", folder / "tools")
     project.repository.mkdir(parents=True)
-    world = World.make(folder / "world", {name: dict(own) for name, own in secrets.items()}, project.repository)
-    _git(project.repository, "init", "--quiet", "--initial-branch=main", "--template=")
-    for path, text in _files(variant, scenarios, world, secrets, folder / "slots", workers).items():
-        _write(project.repository / path, text)
-    _git(project.repository, "add", "--all")
-    _git(project.repository, "commit", "--quiet", "--no-verify", "--message", "Open the label desk")
-    _git(project.repository, "checkout", "--quiet", "-b", "desk")
-    _tools(project.tools, scenarios, world, python)
+    world = World.make(folder / "world", scenarios, secrets, project.repository)
+    git(project.repository, "init", "--quiet", "--initial-branch=main", "--template=")
+    files = {"README.md": _README, "noface.toml": settings(variant, scenarios, secrets, folder / "slots", workers)}
+    for scenario in scenarios:
+        files[f"issues/{scenario.id}.md"] = _issue(scenario)
+        files |= {path: world.filled(scenario.id, text) for path, text in scenario.files.items()}
+        if scenario.colleague:
+            files[shared_file(scenario.id)] = "nothing yet\nnobody yet\nend\n"
+    write_files(project.repository, files | _prompts(variant))
+    commit(project.repository, "Open the label desk")
+    git(project.repository, "checkout", "--quiet", "-b", "desk")
+    _write_tools(project.tools, scenarios, world, python)
     return project
 
 
-def _files(
-    variant: Variant,
-    scenarios: tuple[Scenario, ...],
-    world: World,
-    secrets: Mapping[str, Mapping[str, str]],
-    slots: Path,
-    workers: int,
-) -> dict[str, str]:
-    found = {"README.md": _README, "noface.toml": toml(variant, scenarios, secrets, str(slots), workers)}
-    found |= prompts(variant)
-    for scenario in scenarios:
-        found[f"issues/{scenario.id}.md"] = _issue(scenario)
-        found |= {path: world.filled(scenario.id, text) for path, text in scenario.files}
-        if scenario.colleague:
-            found[shared_file(scenario.id)] = "nothing yet\nnobody yet\nend\n"
-    return found
+def settings(variant: Variant, scenarios: Sequence[Scenario], secrets: Secrets, slots: Path, workers: int) -> str:
+    """Return the text of noface.toml for a project with these scenarios."""
+    known = data("settings")
+    side = "noface" if variant is Variant.NOFACE else "compared"
+    models = dict(known["models"])
+    models |= {one.id: {"tier": known["own_tiers"][one.kind]} for one in scenarios if one.model == "own"}
+    models = {name: {**known["agents"][side], "model": name, **known["model"], **own} for name, own in models.items()}
+    models["big"] |= {"env": {"SELFTEST_STRENGTH": secrets[ANYONE]["strength"]}}
+    document = {**known["common"], **known[side], "models": models}
+    document["run"] = {"workers": workers, "slots_dir": str(slots)}
+    if variant is Variant.NOFACE:
+        document["review"] = {"labels": [one.id for one in scenarios if one.reviewed]}
+        document["failure_hints"] = [
+            {"label": one.id, **one.hint, "hint": fill(one.hint["hint"], secrets[one.id])}
+            for one in scenarios
+            if one.hint
+        ]
+    return tomli_w.dumps(document)
+
+
+def _prompts(variant: Variant) -> dict[str, str]:
+    """Return the prompt templates of a variant by path; none for noface, which has its own."""
+    known = data("settings")["prompts"]
+    if variant is Variant.NOFACE:
+        return {}
+    text = known["task"] + (known["last"] if variant is Variant.FEEDBACK else "")
+    return {f"prompts/{name}.md.j2": text for name in known["situations"]}
 
 
 def _issue(scenario: Scenario) -> str:
@@ -75,62 +116,72 @@ def _issue(scenario: Scenario) -> str:
         "title": f"Write the label of {scenario.id}",
         "priority": scenario.priority,
         "labels": [scenario.id],
-        "accept": [f"{scenario.tool} {scenario.id}"],
-        "paths": list(scenario.paths),
-        "depends_on": list(scenario.depends_on),
+        "accept": [f"{scenario.tool} {scenario.id}"] if scenario.tool else [],
+        "paths": scenario.paths,
+        "depends_on": scenario.depends_on,
     }
-    if scenario.model:
-        front["model"] = own_model(scenario)
-    if scenario.max_attempts is not None:
-        front["max_attempts"] = scenario.max_attempts
-    if scenario.no_escalate:
-        front["no_escalate"] = True
-    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in front.items())
-    return f"+++\n{lines}\n+++\n\nWrite the label of this shelf. The label desk knows which it is.\n"
+    optional = {"model": scenario.own_model, "max_attempts": scenario.max_attempts, "no_escalate": scenario.no_escalate}
+    front |= {key: value for key, value in optional.items() if value}
+    return f"+++\n{front_matter(front)}\n+++\n\n{_BODY}\n"
 
 
-def missing_on_main(project: Project, scenarios: tuple[Scenario, ...]) -> dict[str, str]:
+def missing_on_main(project: Project, scenarios: Sequence[Scenario]) -> dict[str, str]:
     """Return by scenario what the answers on main lack: the label of the first step that is not in them."""
     world = World(project.folder / "world")
     answers = {scenario.id: "" for scenario in scenarios}
-    for line in _git(project.repository, "grep", "--no-color", "-I", "-e", "", "main", "--", "work").splitlines():
+    # README.md lets git find something where there is no answer at all.
+    grep = git(project.repository, "grep", "--no-color", "-I", "-e", "", "main", "--", "work", "README.md")
+    for line in grep.splitlines():
         _, path, text = line.split(":", 2)
         issue = path.removeprefix("work/").removesuffix(".txt")
         if whole_id(issue) in answers and not issue.endswith(".draft"):
             answers[whole_id(issue)] += f"{text}\n"
-    steps = {one.id: first_missing(one, world, answers[one.id]) for one in scenarios}
+    steps = {one.id: world.first_missing(one, answers[one.id]) for one in scenarios}
     return {name: step.label for name, step in steps.items() if step is not None}
 
 
-def _tools(folder: Path, scenarios: tuple[Scenario, ...], world: World, python: str) -> None:
+def _write_tools(folder: Path, scenarios: Sequence[Scenario], world: World, python: str) -> None:
     """Write the programs of PATH: the agent, and the gate under the name of each tool."""
+    gates = world.folder / "gates"
     for scenario in scenarios:
-        prepare(scenario, world)
-    gate = script(world, "gate.sh")
-    home = str(Path(__file__).resolve().parents[2])
+        _write_gate(gates / scenario.id, scenario, world)
+    here = Path(__file__)
+    gate = here.with_name("gate.sh").read_text(encoding="utf-8").replace("@GATES@", str(gates))
     start = "from noface.selftest.worker import main; sys.exit(main(sys.argv[1:]))"
-    code = f"import sys; sys.path.insert(0, {home!r}); {start}"
+    code = f"import sys; sys.path.insert(0, {str(here.resolve().parents[2])!r}); {start}"
     agent = shlex.join([python, "-I", "-S", "-c", code, str(world.folder)])
-    programs = {scenario.tool.split()[0]: gate for scenario in scenarios}
-    programs |= {"pytest": gate, "suite": script(world, "suite.sh"), "claude": f'#!/bin/sh\nexec {agent} "$@"\n'}
-    for name, text in programs.items():
-        _write(folder / name, text)
+    programs = {scenario.tool.split()[0]: gate for scenario in scenarios if scenario.tool}
+    programs |= {"pytest": gate, "suite": here.with_name("suite.sh").read_text(encoding="utf-8")}
+    programs["claude"] = f'#!/bin/sh\nexec {agent} "$@"\n'
+    write_files(folder, programs)
+    for name in programs:
         (folder / name).chmod(0o755)
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+def _write_gate(folder: Path, scenario: Scenario, world: World) -> None:
+    """Write what `gate.sh` looks for and prints.
+
+    `N.wanted` holds the lines of which the answer must have one, `N.red` and `N.code` what is printed without it,
+    `N.label` the step's label, `N.patience` until when it is too early, `green` what is printed in the end.
+    """
+    folder.mkdir(parents=True)
+    name = scenario.id.replace("-", "_")
+    for number, step in enumerate(step for step in scenario.steps if not step.objection):
+        wanted = folder / f"{number}.wanted"
+        if step.by is By.DRAFT:
+            wanted.symlink_to(world.drafts_file(scenario.id))
+        else:
+            wanted.write_text(f"{world.wanted(scenario, step)[0]}\n")
+        (folder / f"{number}.label").write_text(step.label)
+        (folder / f"{number}.red").write_text(_complaint(step, scenario, world).replace("{name}", name))
+        (folder / f"{number}.code").write_text(str(FORMS[step.form].code))
+        if step.by is By.PATIENCE:
+            (folder / f"{number}.patience").write_text("0")
+    (folder / "green").write_text(FORMS[scenario.steps[0].form].green.replace("{name}", name))
 
 
-def _git(directory: Path, *arguments: str) -> str:
-    """Run git without anything of the user's configuration or of a git command that noface was started from."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    env |= {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in _IDENTITY.items()}
-    done = subprocess.run(
-        ["git", *arguments], cwd=directory, env=env, capture_output=True, text=True, errors="replace", check=False
-    )
-    if done.returncode != 0 and (arguments[0] != "grep" or done.stderr):
-        raise RuntimeError(f"git {arguments[0]} failed in {directory}: {done.stderr.strip()}")
-    return done.stdout
+def _complaint(step: Step, scenario: Scenario, world: World) -> str:
+    red = FORMS[step.form].red
+    if not step.shown:
+        return red.replace("{clue}", _HIDDEN)
+    return world.filled(scenario.id, red.replace("{clue}", world.secret(scenario.id, step.label)))

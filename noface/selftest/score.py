@@ -1,13 +1,15 @@
-"""What a variant made of each scenario, from the events of `noface run --json`. Pure: lines in, records out."""
+"""What each variant made of the scenarios, from the events of `noface run --json`: lines in, a document out. Pure."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from noface.selftest.project import ATTEMPTS_MAX, Variant
 from noface.selftest.scenario import Scenario, whole_id
-from noface.selftest.settings import CAP
 
+LEFT_OUT = {"BASELINE_RED": "it stops a run before any work"}
+"""Kinds without scenarios, and why."""
 _ENDS = {
     "issue_merged": "merged",
     "issue_blocked": "blocked",
@@ -19,8 +21,8 @@ _GOES_ON = frozenset({"issue_ready", "issue_running", "issue_waiting", "issue_la
 
 
 @dataclass(slots=True)
-class Record:
-    """What has been heard of a scenario so far: how it stands, its worker runs with those of its parts, questions.
+class Progress:
+    """What the events say of a scenario: how it stands, its worker runs with those of its parts, questions.
 
     `outcomes` are by issue and number of the attempt, in the order of their ends.
     """
@@ -31,24 +33,23 @@ class Record:
     asked: int = 0
 
 
-class Heard:
+class RunLog:
     """Collects the events of a run, line by line."""
 
     def __init__(self) -> None:
-        self.records: dict[str, Record] = {}
-        self.exit_code: int | None = None
+        self.progress: dict[str, Progress] = {}
         self.why = ""
 
     @property
     def runs(self) -> int:
         """How many worker runs have ended."""
-        return sum(len(record.outcomes) for record in self.records.values())
+        return sum(len(one.outcomes) for one in self.progress.values())
 
     def settled(self, scenarios: Iterable[Scenario]) -> int:
         """Return how many of these have come to an end, for now."""
-        return sum(self.records[one.id].status != "open" for one in scenarios if one.id in self.records)
+        return sum(self.progress[one.id].status != "open" for one in scenarios if one.id in self.progress)
 
-    def line(self, line: str) -> None:
+    def add(self, line: str) -> None:
         """Take a line of the run's output; what is no event is passed over."""
         try:
             event = json.loads(line)
@@ -59,20 +60,20 @@ class Heard:
 
     def _event(self, kind: str, event: Mapping[str, Any]) -> None:
         if kind == "run_ended":
-            self.exit_code, self.why = event.get("exit_code"), str(event.get("why", ""))
+            self.why = str(event.get("why", ""))
         issue = event.get("issue")
         if not isinstance(issue, str):
             return
-        record = self.records.setdefault(whole_id(issue), Record())
+        progress = self.progress.setdefault(whole_id(issue), Progress())
         match kind:
             case "attempt_finished" | "attempt_overruled":
-                record.outcomes[issue, event.get("number")] = str(event.get("outcome", ""))
+                progress.outcomes[issue, event.get("number")] = str(event.get("outcome", ""))
             case "asked":
-                record.asked += 1
+                progress.asked += 1
             case _ if issue == whole_id(issue) and kind in _ENDS:
-                record.status, record.reason = _ENDS[kind], str(event.get("reason", ""))
+                progress.status, progress.reason = _ENDS[kind], str(event.get("reason", ""))
             case _ if issue == whole_id(issue) and kind in _GOES_ON:
-                record.status = "open"
+                progress.status = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class Result:
         runs = len(self.outcomes)
         if self.good or self.scenario.hopeless:
             return runs
-        return max(runs, self.scenario.max_attempts or CAP)
+        return max(runs, self.scenario.max_attempts or ATTEMPTS_MAX)
 
     @property
     def provoked(self) -> bool:
@@ -113,14 +114,84 @@ class Result:
         first = next((outcome for outcome in self.outcomes if outcome != "PASSED"), "")
         return self.scenario.kind in ("NO_PROGRESS", first) or (self.scenario.hopeless and not first)
 
+    @property
+    def trouble(self) -> str:
+        """What went wrong, "" where all is well."""
+        if self.good:
+            return "" if self.provoked else f"it was to fail as {self.scenario.kind} at first"
+        if self.status == "merged":
+            return f"it was merged, but main lacks its {self.missing}"
+        if self.scenario.hopeless:
+            return f"it was to end blocked after at most {self.scenario.runs_max} runs"
+        return "it was not recovered"
 
-def results(heard: Heard, scenarios: tuple[Scenario, ...], missing: Mapping[str, str]) -> tuple[Result, ...]:
+    @property
+    def document(self) -> dict[str, Any]:
+        """The part that is the same wherever a result is shown."""
+        return {
+            "good": self.good,
+            "status": self.status,
+            "reason": self.reason,
+            "outcomes": list(self.outcomes),
+            "asked": self.asked,
+        }
+
+
+def results(log: RunLog, scenarios: Iterable[Scenario], missing: Mapping[str, str]) -> tuple[Result, ...]:
     """Return what became of the scenarios that count; `missing` tells by id what the answers on main lack."""
-    found = []
-    for scenario in scenarios:
-        record = heard.records.get(scenario.id, Record())
-        if not scenario.support:
-            outcomes = tuple(record.outcomes.values())
-            lacks = missing.get(scenario.id, "")
-            found.append(Result(scenario, record.status, record.reason, outcomes, record.asked, lacks))
-    return tuple(found)
+    pairs = ((one, log.progress.get(one.id, Progress())) for one in scenarios if not one.support)
+    return tuple(
+        Result(one, it.status, it.reason, tuple(it.outcomes.values()), it.asked, missing.get(one.id, ""))
+        for one, it in pairs
+    )
+
+
+def document(by_variant: Mapping[Variant, Sequence[Result]], seconds: float) -> dict[str, Any]:
+    """Return the document: `kinds` and `totals` count, `scenarios` tell each, `troubles` what noface got wrong.
+
+    `ok` is True where noface recovered all that can be, and stopped in time with the rest.
+    """
+    own = by_variant[Variant.NOFACE]
+    troubles = [
+        {"id": one.scenario.id, "what": one.trouble, **one.document, "carries": one.scenario.carries}
+        for one in own
+        if one.trouble
+    ]
+    kinds = dict.fromkeys(one.scenario.kind for one in own)
+    return {
+        "ok": not troubles,
+        "seconds": round(seconds, 1),
+        "variants": [variant.value for variant in by_variant],
+        "kinds": [{"kind": kind, **_counts(by_variant, kind)} for kind in kinds],
+        "totals": _counts(by_variant, None),
+        "asked": sum(one.asked for one in own),
+        "troubles": troubles,
+        "left_out": dict(LEFT_OUT),
+        "scenarios": [
+            {
+                **{key: getattr(one.scenario, key) for key in ("id", "kind", "carries", "hopeless")},
+                "results": {variant.value: every[place].document for variant, every in by_variant.items()},
+            }
+            for place, one in enumerate(own)
+        ],
+    }
+
+
+_COUNTED = ((False, "recoverable", "recovered", "runs"), (True, "hopeless", "stopped", "stopped_runs"))
+"""Whether the scenarios are hopeless, and the keys of how many there are, how many went well, and their runs."""
+
+
+def _counts(by_variant: Mapping[Variant, Sequence[Result]], kind: str | None) -> dict[str, Any]:
+    """Count the scenarios of a kind (None: of all): those that can be recovered, and apart the hopeless ones."""
+    counts: dict[str, Any] = {}
+    for hopeless, total, good, cost in _COUNTED:
+        counted = {
+            variant.value: [
+                one for one in every if kind in (None, one.scenario.kind) and one.scenario.hopeless is hopeless
+            ]
+            for variant, every in by_variant.items()
+        }
+        counts[total] = len(counted[Variant.NOFACE.value])
+        counts[good] = {variant: sum(one.good for one in every) for variant, every in counted.items()}
+        counts[cost] = {variant: sum(one.cost for one in every) for variant, every in counted.items()}
+    return counts

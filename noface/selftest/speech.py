@@ -4,9 +4,9 @@ import json
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from noface.selftest.provider_errors import ApiError
 from noface.selftest.scenario import Wrong
 
 SESSION = "5e1f7e57-0000-4000-8000-000000000001"
@@ -15,6 +15,23 @@ _PATIENCE_S = 60.0
 """Longer than any limit of the selftest: a run that still lasts then has lost its supervisor, and ends."""
 _USAGE = {"input_tokens": 1200, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 60}
 _COST_USD = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class ApiError:
+    """An error of the provider: its HTTP status (None: no answer came), the result's text, the CLI's name for it.
+
+    `{seconds}` in the text stands for the seconds until the end of a limit. `limited`: a rejected limit is announced
+    first. `hangs`: the CLI goes on retrying and never ends. `stderr`: it ends before it has printed any event, with
+    these words.
+    """
+
+    text: str = ""
+    status: int | None = None
+    name: str = "unknown"
+    limited: bool = False
+    hangs: bool = False
+    stderr: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +55,18 @@ class Speaker:
         self._result({"subtype": "success", "is_error": False, "result": words, "stop_reason": "end_turn"})
         return 0
 
-    def fail(self, error: ApiError, until: float | None) -> int:
+    def fail(self, error: ApiError, until: float | None = None) -> int:
         """End with an error of the provider; `until` is when it ends, as far as that is known."""
         if error.stderr:
             sys.stderr.write(f"{error.stderr}\n")
             return 1
         self.begin()
         if error.hangs:
-            return self._retry_for_ever()
-        left = f"{max(1.0, (until or 0.0) - time.time()):.0f}"
-        text = error.text.replace("{seconds}", left)
+            for attempt in _ticks():
+                entry = {"type": "system", "subtype": "api_retry", "attempt": attempt, "max_retries": 999}
+                self._line({**entry, "error_status": None, "error": "ECONNREFUSED"})
+            return 1
+        text = error.text.replace("{seconds}", f"{max(1.0, (until or 0.0) - time.time()):.0f}")
         if error.limited:
             info = {"status": "rejected", "rateLimitType": "five_hour", **({"resetsAt": int(until)} if until else {})}
             self._line({"type": "rate_limit_event", "rate_limit_info": info})
@@ -58,42 +77,26 @@ class Speaker:
             sys.stderr.write(f"{text}\n")
         return 1
 
-    def go_wrong(self, wrong: Wrong, words: str) -> int:
+    def break_off(self, wrong: Wrong, words: str) -> int:
         """End as a run ends that breaks off; `words` are its error."""
         match wrong:
             case Wrong.STALLS:
                 time.sleep(_PATIENCE_S)
             case Wrong.CHATTERS:
-                self._chatter()
+                for _ in _ticks():
+                    self.say("Still looking at the labels.")
             case Wrong.KILLED:
                 signal.raise_signal(signal.SIGSEGV)
-            case Wrong.MALFORMED:
-                return self._broken_off("error_max_structured_output_retries", words)
-            case Wrong.TURNS:
-                return self._broken_off("error_max_turns", words)
+            case Wrong.MALFORMED | Wrong.TURNS:
+                malformed = wrong is Wrong.MALFORMED
+                subtype = "error_max_structured_output_retries" if malformed else "error_max_turns"
+                self._result({"subtype": subtype, "is_error": True, **({"errors": [words]} if words else {})})
+                if not self.typed:
+                    sys.stderr.write(f"Error: {subtype}: {words}\n")
             case Wrong.CONTEXT:
-                return self.fail(ApiError(f"Prompt is too long: {words}", 400, "invalid_request"), None)
+                return self.fail(ApiError(f"Prompt is too long: {words}", 400, "invalid_request"))
             case _:
                 sys.stderr.write(f"{words}\n")
-        return 1
-
-    def _broken_off(self, subtype: str, words: str) -> int:
-        errors = {"errors": [words]} if words else {}
-        self._result({"subtype": subtype, "is_error": True, **errors})
-        if not self.typed:
-            sys.stderr.write(f"Error: {subtype}: {words}\n")
-        return 1
-
-    def _chatter(self) -> None:
-        for _ in range(int(_PATIENCE_S / _TICK_S)):
-            self.say("Still looking at the labels.")
-            time.sleep(_TICK_S)
-
-    def _retry_for_ever(self) -> int:
-        for attempt in range(int(_PATIENCE_S / _TICK_S)):
-            entry = {"type": "system", "subtype": "api_retry", "attempt": attempt, "max_retries": 999}
-            self._line({**entry, "error_status": None, "error": "ECONNREFUSED"})
-            time.sleep(_TICK_S)
         return 1
 
     def _result(self, entry: dict[str, object]) -> None:
@@ -105,3 +108,10 @@ class Speaker:
         elif plain:
             sys.stdout.write(f"{plain}\n")
         sys.stdout.flush()
+
+
+def _ticks() -> Iterator[int]:
+    """Count slowly, until nobody can be waiting any more."""
+    for tick in range(int(_PATIENCE_S / _TICK_S)):
+        yield tick
+        time.sleep(_TICK_S)

@@ -7,18 +7,48 @@ import json
 import os
 import re
 import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
-_PLACE = re.compile(r"\{(\w+)\}")
+from noface.selftest.scenario import By, Scenario, Step, read_scenario, secret_owner
+
 ANYONE = "*"
 """Stands for the scenario of secrets that all share."""
+_PLACE = re.compile(r"\{(\w+)\}")
 _CONSONANTS = "bcdfghjklmnpqrstvwxz"
 _LETTERS = 8
+_RIGHT_WORD = 2
+"""Which of the words of a TRIED step is the right one: the third, so that two have to be known as tried."""
+Secrets = Mapping[str, Mapping[str, str]]
+"""Secrets by scenario and label."""
 
 
 def fresh(name: str) -> str:
     """Return a secret that begins with `name` and that nobody knows yet."""
     return f"{name}-{''.join(_CONSONANTS[byte % len(_CONSONANTS)] for byte in os.urandom(_LETTERS))}"
+
+
+def draw(scenarios: Iterable[Scenario]) -> Secrets:
+    """Draw the secrets of a run: new ones each time, so that no worker can have learnt them from the code."""
+    drawn = {ANYONE: {"strength": fresh("strength")}}
+    drawn |= {scenario.id: _of(scenario) for scenario in scenarios}
+    return drawn | {scenario.id: drawn[scenario.shares] for scenario in scenarios if scenario.shares}
+
+
+def _of(scenario: Scenario) -> dict[str, str]:
+    texts = [text for step in scenario.steps for text in (step.words, step.objection)]
+    texts += [advice.answer for advice in scenario.advice]
+    texts += [*scenario.files.values(), *scenario.hint.values()]
+    labels = [step.label for step in scenario.steps] + [label for text in texts for label in _PLACE.findall(text)]
+    drawn = {label: fresh(f"{scenario.id}-{label}") for label in dict.fromkeys(labels)}
+    tried = {step.label: step.says.split()[_RIGHT_WORD] for step in scenario.steps if step.by is By.TRIED}
+    return drawn | tried
+
+
+def fill(text: str, secrets: Mapping[str, str]) -> str:
+    """Return a text with secrets in place of their labels; other braces stay."""
+    return _PLACE.sub(lambda match: secrets.get(match[1], match[0]), text)
 
 
 class World:
@@ -29,12 +59,18 @@ class World:
         self._secrets: dict[str, dict[str, str]] = json.loads((folder / "secrets.json").read_text())
 
     @staticmethod
-    def make(folder: Path, secrets: dict[str, dict[str, str]], repository: Path) -> "World":
-        """Write a new world with these secrets, by scenario and label, for the project in `repository`."""
+    def make(folder: Path, scenarios: Iterable[Scenario], secrets: Secrets, repository: Path) -> "World":
+        """Write a new world of these scenarios for the project in `repository`."""
         folder.mkdir(parents=True)
         (folder / "secrets.json").write_text(json.dumps(secrets))
         (folder / "repository").write_text(str(repository))
+        for scenario in scenarios:
+            (folder / f"{scenario.id}.json").write_text(json.dumps(asdict(scenario)))
         return World(folder)
+
+    def scenario(self, scenario: str) -> Scenario:
+        """Return a scenario of this world; raises OSError where there is none of this id."""
+        return read_scenario(json.loads((self.folder / f"{scenario}.json").read_text()))
 
     @property
     def repository(self) -> str:
@@ -46,18 +82,33 @@ class World:
         return self._secrets[scenario][label]
 
     def filled(self, scenario: str, text: str) -> str:
-        """Return a text with the scenario's secrets in place of their labels; other braces stay."""
-        own = self._secrets.get(scenario, {})
-        return _PLACE.sub(lambda found: own.get(found[1], found[0]), text)
+        """Return a text with the scenario's secrets in place of their labels."""
+        return fill(text, self._secrets.get(scenario, {}))
+
+    def wanted(self, scenario: Scenario, step: Step) -> tuple[str, ...]:
+        """Return the lines of which the answer must have one."""
+        match step.by:
+            case By.DRAFT:
+                path = self.drafts_file(scenario.id)
+                return tuple(path.read_text().split()) if path.exists() else ()
+            case By.TRIED:
+                return (f"{self.secret(scenario.id, step.label)} way",)
+            case By.THINKING | By.SAID | By.PATIENCE:
+                return (step.label,)
+            case By.STRENGTH:
+                return (self.secret(ANYONE, "strength"),)
+            case _:
+                return (self.secret(secret_owner(scenario, step), step.label),)
+
+    def first_missing(self, scenario: Scenario, answer: str) -> Step | None:
+        """Return the first step whose word is not in an answer, None where it is complete: reviewers look for all."""
+        lines = answer.splitlines()
+        steps = (step for step in scenario.steps if not any(word in lines for word in self.wanted(scenario, step)))
+        return next(steps, None)
 
     def drafts_file(self, scenario: str) -> Path:
         """Return the file with what workers have drafted, a line each; it need not be there."""
         return self.folder / f"drafts-{scenario}"
-
-    def drafts(self, scenario: str) -> tuple[str, ...]:
-        """Return what workers have drafted."""
-        path = self.drafts_file(scenario)
-        return tuple(path.read_text().split()) if path.exists() else ()
 
     def draft(self, scenario: str) -> str:
         """Make a draft, remember it, and return it."""

@@ -48,11 +48,11 @@ def _row(name: str, row: Record, variants: tuple[str, ...], of: str, good: str, 
 
 def _summary(document: Record, width: int) -> Iterator[str]:
     totals = document["totals"]
-    said = f"noface recovered {totals['recovered']['noface']} of {totals['recoverable']}"
+    summary = f"noface recovered {totals['recovered']['noface']} of {totals['recoverable']}"
     if totals["hopeless"]:
-        said += f", and stopped in time with {totals['stopped']['noface']} of {totals['hopeless']}"
+        summary += f", and stopped in time with {totals['stopped']['noface']} of {totals['hopeless']}"
     asked = count(document["asked"], "question")
-    yield from hanging(f"{said}. It put {asked} to other models. All took {duration(document['seconds'])}.", width)
+    yield from hanging(f"{summary}. It put {asked} to other models. All took {duration(document['seconds'])}.", width)
     if len(document["variants"]) > 1:
         yield from hanging(
             "feedback: one model, told how its last run ended and what was printed. plain: one model, the same prompt"
