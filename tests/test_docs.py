@@ -2,13 +2,17 @@
 
 import ast
 import io
+import os
 import re
+import subprocess
+import sys
 import tokenize
 import tomllib
 from pathlib import Path
 
 import pytest
 import typer
+from support import ROOT
 
 from noface.cli.main import VERBS, build
 from noface.config.keys import sections
@@ -16,7 +20,6 @@ from noface.config.load import parse
 from noface.config.problems import InvalidConfigError
 from noface.core.taxonomy import Category, FailureKind
 
-ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
@@ -146,6 +149,19 @@ def test_toml_that_is_shown_holds_known_keys_only(name):
         given = tomllib.loads(block)
         assert set(given) <= set(sections())
         assert [problem for problem in problems(block) if "unknown" in problem] == []
+
+
+def test_the_policy_that_is_shown_is_the_one_in_force(tmp_path):
+    config = tmp_path / "noface.toml"
+    models = 'default_model = "claude-sonnet"\nescalation_model = "claude-opus"'
+    config.write_text(f'[[gates]]\nname = "tests"\ncommand = "true"\n[retry]\n{models}\n')
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    argv = [sys.executable, "-m", "noface", "policy", "--config", str(config)]
+    environment = {**os.environ, "COLUMNS": "90", "NO_COLOR": "1"}
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
+    shown = TEXTS["docs/recovery.md"].partition("$ noface policy\n")[2].partition("\n…")[0]
+    printed = iter(done.stdout.splitlines())
+    assert [line for line in shown.splitlines() if line not in printed] == []
 
 
 def test_laws_that_the_code_cites_stand_in_the_design():
