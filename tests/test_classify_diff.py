@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from noface.core.classify.diff import Diff, DiffLimits, binaries, by_gravity, examine
-from noface.core.classify.diff_markers import kin, places
-from noface.core.classify.diff_paths import is_generated
+from noface.core.classify.diff_names import is_generated
+from noface.core.classify.diff_text import kin, places
 from noface.core.taxonomy import FailureKind
 from noface.git.diff import parse_diff
 

@@ -16,8 +16,7 @@ from support.corpus_score import (
     verdicts,
 )
 
-from noface.core.classify import readers
-from noface.core.classify.gate import classify
+from noface.core.classify.gate import READERS, classify
 from noface.core.classify.text import read_log
 
 
@@ -81,7 +80,7 @@ def test_a_runtime_error_with_frames_has_its_stack_trace():
     assert "shop/inventory.py" in by_id["python-unittest-exception"].stack_trace
 
 
-@pytest.mark.parametrize("reader", readers.READERS, ids=lambda reader: reader.__name__)
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
 def test_every_reader_understands_a_recording(reader):
     from noface.core.classify.context import context_of
 

@@ -3,7 +3,7 @@
 import pytest
 
 from noface.core.attempt import FileChange
-from noface.core.classify.diff_repositories import made_repositories, may_make_repository
+from noface.core.classify.diff_names import made_repositories, may_make_repository
 
 BARE = ("HEAD", "objects/.keep", "refs/.keep", "config")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from noface.core.classify.context import context_of
 from noface.core.classify.counts import find_counts
 from noface.core.classify.evidence import GateEvidence
-from noface.core.classify.readers import READERS
+from noface.core.classify.gate import READERS
 from noface.core.classify.text import read_log
 from noface.core.inventory import Inventory, Outcome, inventory
 from noface.core.tap_inventory import read_tap_tests

@@ -7,7 +7,7 @@ Neither counts where no gate runs a tool that reads such words.
 import re
 from collections.abc import Iterable
 
-from noface.core.classify.diff_paths import is_generated
+from noface.core.classify.diff_names import is_generated
 from noface.core.patch_lines import Line
 
 _WHOLE_FILE = re.compile(

@@ -13,10 +13,17 @@ from noface.core.attempt import AttemptOrder, FileChange
 from noface.core.classify import diff as rules
 from noface.core.classify import syntax
 from noface.core.classify.diff_gates import Manifest, changed_gates, may_steer
-from noface.core.classify.diff_markers import MARKERS, kin, places
-from noface.core.classify.diff_names import Unfit, UnfitRule, adds, read_by_git, unfit_names
-from noface.core.classify.diff_paths import is_generated
-from noface.core.classify.diff_repositories import made_repositories, may_make_repository
+from noface.core.classify.diff_names import (
+    Unfit,
+    UnfitRule,
+    adds,
+    is_generated,
+    made_repositories,
+    may_make_repository,
+    read_by_git,
+    unfit_names,
+)
+from noface.core.classify.diff_text import MARKERS, kin, places
 from noface.core.failure import Failure
 from noface.core.judges import Part, lifted, part_of
 from noface.core.patch_lines import changed_lines, shown

@@ -1,11 +1,13 @@
 """What a gate's command line and the tools it started tell: which programs ran, and whose files are whose."""
 
 import re
+import tomllib
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from noface.core.classify.evidence import GateEvidence
 from noface.core.classify.text import Log
-from noface.core.classify.tools import LINTERS, WRAPPERS
 from noface.core.gate import GateKind
 
 _SPLIT = re.compile(r"[;&|()\n]+|\$\(|`")
@@ -13,6 +15,23 @@ _ASSIGN = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
 _ECHO = re.compile(r"^(?:> |\$ |\+{1,3} |\[[\w ./-]+\] \$ |[\w-]+: commands\[\d+\]> )(?P<command>\S.*)$")
 _RUNTIME_VERSION = re.compile(r"^(python|ruby|node|php|perl|lua|pypy)[\d.]+$")
 _ECHO_LINES_MAX = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The programs that tools.toml names: those that start others, and three kinds that gates are made of."""
+
+    wrappers: frozenset[str]
+    linters: frozenset[str]
+    compilers: frozenset[str]
+    test_runners: frozenset[str]
+
+
+@cache
+def known_tools() -> Tools:
+    """Return what tools.toml says."""
+    data = tomllib.loads(files("noface.core.classify").joinpath("tools.toml").read_text("utf-8"))
+    return Tools(**{name: frozenset(words) for name, words in data.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +49,7 @@ class Context:
     @property
     def lints(self) -> bool:
         """True where the gate is a linter's, by its kind or by the programs it runs."""
-        return self.kind is GateKind.LINT or bool(self.tools & LINTERS)
+        return self.kind is GateKind.LINT or bool(self.tools & known_tools().linters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +89,7 @@ def programs(command: str) -> set[str]:
                 break
             name = words[at].strip("'\"").rsplit("/", 1)[-1]
             found.add(name)
-            if name not in WRAPPERS and not _RUNTIME_VERSION.match(name):
+            if name not in known_tools().wrappers and not _RUNTIME_VERSION.match(name):
                 found.update(_subcommand(name, words[at + 1 :]))
                 break
             at += 1

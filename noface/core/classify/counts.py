@@ -9,7 +9,7 @@ also those nobody has thought of. A pair alone proves little; what makes a summa
 import re
 from dataclasses import replace
 
-from noface.core.classify.rules import Counts
+from noface.core.classify.evidence import Counts
 from noface.core.classify.text import Log
 
 _TOTAL = (
@@ -44,9 +44,6 @@ _NUMBER_FIRST = re.compile(
 _WORD_FIRST = re.compile(
     rf"(?<![\w-])(?:tests? |# of )?(?P<word>{_WORDS})(?:\(s\))?\s*(?:[:=]|\t| {{1,20}}|\s*\.\.+)\s*(?P<n>\d{{1,9}})(?![\w.]*\w)(?!\.\d)",
     re.IGNORECASE,
-)
-_LEAD = re.compile(
-    r"^(?:\W{0,40}|.{0,60}\t)(?:# |ℹ |\[(?:INFO|ERROR|WARNING|info|error|warn)\] )?(?:Tests?:?\s|Test (?:Result|Summary|result|run|Run)\w*:?|Totals?:|Finished|FAILED|FAILURES?!*|OK|Result|PASSED|SUCCESS|Failed!|Passed!|Ran|Executed|Summary|Results?|Done|Suite)?"
 )
 _NOT_SUMMARY = re.compile(
     r"\bwarnings?\b(?!:? \d+, ?(?:passed|tests))|\bfiles? (?:checked|left|would|changed|inspected)|problems?\b|vulnerabilit|offenses?\b|\bTest Suites\b|\bTest Files\b"

@@ -7,8 +7,9 @@ all passed, the rest of the output is asked, and the exit code last.
 
 from dataclasses import dataclass
 
+from noface.core.classify.evidence import Counts, Finding
 from noface.core.classify.project_rules import decisive, is_of_project
-from noface.core.classify.rules import Counts, Finding, Level
+from noface.core.classify.rules import Level
 from noface.core.taxonomy import FailureKind
 
 ORDER = (

@@ -1,17 +1,19 @@
 """Reads compilers' and linters' diagnostics by their form: `file:line:col: error: …` and its relatives.
 
 Form alone does not tell a compile error (the code is broken: SYNTAX_ERROR) from a finding (LINT_FAILURE); what
-printed it does, and where a linter did, whether the message says that the file does not parse.
+printed it does, and where a linter did, whether the message says that the file does not parse. A header, package or
+crate that is missing is the environment's fault where it is not the project's own.
 """
 
 # ruff: noqa: E501 - a pattern is kept in one piece
 
 import re
 
-from noface.core.classify.context import Context
-from noface.core.classify.diagnostic_kind import compile_kind, context_kind
+from noface.core.classify.context import Context, known_tools
+from noface.core.classify.evidence import Finding, Reading
+from noface.core.classify.exceptions import is_own_module
 from noface.core.classify.places import place_of
-from noface.core.classify.rules import Finding, Level, Reading
+from noface.core.classify.rules import Level
 from noface.core.classify.text import Log
 from noface.core.taxonomy import FailureKind
 
@@ -147,3 +149,85 @@ def _severe(log: Log, number: int, match: re.Match[str], context: Context) -> Fi
 
 def _made(rule: str, kind: FailureKind, match: re.Match[str], number: int, context: Context) -> Finding:
     return Finding(rule, kind, Level.DIAGNOSTIC, number, place_of(match["file"], match["line"], context.repo))
+
+
+_PARSE = re.compile(
+    r"(?i)\bsyntax\b|\bpars(?:e|er|ing)\b|unexpected (?:token|end|eof|indent|character|keyword|symbol|identifier|string|input|'|\"|`|‘|\w+ at)"
+    r"|unterminated|unclosed|unbalanced|unmatched|was (?:never|not) closed|not terminated|mismatched|invalid (?:syntax|character|token)"
+    r"|^expected |\bexpected (?:expression|statement|declaration|indented|identifier|one of|token)|missing (?:closing|end|semicolon|['\"`(]|terminat)"
+    r"|illegal start|\beof\b|end of (?:file|input)|indentation|dedent|statements must be separated|cannot format|lexical error|closing delimiter"
+)
+_STYLE = re.compile(
+    r"(?i)expected \d+ (?:blank|space)|indentation (?:of|is|contains|level)|(?:missing|trailing|extra) (?:white)?space|line too long"
+)
+_HEADER = re.compile(
+    r"(?:fatal )?error: ([\w./+-]+): No such file or directory|'([\w./+-]+)' file not found|([\w./+-]+\.(?:h|hh|hpp|mod)): (?:Datei oder|Aucun fichier|No such)"
+    r"|package ([\w.]+) does not exist|Could not (?:load|find) module [‘'`]([\w.]+)['’]|Cannot open (?:include|module) file '([\w./]+)'"
+    r"|cannot find module (?:providing package )?([\w./-]+)|no required module provides package ([^\s;]+)|can't find crate for [`'](\w+)"
+    r"|package ([\w./-]+) is not in (?:GOROOT|std)|unable to read module [`']([\w.]+)|[Nn]o such module '(\w+)'|cannot open file: ([\w./]+)"
+    r"|cannot find package \"([^\"]+)\"|Can't find unit (\w+)|file \"([\w.-]+\.ad[sb])\" not found|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) [`'](\w+)"
+    r"|Target of URI doesn't exist: '([^']+)'|unresolved import [`'](\w+)|Error when reading '([^']+)'|can't find file '([^']+)'"
+)
+_FORMATTED = re.compile(r"\s\[[a-z][\w./,-]*\]$|\s\([a-z][\w-]*\)$|\s{2}[\w@/-]+$")
+_LINT_MARKS = (
+    "(checked ",
+    "rated at ",
+    " problems (",
+    " problem (",
+    "errors, 0 warnings, ",
+    "golangci",
+    "findings",
+    "offenses",
+    "FOUND ",
+)
+_TS = re.compile(r"\berror (?P<code>TS\d{4,5}):")
+_NO_EMIT = re.compile(r"^> .*\btsc\b.*--noEmit", re.MULTILINE)
+
+
+def context_kind(log: Log, number: int, msg: str, line: str, context: Context) -> FailureKind:
+    """Return the kind of a diagnostic whose line and message are given."""
+    typescript = _TS.search(line)
+    if typescript:
+        return _typescript_kind(typescript, line, log, context)
+    by_linter = context.lints and (not context.tools & known_tools().compilers or bool(_FORMATTED.search(line)))
+    if (
+        not by_linter
+        and _FORMATTED.search(line)
+        and "[-W" not in line
+        and any(log.may_hold(mark) and mark in log.text for mark in _LINT_MARKS)
+    ):
+        by_linter = not context.tools & known_tools().compilers
+    if by_linter:
+        return (
+            FailureKind.SYNTAX_ERROR if _PARSE.search(f"{msg}") and not _STYLE.search(msg) else FailureKind.LINT_FAILURE
+        )
+    return compile_kind(log, number, line, context)
+
+
+def _typescript_kind(match: re.Match[str], line: str, log: Log, context: Context) -> FailureKind:
+    """`tsc --noEmit` is a type check (LINT_FAILURE), any other tsc a build; TS1xxx does not parse in either."""
+    code = match["code"]
+    missing = re.search(r"Cannot find module '([^']+)'", line)
+    if code in {"TS2307", "TS7016", "TS2792"} and missing and not is_own_module(missing[1], context.repo):
+        return FailureKind.ENVIRONMENT
+    if code in {"TS5057", "TS5058", "TS5083", "TS6053", "TS2688"}:
+        return FailureKind.ENVIRONMENT
+    checks = (
+        "--noEmit" in context.command or bool({"vue-tsc", "tsd"} & context.tools) or _NO_EMIT.search(log.text[:20_000])
+    )
+    return (
+        FailureKind.LINT_FAILURE
+        if checks and not re.fullmatch(r"TS(?:1|5|6|18)\d{3}", code)
+        else FailureKind.SYNTAX_ERROR
+    )
+
+
+def compile_kind(log: Log, number: int, line: str, context: Context) -> FailureKind:
+    """Return the kind of a compiler's error: broken code, or a dependency that is not there."""
+    match = _HEADER.search(line)
+    if not match:
+        return FailureKind.SYNTAX_ERROR
+    name = next(value for value in match.groups() if value)
+    quoted = any(f'#include "{name}"' in log.get(at) for at in range(number + 1, number + 4))
+    own = is_own_module(name, context.repo) or quoted
+    return FailureKind.SYNTAX_ERROR if own else FailureKind.ENVIRONMENT

@@ -8,12 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.core.attempt import FileChange
-from noface.core.classify.diff_markers import left_markers
-from noface.core.classify.diff_names import Unfit, UnfitRule
-from noface.core.classify.diff_paths import is_generated
-from noface.core.classify.diff_places import tied_lines
-from noface.core.classify.diff_space import only_space
-from noface.core.classify.diff_thresholds import lowered_thresholds, may_hold_threshold
+from noface.core.classify.diff_gates import lowered_thresholds, may_hold_threshold
+from noface.core.classify.diff_names import Unfit, UnfitRule, is_generated
+from noface.core.classify.diff_text import left_markers, only_space, tied_lines
 from noface.core.failure import Failure
 from noface.core.patch_lines import changed_lines, shown
 from noface.core.patterns import matches_any

@@ -1,11 +1,14 @@
-"""Finds changes to what the gates call: scripts of package.json, targets of a Makefile, tox, test sections.
+"""Finds changes to what the gates call: scripts of package.json, targets of a Makefile, tox, test sections, thresholds.
 
 A gate's own command stands in noface.toml, which is protected; but `npm test` is only a name for what package.json
-says. Each file is read as it is on main and as the change leaves it. What only adds to a check is no finding.
+says. Each file is read as it is on main and as the change leaves it. What only adds to a check is no finding. Sections
+come as mappings under the names of ini files: pytest, coverage:run, coverage:report, tox, testenv, testenv:X.
 """
 
 import json
 import re
+import shlex
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from configparser import ConfigParser
 from configparser import Error as IniError
@@ -13,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from noface.core.classify.diff_make import Makefile, read_makefile
-from noface.core.classify.diff_sections import changed_sections
-from noface.core.classify.syntax_data import parse_toml
+from noface.core.classify.syntax_parsers import parse_toml
+from noface.core.patch_lines import Line
 
 _CALLS_PACKAGE = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w-]+(?:=\S+)?|-C\s+\S+|workspaces?\s+foreach\s+\S*)\s+)*(?:run(?:-script)?\s+)?"
@@ -51,14 +54,14 @@ def may_steer(path: str, commands: Iterable[str]) -> bool:
 def changed_gates(manifests: Iterable[Manifest], commands: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the gates call and no longer finds as it was on main, each as a short phrase."""
     found: list[str] = []
-    sections: dict[str, _Sections] = {}
+    sections: dict[str, _Files] = {}
     for manifest in manifests:
         folder, _, name = manifest.path.rpartition("/")
         match name:
             case "package.json":
                 found += _package(manifest, commands)
             case "pyproject.toml" | "setup.cfg" | "tox.ini":
-                sections.setdefault(folder, _Sections()).add(manifest)
+                sections.setdefault(folder, _Files()).add(manifest)
             case "noxfile.py":
                 found += [f"{manifest.path}, which a gate runs, was changed"] if manifest.old else []
             case _:
@@ -68,7 +71,7 @@ def changed_gates(manifests: Iterable[Manifest], commands: tuple[str, ...]) -> t
     return tuple(found)
 
 
-class _Sections:
+class _Files:
     """The sections of one folder's files together: what moves from one file to the other is no change."""
 
     def __init__(self) -> None:
@@ -196,3 +199,154 @@ def _goals(command: str, makefile: Makefile) -> list[str]:
             [makefile.first] if makefile.first and not any("=" not in w and w[:1] != "-" for w in words) else []
         )
     return goals
+
+
+Sections = Mapping[str, Mapping[str, Any]]
+
+# Options of pytest that leave tests out, end early, or switch something off.
+_NARROWS = (
+    r"-k|-m|--deselect\b|--ignore(-glob)?\b|--co\b|--collect-only|--lf|--last-failed|--sw|--stepwise|--no-cov\b"
+    r"|-p\b|-pno:|--noconftest|--maxfail|-x\b|--exitfirst|--continue-on-collection-errors|-o\b|--override-ini"
+    r"|--suppress-no-test-exit-code|--disable-warnings|--reruns"
+)
+_NARROWING = re.compile(_NARROWS)
+# What may go: options that narrow or only show; a threshold is compared for itself.
+_MAY_GO = re.compile(
+    rf"{_NARROWS}|-[qvrs]\w*|--(tb|color|durations|verbose|quiet|show|no-header|cov-(report|fail-under))\b"
+)
+_PYTEST_SET = ("testpaths", "python_files", "python_classes", "python_functions", "xfail_strict", "collect_ignore")
+_COVERAGE_LESS = ("omit", "exclude_lines", "exclude_also", "exclude", "partial_branches")
+_COVERAGE_MORE = ("source", "source_pkgs", "include", "branch")
+_TOX = re.compile(r"commands(_pre|_post)?|envlist|env_list|ignore_outcome|ignore_errors|skipsdist")
+
+
+def changed_sections(old: Sections, new: Sections, commands: tuple[str, ...]) -> list[str]:
+    """Return what now checks less than on main. tox counts only where a gate calls it."""
+    found = []
+    tox = any(re.search(r"(?<![\w./-])tox(?![\w./-])", command) for command in commands)
+    for name in dict.fromkeys((*old, *new)):
+        was, now = old.get(name, {}), new.get(name, {})
+        if was == now:
+            continue
+        if name == "pytest":
+            found += _pytest(was, now)
+        elif name.startswith("coverage:"):
+            found += [f"{name.replace(':', '.')}.{key} was changed" for key in _coverage(was, now)]
+        elif tox and (name == "tox" or name.startswith("testenv")):
+            keys = [key for key in was if _TOX.fullmatch(key) and was[key] != now.get(key)]
+            keys += [key for key in now if key.startswith("ignore_") and key not in was]
+            found += [f"{key} of [{name}], which a gate runs, was changed" for key in keys]
+    return found
+
+
+def _pytest(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    found = [
+        f"pytest's {key} was changed" for key in _PYTEST_SET if key in old and _words(old[key]) != _words(new.get(key))
+    ]
+    if set(_words(new.get("norecursedirs"))) - set(_words(old.get("norecursedirs"))):
+        found.append("pytest's norecursedirs was changed")
+    if "error" in _words(old.get("filterwarnings")) and "error" not in _words(new.get("filterwarnings")):
+        found.append("pytest's filterwarnings no longer makes warnings errors")
+    was, now = _options(old.get("addopts")), _options(new.get("addopts"))
+    lost = [f"without {word}" for word in was if word not in now and not _MAY_GO.match(word)]
+    more = [word for word in now if word not in was and _NARROWING.match(word)]
+    if lost or more:
+        found.append(f"pytest's addopts was changed ({', '.join([*lost, *more])})")
+    return found
+
+
+def _options(value: object) -> list[str]:
+    """Return the words, those that narrow a run together with what follows them."""
+    options: list[str] = []
+    narrows = False
+    for word in _words(value):
+        if narrows and not word.startswith("-"):
+            options[-1] += f" {word}"
+        else:
+            options.append(word)
+        narrows = _NARROWING.match(word) is not None and "=" not in word
+    return options
+
+
+def _coverage(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    keys = [key for key in _COVERAGE_LESS if set(_words(new.get(key))) - set(_words(old.get(key)))]
+    return keys + [key for key in _COVERAGE_MORE if key in old and _words(old[key]) != _words(new.get(key))]
+
+
+def _words(value: object) -> list[str]:
+    """Return a setting's words: of a list its items, of a text what the shell would make of it."""
+    if value is None:
+        return []
+    if isinstance(value, (list, tuple)):
+        return [str(item) for item in value]
+    if isinstance(value, bool):
+        return [str(value).lower()]
+    try:
+        return shlex.split(str(value), comments=True)
+    except ValueError:
+        return str(value).split()
+
+
+_THRESHOLD_FILES = re.compile(
+    r"\.(toml|cfg|ini|json|jsonc|ya?ml|xml|gradle|kts|properties|mk|rb|exs?|[cm]?[jt]s|neon|sbt|php)$"
+    r"|(^|/)([Mm]akefile[^/]*|GNUmakefile|Rakefile|\.coveragerc|\.nycrc|\.c8rc|\.simplecov|noxfile\.py|setup\.py)$"
+)
+_JEST_FILES = re.compile(r"(^|/)(package\.json|\.nycrc[^/]*|\.c8rc[^/]*|(jest|vitest|vite)\.config\.[a-z]+)$")
+_NUMBER = r"[\"'\s:=>(]*(?P<value>-?\d+(?:\.\d+)?)"
+# Higher is stricter.
+_LEAST = re.compile(
+    r"(?P<key>fail[_-]under(?:[_-](?:line|branch))?|cov-fail-under|minimum_coverage(?:_by_file)?|min[_-]?coverage"
+    r"|coverage[_-]?threshold|minimum(?=\s*=\s*0?\.\d)|min-?score|fail-on-score|min-?msi|mutation-?score-?threshold"
+    r"|COVEREDRATIO.*?<minimum)" + _NUMBER,
+    re.IGNORECASE,
+)
+_JEST = re.compile(r"[\"']?\b(?P<key>branches|functions|lines|statements)\b[\"']?\s*:\s*(?P<value>-?\d+(?:\.\d+)?)")
+# Lower is stricter.
+_MOST = re.compile(r"(?P<key>--max-warnings|max[_-]?complexity)" + _NUMBER, re.IGNORECASE)
+_COMMENT = re.compile(r"^\s*(#|//|;|<!--|\*|/\*)")
+
+
+def may_hold_threshold(path: str) -> bool:
+    """Tell whether a file is of a kind that tools read thresholds from."""
+    return _THRESHOLD_FILES.search(path) is not None
+
+
+def lowered_thresholds(lines: Iterable[Line]) -> tuple[str, ...]:
+    """Return the thresholds that were lowered or taken away, each as a short phrase."""
+    old: dict[tuple[str, int], list[float]] = defaultdict(list)
+    new: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for line in lines:
+        if may_hold_threshold(line.path) and not _COMMENT.match(line.text):
+            for key, sign, value in _values(line):
+                (old if line.removed else new)[key, sign].append(sign * value)
+    found = []
+    for (key, sign), before in old.items():
+        after = sorted(new.get((key, sign), ()))
+        if len(after) < len(before):
+            found.append(f"the threshold {key} was taken away ({_shown(before, sign)})")
+        elif any(now < was for now, was in zip(after, sorted(before), strict=False)):
+            found.append(
+                f"the threshold {key} was {'lowered' if sign > 0 else 'raised'}: {_change(before, after, sign)}"
+            )
+    return tuple(found)
+
+
+def _values(line: Line) -> list[tuple[str, int, float]]:
+    found = [(_key(match["key"]), 1, float(match["value"])) for match in _LEAST.finditer(line.text)]
+    found += [(_key(match["key"]), -1, float(match["value"])) for match in _MOST.finditer(line.text)]
+    if _JEST_FILES.search(line.path):
+        found += [(match["key"], 1, float(match["value"])) for match in _JEST.finditer(line.text)]
+    return found
+
+
+def _key(key: str) -> str:
+    """Return one name for a threshold's spellings: `--cov-fail-under` overrules `fail_under`."""
+    return key.lower().lstrip("-").replace("-", "_").removeprefix("cov_")
+
+
+def _change(before: list[float], after: list[float], sign: int) -> str:
+    return f"{_shown(before, sign)} to {_shown(after, sign)}"
+
+
+def _shown(values: list[float], sign: int) -> str:
+    return ", ".join(f"{sign * value:g}" for value in sorted(values))

@@ -1,6 +1,6 @@
-"""Finds what a change adds that cannot leave this machine: names and contents that a server or a checkout refuses.
+"""Judges the paths of a change: generated files, git repositories in folders, and names that cannot leave this machine.
 
-Here, on a Linux file system with git's settings for it, all of it goes through; the next push, or the first checkout
+Here, on a Linux file system with git's settings for it, any name goes through; the next push, or the first checkout
 on a Mac or on Windows, does not. Only what the change adds counts: what main has is a person's affair.
 """
 
@@ -13,6 +13,84 @@ from enum import StrEnum
 from noface.core.attempt import FileChange
 from noface.core.patch_lines import shown
 from noface.core.patterns import matches_any
+
+_MADE = re.compile(
+    r"(^|/)("
+    # lock files
+    r"package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|deno\.lock|poetry\.lock|uv\.lock"
+    r"|pdm\.lock|Pipfile\.lock|pixi\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|mix\.lock|rebar\.lock|go\.sum"
+    r"|pubspec\.lock|Podfile\.lock|Package\.resolved|packages\.lock\.json|flake\.lock|gradle\.lockfile|conan\.lock"
+    r"|\.terraform\.lock\.hcl|stack\.yaml\.lock|cabal\.project\.freeze|Manifest\.toml|elm-stuff/.*"
+    # caches and what is installed
+    r"|(__pycache__|node_modules|bower_components|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.hypothesis|\.tox|\.nox"
+    r"|\.venv|venv|\.gradle|\.next|\.nuxt|\.svelte-kit|\.parcel-cache|\.turbo|\.terraform|\.nyc_output|\.cache"
+    r"|\.eggs|[^/]+\.egg-info|htmlcov|DerivedData|_build|\.dart_tool|\.stack-work|dist-newstyle|\.aider[^/]*)/.*"
+    # build output
+    r"|dist/.*|target/(debug|release|classes|test-classes|surefire-reports|maven-[^/]+)/.*|(bin|obj)/(Debug|Release)/.*"
+    r"|build/(lib|libs|classes|tmp|generated|reports|intermediates|outputs|bdist\.[^/]+|temp\.[^/]+|static)/.*"
+    r"|CMakeFiles/.*|CMakeCache\.txt|cmake_install\.cmake"
+    r"|\.DS_Store|Thumbs\.db|\.coverage(\.[^/]*)?|coverage\.xml|lcov\.info|\.aider[^/]*"
+    r"|[^/]+\.(min\.(js|mjs|css)|(js|css|mjs)\.map|pyc|pyo|class|o|obj|lo|gcda|gcno|beam|tsbuildinfo|swp|orig|rej)"
+    r")$"
+)
+
+
+def is_generated(path: str) -> bool:
+    """Tell whether a path is one that tools write; a change of nothing else is no work."""
+    return _MADE.search(path) is not None
+
+
+_PARTS = frozenset({"head", "objects", "refs", "config"})
+_LINKED = frozenset({"head", "commondir"})
+_FOLDERS = frozenset({"objects", "refs", "hooks"})
+_RUNS = frozenset({"config", "config.worktree", "commondir", "hooks"})
+_NAMES = _PARTS | _LINKED | _RUNS
+
+
+def may_make_repository(changes: Iterable[FileChange]) -> bool:
+    """Tell whether a change adds or rewrites files that are called like parts of a repository."""
+    return any(_folders(change.path) for change in changes if change.status != "D")
+
+
+def made_repositories(
+    changes: tuple[FileChange, ...], on_main: frozenset[str], may_change: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Return the folders that are a repository after the change, and were none on main or have other settings now.
+
+    Letter case counts for nothing: on a person's file system it may mean nothing. `may_change` lifts what it names.
+    """
+    touched = [change for change in changes if change.status != "D"]
+    suspects = {folder for change in touched for folder in _folders(change.path)}
+    if not suspects:
+        return ()
+    after = (on_main - {change.path for change in changes if change.status == "D"}) | {c.path for c in touched}
+    steered = {folder for change in touched for folder in _folders(change.path, _RUNS)}
+    now, before = _complete(after, suspects), _complete(on_main, suspects)
+    made = (folder for folder in now if folder not in before or folder in steered)
+    return tuple(sorted(folder for folder in made if not _lifted(folder, touched, may_change)))
+
+
+def _folders(path: str, names: frozenset[str] = _NAMES) -> set[str]:
+    """Return, in small letters, the folders of which the file is a part as a repository has it."""
+    parts = path.casefold().split("/")
+    found = {"/".join(parts[:at]) for at, part in enumerate(parts[:-1]) if part in _FOLDERS & names}
+    return found | ({"/".join(parts[:-1])} if parts[-1] in names else set())
+
+
+def _complete(paths: Iterable[str], suspects: set[str]) -> set[str]:
+    held: dict[str, set[str]] = {folder: set() for folder in suspects}
+    for path in paths:
+        parts = path.casefold().split("/")
+        for at, part in enumerate(parts):
+            if part in _NAMES and (folder := "/".join(parts[:at])) in held:
+                held[folder].add(part)
+    return {folder for folder, names in held.items() if names >= _PARTS or names >= _LINKED}
+
+
+def _lifted(folder: str, touched: list[FileChange], may_change: tuple[str, ...]) -> bool:
+    parts = [change.path for change in touched if folder in _folders(change.path)]
+    return all(matches_any(path, may_change) for path in parts)
+
 
 _ABSENT, _LINK, _GITLINK = "000000", "120000", "160000"
 _PATH_BYTES_MAX = 4096

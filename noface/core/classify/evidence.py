@@ -1,10 +1,11 @@
-"""What a gate run leaves behind, and what is made of it: values in, values out.
+"""The records of the gate classifier: what a run leaves behind, what its output says, and what is made of it.
 
 Sizes are in lines, times in seconds. `stdout` and `stderr` are decoded text (bytes that are not UTF-8 as U+FFFD).
 """
 
 from dataclasses import dataclass
 
+from noface.core.classify.rules import Level
 from noface.core.gate import GateKind
 from noface.core.taxonomy import FailureKind
 
@@ -94,3 +95,68 @@ class GateVerdict:
     def passed(self) -> bool:
         """True where nothing failed."""
         return self.kind is None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule that matched: which line, what it says the failure is, and where the fault lies.
+
+    `said` is the text where it stands in no line of the log (line -1), as in a report.
+    """
+
+    rule: str
+    kind: FailureKind
+    level: Level
+    line: int
+    location: str | None = None
+    test: str | None = None
+    even_in_tests: bool = False
+    only_in_tests: bool = False
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a runner's summary says. None: not said. `told_apart`: the runner tells failures from errors.
+
+    `alone`: the line held one number, and belongs with its neighbours. `said`: the classes of numbers it held.
+    """
+
+    line: int
+    total: int | None = None
+    passed: int | None = None
+    failed: int = 0
+    errors: int = 0
+    skipped: int = 0
+    told_apart: bool = False
+    runner: str = "counts"
+    alone: bool = False
+    said: tuple[str, ...] = ()
+
+    @property
+    def ran(self) -> int:
+        """How many tests really ran: neither skipped nor excluded."""
+        parts = (self.passed or 0) + self.failed + self.errors
+        if self.passed is not None or self.total is None:
+            return parts
+        return max(parts, self.total - self.skipped)
+
+    @property
+    def bad(self) -> int:
+        """Tests that did not pass."""
+        return self.failed + self.errors
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader of one runner's format understood.
+
+    `owned` are the lines it has explained (half-open spans): no other rule looks at them, so that what a failing
+    test printed or compared is never taken for a failure of its own.
+    """
+
+    runner: str
+    counts: tuple[Counts, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    failing: tuple[str, ...] = ()
+    owned: tuple[tuple[int, int], ...] = ()

@@ -3,24 +3,41 @@
 The order of the evidence: report, runner's summary, compiler's diagnostics, stack trace, exit code, words.
 """
 
+# ruff: noqa: E501 - a pattern is kept in one piece
+
+import re
+from collections.abc import Callable
 from dataclasses import replace
 
-from noface.core.classify.context import Context, context_of
+from noface.core.classify.context import Context, context_of, known_tools
 from noface.core.classify.counts import find_counts
 from noface.core.classify.decide import Decision, decide_failure
-from noface.core.classify.evidence import AlsoMatched, GateEvidence, GateVerdict
-from noface.core.classify.excerpt import excerpt_of, stack_of
-from noface.core.classify.exits import exit_findings, ran_out_of_time, timeout_line
-from noface.core.classify.names import failing_names
+from noface.core.classify.diagnostics import read_diagnostics
+from noface.core.classify.evidence import AlsoMatched, Counts, Finding, GateEvidence, GateVerdict, Reading
+from noface.core.classify.go_reader import read_go
+from noface.core.classify.outcome import exit_findings, ran_out_of_time, read_report, timeout_line
 from noface.core.classify.project_rules import ProjectRules, scan_project
-from noface.core.classify.readers import READERS
-from noface.core.classify.report_reading import read_report
-from noface.core.classify.rules import Counts, Finding, Level, Reading, rule_book
-from noface.core.classify.scan import scan
+from noface.core.classify.pytest_reader import read_pytest
+from noface.core.classify.rules import Level, rule_book
+from noface.core.classify.scan import failing_names, scan
 from noface.core.classify.signature import signature_of
+from noface.core.classify.tap_reader import read_tap
 from noface.core.classify.text import Log, read_log
-from noface.core.classify.tools import TEST_RUNNERS
+from noface.core.classify.tracebacks import read_framed_traces, read_python_traces
+from noface.core.classify.unittest_reader import read_doctest, read_unittest
 from noface.core.taxonomy import FailureKind
+
+READERS: tuple[Callable[[Log, Context], Reading | None], ...] = (
+    read_pytest,
+    read_unittest,
+    read_doctest,
+    read_tap,
+    read_go,
+    read_python_traces,
+    read_framed_traces,
+    read_diagnostics,
+)
+
 
 _ALSO_MAX = 12
 _OF_TESTS = frozenset({FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.TIMEOUT})
@@ -56,7 +73,7 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
 
 def _undecided(context: Context, log: Log) -> Decision:
     """Judge silence: a test runner without a summary died on the way; of any other tool nothing is known."""
-    if context.tools & TEST_RUNNERS:
+    if context.tools & known_tools().test_runners:
         return Decision(
             FailureKind.RUNTIME_ERROR,
             "exit.no-summary",
@@ -150,3 +167,63 @@ def _verdict(
         evidence=(key,) if key else (),
         also_matched=tuple(also),
     )
+
+
+LINES_MAX = 40
+WIDTH_MAX = 240
+STACK_MAX = 60
+_ABOVE = 14
+_BEACON = re.compile(
+    r"(?i)\berror\b|\bfail(?:ed|ure|ures|s)?\b|exception|panic|traceback|\bassert|not ok|expected|\bfatal\b|[✕✖✗✘]|undefined|not found"
+)
+_FRAME = re.compile(
+    r'^\W*(?:File "|at |from |in |#\d+ |\d+: |\[\d+\] |\(\w[\w.]* [\d.]+\) )|^\s+\S+:\d+|^\s+[\^~]+\s*$|^goroutine |^\S+\(.*\)$|^\t'
+)
+
+
+def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
+    """Return the lines round line number `line`, or, where none decided, the last telling lines of the output."""
+    if not log.lines:
+        return ""
+    if line < 0 or line >= len(log.lines):
+        return _join(log, _telling(log))
+    start = max(log.stream_start(line), line - _ABOVE)
+    end = min(log.stream_end(line), start + LINES_MAX)
+    if kind in {FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE}:
+        start = max(log.stream_start(line), line - 4)
+        end = min(log.stream_end(line), start + LINES_MAX)
+    numbers = list(range(start, end))
+    return _join(log, numbers)
+
+
+def _telling(log: Log) -> list[int]:
+    hits = [n for n in range(max(0, len(log.lines) - 4_000), len(log.lines)) if _BEACON.search(log.get(n)[:400])]
+    chosen: set[int] = set(range(max(0, len(log.lines) - 16), len(log.lines)))
+    for hit in hits[:8]:
+        chosen.update(range(hit, min(len(log.lines), hit + 3)))
+    return sorted(chosen)[:LINES_MAX]
+
+
+def _join(log: Log, numbers: list[int]) -> str:
+    return "\n".join(log.get(number)[:WIDTH_MAX] for number in numbers).strip("\n")
+
+
+def stack_of(log: Log, line: int) -> str:
+    """Return the stack trace that line `line` heads or ends; empty where it stands alone."""
+    if line < 0:
+        return ""
+    start = line
+    while start > max(log.stream_start(line), line - STACK_MAX):
+        above = log.get(start - 1)
+        if not above.strip() or not (_FRAME.match(above) or "Traceback" in above or above.startswith(("  ", "\t"))):
+            break
+        start -= 1
+    end = line + 1
+    while end < min(log.stream_end(line), line + STACK_MAX):
+        below = log.get(end)
+        if not (_FRAME.match(below) or below.startswith(("    ", "\t"))):
+            break
+        end += 1
+    if end - start == 1:
+        return ""
+    return "\n".join(log.get(number)[:WIDTH_MAX] for number in range(start, end))

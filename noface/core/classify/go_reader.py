@@ -5,12 +5,12 @@
 import re
 
 from noface.core.classify.context import Context
-from noface.core.classify.dependency import is_own_module
-from noface.core.classify.kinds import ENV, LINT, RUNTIME, SYNTAX, TEST, TIME
-from noface.core.classify.places import place_of
-from noface.core.classify.rules import Counts, Finding, Level, Reading
+from noface.core.classify.evidence import Counts, Finding, Reading
+from noface.core.classify.exceptions import is_own_module
+from noface.core.classify.places import place_below, place_of
+from noface.core.classify.rules import Level
 from noface.core.classify.text import Log
-from noface.core.classify.trace import place_below
+from noface.core.taxonomy import FailureKind
 
 _FAIL = re.compile(r"^(?P<indent>\s*)--- FAIL: (?P<test>\S+)")
 _PASS = re.compile(r"^\s*--- PASS: ")
@@ -71,7 +71,7 @@ def _tests(log: Log, context: Context) -> list[Finding]:
             continue
         said = match["msg"] or ""
         below = log.get(number + 1)
-        kind = ENV if _SYSTEM.search(said) else TEST
+        kind = FailureKind.ENVIRONMENT if _SYSTEM.search(said) else FailureKind.TEST_FAILURE
         if not said and not below.strip():
             continue
         found.append(
@@ -123,7 +123,7 @@ def _panics(log: Log, context: Context) -> list[Finding]:
         if not match or not _goroutine_follows(log, number):
             continue
         text = match["msg"] or match["fatal"] or ""
-        kind = TIME if text.startswith("test timed out after") else RUNTIME
+        kind = FailureKind.TIMEOUT if text.startswith("test timed out after") else FailureKind.RUNTIME_ERROR
         found.append(
             Finding(
                 "go.panic",
@@ -171,7 +171,14 @@ def _import(match: re.Match[str], number: int, context: Context) -> Finding | No
     name = re.search(r"package \"?([\w./~@-]+)", msg)
     own = name is not None and is_own_module(name[1], context.repo)
     place = place_of(match["file"], match["line"], context.repo)
-    return Finding("go.import", SYNTAX if own else ENV, Level.DIAGNOSTIC, number, place, even_in_tests=True)
+    return Finding(
+        "go.import",
+        FailureKind.SYNTAX_ERROR if own else FailureKind.ENVIRONMENT,
+        Level.DIAGNOSTIC,
+        number,
+        place,
+        even_in_tests=True,
+    )
 
 
 def _diagnostic(match: re.Match[str], number: int, context: Context, *, vetting: bool, headed: bool) -> Finding | None:
@@ -180,7 +187,7 @@ def _diagnostic(match: re.Match[str], number: int, context: Context, *, vetting:
     lint = vetting or (bool(_GO_LINTERS & context.tools) and not headed)
     lint = lint and not _BROKEN.search(match["msg"])
     place = place_of(match["file"], match["line"], context.repo)
-    name, kind = ("go.vet", LINT) if lint else ("go.compile", SYNTAX)
+    name, kind = ("go.vet", FailureKind.LINT_FAILURE) if lint else ("go.compile", FailureKind.SYNTAX_ERROR)
     return Finding(name, kind, Level.DIAGNOSTIC, number, place, even_in_tests=True)
 
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from noface.core.classify.context import Context
-from noface.core.classify.evidence import AlsoMatched
-from noface.core.classify.places import place_of
-from noface.core.classify.rules import Finding, Level
+from noface.core.classify.evidence import AlsoMatched, Finding
+from noface.core.classify.places import place_near, place_of
+from noface.core.classify.rules import Level
 from noface.core.classify.text import Log
-from noface.core.classify.trace import place_near
 from noface.core.taxonomy import FailureKind
 
 _MARK = "project:"

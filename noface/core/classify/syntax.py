@@ -10,9 +10,14 @@ from functools import cache
 from importlib.util import find_spec
 
 from noface.core.classify.signature import signature_of
-from noface.core.classify.syntax_brackets import GRAMMARS, check_brackets
-from noface.core.classify.syntax_data import check_json, check_toml, check_yaml
-from noface.core.classify.syntax_python import check_python
+from noface.core.classify.syntax_parsers import (
+    GRAMMARS,
+    check_brackets,
+    check_json,
+    check_python,
+    check_toml,
+    check_yaml,
+)
 from noface.core.failure import Failure
 from noface.core.taxonomy import FailureKind
 

@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass
 
 from noface.core.classify.context import Context
+from noface.core.classify.evidence import Counts, Finding, Reading
 from noface.core.classify.exceptions import exception_kind, is_assertion
-from noface.core.classify.kinds import NONE, TEST, TIME
-from noface.core.classify.places import places
-from noface.core.classify.rules import Counts, Finding, Level, Reading
+from noface.core.classify.places import place_below, places
+from noface.core.classify.rules import Level
 from noface.core.classify.text import Log
-from noface.core.classify.trace import place_below
 from noface.core.taxonomy import FailureKind
 
 _POINT = re.compile(
@@ -108,12 +107,14 @@ def _is_raised(said: dict[str, str]) -> bool:
 def _finding(point: _Point, context: Context) -> Finding | None:
     said = point.said
     if said.get("failureType") == "testTimeoutFailure":
-        return Finding("tap.point", TIME, Level.SUMMARY, point.key, point.location, point.name, even_in_tests=True)
+        return Finding(
+            "tap.point", FailureKind.TIMEOUT, Level.SUMMARY, point.key, point.location, point.name, even_in_tests=True
+        )
     if "No tests were" in said.get("message", ""):
-        return Finding("tap.point", NONE, Level.SUMMARY, point.key, even_in_tests=True)
+        return Finding("tap.point", FailureKind.NO_TESTS, Level.SUMMARY, point.key, even_in_tests=True)
     exc = said.get("name") or said.get("type") or ""
     if said.get("code") == "ERR_ASSERTION" or is_assertion(exc):
-        return Finding("tap.point", TEST, Level.SUMMARY, point.key, point.location, point.name)
+        return Finding("tap.point", FailureKind.TEST_FAILURE, Level.SUMMARY, point.key, point.location, point.name)
     if exc.endswith(("Error", "Exception")) or exc == "Error":
         kind = exception_kind(exc, said.get("error", ""), context.repo, loading=False)
         return Finding("tap.point", kind, Level.SUMMARY, point.key, point.location, point.name)

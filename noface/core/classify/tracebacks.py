@@ -5,11 +5,11 @@
 import re
 
 from noface.core.classify.context import Context
+from noface.core.classify.evidence import Finding, Reading
 from noface.core.classify.exceptions import exception_kind, is_assertion
-from noface.core.classify.places import places
-from noface.core.classify.rules import Finding, Level, Reading
+from noface.core.classify.places import place_below, places
+from noface.core.classify.rules import Level
 from noface.core.classify.text import Log
-from noface.core.classify.trace import place_below
 from noface.core.taxonomy import FailureKind
 
 _PY_HEAD = "Traceback (most recent call last):"
@@ -33,9 +33,6 @@ _ERROR_TYPE = re.compile(
 )
 _JS_DATA = re.compile(r"^\s*at (?:JSON\.parse|eval\b|new Function|\w*\.?parse \(<anonymous>|new Script|Script\.runIn)")
 _AT = re.compile(r"^[\s#|│]*(?:\[\w+\]\s+)?at \S|^[\s#|│]*❯ \S")
-_LOADER = re.compile(
-    r"at (?:wrapSafe|compileSourceTextModule|checkSyntax|internalCompileFunction|compileFunction|.*loadESM|parseModule|transformFile|.*Module\._compile)\b"
-)
 _HEADS_MAX = 400
 _LOOK_DOWN = 8
 

@@ -3,11 +3,12 @@
 import re
 
 from noface.core.classify.context import Context
+from noface.core.classify.evidence import Counts, Finding, Reading
 from noface.core.classify.exceptions import exception_kind
-from noface.core.classify.kinds import RUNTIME, TEST
 from noface.core.classify.places import places
-from noface.core.classify.rules import Counts, Finding, Level, Reading
+from noface.core.classify.rules import Level
 from noface.core.classify.text import Log
+from noface.core.taxonomy import FailureKind
 
 _RULE = "=" * 70
 _THIN = "-" * 70
@@ -66,13 +67,13 @@ def _judge(log: Log, head: int, end: int, context: Context) -> tuple[Finding, st
             key, exc, msg = number, said["exc"], said["msg"] or ""
         if "Traceback (most recent" in line:
             exc = ""
-    kind = TEST if word in {"FAIL", "UNEXPECTED SUCCESS"} else RUNTIME
+    kind = FailureKind.TEST_FAILURE if word in {"FAIL", "UNEXPECTED SUCCESS"} else FailureKind.RUNTIME_ERROR
     if word == "ERROR" and exc:
         body = "\n".join(log.lines[max(head, key - 6) : key])
         loading = "_FailedTest" in log.get(head) or 'File "<' not in body
         kind = exception_kind(exc, msg, context.repo, loading=loading)
-        if kind is TEST:
-            kind = RUNTIME
+        if kind is FailureKind.TEST_FAILURE:
+            kind = FailureKind.RUNTIME_ERROR
     return Finding("unittest.block", kind, Level.SUMMARY, key, location, name), name
 
 
@@ -122,11 +123,11 @@ def read_doctest(log: Log, context: Context) -> Reading | None:
             (n for n in range(number, end) if log.get(n) in {"Expected:", "Expected nothing", "Exception raised:"}),
             number,
         )
-        kind = TEST
+        kind = FailureKind.TEST_FAILURE
         if log.get(key) == "Exception raised:":
             last = next((n for n in range(end - 1, key, -1) if log.get(n).strip()), key)
             said = _EXC.match(log.get(last).strip())
-            kind = exception_kind(said["exc"], said["msg"] or "", context.repo) if said else RUNTIME
+            kind = exception_kind(said["exc"], said["msg"] or "", context.repo) if said else FailureKind.RUNTIME_ERROR
             key = last
         findings.append(Finding("doctest.example", kind, Level.SUMMARY, key, place[0] if place else None))
         if where and where["test"]:
