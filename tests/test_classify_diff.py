@@ -9,7 +9,7 @@ from noface.core.classify.diff import Diff, DiffLimits, binaries, by_gravity, ex
 from noface.core.classify.diff_names import is_generated
 from noface.core.classify.diff_text import kin, places
 from noface.core.taxonomy import FailureKind
-from noface.git.diff import parse_diff
+from noface.git.objects import parse_diff
 
 CONFLICT = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> other\n"
 OPTIONS = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-diff", "--no-textconv")

@@ -48,7 +48,7 @@ class Night:
         """Make workspaces where noface makes them."""
         from noface.cli.wiring import slots_dir
         from noface.config.load import load
-        from noface.git.repo import discover
+        from noface.git.repository import discover
 
         home = slots_dir(load(self.project.path), discover(self.project.path))
         for name in names:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noface.config.durations import DURATION_MAX_S, format_duration, parse_duration
+from noface.config.values import DURATION_MAX_S, format_duration, parse_duration
 
 
 @pytest.mark.parametrize(

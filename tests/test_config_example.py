@@ -7,11 +7,10 @@ import jsonschema
 import pytest
 from support import ROOT
 
-from noface.config.example import render
-from noface.config.keys import Shape, all_sections, holds_names, section_at, sections
+from noface.config.describe import json_schema, render
 from noface.config.load import parse
-from noface.config.schema import json_schema
-from noface.config.settings import Config
+from noface.config.problems import Shape, all_sections, holds_names, section_at, sections
+from noface.config.sections import Config
 
 EXAMPLE = ROOT / "noface.toml.example"
 UNCOMMENTED = re.sub(r"^#(?! |$)|^#(?=  \")", "", render(), flags=re.MULTILINE)

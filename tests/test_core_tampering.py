@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from noface.core.tampering import is_test_file, weakened_tests
-from noface.git.diff import parse_diff
+from noface.git.objects import parse_diff
 
 PY = """\
 import pytest

@@ -15,9 +15,8 @@ import typer
 from support import ROOT
 
 from noface.cli.main import VERBS, build
-from noface.config.keys import sections
 from noface.config.load import parse
-from noface.config.problems import InvalidConfigError
+from noface.config.problems import InvalidConfigError, sections
 from noface.core.taxonomy import Category, FailureKind
 
 DOCS = ROOT / "docs"

@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from noface.git.repo import Plumbing, discover
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
 
 BINARY = "head -c 1500000 /dev/urandom > app"
 CONFLICT = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> other\n"

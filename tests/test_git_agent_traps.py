@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.git_ground import Canary, a_bench, a_repository, git, listing, write
 
-from noface.git.slots import checkout
+from noface.git.workspace import checkout
 
 CHANGE = {"a.txt": "changed by the agent\n", "src/new.txt": "new\n"}
 

@@ -11,10 +11,11 @@ from support.git_ground import ENV, Bench, a_bench, a_repository, git, listing, 
 
 from noface.errors import UsageError
 from noface.git.command import Identity
-from noface.git.land import Landed, advance
-from noface.git.locate import locate
-from noface.git.repo import Plumbing, discover
-from noface.git.slots import checkout
+from noface.git.landing import advance
+from noface.git.plumbing import Plumbing
+from noface.git.repair_interrupted import Landed
+from noface.git.repository import discover, locate
+from noface.git.workspace import checkout
 
 
 def refusal(start, main=""):
@@ -133,7 +134,7 @@ DISCOVER = """
 import sys
 from pathlib import Path
 from noface.errors import UsageError
-from noface.git.repo import discover
+from noface.git.repository import discover
 try:
     print(discover(Path(sys.argv[1])).root)
 except UsageError as problem:
@@ -213,8 +214,9 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from support.git_ground import Bench, write
-from noface.git.land import advance
-from noface.git.repo import Plumbing, discover
+from noface.git.landing import advance
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
 bench = Bench(Path(sys.argv[1]), Path(sys.argv[1]).parent, Plumbing(discover(Path(sys.argv[1]))))
 write(bench.begin(), {"a.txt": "landed\\n"})
 old, new = bench.main, bench.take().snapshot.candidate
@@ -241,7 +243,7 @@ def test_configuration_file_that_the_person_names_counts(tmp_path):
     git(path, "config", "--unset", "user.name")
     git(path, "config", "--unset", "user.email")
     (tmp_path / "mine").write_text("[user]\n\tname = Named Elsewhere\n\temail = n@example.org\n")
-    script = "import sys; from pathlib import Path; from noface.git.repo import discover; print(discover(Path(sys.argv[1])).identity.name)"
+    script = "import sys; from pathlib import Path; from noface.git.repository import discover; print(discover(Path(sys.argv[1])).identity.name)"
     ended = subprocess.run(
         [sys.executable, "-c", script, path],
         env={**ENV, "GIT_CONFIG_GLOBAL": str(tmp_path / "mine")},

@@ -9,9 +9,10 @@ import pytest
 from support.git_ground import a_bench, git, write
 
 from noface.errors import RefLockedError
-from noface.git.held import held, held_merge
-from noface.git.land import Held, advance
+from noface.git.landing import advance
+from noface.git.plumbing import make_and_hold, merge_and_hold
 from noface.git.refs import ZERO, RefUpdate
+from noface.git.repair_interrupted import Held
 from noface.git.snapshot import forget_index
 
 REF = "refs/noface/issues/7/1"
@@ -42,7 +43,7 @@ def test_objects_pruned_before_their_ref_held_them_are_made_again(tmp_path):
             git(bench.path, "prune", "--expire=now")
         return taken
 
-    taken = held(bench.plumbing, REF, bench.main, snapshot, lambda taken: taken.snapshot.candidate)
+    taken = make_and_hold(bench.plumbing, REF, bench.main, snapshot, lambda taken: taken.snapshot.candidate)
     git(bench.path, "gc", "-q", "--prune=now")
     assert len(made) == 3
     assert git(bench.path, "show", f"{REF}:d/deep.txt") == "deep"
@@ -55,7 +56,7 @@ def test_a_pruning_that_began_before_the_ref_takes_nothing_of_what_it_holds(tmp_
     slot = bench.begin()
     write(slot, {"new.txt": "new\n", "d/deep.txt": "deep\n"})
     (bench.path / ".git/gc.pid").write_text("4711 host\n")  # as a git gc that is under way has it
-    taken = held(bench.plumbing, REF, bench.main, bench.take, lambda taken: taken.snapshot.candidate)
+    taken = make_and_hold(bench.plumbing, REF, bench.main, bench.take, lambda taken: taken.snapshot.candidate)
     objects = git(bench.path, "rev-list", "--objects", REF, "--not", bench.main).split()
     for name in objects:  # deleted by the pruning, which has looked at all refs before this one was made
         (bench.path / ".git/objects" / name[:2] / name[2:]).unlink(missing_ok=True)
@@ -66,7 +67,7 @@ def test_a_pruning_that_began_before_the_ref_takes_nothing_of_what_it_holds(tmp_
 def test_a_merge_is_held_before_a_pruning_can_take_it(tmp_path):
     bench = a_bench(tmp_path)
     other = bench.merged({"new.txt": "new\n"})
-    merge = held_merge(bench.plumbing, REF, bench.main, other)
+    merge = merge_and_hold(bench.plumbing, REF, bench.main, other)
     git(bench.path, "gc", "-q", "--prune=now")
     assert git(bench.path, "cat-file", "-t", merge.tree) == "tree"
 

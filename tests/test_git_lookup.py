@@ -9,7 +9,7 @@ import pytest
 from support.git_ground import a_bench
 
 from noface.git.command import Git
-from noface.git.lookup import Lookup
+from noface.git.objects import Lookup
 
 
 class InterruptedHereError(Exception):

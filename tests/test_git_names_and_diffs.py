@@ -10,9 +10,8 @@ from support.git_ground import ENV, a_bench, a_repository
 
 from noface.errors import GitError
 from noface.git.command import Git
-from noface.git.diff import parse_diff
-from noface.git.refs import ZERO, RefUpdate
-from noface.git.repo import hold_ref, scratch_branch, slug
+from noface.git.objects import parse_diff
+from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch, slug
 
 IDS = st.one_of(
     st.text(max_size=60),

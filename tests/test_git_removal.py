@@ -12,7 +12,7 @@ from support.git_ground import a_bench, a_repository, git, listing, without_priv
 
 from noface.errors import GitError
 from noface.git.removal import mount_points, remove, remove_below, unlink_below
-from noface.git.slots import checkout
+from noface.git.workspace import checkout
 
 PRECIOUS = {"deep/.git/HEAD": "x", "deep/data": "x", "data": "x"}
 
@@ -190,7 +190,7 @@ sys.path.insert(0, sys.argv[2])
 from support.git_ground import a_bench, write
 from noface.errors import GitError
 from noface.git.removal import remove, remove_below
-from noface.git.slots import checkout, discard
+from noface.git.workspace import checkout, discard
 folder = Path(sys.argv[1])
 bench = a_bench(folder, keep=("kept",))
 bench.begin()

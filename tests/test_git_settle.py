@@ -15,8 +15,8 @@ from support.git_ground import ENV, a_bench, git, listing, write
 from support.landings import landing_that_pauses
 from support.processes import wait_for
 
-from noface.git.land import Held, Landed, Moved, advance
-from noface.git.settle import settle
+from noface.git.landing import advance, settle
+from noface.git.repair_interrupted import Held, Landed, Moved
 
 FILES = {
     "a.txt": "old content of a\n",
@@ -47,9 +47,10 @@ MY_STATUS = {" M mine.txt", "M  staged.txt", "?? untracked.txt"}
 ADVANCE = """
 import sys
 from pathlib import Path
-from noface.git.land import advance
-from noface.git.settle import settle
-from noface.git.repo import Plumbing, discover
+from noface.git.landing import advance
+from noface.git.landing import settle
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
 do = {"advance": advance, "settle": settle}[sys.argv[1]]
 print(do(Plumbing(discover(Path(sys.argv[2]), "main")), sys.argv[3], sys.argv[4], "landing"))
 """

@@ -11,32 +11,32 @@ from support import TESTS
 from support.git_ground import a_bench, git, listing, write
 
 from noface.errors import GitError
-from noface.git.guard import alone
+from noface.git.refs import exclusive_lock
 from noface.git.removal import remove
-from noface.git.slots import checkout, discard
+from noface.git.workspace import checkout, discard
 
 FILES = {"a.txt": b"a\n", "src/b.txt": b"b\n", "src/deep/c.txt": b"c\n"}
 
 
 def stale_lock(slot):
-    (slot.hub / "index.lock").write_bytes(b"")
+    (slot.private_git_dir / "index.lock").write_bytes(b"")
 
 
 def corrupt_index(slot):
-    (slot.hub / "index").write_bytes(b"DIRC" + os.urandom(100))
+    (slot.private_git_dir / "index").write_bytes(b"DIRC" + os.urandom(100))
 
 
 def empty_index(slot):
-    (slot.hub / "index").write_bytes(b"")
+    (slot.private_git_dir / "index").write_bytes(b"")
 
 
 def no_index(slot):
-    (slot.hub / "index").unlink()
+    (slot.private_git_dir / "index").unlink()
 
 
 def index_is_a_folder(slot):
-    (slot.hub / "index").unlink()
-    (slot.hub / "index").mkdir()
+    (slot.private_git_dir / "index").unlink()
+    (slot.private_git_dir / "index").mkdir()
 
 
 def half_written_files(slot):
@@ -80,7 +80,7 @@ def folder_is_a_dangling_link(slot):
 
 
 def hub_gone(slot):
-    shutil.rmtree(slot.hub)
+    shutil.rmtree(slot.private_git_dir)
 
 
 DAMAGES = [
@@ -162,7 +162,7 @@ def test_discarded_slot_is_gone_and_can_be_made_again(tmp_path):
     bench.begin()
     slot = bench.slot
     discard(slot)
-    assert (slot.path.exists(), slot.hub.exists()) == (False, False)
+    assert (slot.path.exists(), slot.private_git_dir.exists()) == (False, False)
     assert listing(bench.begin()) == FILES
 
 
@@ -190,7 +190,9 @@ def test_checkout_waits_for_a_git_that_outlived_a_killed_noface(tmp_path):
     bench.begin()
     hold = "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); input()"
     holder = subprocess.Popen(
-        [sys.executable, "-c", hold, bench.slot.hub / "guard"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", hold, bench.slot.private_git_dir / "guard"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert holder.stdout.readline() == b"held\n"
     released = threading.Event()
@@ -206,9 +208,9 @@ def test_checkout_waits_for_a_git_that_outlived_a_killed_noface(tmp_path):
 
 def test_waiting_for_another_git_has_an_end(tmp_path):
     with (
-        alone(tmp_path / "guard"),
+        exclusive_lock(tmp_path / "guard"),
         pytest.raises(GitError, match="earlier noface still runs"),
-        alone(tmp_path / "guard", seconds_max=0.05),
+        exclusive_lock(tmp_path / "guard", seconds_max=0.05),
     ):
         pass
 
@@ -242,10 +244,11 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from support.git_ground import Bench, write
-from noface.git.land import advance
+from noface.git.landing import advance
 from noface.git.refs import RefUpdate
-from noface.git.repo import Plumbing, discover
-from noface.git.slots import checkout
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
+from noface.git.workspace import checkout
 calls = Path(sys.argv[3])
 def count(name, run):
     calls.write_text("")

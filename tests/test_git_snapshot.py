@@ -11,10 +11,9 @@ import pytest
 from support import TESTS
 from support.git_ground import a_bench, listing, without_privilege, write
 
-from noface.git.refs import RefUpdate
-from noface.git.repo import hold_ref
-from noface.git.slots import checkout
+from noface.git.refs import RefUpdate, hold_ref
 from noface.git.snapshot import Limits
+from noface.git.workspace import checkout
 
 ODD_NAMES = [
     "new\nline.txt",
@@ -233,7 +232,7 @@ def test_tracked_file_that_is_ignored_stays_tracked(tmp_path):
     bench = a_bench(tmp_path, {".gitignore": "*.log\n", "kept.log": "log\n"})
     write(bench.begin(), {"kept.log": "changed\n", "other.log": "other\n"})
     assert statuses(bench.take().snapshot) == {"kept.log": "M"}
-    (bench.slot.hub / "index").unlink()
+    (bench.slot.private_git_dir / "index").unlink()
     assert statuses(bench.take().snapshot) == {"kept.log": "M"}
 
 
@@ -249,7 +248,8 @@ def test_the_persons_own_ignore_rules_count(tmp_path):
 
 
 def a_bench_on(bench):
-    from noface.git.repo import Plumbing, discover
+    from noface.git.plumbing import Plumbing
+    from noface.git.repository import discover
 
     bench.plumbing = Plumbing(discover(bench.path))
     return bench
@@ -373,7 +373,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from support.git_ground import a_bench, listing, write
-from noface.git.slots import checkout
+from noface.git.workspace import checkout
 folder = Path(sys.argv[1])
 bench = a_bench(folder, {"a.txt": "a\\n", "src/b.txt": "b\\n", "src/deep/c.txt": "c\\n"})
 work = bench.begin()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noface.config.hint_entry import hint_toml, with_hint
+from noface.config.edit import hint_toml, with_hint
 from noface.errors import ConfigError, UsageError
 
 BASE = """\

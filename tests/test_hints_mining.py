@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noface.config.hint_entry import hint_toml
+from noface.config.edit import hint_toml
 from noface.core.attempt import PastAttempt
 from noface.core.failure import Failure
 from noface.core.hint_mining import Mended, PastFailure, past_failures, propose, would_match

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from support.git_ground import Canary, a_bench, git, write
 
-from noface.git.hub import config_text, make_hub
+from noface.git.private_git_dir import config_text, make_private_git_dir
 
 
 def a_filter(canary, hub, _elsewhere):
@@ -110,15 +110,15 @@ def test_what_an_agent_put_into_a_private_git_dir_is_gone_before_git_reads_it(tm
     slot = bench.slot
     work = bench.begin()
     write(work, {"a.txt": "changed\n", "new.txt": "new\n"})
-    attack(canary, slot.hub, elsewhere)
+    attack(canary, slot.private_git_dir, elsewhere)
     snapshot = bench.take_from(slot).snapshot
     assert {change.path: change.status for change in snapshot.changes} == {"a.txt": "M", "new.txt": "A"}
     assert not canary.sang
     assert (elsewhere / "precious").read_text() == "precious\n"
     assert [path.name for path in (elsewhere / "person").rglob("*") if path.is_file()] == []
-    assert (slot.hub / "config").read_text() == config_text(bench.repository)
-    assert (slot.hub / "config").stat().st_nlink == 1
-    left = {path.name for path in slot.hub.iterdir()}
+    assert (slot.private_git_dir / "config").read_text() == config_text(bench.repository)
+    assert (slot.private_git_dir / "config").stat().st_nlink == 1
+    left = {path.name for path in slot.private_git_dir.iterdir()}
     assert left <= {"HEAD", "config", "index", "info", "refs", "guard"}
 
 
@@ -126,7 +126,7 @@ def test_a_filter_in_the_dir_that_merges_runs_nothing(tmp_path):
     canary = Canary(tmp_path)
     bench = a_bench(tmp_path / "b", {"a.txt": "a\n"})
     theirs = bench.merged({"b.txt": "b\n"})
-    hub = make_hub(bench.repository, bench.repository.state_dir / "hubs/merge")
+    hub = make_private_git_dir(bench.repository, bench.repository.state_dir / "hubs/merge")
     canary.set_everywhere(hub)
     assert bench.files(bench.plumbing.merge(bench.main, theirs).tree) == {"a.txt", "b.txt"}
     assert not canary.sang

@@ -12,8 +12,8 @@ from support.processes import wait_for
 from noface.core.masking import Masker
 from noface.core.secret_names import Secret
 from noface.gates.secrets import MARK, scan
-from noface.git.occurs import occurring
-from noface.git.repo import Plumbing, discover
+from noface.git.plumbing import Plumbing, occurring
+from noface.git.repository import discover
 
 FOLDER = "packages/customer-portal-v2"
 KEY = {"SONAR_PROJECT_KEY": "customer-portal-v2"}

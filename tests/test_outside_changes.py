@@ -2,7 +2,7 @@
 
 from support.git_ground import a_bench, git, write
 
-from noface.git.outside import differences, look_outside, main_moved
+from noface.git.survey import differences, look_outside, main_moved
 
 MAIN = "refs/heads/main"
 

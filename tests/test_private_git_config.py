@@ -43,7 +43,7 @@ WRITING_IT = """
 import sys
 from pathlib import Path
 from noface.git.command import Identity
-from noface.git.private_config import private_config
+from noface.git.private_git_dir import private_config
 print("=".join(private_config(Path(sys.argv[1]), Identity('P"at', "p@x"), Path(sys.argv[1], "w"))))
 """
 

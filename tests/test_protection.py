@@ -6,8 +6,8 @@ from support.git_ground import a_bench, git, write
 from noface.core.issue import Issue
 from noface.core.protection import Protection, default_protected, protection_of
 from noface.git.command import Git
-from noface.git.discovery import hooks_in_tree
-from noface.git.restore import with_files_of
+from noface.git.plumbing import with_files_of
+from noface.git.repository import hooks_in_tree
 from noface.loop.protected_files import named_instructions
 
 USUAL = protection_of(Issue("7", "t"), default_protected())

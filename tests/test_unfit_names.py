@@ -11,7 +11,7 @@ from noface.core.classify.diff import Diff, DiffLimits, examine
 from noface.core.classify.diff_names import read_by_git, unfit_names
 from noface.core.taxonomy import FailureKind
 from noface.git.command import Git
-from noface.git.strict import refused
+from noface.git.objects import refused
 
 ABSENT, FILE, LINK, SUBMODULE = "000000", "100644", "120000", "160000"
 

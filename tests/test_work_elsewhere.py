@@ -5,7 +5,7 @@ import os
 import pytest
 from support.git_ground import a_bench, git, write
 
-from noface.git.slots import checkout
+from noface.git.workspace import checkout
 
 FIXED = {"write": "fixed.txt", "text": "fixed\n"}
 WORKTREE = ".claude/worktrees/fix"

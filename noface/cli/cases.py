@@ -68,7 +68,7 @@ def _project_rules() -> "tuple[ProjectRules | None, str]":
     """
     from noface.config.load import find, parse, read
     from noface.gates.rule_search import project_rules
-    from noface.git.locate import locate
+    from noface.git.repository import locate
 
     try:
         path = find(locate(Path.cwd()).root, None)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from noface.git.repo import Plumbing, Repository
+    from noface.git.plumbing import Plumbing
+    from noface.git.repository import Repository
     from noface.store.reader import Reader
     from noface.views.leftovers import Leftover
 
@@ -32,7 +33,8 @@ def clean(
     """Remove workspaces and what merged issues left behind; never unmerged work without --force."""
     from noface.cli.wiring import slots_dir
     from noface.config.load import load
-    from noface.git.repo import Plumbing, discover
+    from noface.git.plumbing import Plumbing
+    from noface.git.repository import discover
     from noface.system.lock import RepositoryLock
     from noface.views import page
     from noface.views.leftovers import clean_document, kept_lines, removal_lines
@@ -85,7 +87,7 @@ def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover
 
 
 def _known(plumbing: "Plumbing", reader: "Reader") -> _Known:
-    from noface.git.repo import slug
+    from noface.git.refs import slug
 
     landed = dict(plumbing.landed_issues())
     rows = {str(row["id"]): row for row in reader.issues()}
@@ -108,9 +110,9 @@ def _known(plumbing: "Plumbing", reader: "Reader") -> _Known:
 def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
     from noface.views.leftovers import Leftover, What
 
-    hubs = repository.state_dir / "hubs"
+    git_dirs = repository.private_git_dirs
     open_slots = {f"agent-{each.slot}": each for each in reader.open_attempts()} if reader is not None else {}
-    names = {path.name for folder in (slots, hubs) if folder.is_dir() for path in folder.iterdir()}
+    names = {path.name for folder in (slots, git_dirs) if folder.is_dir() for path in folder.iterdir()}
     for name in sorted(each for each in names if each.startswith(("agent-", "gate-"))):
         why = ""
         if name in open_slots and not force:
@@ -118,7 +120,7 @@ def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", 
             why = f"attempt {attempt.number} of {attempt.issue_id} was cut off in it; `noface run` saves its work"
         elif reader is None and name.startswith("agent-") and not force:
             why = "the database is gone, so nothing tells whether the work in it is saved; --force removes it"
-        yield Leftover(What.WORKSPACE, name, size_bytes=_size(slots / name) + _size(hubs / name), why=why)
+        yield Leftover(What.WORKSPACE, name, size_bytes=_size(slots / name) + _size(git_dirs / name), why=why)
 
 
 def _references(plumbing: "Plumbing", known: _Known, *, force: bool) -> "Iterator[Leftover]":
@@ -218,14 +220,14 @@ def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
     """Remove; refs only where they are still what was looked at."""
     from noface.git.refs import ZERO, RefUpdate
     from noface.git.removal import remove_below
-    from noface.git.slots import Slot, discard
+    from noface.git.workspace import Slot, discard
     from noface.views.leftovers import What
 
     repository = plumbing.repository
     for each in going:
         match each.what:
             case What.WORKSPACE:
-                discard(Slot(repository, each.name, slots / each.name, repository.state_dir / "hubs" / each.name))
+                discard(Slot(repository, each.name, slots / each.name, repository.private_git_dirs / each.name))
             case What.BRANCH:
                 plumbing.refs.apply(RefUpdate(f"refs/heads/{each.name}", ZERO, each.oid))
             case What.REF:

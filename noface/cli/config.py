@@ -8,7 +8,7 @@ import typer
 from noface.errors import EXIT_USAGE
 
 if TYPE_CHECKING:
-    from noface.config.settings import Config
+    from noface.config.sections import Config
 
 _CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
 _HIDDEN = "(hidden)"
@@ -90,7 +90,7 @@ def schema() -> None:
     """Print the JSON Schema of noface.toml, for editors."""
     import json
 
-    from noface.config.schema import json_schema
+    from noface.config.describe import json_schema
     from noface.views import page
 
     page.show([json.dumps(json_schema(), indent=2)])
@@ -135,7 +135,7 @@ def path(
 
 def example() -> None:
     """Print noface.toml.example: every key, with what it is for."""
-    from noface.config.example import render
+    from noface.config.describe import render
     from noface.views import page
 
     page.show(render().rstrip("\n").split("\n"))
@@ -143,7 +143,7 @@ def example() -> None:
 
 def _find(config: Path | None) -> Path:
     from noface.config.load import find
-    from noface.git.locate import locate
+    from noface.git.repository import locate
 
     return find(Path.cwd() if config is not None else locate(Path.cwd()).root, config)
 

@@ -128,8 +128,8 @@ def gone(row: sqlite3.Row) -> UsageError | None:
 
 
 def _require_model(root: Path, config: Path | None, model: str) -> None:
-    from noface.config.keys import did_you_mean
     from noface.config.load import load
+    from noface.config.problems import did_you_mean
 
     known = load(root, config).models
     if model not in known:

@@ -8,8 +8,8 @@ import typer
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE, ConfigError, NofaceError, UsageError
 
 if TYPE_CHECKING:
-    from noface.config.settings import Config
-    from noface.git.repo import Repository
+    from noface.config.sections import Config
+    from noface.git.repository import Repository
     from noface.system.supervise import Launcher
     from noface.views.doctor import Finding, Health, ModelFinding
 
@@ -56,8 +56,7 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
 def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Finding, ...]]":
     """Return the configuration and the repository, as far as they can be had, and what is said of them."""
     from noface.config.load import find, load
-    from noface.git.locate import locate
-    from noface.git.repo import discover
+    from noface.git.repository import discover, locate
     from noface.views.doctor import Finding, State
     from noface.views.text import count
 

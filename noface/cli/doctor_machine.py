@@ -11,13 +11,12 @@ from pathlib import Path
 from noface import __version__
 from noface.agents.table import AGENTS
 from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandbox_rules, setup_rules, slots_dir
-from noface.config.settings import Config
+from noface.config.sections import Config
 from noface.core.gate import GateKind
 from noface.core.worker_run import ModelSpec
 from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
-from noface.git.discovery import check_version
-from noface.git.repo import Repository
+from noface.git.repository import Repository, check_version
 from noface.loop.agent_run import missing_program
 from noface.loop.canary import isolated
 from noface.loop.workshop import fingerprint

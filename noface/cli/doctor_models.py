@@ -11,7 +11,7 @@ from pathlib import Path
 
 from noface.agents.table import AGENTS
 from noface.cli.logins import INSTALL, Login, login_of
-from noface.config.settings import Config
+from noface.config.sections import Config
 from noface.core.worker_run import EndedBy, ModelSpec
 from noface.loop.agent_run import missing_program
 from noface.system.environment import agent_environment

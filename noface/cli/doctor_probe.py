@@ -11,12 +11,12 @@ from pathlib import Path
 from noface.agents.base import place_in
 from noface.cli.doctor_models import LOGIN, login_seen
 from noface.cli.wiring import bubblewrap_for, workshop
-from noface.config.settings import Config
+from noface.config.sections import Config
 from noface.core.attempt import AttemptOrder
 from noface.core.issue import Issue
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import EndedBy, ModelSpec
-from noface.git.repo import Repository
+from noface.git.repository import Repository
 from noface.loop.agent_run import run_agent
 from noface.loop.order_file import order_document
 from noface.loop.workshop import Workshop

@@ -12,7 +12,8 @@ import typer
 
 if TYPE_CHECKING:
     from noface.core.fsck_findings import Finding
-    from noface.git.repo import Plumbing, Repository
+    from noface.git.plumbing import Plumbing
+    from noface.git.repository import Repository
 
 
 def fsck(
@@ -24,7 +25,7 @@ def fsck(
     """Check that main, refs, database and processes agree, after a crash above all."""
     from noface.core.fsck_findings import Severity, is_sound
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
-    from noface.git.repo import Plumbing
+    from noface.git.plumbing import Plumbing
     from noface.views import page
     from noface.views.fsck import fsck_document, fsck_lines
 
@@ -49,8 +50,7 @@ def _repository(config: Path | None) -> "Repository":
     """Return the repository; a configuration that is missing or wrong keeps nobody from checking."""
     from noface.config.load import load
     from noface.errors import ConfigError
-    from noface.git.locate import locate
-    from noface.git.repo import discover
+    from noface.git.repository import discover, locate
 
     try:
         main = load(locate(Path.cwd()).root, config).project.main

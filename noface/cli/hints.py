@@ -188,8 +188,7 @@ def suggest(
 
 
 def _add(seen: "Look", config: Path | None, rule: "HintRule", *, as_json: bool, draft: bool) -> None:
-    from noface.config.edit import write
-    from noface.config.hint_entry import with_hint
+    from noface.config.edit import with_hint, write
     from noface.config.load import find, read
     from noface.loop.pattern_search import patient_search
     from noface.views import page

@@ -23,11 +23,10 @@ def init(
     as_json: bool = typer.Option(False, "--json", help="What was found, as JSON."),
 ) -> None:
     """Look at the repository and write a commented noface.toml; make a folder for issues."""
-    from noface.config.detect import detect
+    from noface.config.detect import detect, render
     from noface.config.edit import write
     from noface.config.load import FILE_NAMES
-    from noface.config.starting_file import render
-    from noface.git.repo import discover
+    from noface.git.repository import discover
     from noface.views import page
 
     repository = discover(Path.cwd(), main)

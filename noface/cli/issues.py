@@ -60,7 +60,8 @@ def add(
 def _landed_elsewhere() -> tuple[str, ...]:
     """Return the issues that have landed on main, in whatever clone: a new one under such an id would count as done."""
     from noface.errors import NofaceError
-    from noface.git.repo import Plumbing, discover
+    from noface.git.plumbing import Plumbing
+    from noface.git.repository import discover
 
     try:
         plumbing = Plumbing(discover(Path.cwd()))

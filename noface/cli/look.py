@@ -5,7 +5,7 @@ from pathlib import Path
 
 from noface.core.issue import Backlog
 from noface.core.parts import with_parts
-from noface.git.locate import Location, locate
+from noface.git.repository import Location, locate
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions

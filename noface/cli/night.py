@@ -13,14 +13,13 @@ from types import FrameType
 
 from noface.cli.wiring import RunOptions, bubblewrap_for, settings, slots_dir, workshop
 from noface.config.load import load
-from noface.config.settings import Config
+from noface.config.sections import Config
 from noface.core.backlog import same_id
 from noface.core.budget import Budget
 from noface.core.gate import GateResult
 from noface.errors import UsageError
 from noface.executors.local import LocalExecutor
-from noface.git.locate import locate
-from noface.git.repo import Repository, discover
+from noface.git.repository import Repository, discover, locate
 from noface.loop.attempt import run_attempt
 from noface.loop.conductor import Stop
 from noface.loop.context import RunContext, RunSettings

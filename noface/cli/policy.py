@@ -11,7 +11,7 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.look import Look
-    from noface.config.settings import Config
+    from noface.config.sections import Config
     from noface.core.history import History
     from noface.core.issue import Issue
     from noface.core.replay import Recorded
@@ -116,7 +116,7 @@ def _told(config: Path | None, issue_id: str | None) -> "Told":
     from noface.core.budget import Budget
     from noface.core.history import History
     from noface.core.policy_table import ANY_ISSUE
-    from noface.git.locate import locate
+    from noface.git.repository import locate
     from noface.views.policy import Told
 
     root = Path.cwd() if config is not None and issue_id is None else locate(Path.cwd()).root

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from noface.config.presets import PRESETS
 from noface.config.prices import price_of
-from noface.config.settings import Config
-from noface.config.workers import Model
+from noface.config.sections import Config, Model
 from noface.core.breaker import BreakerRules
 from noface.core.classify.diff import DiffLimits
 from noface.core.gate import GateKind, GateResult, GateSpec
@@ -23,7 +22,8 @@ from noface.core.taxonomy import Category, FailureKind, Strategy
 from noface.core.worker_run import ModelSpec
 from noface.errors import UsageError
 from noface.gates.rule_search import project_rules
-from noface.git.repo import Plumbing, Repository
+from noface.git.plumbing import Plumbing
+from noface.git.repository import Repository
 from noface.git.snapshot import Limits
 from noface.loop.context import RunSettings
 from noface.loop.templates_folder import load_templates

@@ -1,18 +1,85 @@
-"""Find a project's own commands, for the noface.toml that `noface init` writes.
+"""Finds a project's own commands, and writes them into the noface.toml that `noface init` makes.
 
 Only a handful of files at the top are looked at; nothing is run. What is found is a suggestion for a person to
 check: `init` runs the gates on main before it trusts them.
 """
 
 import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 
-from noface.config.detect_native import detect_native
 from noface.config.detect_node import detect_node
 from noface.config.detect_python import detect_python, environment
-from noface.config.detection import DetectedGate, DetectedSetup, Detection, Surroundings, text_of
+from noface.config.detection import (
+    DetectedGate,
+    DetectedSetup,
+    Detection,
+    Surroundings,
+    is_committed,
+    is_inner,
+    joined,
+    present,
+    text_of,
+)
+from noface.config.edit import toml_text
 
-__all__ = ["DetectedGate", "DetectedSetup", "Detection", "Surroundings", "detect"]
+_CARGO_WHY = (
+    "Fetches what Cargo.lock names, so that gates find it there; what they build lies in the workspace and is gone\n"
+    "with its next checkout. Runs again when these inputs change:"
+)
+_GO_WHY = "Downloads what the modules need, so that gates find it there; again when these inputs change:"
+_USE = re.compile(r"^\s*(?:use\s+)?(\./?[^\s()]*)\s*(?://.*)?$", re.MULTILINE)
+
+
+def detect_native(root: Path) -> Detection:
+    """Return the gates of cargo and go, and what fetches their dependencies as setup."""
+    return _cargo(root) + _go(root)
+
+
+def _cargo(root: Path) -> Detection:
+    if not (root / "Cargo.toml").is_file():
+        return Detection()
+    try:
+        manifest = tomllib.loads(text_of(root / "Cargo.toml"))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        manifest = {}
+    locked = is_committed(root, "Cargo.lock")
+    words = ["cargo test"]
+    words += ["--workspace"] if {"workspace", "package"} <= manifest.keys() else []
+    # A target folder that all checkouts share would hold what an agent has built.
+    words += ["--locked", "--target-dir target"] if locked else []
+    gate = DetectedGate("cargo-test", " ".join(words), "test", "Cargo.toml is there", ("cargo",))
+    configuration = present(root, (".cargo/config.toml", ".cargo/config"))
+    vendored = any("vendored-sources" in text_of(root / file) for file in configuration)
+    if not locked or vendored:
+        return Detection((gate,))
+    inputs = ("Cargo.lock", "**/Cargo.toml", *present(root, ("rust-toolchain", "rust-toolchain.toml")), *configuration)
+    return Detection((gate,), (DetectedSetup("cargo fetch --locked", inputs, (), _CARGO_WHY, ("cargo",)),))
+
+
+def _go(root: Path) -> Detection:
+    files = present(root, ("go.mod", "go.work"))
+    if not files:
+        return Detection()
+    places = _places(root)
+    gates = (
+        DetectedGate("go-test", f"go test {places}", "test", f"{files[-1]} is there", ("go",)),
+        DetectedGate("go-vet", f"go vet {places}", "lint", f"{files[-1]} is there", ("go",)),
+    )
+    if (root / "vendor" / "modules.txt").is_file() or not (is_committed(root, "go.sum") or "go.work" in files):
+        return Detection(gates)
+    inputs = ("**/go.mod", "**/go.sum", *present(root, ("go.work", "go.work.sum")))
+    return Detection(gates, (DetectedSetup("go mod download", inputs, (), _GO_WHY, ("go",)),))
+
+
+def _places(root: Path) -> str:
+    """Return the packages to test: those of each module of a go.work, which `./...` alone does not reach."""
+    used = (place.rstrip("/") for place in _USE.findall(text_of(root / "go.work")))
+    inner = [place for place in dict.fromkeys(used) if place == "." or is_inner(place)]
+    return " ".join(quote(f"{place}/...") for place in inner) or "./..."
+
 
 _RULE = re.compile(r"^(?![\t #.])([^:=#\n]+?)\s*::?(?!:?=)", re.MULTILINE)
 
@@ -71,3 +138,93 @@ def _make(root: Path, found: Detection) -> Detection:
         why = f"{file} has the target {test}"
         gates.append(DetectedGate(f"make-{test}", f"{first}make {test}", "test", why, ("make",)))
     return Detection(tuple(gates))
+
+
+_INTRO = """\
+# How noface works through this project's issues. `noface config example` shows every key, with what it is for;
+# whatever is left out has its default. Unknown keys are errors.
+"""
+_NO_GATES = """\
+# No gates were found: nothing here looked like a test, a linter or a build. A gate is a command that must pass
+# before work lands on main, and without one noface does not run. Say how your project is checked, for example:
+#
+#[[gates]]
+#name = "unit"
+#command = "./run-tests"
+#kind = "test"
+"""
+_NO_TEST = """\
+# No tests were found, only the gates above. Work that they can't tell from broken work will land.
+"""
+_GATES = """\
+# Gates are commands that must pass before work lands on main. They run at the top of a fresh checkout.
+"""
+_REST = """\
+# After two failed attempts the stronger model takes over; after five the issue waits for you.
+[retry]
+default_model = "claude-sonnet"
+escalation_model = "claude-opus"
+escalate_after_attempts = 2
+max_total_attempts = 5
+
+# How many issues are worked on at once, and when a run stops by itself.
+[run]
+workers = 1
+#max_cost_usd = 20
+#max_hours = 8
+
+# Advice for the next attempt when a failure matches: by label, language, path, error_pattern or error_regex.
+#[[failure_hints]]
+#label = "migration"
+#hint = "Migration issues often need schema changes first. Check schema files."
+"""
+
+
+def render(detection: Detection, main_branch: str) -> str:
+    """Return a commented noface.toml that loads as it stands; `main_branch` "" leaves the branch open."""
+    return "\n".join((_INTRO, "\n".join(_project(detection, main_branch)), "\n".join(_gates(detection)), _REST))
+
+
+def _project(detection: Detection, main_branch: str) -> Iterator[str]:
+    yield "[project]"
+    yield f"main = {toml_text(main_branch)}" if main_branch else '#main = "main"'
+    # The key can be given once, so one setup does all that can be done here.
+    if setup := joined(each for each in detection.setups if detection.usable(each)):
+        yield from _setup(setup, "")
+    for each in detection.setups:
+        if not detection.usable(each):
+            yield from _setup(each, "#")
+    yield ""
+
+
+def _setup(setup: DetectedSetup, mark: str) -> Iterator[str]:
+    yield ""
+    yield from (f"# {line}" for line in setup.why.split("\n"))
+    yield from _marked(f"setup = {toml_text(setup.command)}", mark)
+    if setup.inputs:
+        yield from _marked(f"setup_inputs = {toml_text(setup.inputs)}", mark)
+    if setup.keep:
+        yield from _marked(f"keep = {toml_text(setup.keep)}", mark)
+
+
+def _marked(text: str, mark: str) -> Iterator[str]:
+    return (f"{mark}{line}" for line in text.split("\n"))
+
+
+def _gates(detection: Detection) -> Iterator[str]:
+    for note in detection.notes:
+        yield f"# {' '.join(note.split())}"
+    if not detection.gates:
+        yield _NO_GATES
+        return
+    yield _GATES
+    for gate in detection.gates:
+        mark = "" if detection.usable(gate) else "#"
+        yield f"# {' '.join(gate.why.split())}"
+        yield f"{mark}[[gates]]"
+        yield f"{mark}name = {toml_text(gate.name)}"
+        yield f"{mark}command = {toml_text(gate.command)}"
+        yield f"{mark}kind = {toml_text(gate.kind)}"
+        yield ""
+    if not any(gate.kind == "test" and detection.usable(gate) for gate in detection.gates):
+        yield _NO_TEST

@@ -1,20 +1,126 @@
-"""Change one value of noface.toml and keep everything else, comments and order included."""
+"""Changes one value of noface.toml, or adds a hint, and keeps everything else: comments, order, line ends."""
 
 import contextlib
 import os
 import secrets
 import stat
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noface.config.load import parse, tables
-from noface.config.toml_edit import Keys, with_value
-from noface.errors import ConfigError
+from noface.config.load import KeyPath, line_numbers, parse, tables
+from noface.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from noface.config.keys import SectionKeys
+    from tomlkit import TOMLDocument
+    from tomlkit.items import Item, Table
+
+    from noface.config.problems import SectionKeys
+
+_LIST_WIDTH_MAX = 100
+
+
+def toml_text(value: object) -> str:
+    """Write a value as TOML; a long list gets a line an item."""
+    import tomlkit
+
+    if isinstance(value, dict):
+        table = tomlkit.inline_table()
+        table.update(value)
+        return table.as_string()
+    if isinstance(value, list | tuple):
+        items = [toml_text(item) for item in value]
+        line = f"[{', '.join(items)}]"
+        return line if len(line) <= _LIST_WIDTH_MAX else "[\n  " + ",\n  ".join(items) + ",\n]"
+    return tomlkit.item(value).as_string()
+
+
+def with_value(text: str, path: KeyPath, value: object) -> str:
+    """Return `text` with `value` at `path`; tables on the way are made, items of arrays must be there."""
+    import tomlkit
+    from tomlkit.items import InlineTable
+
+    document = tomlkit.parse(text)
+    *outer, name = path
+    table: Any = document
+    if (piece := _piece(document, path)) is not None:
+        table, outer = piece, outer[1:]
+    for part in outer:
+        if isinstance(part, str) and part not in table:
+            # An inline table holds inline tables only.
+            _append(table, part, tomlkit.inline_table() if isinstance(table, InlineTable) else tomlkit.table())
+        table = table[part]
+    if name in table:
+        table[name] = value
+    else:
+        _append(table, str(name), tomlkit.item(value))
+    return tomlkit.dumps(document)
+
+
+def _piece(document: "TOMLDocument", path: KeyPath) -> Any:
+    """Return the piece of a section that a plain key goes into, where the section is written in several pieces.
+
+    [retry], [run], [[retry.ladder]] are such: tomlkit would put a new key of [retry] in front of [run], as if the
+    comment there spoke of it. None where the question does not arise.
+    """
+    from tomlkit.items import Table
+
+    first, *rest = path
+    pieces = [entry for key, entry in document.body if key is not None and key.key == first]
+    own = [entry for entry in pieces if isinstance(entry, Table) and not entry.is_super_table()]
+    return own[0] if len(pieces) > 1 and len(rest) == 1 and own and rest[0] not in document[str(first)] else None
+
+
+def _append(table: Any, key: str, item: "Item") -> None:
+    """Add a key right after the table's last one, before the tables within it.
+
+    tomlkit by itself would put it after the comments that follow, which usually speak of the next table.
+    """
+    from tomlkit.items import AoT, Table
+
+    if not isinstance(table, Table):
+        table[key] = item
+        return
+    body = table.value.body
+    inner = next((place for place, (_, entry) in enumerate(body) if isinstance(entry, Table | AoT)), len(body))
+    if isinstance(item, Table) or inner == len(body):
+        comments = _taken_comments(_last_body(table))
+        table.append(key, item)
+        body.extend(comments)
+        return
+    following = body[inner][1]
+    indent = following.trivia.indent
+    table.append(key, item)
+    # tomlkit begins a table that follows a new key with an empty line, and keeps the places of keys by number.
+    following.trivia.indent = indent
+    start = inner
+    while start and body[start - 1][0] is None:
+        start -= 1
+    body[start : inner + 1] = [body[inner], *body[start:inner]]
+
+
+def _last_body(table: "Item") -> list[Any]:
+    """Return the entries of the table that is written last within `table`, perhaps its own."""
+    from tomlkit.items import AoT, Table
+
+    while True:
+        last = table.body[-1] if isinstance(table, AoT) else table
+        body: list[Any] = last.value.body
+        tables = [entry for _, entry in body if isinstance(entry, Table | AoT)]
+        if not tables:
+            return body
+        table = tables[-1]
+
+
+def _taken_comments(body: list[Any]) -> list[Any]:
+    """Take the comments and empty lines at the end of a table's entries out of it, and return them."""
+    end = len(body)
+    while end and body[end - 1][0] is None:
+        end -= 1
+    taken = body[end:]
+    del body[end:]
+    return taken
 
 
 def set_value(text: str, key: str, value: str, source: str = "noface.toml") -> str:
@@ -84,10 +190,10 @@ def _readings(value: str) -> Iterator[Any]:
     yield value
 
 
-def _resolve(data: dict[str, Any], key: str, source: str) -> Keys:
+def _resolve(data: dict[str, Any], key: str, source: str) -> KeyPath:
     """Return the path in `data` that `key` names; raise ConfigError if noface.toml has no such key."""
-    from noface.config.keys import did_you_mean, sections
-    from noface.config.lines import split_key
+    from noface.config.load import split_key
+    from noface.config.problems import did_you_mean, sections
 
     try:
         first, *rest = split_key(key)
@@ -101,12 +207,12 @@ def _resolve(data: dict[str, Any], key: str, source: str) -> Keys:
     return path
 
 
-def _in_section(section: "SectionKeys", data: dict[str, Any], rest: list[str], key: str) -> Keys:
+def _in_section(section: "SectionKeys", data: dict[str, Any], rest: list[str], key: str) -> KeyPath:
     """Return the path in `data` of what `rest`, the end of `key`, names in `section`."""
-    from noface.config.keys import Shape, did_you_mean, holds_names
+    from noface.config.problems import Shape, did_you_mean, holds_names
 
     name = ".".join(section.name)
-    at: Keys = section.name
+    at: KeyPath = section.name
     if section.shape is not Shape.TABLE and rest:
         item = rest.pop(0)
         at = (*at, _index(_found(data, section.name), name, item) if section.shape is Shape.ARRAY else item)
@@ -130,7 +236,7 @@ def _found(data: object, names: tuple[str, ...]) -> object:
 
 def _index(items: object, section: str, item: str) -> int:
     """Return which item of an array of tables `item` means: a gate's name, or a number from 0."""
-    from noface.config.keys import did_you_mean
+    from noface.config.problems import did_you_mean
 
     entries = [entry for entry in items if isinstance(entry, dict)] if isinstance(items, list) else []
     names = [str(entry.get("name", index)) for index, entry in enumerate(entries)]
@@ -143,7 +249,7 @@ def _index(items: object, section: str, item: str) -> int:
     raise ConfigError(f'there is no "{item}" in {section}', hint)
 
 
-def _demand_tables(data: Any, path: Keys, source: str) -> None:
+def _demand_tables(data: Any, path: KeyPath, source: str) -> None:
     for depth, part in enumerate(path):
         if isinstance(part, str) and part not in data:
             return
@@ -151,3 +257,113 @@ def _demand_tables(data: Any, path: Keys, source: str) -> None:
         if not isinstance(data, dict | list):
             where = ".".join(str(one) for one in path[: depth + 1])
             raise ConfigError(f"{source}: {where} is not a table", "mend that by hand first")
+
+
+_SECTION = "failure_hints"
+
+
+def with_hint(text: str, values: Mapping[str, str], source: str = "noface.toml") -> str:
+    """Return `text` with one more hint behind those there are; the result is valid as a whole.
+
+    `values` are the keys of the entry that are set. Raise UsageError for a value that cannot be used, naming the
+    option that gave it, and ConfigError for a file that is not valid to begin with.
+    """
+    parse(text, source)
+    _check(values)
+    ends = "\r\n" if "\r\n" in text else "\n"
+    changed = _appended(text.replace("\r\n", "\n"), values)
+    parse(changed, source)
+    return changed.replace("\n", ends)
+
+
+def hint_toml(values: Mapping[str, str]) -> str:
+    """Return the entry as it is written into the file."""
+    return f"[[{_SECTION}]]\n{_table(values).as_string()}"
+
+
+def _check(values: Mapping[str, str]) -> None:
+    from pydantic import ValidationError
+
+    from noface.config.sections import HINT_CONDITIONS, FailureHint
+
+    if not any(values.get(name) for name in HINT_CONDITIONS):
+        options = ", ".join(_option(name) for name in HINT_CONDITIONS)
+        raise UsageError("when does this hint apply? A condition is missing", f"Give one or more of {options}.")
+    for name, value in values.items():
+        if not value.isascii() and value.encode("utf-8", "replace").decode() != value:
+            raise UsageError(f"{_option(name)} is not UTF-8 text", "noface.toml can hold nothing else.")
+    try:
+        FailureHint.model_validate(dict(values))
+    except ValidationError as error:
+        wrong = [f"{_option(str(found['loc'][0]))}: expected {found['msg']}" for found in error.errors()]
+        raise UsageError("; ".join(wrong), "Nothing was added.") from None
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _appended(text: str, values: Mapping[str, str]) -> str:
+    """Return `text`, whose lines end with a newline alone, with the entry in it."""
+    there = tables(text, "").get(_SECTION, [])
+    lines = text.split("\n")
+    line = _end_of_hints(lines, there)
+    if line is None:
+        return _in_array(text, values)
+    before, after = "\n".join(lines[:line]).rstrip("\n"), "\n".join(lines[line:]).lstrip("\n")
+    parts = (before, hint_toml(values).rstrip("\n"), after)
+    return "\n\n".join(part for part in parts if part).rstrip("\n") + "\n"
+
+
+def _end_of_hints(lines: list[str], there: list[Any]) -> int | None:
+    """Return how many lines there are up to the end of the last hint; all of them where there is none yet.
+
+    None where the hints are written as a list of inline tables.
+    """
+    if not there:
+        return len(lines)
+    known = line_numbers("\n".join(lines))
+    last = max((line for path, line in known.items() if path[:2] == (_SECTION, len(there) - 1)), default=len(lines))
+    for line in range(last, len(lines) + 1):  # a text of several lines begins there and ends later
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            if tomllib.loads("\n".join(lines[:line])).get(_SECTION) == there:
+                return None if _inline(lines, line) else line
+    return None
+
+
+def _inline(lines: list[str], line: int) -> bool:
+    """Tell whether another table cannot follow: the hints are a list, which is closed."""
+    try:
+        tomllib.loads("\n".join([*lines[:line], f"[[{_SECTION}]]"]))
+    except tomllib.TOMLDecodeError:
+        return True
+    return False
+
+
+def _in_array(text: str, values: Mapping[str, str]) -> str:
+    """Add the entry to `failure_hints = [{ … }]`."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    entry = tomlkit.inline_table()
+    entry.update({name: _string(value) for name, value in values.items()})
+    document[_SECTION].append(entry)
+    return tomlkit.dumps(document)
+
+
+def _table(values: Mapping[str, str]) -> "Table":
+    import tomlkit
+
+    table = tomlkit.table()
+    for name, value in values.items():
+        if value:
+            table.append(name, _string(value))
+    return table
+
+
+def _string(value: str) -> Any:
+    """Write a text so that it is easy to read: in single quotes where that spares it from being escaped."""
+    import tomlkit
+
+    plain = value.isprintable() and "'" not in value
+    return tomlkit.string(value, literal=plain and ("\\" in value or '"' in value))

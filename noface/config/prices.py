@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from noface.config.workers import Model
+    from noface.config.sections import Model
 
 
 class ListPrice(NamedTuple):

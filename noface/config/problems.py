@@ -1,18 +1,145 @@
-"""What is wrong with a noface.toml, as sentences with a line: from pydantic's errors, and from rules' findings."""
+"""What is wrong with a noface.toml, as sentences with a line: from pydantic's errors, and from the rules.
 
+Which keys there are is read off the models, so that errors, the example and edits can't drift from them.
+"""
+
+import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from enum import Enum, auto
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
-from noface.config.keys import SectionKeys, Shape, all_sections, did_you_mean, dotted, keys_at, nearest, section_at
-from noface.config.lines import Path, nearest_line
+from noface.config.load import KeyPath, nearest_line
+from noface.config.sections import Config, Section
 from noface.errors import ConfigError
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+    from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class Shape(Enum):
+    """How a section is written: [run], [[gates]], or [models.NAME]."""
+
+    TABLE = auto()
+    ARRAY = auto()
+    NAMED = auto()
+
+
+class SectionKeys(NamedTuple):
+    """A section: its name, with its parent's before it if it stands within one, its shape, and the model of its keys.
+
+    The model is that of the section itself, or of one of its items.
+    """
+
+    name: tuple[str, ...]
+    shape: Shape
+    model: type[Section]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that may stand in the section or in each of its items."""
+        return tuple(self.model.model_fields)
+
+    @property
+    def inner(self) -> "Mapping[str, SectionKeys]":
+        """The sections that stand within this one."""
+        return _sections_of(self.model, self.name)
+
+    @property
+    def header(self) -> str:
+        """The header that a person writes above its keys."""
+        name = ".".join(self.name)
+        return {Shape.TABLE: f"[{name}]", Shape.ARRAY: f"[[{name}]]", Shape.NAMED: f"[{name}.NAME]"}[self.shape]
+
+
+def sections() -> Mapping[str, SectionKeys]:
+    """Return every section at the top of noface.toml, in the order people should read them."""
+    return _sections_of(Config, ())
+
+
+def all_sections() -> tuple[SectionKeys, ...]:
+    """Return every section, each followed by those within it."""
+    return tuple(each for section in sections().values() for each in (section, *section.inner.values()))
+
+
+@cache
+def _sections_of(model: type[Section], name: tuple[str, ...]) -> Mapping[str, SectionKeys]:
+    found = {}
+    for key, field in model.model_fields.items():
+        shape, inner = _shape(field)
+        if isinstance(inner, type) and issubclass(inner, Section):
+            found[key] = SectionKeys((*name, key), shape, inner)
+    return found
+
+
+def _shape(field: "FieldInfo") -> tuple[Shape, object]:
+    """Return how a field is written if it is a section, and what it or its items are."""
+    origin, arguments = get_origin(field.annotation), get_args(field.annotation)
+    if origin is tuple:
+        return Shape.ARRAY, arguments[0]
+    if origin is Mapping:
+        return Shape.NAMED, arguments[1]
+    return Shape.TABLE, field.annotation
+
+
+def holds_names(field: "FieldInfo") -> bool:
+    """Tell whether a key holds a table of plain values by name, as env does."""
+    return get_origin(field.annotation) in (dict, Mapping)
+
+
+def section_at(path: KeyPath) -> tuple[SectionKeys | None, KeyPath]:
+    """Return the innermost section that `path` leads into, and what is left of the path there.
+
+    Of arrays and named sections the item counts as part of the section: ("gates", 0, "name") leaves ("name",).
+    """
+    found: SectionKeys | None = None
+    known, rest = sections(), path
+    while rest and (section := known.get(str(rest[0]))) is not None:
+        found, known = section, section.inner
+        rest = rest[1 if section.shape is Shape.TABLE else 2 :]
+    return found, rest
+
+
+def keys_at(path: KeyPath) -> tuple[str, ...]:
+    """Return the keys that the table at `path` may have; none where the names are the user's, as in env."""
+    if not path:
+        return tuple(sections())
+    section, rest = section_at(path)
+    return () if section is None or rest else section.keys
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the name of `known` that `name` was probably meant to be."""
+    by_folded = {one.lower().replace("-", "_"): one for one in known}
+    found = difflib.get_close_matches(name.lower().replace("-", "_"), by_folded, n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return what to say after an unknown `name`: the nearest known one, or all there are."""
+    known = tuple(known)
+    match = nearest(name, known)
+    if match:
+        return f'did you mean "{match}"?'
+    return f"known are: {', '.join(known)}" if known else "there are none"
+
+
+def dotted(path: KeyPath) -> str:
+    """Write `path` as the dotted key that a person would: models."gpt-4.1".tier, gates.1.timeout."""
+    return ".".join(_part(part) for part in path)
+
+
+def _part(part: str | int) -> str:
+    text = str(part)
+    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
 
 _SHOWN_CHARS_MAX = 60
 # A longer list of choices hides the one that was meant.
@@ -41,7 +168,7 @@ _NO_SECTION = {"model_type", "tuple_type", "dict_type"}
 class Problem:
     """One thing wrong with noface.toml. `line` is None where the file has nothing to point at."""
 
-    path: Path
+    path: KeyPath
     message: str
     line: int | None = None
 
@@ -64,7 +191,7 @@ class InvalidConfigError(ConfigError):
         self.problems = problems
 
 
-def located(problems: Iterable[Problem], lines: Mapping[Path, int]) -> tuple[Problem, ...]:
+def located(problems: Iterable[Problem], lines: Mapping[KeyPath, int]) -> tuple[Problem, ...]:
     """Give each problem the line of its key, or of the innermost table that is there, and sort by line."""
     placed = [replace(problem, line=nearest_line(lines, problem.path)) for problem in problems]
     return tuple(sorted(placed, key=lambda problem: (problem.line or 0, problem.key)))
@@ -75,7 +202,7 @@ def from_validation(error: "ValidationError") -> list[Problem]:
     return [_problem(detail) for detail in error.errors(include_url=False)]
 
 
-def unknown_key(path: Path) -> Problem:
+def unknown_key(path: KeyPath) -> Problem:
     """Say that noface.toml has no key `path`, and which one was probably meant."""
     *table, name = path
     known = keys_at(tuple(table))
@@ -94,7 +221,7 @@ def shown(value: object) -> str:
 
 
 def _problem(detail: "ErrorDetails") -> Problem:
-    path: Path = detail["loc"]
+    path: KeyPath = detail["loc"]
     kind, found = detail["type"], detail["input"]
     context: dict[str, Any] = detail.get("ctx", {})
     if kind == "extra_forbidden":
@@ -125,7 +252,7 @@ def _choices(context: Mapping[str, Any]) -> list[str]:
     return re.findall(r"'([^']*)'", str(context["expected"]))
 
 
-def _described(path: Path) -> str:
+def _described(path: KeyPath) -> str:
     section, _ = section_at(path[:-1])
     field = section.model.model_fields.get(str(path[-1])) if section is not None else None
     return (field.description if field is not None else None) or "a value"

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
+from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Annotated, TypeVar
 
@@ -9,7 +11,43 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from noface.config.durations import DURATION_MAX_S, DURATION_PATTERN, parse_duration
+DURATION_PATTERN = r"^(?=\d)(\d+(\.\d+)?d)?(\d+(\.\d+)?h)?(\d+(\.\d+)?m)?(\d+(\.\d+)?s)?$"
+"""The same grammar as `parse_duration`'s, for the JSON Schema: days, hours, minutes, seconds, in this order."""
+
+DURATION_MAX_S = 30 * 86400.0
+"""The longest duration accepted: beyond some 24 days the poll calls of operating systems overflow anyway."""
+
+EXPECTED = 'a duration such as "90s", "10m" or "1h30m", or a number of seconds'
+
+_UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+_WHOLE = re.compile(DURATION_PATTERN, re.ASCII)
+_PART = re.compile(r"(\d+(?:\.\d+)?)([dhms])", re.ASCII)
+
+
+def parse_duration(value: object) -> float:
+    """Return the seconds that `value` stands for; raise ValueError with what was expected."""
+    # fullmatch, since `$` alone would let a trailing newline pass.
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        seconds = float(sum(Decimal(number) * _UNITS[unit] for number, unit in _PART.findall(value)))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = value
+    else:
+        raise ValueError(EXPECTED)
+    if not 0 <= seconds <= DURATION_MAX_S:
+        raise ValueError(f"a duration from 0 to {format_duration(DURATION_MAX_S)}")
+    return float(seconds)
+
+
+def format_duration(seconds: float) -> str:
+    """Write `seconds` the way a person would, such that `parse_duration` gives exactly them back."""
+    if seconds != int(seconds):
+        return f"{Decimal(repr(seconds)):f}s"
+    left, text = int(seconds), ""
+    for unit, size in _UNITS.items():
+        count, left = divmod(left, size)
+        text += f"{count}{unit}" if count else ""
+    return text or "0s"
+
 
 _T = TypeVar("_T")
 
@@ -115,6 +153,21 @@ def _env_pattern(value: str) -> str:
         never = ", ".join(f"{prefix}*" for prefix in _ENV_NEVER)
         raise expected(f"a variable that agents may inherit; {never} would mislead them, so set those in env")
     return value
+
+
+def member_of(*enums: type[StrEnum]) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return what makes a word of the file a member of the first of `enums` that has it, and says so in the schema."""
+    members = {member.value: member for enum in reversed(enums) for member in enum}
+    words = [member.value for enum in enums for member in enum]
+    listed = f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}"
+
+    def check(value: object) -> StrEnum:
+        if not isinstance(value, str) or value not in members:
+            # As pydantic says it of a Literal, so that a wrong word is answered with the nearest right one.
+            raise PydanticCustomError("literal_error", "one of {expected}", {"expected": listed})
+        return members[value]
+
+    return BeforeValidator(check), WithJsonSchema({"enum": words, "type": "string"})
 
 
 def is_duration(field: FieldInfo) -> bool:

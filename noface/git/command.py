@@ -9,7 +9,6 @@ friends when noface was started from a hook or an alias. Two kinds of git exist:
 """
 
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any, Self
@@ -137,6 +136,8 @@ class Git:
         """Run `git args` and return what it answered, whatever its exit code."""
         if stdin is None:
             return self._execute(args, None)
+        import tempfile  # slow to import, and commands that only look do without
+
         with tempfile.TemporaryFile() as feed:
             feed.write(stdin)
             feed.seek(0)
@@ -186,3 +187,16 @@ def failed(args: tuple[str, ...], output: Output) -> GitError:
     """Return the error for a git command that should not have failed."""
     words = " ".join(args[:3])
     return GitError(f"git {words} failed with code {output.code}: {output.stderr.strip() or '(no message)'}")
+
+
+def end_process(process: Any) -> None:
+    """Close a process's input, wait for its end and close the rest; None, or one that is gone already, is fine."""
+    if process is None:
+        return
+    try:
+        process.stdin.close()
+    except OSError:
+        pass  # it died, and what was written last cannot be flushed
+    process.proc.wait()
+    process.stdout.close()
+    process.stderr.close()

@@ -1,18 +1,20 @@
 """Reads a repository and makes objects in it: no working tree, nobody's programs."""
 
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from noface.core.attempt import FileChange
 from noface.core.fsck_facts import LandedCommit
+from noface.core.protection import Protection
 from noface.core.tree_links import Tree
-from noface.errors import GitError, UsageError
-from noface.git.blobs import BlobReader
+from noface.errors import GitError, RefLockedError, UsageError
 from noface.git.command import Git, failed
-from noface.git.diff import Diff, parse_diff
-from noface.git.hub import make_hub
-from noface.git.lookup import Lookup
-from noface.git.refs import RefWriter
+from noface.git.objects import BlobReader, Diff, Lookup, parse_diff
+from noface.git.private_git_dir import make_private_git_dir
+from noface.git.refs import RefUpdate, RefWriter
 from noface.git.repository import Repository
 
 _ARGUMENT_BYTES_MAX = 100_000
@@ -109,8 +111,8 @@ class Plumbing:
         Merge drivers and attributes in the repository's own git dir would count, so it happens in another.
         """
         repository = self.repository
-        hub = make_hub(repository, repository.state_dir / "hubs" / "merge")
-        git = Git.sealed(str(hub), objects=str(repository.objects))
+        git_dir = make_private_git_dir(repository, repository.private_git_dirs / "merge")
+        git = Git.sealed(str(git_dir), objects=str(repository.objects))
         output = git.run("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
         if output.code not in (0, 1):
             if "unrelated histories" in output.stderr:
@@ -265,3 +267,139 @@ class Merge:
 
     tree: str | None
     conflicts: tuple[str, ...]
+
+
+Entry = tuple[str, str]
+"""Mode and object id of a file, as git writes them."""
+
+
+def tree_with(plumbing: Plumbing, tree: str, entries: Mapping[str, Entry | None]) -> str:
+    """Return a tree like `tree` (or a commit's) but for these files; None means that there is no such file.
+
+    A file takes the place of a folder, and the other way round. Raises GitError where git fails.
+    """
+    repository = plumbing.repository
+    git_dir = make_private_git_dir(repository, repository.private_git_dirs / "merge")
+    index = git_dir / f"index-{os.urandom(8).hex()}"
+    try:
+        extra = {"GIT_INDEX_FILE": str(index)}
+        git = Git.sealed(str(git_dir), objects=str(repository.objects), identity=repository.identity, extra=extra)
+        git.ask("read-tree", tree)
+        return write_entries(git, entries, len(plumbing.main()))
+    finally:
+        index.unlink(missing_ok=True)
+
+
+def write_entries(git: Git, entries: Mapping[str, Entry | None], id_length: int) -> str:
+    """Put these files into the index that `git` works with, None takes one away; return its tree."""
+    nothing = "0" * id_length
+    gone = [f"0 {nothing}\t{path}\0" for path, entry in entries.items() if entry is None]
+    there = [f"{entry[0]} {entry[1]}\t{path}\0" for path, entry in entries.items() if entry is not None]
+    feed = "".join((*gone, *there)).encode("utf-8", "surrogateescape")
+    git.ask("update-index", "--replace", "-z", "--index-info", stdin=feed)
+    return git.ask("write-tree")
+
+
+def store_text(plumbing: Plumbing, text: str) -> str:
+    """Put a file's content into the object store; return its id."""
+    return plumbing.git.ask("hash-object", "-w", "--stdin", stdin=text.encode("utf-8", "surrogateescape"))
+
+
+_ABSENT = "000000"
+
+
+def restore_in_index(git: Git, changes: Sequence[FileChange]) -> str:
+    """Take `changes`, of which there is one at least, back in the index that `git` works with; return its tree."""
+    return write_entries(git, entries_before(changes), len(changes[0].new_oid))
+
+
+def entries_before(changes: Iterable[FileChange]) -> dict[str, Entry | None]:
+    """Return the entries by which a tree loses these changes."""
+    return {c.path: None if c.old_mode == _ABSENT else (c.old_mode, c.old_oid) for c in changes}
+
+
+def with_files_of(plumbing: Plumbing, main: str, commit: str, protection: Protection) -> str:
+    """Return `commit`, or a commit on top of it, in which the protected files are those of `main`."""
+    changes = tuple(c for c in plumbing.diff(main, commit).changes if protection.covers(c.path, c.new_mode))
+    if not changes:
+        return commit
+    tree = tree_with(plumbing, commit, entries_before(changes))
+    return plumbing.commit_tree(tree, (commit,), "Take protected files from main\n")
+
+
+# Between an object's making and its ref a `git gc --prune=now` of the person's deletes it, with what it stands on
+# (law 2). What the ref holds is therefore checked once it is held, and made again where something has gone meanwhile.
+#
+# A pruning that began before the ref was there may still delete what it did not know. While a `git gc` is seen at work
+# the objects are packed as well, which it leaves alone: one that ended before has deleted what it would, and one that
+# begins later sees the ref. (A bare `git prune --expire=now` leaves no sign to see. A pack for each attempt of every
+# run would be too many.)
+
+TRIES_MAX = 20
+_Made = TypeVar("_Made")
+
+
+def make_and_hold(
+    plumbing: Plumbing, ref: str, base: str, make: Callable[[], _Made], commit_of: Callable[[_Made], str | None]
+) -> _Made:
+    """Return what `make` makes, once `ref` holds the commit or tree that `commit_of` names of it, complete.
+
+    What `base` reaches is taken for complete. Nothing is held where there is nothing to hold. Raises GitError where
+    it cannot be made, or is gone each time.
+    """
+    problem: GitError | None = None
+    for _ in range(TRIES_MAX):
+        pruned = problem is not None or plumbing.pruned_now()
+        try:
+            made = make()
+            name = commit_of(made)
+            if name is None:
+                return made
+            plumbing.refs.apply(RefUpdate(ref, name))
+            if pruned or plumbing.pruned_now():
+                plumbing.pack(name, base)
+            missing = plumbing.missing(name, base)
+        except RefLockedError:
+            raise
+        except GitError as error:
+            problem = error
+            continue
+        if not missing:
+            return made
+        problem = GitError(f"objects that noface has just made are gone: {missing}", "Is a `git prune` running?")
+    assert problem is not None  # noqa: S101 - it was tried at least once
+    raise problem
+
+
+def merge_and_hold(plumbing: Plumbing, ref: str, ours: str, theirs: str) -> Merge:
+    """Merge two commits and hold the resulting tree by `ref`; nothing is held where they conflict."""
+    return make_and_hold(plumbing, ref, ours, lambda: plumbing.merge(ours, theirs), lambda merge: merge.tree)
+
+
+_TEXTS_MAX = 20
+_SECONDS_MAX = 60.0
+_UNASKED = frozenset("\n\0")  # git grep takes no pattern that holds one
+
+
+def occurring(plumbing: Plumbing, commit: str, texts: Collection[str]) -> frozenset[str]:
+    """Return those of `texts` that stand in `commit`.
+
+    Of many that are in no file's name only the first twenty are looked for in files; those of several lines, or with
+    a NUL, are looked for in names only. The texts may be secrets: git is given them as its input, since every user of
+    the machine can read command lines. Raises GitError where the commit cannot be read.
+    """
+    if not texts:
+        return frozenset()
+    paths = plumbing.paths(commit)
+    found = {text for text in texts if any(text in path for path in paths)}
+    left = sorted(text for text in set(texts) - found if not _UNASKED & set(text))[:_TEXTS_MAX]
+    if len(left) > 1 and not _in_a_file(plumbing, commit, left):
+        return frozenset(found)  # asked for all at once: most often none of them is there
+    return frozenset(found | {text for text in left if _in_a_file(plumbing, commit, [text])})
+
+
+def _in_a_file(plumbing: Plumbing, commit: str, texts: list[str]) -> bool:
+    """Tell whether one of the texts stands in a file; no, where git takes too long to say."""
+    git = replace(plumbing.git, seconds_max=_SECONDS_MAX)
+    feed = "".join(f"{text}\n" for text in texts).encode("utf-8", "surrogateescape")
+    return git.run("grep", "-q", "-a", "-F", "-f", "-", commit, "--", stdin=feed).code == 0

@@ -1,8 +1,11 @@
-"""The user's repository, as noface found it."""
+"""The user's repository: how it is found, what noface refuses, and what the person's own git reads and runs there."""
 
+import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.errors import UsageError
 from noface.git.command import Git, Identity
 
 
@@ -39,6 +42,275 @@ class Repository:
         """Where noface keeps its state: one per repository, however many worktrees it has."""
         return self.common_dir / "noface"
 
+    @property
+    def private_git_dirs(self) -> Path:
+        """The folder of noface's own git dirs, by name; called "hubs" since the first version."""
+        return self.state_dir / "hubs"
+
     def git(self) -> Git:
         """Return a sealed git on the repository itself."""
         return Git.sealed(str(self.common_dir), identity=self.identity)
+
+
+def discover(start: Path, main: str = "") -> Repository:
+    """Find the repository around `start` and check that noface can work in it.
+
+    Raises UsageError: git missing or too old, no repository, a bare one, no commit, no such main branch, a
+    partial clone, a branch in the way of the scratch branches.
+    """
+    check_version(Git.user("/"))
+    git = Git.user(str(start))
+    shown = git.run(
+        "rev-parse",
+        "--path-format=absolute",
+        "--is-bare-repository",
+        "--show-object-format",
+        "--is-shallow-repository",
+        "--git-common-dir",
+    )
+    if shown.code != 0:
+        raise no_repository(start, shown.stderr)
+    bare, object_format, shallow, common = shown.text.split("\n", 3)
+    if bare == "true":
+        raise UsageError(
+            f"{start} is a bare repository: there are no files for issues and configuration to stand in.",
+            "Clone it (`git clone <this> work`) and run noface in the clone.",
+        )
+    top = git.run("rev-parse", "--path-format=absolute", "--show-toplevel")
+    if top.code != 0:
+        raise UsageError(f"{start} is inside the .git folder.", "Change to the repository's working tree.")
+    root = Path(top.text)
+    check_complete(git)
+    return Repository(
+        root=root,
+        common_dir=Path(common),
+        main=main_ref(git, main),
+        identity=identity(git),
+        object_format=object_format,
+        shallow=shallow == "true",
+        excludes=excludes(git, root, Path(common)),
+        hooks=hooks_in_tree(git, root),
+        any_case=any_case(Path(common)),
+    )
+
+
+GIT_VERSION_MIN = (2, 38)
+_SCRATCH = "refs/heads/noface"
+_INSTALL = "Install git 2.38 or newer and put it on PATH."
+
+
+def check_version(git: Git) -> None:
+    """Raise UsageError where git is missing or older than `merge-tree --write-tree`."""
+    try:
+        said = git.run("version")
+    except Exception as error:  # GitPython has no class for it: its import fails in several ways without a git
+        raise UsageError("git was not found.", _INSTALL) from error
+    if said.code != 0:
+        raise UsageError("git was not found.", _INSTALL)
+    match = re.search(r"(\d+)\.(\d+)", said.text)
+    if match is None or (int(match[1]), int(match[2])) < GIT_VERSION_MIN:
+        raise UsageError(
+            f"{said.text} is too old: noface needs 2.38 (`git merge-tree --write-tree`).", "Install a newer git."
+        )
+
+
+def no_repository(start: Path, stderr: str) -> UsageError:
+    """Return the error for a folder in which git finds no repository it would work with."""
+    if "dubious ownership" in stderr:
+        return UsageError(
+            f"git refuses {start}: it belongs to another user.",
+            f"If you trust it: `git config --global --add safe.directory {start}`.",
+        )
+    if "unknown repository extension" in stderr or "repository version" in stderr:
+        return UsageError(f"This git cannot read the repository: {stderr.strip()}", "Install a newer git.")
+    return UsageError(
+        f"{start} is not in a git repository.", "Change to your project's folder, or make one: `git init`."
+    )
+
+
+def check_complete(git: Git) -> None:
+    """Raise UsageError where objects are missing that git would fetch when needed."""
+    promised = git.run("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
+    if promised.code == 0 and any(not line.endswith(" false") for line in promised.text.splitlines()):
+        raise UsageError(
+            "This is a partial clone: objects are missing, and noface never fetches.",
+            "Make a full clone: `git clone --no-filter <url>`.",
+        )
+
+
+def main_ref(git: Git, wanted: str) -> str:
+    """Return the full ref of main: the branch `wanted`, or the one checked out. Raises UsageError where it is none."""
+    ref = f"refs/heads/{wanted}" if wanted else _checked_out(git)
+    if ref.startswith(f"{_SCRATCH}/"):
+        raise UsageError(
+            f"{ref.removeprefix('refs/heads/')} is one of noface's scratch branches.",
+            "Check out your main branch, or name it: `noface config set project.main NAME`.",
+        )
+    if git.run("show-ref", "--verify", "--quiet", _SCRATCH).code == 0:
+        raise UsageError(
+            "There is a branch called noface, so git cannot make the scratch branches noface/<issue>.",
+            "Rename it: `git branch -m noface NEW-NAME`.",
+        )
+    if git.run("show-ref", "--verify", "--quiet", ref).code == 0:
+        return ref
+    if not wanted:
+        raise UsageError("The repository has no commit yet.", "Commit something first: `git commit`.")
+    heads = git.run("for-each-ref", "--format=%(refname:short)", "refs/heads").text.split()
+    shown = ", ".join(h for h in heads if not h.startswith("noface/"))
+    raise UsageError(
+        f"[project] main = {wanted!r}, but there is no such branch with a commit.",
+        f"Branches here: {shown or 'none'}. Set it with `noface config set project.main NAME`.",
+    )
+
+
+def _checked_out(git: Git) -> str:
+    head = git.run("symbolic-ref", "--quiet", "HEAD")
+    if head.code != 0:
+        raise UsageError(
+            "HEAD is detached, so noface cannot tell which branch is main.",
+            "Name it: `noface config set project.main NAME`.",
+        )
+    return head.text
+
+
+def identity(git: Git) -> Identity:
+    """Return who commits are by: the person, or noface where git would not accept what they are called."""
+    name, email = git.run("config", "--get", "user.name").text, git.run("config", "--get", "user.email").text
+    return Identity(name, email) if re.search(r"\w", name) and email else Identity()
+
+
+def excludes(git: Git, root: Path, common: Path) -> str:
+    """Return the user's own ignore rules that stand outside the tree: an agent's debris is theirs, too.
+
+    As in git, a rule of the repository's overrides one of the person's: the last that matches decides.
+    """
+    told = git.run("config", "--path", "--get", "core.excludesFile").text
+    files = [Path(told or "~/.config/git/ignore").expanduser(), common / "info" / "exclude"]
+    texts = []
+    for file in files:
+        try:
+            texts.append((root / file).read_text("utf-8", "surrogateescape"))
+        except OSError:
+            continue
+    return "\n".join(texts)
+
+
+def hooks_in_tree(git: Git, root: Path) -> str:
+    """Return the folder of the person's hooks, relative to `root`; "" where they lie outside the working tree."""
+    told = git.run("config", "--path", "-z", "--get-all", "core.hooksPath").stdout.decode("utf-8", "surrogateescape")
+    values = [value for value in told.split("\0") if value and value != os.devnull]  # the latter is noface's own
+    if not values:
+        return ""
+    folder = os.path.relpath(os.path.normpath(root / values[-1]), root)
+    return "" if folder.startswith("..") or folder == "." or folder.split("/")[0] == ".git" else folder
+
+
+def any_case(git_dir: Path) -> bool:
+    """Tell whether the file system of `git_dir` takes no notice of letter case."""
+    return (git_dir / "head").exists()
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A working tree's top and the git dir that all its worktrees share."""
+
+    root: Path
+    common_dir: Path
+
+    @property
+    def state_dir(self) -> Path:
+        """Where noface keeps its state."""
+        return self.common_dir / "noface"
+
+
+def locate(start: Path) -> Location:
+    """Return the repository around `start` by looking at files alone; raise UsageError where there is none."""
+    for folder in (start, *start.parents):
+        git_dir = folder / ".git"
+        if git_dir.is_dir():
+            return Location(folder, _common(git_dir))
+        if git_dir.is_file():
+            pointer = git_dir.read_text().removeprefix("gitdir:").strip()
+            return Location(folder, _common((folder / pointer).resolve()))
+    raise UsageError(
+        f"{start} is not in a git repository.", "Change to your project's folder, or make one: `git init`."
+    )
+
+
+def _common(git_dir: Path) -> Path:
+    try:
+        pointer = (git_dir / "commondir").read_text().strip()
+    except OSError:
+        return git_dir
+    return (git_dir / pointer).resolve()
+
+
+_FIELDS = 2
+_NO_COMMANDS = ("branch.", "color.", "http.", "remote.", "submodule.", "url.", "user.")
+_SCRIPT_BYTES_MAX = 64 * 1024
+_HOOKS_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PersonNames:
+    """Paths in the working tree that a person's git reads or runs, and texts of which words may be such paths.
+
+    These are files that their configuration includes, their commands, their hooks. What lands there runs in the
+    person's next git command, and in noface's landing, which writes checked-out files with their configuration.
+    """
+
+    paths: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+def person_names(repository: Repository) -> PersonNames:
+    """Return what the person's configuration and hooks name. What cannot be read names nothing."""
+    root, paths, texts = repository.root, [], []
+    hooks = repository.common_dir / "hooks"
+    listed = Git.user(str(root)).run("config", "--list", "--show-origin", "-z").stdout
+    fields = listed.decode("utf-8", "surrogateescape").split("\0")
+    for origin, setting in zip(fields[::_FIELDS], fields[1::_FIELDS], strict=False):
+        if not origin.startswith("file:"):
+            continue  # a -c of noface's own
+        file = root / origin.removeprefix("file:")
+        key, _, value = setting.partition("\n")
+        paths.append(file)
+        if key == "core.hookspath":
+            hooks = root / Path(value).expanduser()
+        elif key.startswith(("include.", "includeif.")):
+            paths.append(file.parent / Path(value).expanduser())
+        elif not key.startswith(_NO_COMMANDS):
+            texts.append(value.replace(f"{root}/", ""))
+    paths.append(hooks)
+    for hook in _hooks(hooks):
+        paths += [hook] if hook.is_symlink() else []
+        texts.append(_text(hook).replace(f"{root}/", ""))
+    inner = (_inner(root, path, resolved=resolved) for path in paths for resolved in (False, True))
+    return PersonNames(tuple(sorted({path for path in inner if path})), tuple(texts))
+
+
+def _hooks(folder: Path) -> list[Path]:
+    try:
+        return sorted(hook for hook in folder.iterdir() if hook.suffix != ".sample")[:_HOOKS_MAX]
+    except OSError:
+        return []
+
+
+def _text(hook: Path) -> str:
+    try:
+        if not hook.is_file():
+            return ""
+        with hook.open("rb") as file:
+            return file.read(_SCRIPT_BYTES_MAX).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _inner(root: Path, path: Path, *, resolved: bool) -> str:
+    """Return a path relative to the working tree; "" where it lies elsewhere, or in the git dir."""
+    try:
+        full = os.path.realpath(path) if resolved else os.path.normpath(path)
+        name = os.path.relpath(full, os.path.realpath(root) if resolved else root)
+    except (OSError, ValueError):
+        return ""
+    return "" if name == "." or name.split("/")[0] in ("..", ".git") else name

@@ -7,12 +7,10 @@ from noface.core.attempt import Snapshot
 from noface.core.protection import Protection
 from noface.errors import GitError
 from noface.git.command import Git, failed
-from noface.git.look_over import Findings, look_over, shown
-from noface.git.nested import Nested
-from noface.git.plumbing import Plumbing
+from noface.git.plumbing import Plumbing, restore_in_index
 from noface.git.removal import remove
-from noface.git.restore import restored
-from noface.git.slots import Slot, ensure_folder, in_use
+from noface.git.scan_worktree import Findings, Nested, display_path, scan_worktree
+from noface.git.workspace import Slot, ensure_folder, in_use
 
 _NOTES_MAX = 20
 _PLACES_MAX = 5
@@ -84,7 +82,7 @@ def take(
     """
     with in_use(slot) as git:
         notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
-        findings = look_over(
+        findings = scan_worktree(
             slot.path,
             slot.keep,
             file_bytes_max=limits.file_bytes_max,
@@ -103,7 +101,7 @@ def take(
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
         guarded = tuple(c for c in diff.changes if protection.covers(c.path, c.new_mode))
-        candidate_tree = restored(git, guarded) if guarded else tree
+        candidate_tree = restore_in_index(git, guarded) if guarded else tree
     if guarded:
         diff = plumbing.diff(main, candidate_tree)
     commit = plumbing.commit_tree(tree, (start,), message)
@@ -127,16 +125,16 @@ def take(
 
 def forget_index(slot: Slot) -> None:
     """Remove the index of a slot's private git dir, so that the next snapshot makes every object of it anew."""
-    remove(slot.hub / "index")
+    remove(slot.private_git_dir / "index")
 
 
 def _add_safely(slot: Slot, git: Git, findings: Findings, limits: Limits, start: str) -> _Added:
     """Add the files, on a new index where the present one is missing or damaged: the work must not be lost."""
-    if (slot.hub / "index").exists():
+    if (slot.private_git_dir / "index").exists():
         try:
             return _add(git, slot, findings, limits)
         except GitError:
-            remove(slot.hub / "index")
+            remove(slot.private_git_dir / "index")
     git.ask("read-tree", start)
     return _add(git, slot, findings, limits)
 
@@ -144,7 +142,7 @@ def _add_safely(slot: Slot, git: Git, findings: Findings, limits: Limits, start:
 def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
     """Bring the index up to the files.
 
-    What must stay out is named here once more: an agent's own .gitignore overrides the ignore rules of the hub.
+    What must stay out is named here once more: an agent's own .gitignore overrides those of the private git dir.
     """
     kept = (path for path in slot.keep if not _beyond_link(slot.path, path))
     apart = (place for place, _ in findings.apart)
@@ -162,7 +160,7 @@ def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
     if output.code not in (0, 1):
         raise failed(("add", everything), output)
     if output.code == 1:
-        notes += [shown(line) for line in output.stderr.splitlines() if line][:_NOTES_MAX]
+        notes += [display_path(line) for line in output.stderr.splitlines() if line][:_NOTES_MAX]
     return _Added(notes, too_many)
 
 
@@ -179,7 +177,7 @@ def _elsewhere(apart: tuple[tuple[str, Nested], ...], seen: tuple[tuple[str, Nes
     What is ignored is none of them, such as a dependency with its `.git`; but a linked worktree is nobody's dependency.
     """
     places = frozenset(place for place, _ in seen)
-    return tuple(shown(place) for place, kind in apart if place in places or kind is Nested.WORKTREE)
+    return tuple(display_path(place) for place, kind in apart if place in places or kind is Nested.WORKTREE)
 
 
 def _left_out(git: Git, oversized: tuple[str, ...]) -> tuple[str, ...]:

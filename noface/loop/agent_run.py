@@ -14,7 +14,7 @@ from noface.core.masked_records import masked_run
 from noface.core.prices import priced
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import AgentRun, EndedBy
-from noface.git.private_config import with_private_config
+from noface.git.private_git_dir import with_private_config
 from noface.loop.boxes import agent_box, session_environment, wrapping
 from noface.loop.run_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit, RunWatch, at_least
 from noface.loop.workshop import Tell, Workshop

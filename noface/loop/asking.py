@@ -23,10 +23,9 @@ from noface.core.protection import Protection
 from noface.core.structured import Invalid, reminder, validate
 from noface.core.taxonomy import Category
 from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
-from noface.git.refs import RefUpdate
-from noface.git.repo import hold_ref
-from noface.git.restore import with_files_of
-from noface.git.slots import give_git
+from noface.git.plumbing import with_files_of
+from noface.git.refs import RefUpdate, hold_ref
+from noface.git.workspace import give_git
 from noface.loop.agent_run import run_agent
 from noface.loop.boxes import fresh_place
 from noface.loop.lost_usage import lost_usage

@@ -19,13 +19,11 @@ from noface.core.failure import Failure
 from noface.core.masked_records import masked_failure, masked_report, masked_snapshot
 from noface.core.worker_run import AgentRun, EndedBy, WorkerReport
 from noface.gates.secrets import MARK
-from noface.git.held import held
-from noface.git.refs import RefUpdate
+from noface.git.plumbing import make_and_hold, with_files_of
+from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
-from noface.git.repo import hold_ref
-from noface.git.restore import with_files_of
-from noface.git.slots import Slot, give_git
 from noface.git.snapshot import Taken, forget_index, take
+from noface.git.workspace import Slot, give_git
 from noface.loop.agent_run import run_agent
 from noface.loop.boxes import fresh_place
 from noface.loop.examine import Change
@@ -205,7 +203,7 @@ def _held_snapshot(order: AttemptOrder, shop: Workshop, slot: Slot) -> Taken:
         return taken
 
     ref = hold_ref(order.issue.id, str(order.number))
-    return held(shop.plumbing, ref, order.start, snapshot, lambda taken: taken.snapshot.candidate)
+    return make_and_hold(shop.plumbing, ref, order.start, snapshot, lambda taken: taken.snapshot.candidate)
 
 
 def _mend(directory: Path) -> None:
@@ -229,7 +227,7 @@ def _finished(order: AttemptOrder, shop: Workshop, report: AttemptReport) -> Att
         return commit, plumbing.commit_tree(snapshot.candidate_tree, (commit,), message)
 
     ref = hold_ref(order.issue.id, str(order.number))
-    commit, candidate = held(plumbing, ref, order.start, commits, lambda made: made[1])
+    commit, candidate = make_and_hold(plumbing, ref, order.start, commits, lambda made: made[1])
     proof = replace(report.proof, candidate=candidate) if report.proof is not None else None
     finished = replace(report, snapshot=replace(snapshot, commit=commit, candidate=candidate), proof=proof)
     finished = masked_report(finished, shop.masker)

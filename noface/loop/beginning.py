@@ -28,7 +28,7 @@ from noface.core.actions import (
 )
 from noface.core.history import History
 from noface.core.issue import Issue
-from noface.git.repo import scratch_branch
+from noface.git.refs import scratch_branch
 from noface.loop.context import RunContext
 from noface.loop.crew import Crew
 from noface.loop.limits import RunLimits

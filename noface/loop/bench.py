@@ -17,11 +17,10 @@ from noface.core.quoting import some
 from noface.core.taxonomy import FailureKind
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.run import GatePlace, log_name, log_names, run_gate
-from noface.git.private_config import with_private_config
-from noface.git.refs import RefUpdate
+from noface.git.private_git_dir import with_private_config
+from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
-from noface.git.repo import hold_ref
-from noface.git.slots import Slot, give_git, in_use
+from noface.git.workspace import Slot, give_git, in_use
 from noface.loop.boxes import gate_box, wrapping
 from noface.loop.checkouts import gate_variables
 from noface.loop.kept_paths import kept_digest

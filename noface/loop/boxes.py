@@ -14,7 +14,7 @@ from noface.agents.base import SESSION, Place, place_in
 from noface.core.worker_run import ModelSpec
 from noface.gates.inventory import WRITTEN
 from noface.git.removal import remove
-from noface.git.slots import Slot
+from noface.git.workspace import Slot
 from noface.loop.checkouts import all_checkouts, checkouts, environments, home_of, own_home, prefix_of
 from noface.loop.workshop import AGENT_SLOT, Workshop
 from noface.system.environment import Variables, boxed

@@ -14,7 +14,7 @@ from noface.core.canary import broken, sources
 from noface.core.gate import GateKind, GateSpec
 from noface.core.named_files import run_scripts
 from noface.core.proof import gate_key
-from noface.git.edited import edited, stored
+from noface.git.plumbing import store_text, tree_with
 from noface.git.refs import ZERO, RefUpdate
 from noface.loop.bench import Task
 from noface.loop.checkouts import checkouts, environments, home_of
@@ -83,9 +83,9 @@ def _canary(context: RunContext) -> str:
     kept = (*context.settings.protected, *shop.setup.inputs, *run_scripts((*commands, shop.setup.command)))
     found = sources(plumbing.paths(main), kept)
     there = plumbing.entries(main, found)
-    texts = {text: stored(plumbing, text) for text in {broken(path) for path in there}}
+    texts = {text: store_text(plumbing, text) for text in {broken(path) for path in there}}
     entries = {path: (mode, texts[broken(path)]) for path, (mode, _) in there.items() if mode.startswith("100")}
-    return edited(plumbing, main, entries) if entries else ""
+    return tree_with(plumbing, main, entries) if entries else ""
 
 
 def _red(context: RunContext, tree: str, gates: tuple[GateSpec, ...], cancel: Canceller) -> set[GateSpec]:

@@ -34,8 +34,7 @@ from noface.core.shadows import shadowing
 from noface.core.suppressions import one_line, read_by
 from noface.core.tampering import is_code, is_test_file
 from noface.gates.secrets import scan, secret_failure
-from noface.git.blobs import BlobReader
-from noface.git.strict import refused
+from noface.git.objects import BlobReader, refused
 from noface.loop.outside_modules import outside_modules
 from noface.loop.own_files import put
 from noface.loop.reached import reached

@@ -7,8 +7,8 @@ from noface.core.failure import Failure
 from noface.core.gate import GateSpec
 from noface.core.quoting import some
 from noface.core.taxonomy import FailureKind
-from noface.git.held import held
-from noface.git.repo import hold_ref
+from noface.git.plumbing import make_and_hold
+from noface.git.refs import hold_ref
 from noface.loop.gating import Gated, gate_tree
 from noface.loop.messages import attempt_message
 from noface.loop.workshop import Tell, Workshop
@@ -31,7 +31,7 @@ def with_fixes(
     snapshot = report.snapshot
     assert snapshot is not None  # noqa: S101 - gated work has one
     before, message = snapshot.candidate, attempt_message(order, "")
-    commit = held(
+    commit = make_and_hold(
         plumbing,
         hold_ref(order.issue.id, str(order.number)),
         order.start,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from noface.core.fsck_facts import DatabaseFacts, Facts
 from noface.errors import StoreError
-from noface.git.names import slug
 from noface.git.plumbing import Plumbing
+from noface.git.refs import slug
 from noface.git.survey import survey
 from noface.loop.attempt import read_work
 from noface.store.check import database_facts

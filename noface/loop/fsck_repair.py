@@ -4,11 +4,9 @@ from collections.abc import Iterable
 
 from noface.core.fsck_findings import Finding, Repair, RepairKind
 from noface.errors import GitError
-from noface.git.hub import config_text, write_if_new
-from noface.git.land import landing
-from noface.git.ref_locks import remove_own_ref_locks
+from noface.git.landing import landing, remove_own_ref_locks, settle_forgotten
+from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate
-from noface.git.settle import settle_forgotten
 from noface.loop.context import RunContext
 from noface.loop.landing import release_merged
 from noface.loop.recover import recover
@@ -44,8 +42,8 @@ def _carry_out(context: RunContext, asked: Repair) -> None:
             with landing(plumbing):  # so that no git of an earlier landing holds it
                 remove_own_ref_locks(plumbing, asked.oid)
         case RepairKind.REWRITE_HUB:
-            hub = plumbing.repository.state_dir / "hubs" / asked.subject
-            write_if_new(hub / "config", config_text(plumbing.repository))
+            git_dir = plumbing.repository.private_git_dirs / asked.subject
+            write_if_new(git_dir / "config", config_text(plumbing.repository))
 
 
 def _hold(context: RunContext, ref: str, oid: str) -> None:

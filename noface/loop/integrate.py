@@ -8,8 +8,8 @@ from noface.core.gate import GateResult, GateSpec, Proof
 from noface.core.issue import Issue
 from noface.core.proof import all_hard_passed, worst
 from noface.core.taxonomy import FailureKind
-from noface.git.held import held_merge
-from noface.git.repo import hold_ref
+from noface.git.plumbing import merge_and_hold
+from noface.git.refs import hold_ref
 from noface.loop.gating import Known, Task, run_gates
 from noface.loop.judge import conflict, told
 from noface.loop.judges import CutShort, Judges
@@ -41,7 +41,7 @@ def prove(
     commands want it.
     """
     main = shop.plumbing.main()
-    merge = held_merge(shop.plumbing, hold_ref(issue.id, "merge"), main, candidate)
+    merge = merge_and_hold(shop.plumbing, hold_ref(issue.id, "merge"), main, candidate)
     if merge.tree is None:
         return conflict(merge.conflicts)
     hit("merge_built")

@@ -11,8 +11,8 @@ from noface.core.quoting import some
 from noface.core.reported import of_report
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import AgentRun, ReportStatus
-from noface.git.held import held_merge
-from noface.git.repo import hold_ref
+from noface.git.plumbing import merge_and_hold
+from noface.git.refs import hold_ref
 from noface.loop.examine import Change, examine_change, mask_secrets
 from noface.loop.fixes import with_fixes
 from noface.loop.gating import Gated, gate_task, gate_tree
@@ -137,7 +137,7 @@ def _merged(
     assert snapshot is not None  # noqa: S101 - see judge
     if main == order.main:
         return snapshot.candidate_tree, ()
-    merge = held_merge(shop.plumbing, hold_ref(order.issue.id, f"gating-{order.slot}"), main, snapshot.candidate)
+    merge = merge_and_hold(shop.plumbing, hold_ref(order.issue.id, f"gating-{order.slot}"), main, snapshot.candidate)
     return merge.tree, merge.conflicts
 
 

@@ -24,10 +24,8 @@ from noface.core.judges import Part, Touched, lifted, part_of, touched
 from noface.core.judging_sections import with_main_judging
 from noface.core.tampering_words import altered, missing, skipped
 from noface.core.taxonomy import FailureKind
-from noface.git.edited import Entry, edited, stored
-from noface.git.refs import RefUpdate
-from noface.git.repo import hold_ref
-from noface.git.restore import as_before
+from noface.git.plumbing import Entry, entries_before, store_text, tree_with
+from noface.git.refs import RefUpdate, hold_ref
 from noface.loop.bench import Known, Task
 from noface.loop.gating import Gated, gate_task, run_gates
 from noface.loop.reached import reached
@@ -61,15 +59,15 @@ class Judges:
         plumbing, task = self.shop.plumbing, self.task
         changes = plumbing.changes(task.main, task.tree)
         told = touched(changes, self.issue, reached(plumbing, task.main, self.gates).files)
-        hard = {**as_before(told.hard), **self._sections(told), **self._inner_tests(told)}
-        tree = edited(plumbing, task.tree, hard) if hard else task.tree
+        hard = {**entries_before(told.hard), **self._sections(told), **self._inner_tests(told)}
+        tree = tree_with(plumbing, task.tree, hard) if hard else task.tree
         only_tests = not told.config and not told.manifests
         found = self._judged(tree, tuple(hard), only_tests=only_tests) if tree != task.tree else None
         self._own = frozenset(c.path for c in changes if part_of(c.path) is Part.TEST and lifted(c.path, self.issue))
         found = found or self._absent(tree, tuple(hard)) or self._skipped(told)
         if found is None and told.soft and not self._all_by_id():
-            soft = as_before(told.soft)
-            found = self._judged(edited(plumbing, task.tree, {**hard, **soft}), tuple(soft), only_tests=False)
+            soft = entries_before(told.soft)
+            found = self._judged(tree_with(plumbing, task.tree, {**hard, **soft}), tuple(soft), only_tests=False)
         return found
 
     def fewer(self) -> tuple[str, ...] | None:
@@ -205,14 +203,14 @@ class Judges:
                     for mode, oid in ((change.old_mode, change.old_oid), (change.new_mode, change.new_oid))
                 )
                 if change.new_mode == _ABSENT:
-                    found |= as_before((change,))
+                    found |= entries_before((change,))
                     continue
                 as_it_is = with_main_judging(change.path, now, now)
                 judging = with_main_judging(change.path, main, now)
                 if judging is None:
-                    found |= as_before((change,))
+                    found |= entries_before((change,))
                 elif judging != as_it_is:
-                    found[change.path] = (change.new_mode, stored(plumbing, judging))
+                    found[change.path] = (change.new_mode, store_text(plumbing, judging))
         return found
 
     def _inner_tests(self, told: Touched) -> dict[str, Entry | None]:
@@ -224,7 +222,7 @@ class Judges:
                 old, new = (blobs.read(oid, _TEXT_BYTES_MAX) or b"" for oid in (change.old_oid, change.new_oid))
                 text = with_main_tests(change.path, old.decode("utf-8", "replace"), new.decode("utf-8", "replace"))
                 if text is not None:
-                    found[change.path] = (change.new_mode, stored(plumbing, text))
+                    found[change.path] = (change.new_mode, store_text(plumbing, text))
         return found
 
 

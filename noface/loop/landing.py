@@ -16,10 +16,10 @@ from noface.core.masked_records import masked_issue
 from noface.core.scratch import needed_until_landed
 from noface.core.taxonomy import IssueStatus
 from noface.errors import RefLockedError
-from noface.git.held import held
-from noface.git.land import Held, Landed, Moved, advance
-from noface.git.refs import ZERO, RefUpdate
-from noface.git.repo import hold_ref
+from noface.git.landing import advance
+from noface.git.plumbing import make_and_hold
+from noface.git.refs import ZERO, RefUpdate, hold_ref
+from noface.git.repair_interrupted import Held, Landed, Moved
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
 from noface.loop.integrate import Proven, prove
@@ -101,7 +101,7 @@ class MergeQueue:
         return self._job is not None or any(entry.worth_waiting(now) for entry in self._entries)
 
     @property
-    def held(self) -> tuple[Entry, ...]:
+    def make_and_hold(self) -> tuple[Entry, ...]:
         """The entries that wait for a person to move something out of the way."""
         return tuple(entry for entry in self._entries if entry.held)
 
@@ -187,7 +187,7 @@ class MergeQueue:
         parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
         named = masked_issue(entry.issue, self._context.shop.masker)
         message = landing_message(named, entry.number)
-        commit = held(
+        commit = make_and_hold(
             plumbing,
             hold_ref(entry.issue.id, "landing"),
             proof.main,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from noface.git.removal import remove_below
-from noface.git.slots import Slot, in_use
+from noface.git.workspace import Slot, in_use
 
 Files = Mapping[str, tuple[int, ...]]
 """What was in a slot, but for its `.git` and the kept paths, by path relative to it."""

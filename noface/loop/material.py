@@ -8,7 +8,7 @@ from noface.core.failure import PriorFailure
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue
 from noface.core.prompt_data import FileExcerpt, Told
-from noface.git.repo import slug
+from noface.git.refs import slug
 from noface.loop.context import RunContext
 from noface.system.files import read_regular
 

@@ -11,11 +11,8 @@ from noface.core.best import best_attempt
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue, IssueState
 from noface.core.worker_run import ModelSpec
-from noface.git.held import held
-from noface.git.plumbing import Plumbing
-from noface.git.refs import RefUpdate
-from noface.git.repo import hold_ref, slug
-from noface.git.restore import with_files_of
+from noface.git.plumbing import Plumbing, make_and_hold, with_files_of
+from noface.git.refs import RefUpdate, hold_ref, slug
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
 from noface.loop.learning import lessons_for
@@ -118,7 +115,7 @@ def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: 
         return commit
     message = f"Merge main into {what} of issue {issue.id}\n"
     merge = partial(_merged, plumbing, main, commit, message)
-    return held(plumbing, hold_ref(issue.id, "start"), main, merge, lambda merged: merged)
+    return make_and_hold(plumbing, hold_ref(issue.id, "start"), main, merge, lambda merged: merged)
 
 
 def _merged(plumbing: Plumbing, main: str, candidate: str, message: str) -> str | None:

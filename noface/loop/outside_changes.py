@@ -1,7 +1,7 @@
 """Says once what somebody else than noface changed in the repository while attempts were at work."""
 
 from noface.core.attempt import AttemptOrder
-from noface.git.outside import Outside, differences, look_outside, main_moved
+from noface.git.survey import Outside, differences, look_outside, main_moved
 from noface.loop.context import RunContext
 
 _SHORT = 12

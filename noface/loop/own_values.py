@@ -5,7 +5,7 @@ A variable such as SONAR_PROJECT_KEY may have the name of a folder as its value.
 
 from noface.core.attempt import Snapshot
 from noface.core.masked_records import named_anew
-from noface.git.occurs import occurring
+from noface.git.plumbing import occurring
 from noface.loop.workshop import Workshop
 
 

@@ -10,7 +10,7 @@ from noface.core.issue import Issue
 from noface.core.masked_records import masked_issue
 from noface.core.policy import next_action
 from noface.core.taxonomy import FailureKind, IssueStatus
-from noface.git.repo import scratch_branch
+from noface.git.refs import scratch_branch
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
 from noface.loop.landing import Entry, MergeQueue

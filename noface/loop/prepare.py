@@ -12,9 +12,9 @@ from noface.core.patterns import matches_any
 from noface.core.protection import always_protected
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
-from noface.git.private_config import with_private_config
+from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove, remove_below
-from noface.git.slots import Slot, checkout, give_git
+from noface.git.workspace import Slot, checkout, give_git
 from noface.loop.boxes import gate_box, wrapping
 from noface.loop.checkouts import gate_variables
 from noface.loop.kept_paths import kept_digest
@@ -185,12 +185,12 @@ def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failur
 
 
 def _set_up_once(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
-    log = slot.hub / "setup.log"
+    log = slot.private_git_dir / "setup.log"
     log.unlink(missing_ok=True)
     outside = gate_variables(shop, shop.setup.env_pass, token)
     box, env = gate_box(shop, slot, outside, setup=True) if shop.setup.boxed else (None, outside)
     if box is None:
-        env = with_private_config(env, slot.hub, shop.plumbing.repository.identity, slot.path)
+        env = with_private_config(env, slot.private_git_dir, shop.plumbing.repository.identity, slot.path)
     ended = shop.launcher.run(
         Command(
             argv=("bash", "-c", shop.setup.command),

@@ -11,8 +11,8 @@ from noface.core.patterns import matches_any
 from noface.core.protection import Protection, always_protected, protection_of
 from noface.core.tampering import is_test_file
 from noface.core.tree_links import Tree
-from noface.git.person_names import person_names
 from noface.git.plumbing import Plumbing
+from noface.git.repository import person_names
 from noface.loop.context import RunContext
 
 _LINK = "120000"

@@ -9,10 +9,9 @@ from noface.core.masked_records import masked_snapshot
 from noface.core.taxonomy import INTERRUPTED, IssueStatus
 from noface.core.worker_run import ModelSpec, Usage
 from noface.errors import GitError
-from noface.git.land import Held, Landed, Moved
-from noface.git.refs import RefUpdate
-from noface.git.repo import hold_ref
-from noface.git.settle import settle
+from noface.git.landing import settle
+from noface.git.refs import RefUpdate, hold_ref
+from noface.git.repair_interrupted import Held, Landed, Moved
 from noface.git.snapshot import take
 from noface.loop.asking import question_usage
 from noface.loop.attempt import read_work

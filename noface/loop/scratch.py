@@ -9,8 +9,7 @@ from noface.core.masked_records import masked_issue
 from noface.core.scratch import LEFT, PERSON, Scratch, Taken
 from noface.core.taxonomy import FailureKind
 from noface.errors import GitError
-from noface.git.refs import ZERO, RefUpdate
-from noface.git.repo import hold_ref, scratch_branch
+from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
 from noface.git.worktrees import holding
 from noface.loop.context import RunContext
 

@@ -11,9 +11,8 @@ from noface.core.failure import Failure
 from noface.core.masking import Masker
 from noface.core.taxonomy import FailureKind
 from noface.gates.secrets import Secret, secret_failure
-from noface.git.blobs import BlobReader
-from noface.git.occurs import occurring
-from noface.git.plumbing import Plumbing
+from noface.git.objects import BlobReader
+from noface.git.plumbing import Plumbing, occurring
 
 _ABSENT = "000000"
 _GITLINK = "160000"

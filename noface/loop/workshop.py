@@ -16,9 +16,9 @@ from noface.core.masking import Masker
 from noface.core.named_files import called_programs
 from noface.core.proof import gate_key
 from noface.core.worker_run import Usage
-from noface.git.repo import Plumbing
-from noface.git.slots import Slot, open_slot
+from noface.git.plumbing import Plumbing
 from noface.git.snapshot import Limits
+from noface.git.workspace import Slot, open_slot
 from noface.loop.seen import Seen
 from noface.system.clock import Clock
 from noface.system.environment import passed_digest

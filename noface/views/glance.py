@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from noface.git.locate import locate
+from noface.git.repository import locate
 
 Rows = Callable[..., list[sqlite3.Row]]
 """Answers a query with its values: `Database.rows`, or the same of a glance."""

@@ -6,7 +6,7 @@ The page of proposals is TOML: what explains them stands in comments.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from noface.config.hint_entry import hint_toml
+from noface.config.edit import hint_toml
 from noface.core.attempt import PastAttempt
 from noface.core.hint_mining import PastFailure, Proposal
 from noface.core.hints import HintRule, MatchExplained, Search, holds, slow_warning

@@ -26,7 +26,7 @@ class Slot:
 
     def __init__(self, repo: Path, folder: Path, name: str) -> None:
         self.path = folder / name
-        hub = folder / f"{name}.hub"
+        hub = folder / f"{name}.private_git_dir"
         self.path.mkdir(parents=True)
         (hub / "refs").mkdir(parents=True)
         (hub / "HEAD").write_text("ref: refs/heads/none\n")

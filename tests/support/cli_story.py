@@ -14,7 +14,7 @@ from noface.core.issue import Issue
 from noface.core.parts import with_parts
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
-from noface.git.repo import scratch_branch, slug
+from noface.git.refs import scratch_branch, slug
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions

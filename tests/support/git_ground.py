@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.core.protection import Protection
-from noface.git.repo import Plumbing, discover
-from noface.git.slots import checkout, give_git, open_slot
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
 from noface.git.snapshot import Limits, take
+from noface.git.workspace import checkout, give_git, open_slot
 
 LIMITS = Limits(file_bytes_max=1_000_000, files_max=20_000)
 ENV = {

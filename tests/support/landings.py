@@ -4,8 +4,9 @@ import shutil
 import subprocess
 import sys
 
-from noface.git.land import advance
-from noface.git.repo import Plumbing, discover
+from noface.git.landing import advance
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
 
 from .git_ground import ENV, a_bench
 from .processes import wait_for
@@ -41,8 +42,9 @@ def left(path):
 LAND = """
 import sys
 from pathlib import Path
-from noface.git.land import advance
-from noface.git.repo import Plumbing, discover
+from noface.git.landing import advance
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
 plumbing = Plumbing(discover(Path(sys.argv[1]), "main"))
 sys.stdin.readline()
 print(type(advance(plumbing, sys.argv[2], sys.argv[3], "landing")).__name__)

@@ -1,6 +1,6 @@
 """Workspaces: a folder outside the repository, and beside it a private git dir that no agent can write (law 4).
 
-The private git dir ("hub") holds index and configuration; objects go straight into the repository. An agent's
+The private git dir holds index and configuration; objects go straight into the repository. An agent's
 slot also gets a throw-away `.git` of its own, so that `git diff` and `git log` work there; nothing in it is ever
 read by noface's git.
 """
@@ -14,13 +14,11 @@ from pathlib import Path
 
 from noface.errors import GitError
 from noface.git.command import Git
-from noface.git.guard import alone
-from noface.git.hub import config_text, copy_shallow, make_hub, write_if_new
-from noface.git.look_over import clear_hazards
-from noface.git.names import scratch_branch
-from noface.git.private_config import quoted
+from noface.git.private_git_dir import config_text, copy_shallow, make_private_git_dir, quoted, write_if_new
+from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
+from noface.git.scan_worktree import clear_hazards
 
 _GITLINK_MODE = (0o160000).to_bytes(4, "big")  # as it stands in the index
 _AGENT_DEBRIS = ".aider*\n"
@@ -28,18 +26,18 @@ _AGENT_DEBRIS = ".aider*\n"
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One workspace: `path` is the folder, `hub` its private git dir, `keep` what survives cleaning."""
+    """One workspace: `path` is the folder, `private_git_dir` noface's own, `keep` what survives cleaning."""
 
     repository: Repository
     name: str
     path: Path
-    hub: Path
+    private_git_dir: Path
     keep: tuple[str, ...] = ()
 
     def git(self) -> Git:
         """Return the sealed git of this slot."""
         return Git.sealed(
-            str(self.hub),
+            str(self.private_git_dir),
             work_tree=str(self.path),
             objects=str(self.repository.objects),
             identity=self.repository.identity,
@@ -48,25 +46,25 @@ class Slot:
     @property
     def setup_stamp(self) -> Path:
         """The file that remembers for which inputs `[project] setup` ran here."""
-        return self.hub / "setup-stamp"
+        return self.private_git_dir / "setup-stamp"
 
     @property
     def kept_stamp(self) -> Path:
         """The file that remembers what `[project] setup` left in the kept paths of a gate slot."""
-        return self.hub / "kept-stamp"
+        return self.private_git_dir / "kept-stamp"
 
 
 def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, ...]) -> Slot:
-    """Make the slot's hub, or bring it up to date; hub and folder survive between attempts."""
-    slot = Slot(repository, name, folder / name, repository.state_dir / "hubs" / name, keep)
+    """Make the slot's private git dir, or bring it up to date; it and the folder survive between attempts."""
+    slot = Slot(repository, name, folder / name, repository.private_git_dirs / name, keep)
     folder.mkdir(parents=True, exist_ok=True)
-    _renew_hub(slot)
+    _renew_git_dir(slot)
     return slot
 
 
-def _renew_hub(slot: Slot) -> None:
+def _renew_git_dir(slot: Slot) -> None:
     kept = "".join(f"{line}\n" for line in _kept(slot.keep))
-    make_hub(slot.repository, slot.hub, slot.repository.excludes + "\n" + _AGENT_DEBRIS + kept)
+    make_private_git_dir(slot.repository, slot.private_git_dir, slot.repository.excludes + "\n" + _AGENT_DEBRIS + kept)
 
 
 @contextmanager
@@ -76,9 +74,9 @@ def in_use(slot: Slot) -> Iterator[Git]:
     Only the holder of the repository's lock comes here, so a leftover lock of the index is nobody's. Raises
     GitError where such a git does not end.
     """
-    _renew_hub(slot)  # a worker may have written there since
-    with alone(slot.hub / "guard") as descriptor:
-        (slot.hub / "index.lock").unlink(missing_ok=True)
+    _renew_git_dir(slot)  # a worker may have written there since
+    with exclusive_lock(slot.private_git_dir / "guard") as descriptor:
+        (slot.private_git_dir / "index.lock").unlink(missing_ok=True)
         yield replace(slot.git(), inherit=(descriptor,))
 
 
@@ -119,15 +117,15 @@ def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     write_if_new(git_dir / branch, f"{commit}\n")
     write_if_new(git_dir / "config", config)
     write_if_new(git_dir / "objects" / "info" / "alternates", f"{slot.repository.objects}\n")
-    shutil.copytree(slot.hub / "info", git_dir / "info")
-    shutil.copyfile(slot.hub / "index", git_dir / "index")
+    shutil.copytree(slot.private_git_dir / "info", git_dir / "info")
+    shutil.copyfile(slot.private_git_dir / "index", git_dir / "index")
     copy_shallow(slot.repository, git_dir)
 
 
 def discard(slot: Slot) -> None:
-    """Remove the folder and the hub. The caller has made sure that nothing in them is needed."""
+    """Remove the folder and the private git dir. The caller has made sure that nothing in them is needed."""
     remove(slot.path)
-    remove(slot.hub)
+    remove(slot.private_git_dir)
 
 
 def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
@@ -155,7 +153,7 @@ def _refuse_mounts(slot: Slot) -> None:
 def _empty_submodules(slot: Slot, git: Git) -> None:
     """Remove what was put into submodules' folders: git takes it for theirs, so `clean` would leave it."""
     try:
-        if _GITLINK_MODE not in (slot.hub / "index").read_bytes():
+        if _GITLINK_MODE not in (slot.private_git_dir / "index").read_bytes():
             return
     except OSError:
         return
@@ -169,7 +167,7 @@ def _empty(slot: Slot) -> None:
     remove(slot.path)
     slot.path.mkdir(parents=True)
     for name in ("index", "index.lock", "setup-stamp", "kept-stamp"):
-        remove(slot.hub / name)
+        remove(slot.private_git_dir / name)
 
 
 def _kept(keep: tuple[str, ...]) -> tuple[str, ...]:

@@ -18,11 +18,10 @@ import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError
 from noface.git.command import Git, failed
-from noface.git.content import Contents
 from noface.git.plumbing import Plumbing
 from noface.git.removal import unlink_below
 from noface.git.worktrees import Worktree, user_git
@@ -137,10 +136,10 @@ def index_is_at(move: Move, commit: str) -> bool:
 def local_changes(git: Git, changes: Mapping[str, str]) -> tuple[str, ...]:
     """Return those paths of `changes` that a person has changed or staged, or has put a file of theirs at."""
     added = (path for path, letter in changes.items() if letter == "A" and _stands(Path(git.cwd), path))
-    return tuple(sorted({*edited(git, changes), *added}))
+    return tuple(sorted({*tracked_edits(git, changes), *added}))
 
 
-def edited(git: Git, changes: Mapping[str, str]) -> tuple[str, ...]:
+def tracked_edits(git: Git, changes: Mapping[str, str]) -> tuple[str, ...]:
     """Return those paths of `changes` that git knows here and a person has changed or staged."""
     few = sum(len(path) + 20 for path in changes) <= _PATHSPEC_BYTES_MAX
     asked = ("--", *(f":(top,literal){path}" for path in changes)) if few else ()
@@ -245,3 +244,46 @@ def _forget_copy(index: Path) -> None:
 
 def _split(output: bytes) -> list[str]:
     return [part for part in output.decode("utf-8", "surrogateescape").split("\0") if part]
+
+
+class Contents:
+    """What `commits` hold at the paths of `changes`, as it stands in the person's files (line endings, filters).
+
+    It tells whether a file in a checkout can be explained by a move between the two that was cut off.
+    """
+
+    def __init__(self, git: Git, top: Path, commits: tuple[str, str], changes: Mapping[str, str]) -> None:
+        self._git = git
+        self._top = top
+        self._commits = commits
+        self._changes = changes
+
+    def explain(self, path: str) -> bool:
+        """Tell whether the file is as one of the commits has it, a beginning of that, or absent."""
+        for parent in reversed(PurePosixPath(path).parents[:-1]):
+            kind = self._kind(str(parent))
+            if kind is None or (kind != stat.S_IFDIR and str(parent) in self._changes):
+                return True  # absent: so is the file, or what is in its folder's place is itself part of the move
+            if kind != stat.S_IFDIR:
+                return False
+        kind = self._kind(path)
+        if kind is None:
+            return True
+        if kind == stat.S_IFDIR:
+            return any(PurePosixPath(path) in PurePosixPath(other).parents for other in self._changes)
+        if kind not in (stat.S_IFREG, stat.S_IFLNK):
+            return False
+        file = self._top / path
+        found = os.fsencode(file.readlink()) if kind == stat.S_IFLNK else file.read_bytes()
+        held = (self._held(commit, path) for commit in self._commits)
+        return any(content is not None and content.startswith(found) for content in held)
+
+    def _kind(self, path: str) -> int | None:
+        try:
+            return stat.S_IFMT((self._top / path).lstat().st_mode)
+        except OSError:
+            return None
+
+    def _held(self, commit: str, path: str) -> bytes | None:
+        output = self._git.run("cat-file", "--filters", f"{commit}:{path}")
+        return output.stdout if output.code == 0 else None

@@ -2,31 +2,47 @@
 
 The index and the ref at its old value are locked, then HEAD is looked at again, then the files move, then the ref.
 `merge --ff-only` would be no compare-and-swap, and a bare `update-ref` would leave every change showing as reversed
-(docs/facts.md, "Moving a branch that is checked out").
+(docs/facts.md, "Moving a branch that is checked out"). `settle` finishes or undoes a landing that was cut off between
+its intent and its record (law 7).
 """
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from noface.errors import GitError
-from noface.git.command import Git
-from noface.git.forward import Move, carry_out, edited, lock, lock_of, take_back, unlock
-from noface.git.guard import alone
-from noface.git.mend import PATHS_SHOWN_MAX, make_move, mend
-from noface.git.obstacles import Obstacles
-from noface.git.outcome import Held, Landed, Moved, Result
+from noface.errors import GitError, RefLockedError
+from noface.git.command import Git, end_process
+from noface.git.fast_forward import (
+    Move,
+    carry_out,
+    cut_off,
+    index_is_new,
+    local_changes,
+    lock,
+    lock_of,
+    take_back,
+    tracked_edits,
+    unlock,
+)
 from noface.git.plumbing import Plumbing
-from noface.git.process import end
-from noface.git.ref_locks import remove_own_ref_locks
-from noface.git.refs import lock_advice, lock_in_the_way
-from noface.git.switched import bring_along, bring_along_soon, remember
-from noface.git.worktrees import Worktree, checked_out, holding
+from noface.git.refs import RefUpdate, exclusive_lock, lock_advice, lock_in_the_way
+from noface.git.repair_interrupted import (
+    PATHS_SHOWN_MAX,
+    Held,
+    Landed,
+    Moved,
+    Result,
+    bring_along,
+    bring_along_soon,
+    make_move,
+    remember,
+    repair_interrupted,
+)
+from noface.git.worktrees import Obstacles, Worktree, checked_out, holding, worktrees
 from noface.system.failpoints import hit
-
-__all__ = ["Held", "Landed", "Moved", "Result", "advance", "advance_alone", "landing"]
 
 PASSING_SECONDS_MAX = 1.5
 """How long a landing waits for another git's lock before the loop goes on with other work and tries again later."""
@@ -50,7 +66,7 @@ def landing(plumbing: Plumbing) -> Iterator[int]:
     """Wait until no git process of an earlier landing runs any more, and keep others waiting."""
     state = plumbing.repository.state_dir
     state.mkdir(parents=True, exist_ok=True)
-    with alone(state / "landing.guard") as descriptor:
+    with exclusive_lock(state / "landing.guard") as descriptor:
         yield descriptor
 
 
@@ -82,7 +98,7 @@ def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int)
     busy = tree.under_way()
     if busy is not None:
         return Held(f"{busy} is under way in {tree.path}: finish or abort it")
-    held = mend(plumbing, tree, descriptor)
+    held = repair_interrupted(plumbing, tree, descriptor)
     if held is not None:
         return held
     if lock_of(tree).exists():
@@ -91,7 +107,7 @@ def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int)
         return _outcome(plumbing, old, new, f"{tree.path} is switching branches")
     move = make_move(plumbing, tree, old, new, descriptor)
     try:
-        changed = edited(move.git(), move.changes)
+        changed = tracked_edits(move.git(), move.changes)
     except GitError as error:
         return Held(f"git cannot tell what was changed in {tree.path}: {error}")
     if changed:
@@ -206,7 +222,7 @@ def _prepared(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int
         _say(process, "prepare")
         yield process
     finally:
-        end(process)
+        end_process(process)
         if process.proc.returncode < 0:
             remove_own_ref_locks(plumbing, new)
 
@@ -219,3 +235,73 @@ def _say(process: Any, word: str) -> None:
         raise _RefRefusedError(str(error)) from error
     if process.stdout.readline().strip() != f"{word}: ok".encode():
         raise _RefRefusedError(process.stderr.read().decode("utf-8", "replace").strip())
+
+
+def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
+    """Bring an intended move of main from `old` to `new` to an end; harmless to repeat.
+
+    Raises UsageError where main is gone, GitError where git cannot be used.
+    """
+    with landing(plumbing) as descriptor:
+        cut = [tree for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree) is not None]
+        remove_own_ref_locks(plumbing, new, ours=bool(cut))
+        for tree in cut:
+            held = repair_interrupted(plumbing, tree, descriptor)
+            if held is not None:
+                return held
+        bring_along(plumbing, descriptor)
+        main = plumbing.main()
+        if plumbing.is_ancestor(new, main):
+            return Landed(new)
+        if main != old:
+            return Moved(main)
+        if _files_are_new(plumbing, old, new, descriptor):
+            try:
+                plumbing.refs.apply(RefUpdate(plumbing.repository.main, new, old))
+            except RefLockedError as error:
+                return Held(f"main could not be moved: a lock is in the way: {error.hint}", passing="lock")
+            return Landed(new)
+        return advance_alone(plumbing, old, new, note, descriptor)
+
+
+def settle_forgotten(plumbing: Plumbing) -> tuple[Held, ...]:
+    """Bring moves of files to an end that were cut off and that no record tells of; return what is in the way."""
+    with landing(plumbing) as descriptor:
+        cut = [tree for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree) is not None]
+        held = tuple(held for tree in cut if (held := repair_interrupted(plumbing, tree, descriptor)) is not None)
+        bring_along(plumbing, descriptor)
+        return held
+
+
+def _files_are_new(plumbing: Plumbing, old: str, new: str, descriptor: int) -> bool:
+    """Tell whether index and files are the new ones already, and only our lock is gone: a person removed it."""
+    trees = holding(plumbing.repository, plumbing.repository.main)
+    if len(trees) != 1 or not trees[0].reachable or trees[0].under_way() is not None:
+        return False
+    move = make_move(plumbing, trees[0], old, new, descriptor)
+    if not local_changes(move.git(), move.changes) or not index_is_new(move):
+        return False
+    unstaged = move.git().ask("diff-files", "--name-only", "-z", "--no-renames")
+    return not set(unstaged.split("\0")) & set(move.changes)
+
+
+_EMPTY_LOCK_SECONDS_MIN = 60.0
+
+
+def remove_own_ref_locks(plumbing: Plumbing, new: str, *, ours: bool = False) -> None:
+    """Remove the locks of main and HEAD where they are those our killed update-ref left.
+
+    Main's holds the new commit's id then, and HEAD's, which it takes for the reflog, is empty; `ours` says that the
+    index's is there, which comes before them. After a power loss both may be empty; a lock that stays so is no
+    running command's. The caller knows that no update-ref of noface's runs.
+    """
+    common = plumbing.repository.common_dir
+    for file in (Path(f"{common / plumbing.repository.main}.lock"), common / "HEAD.lock"):
+        try:
+            content = file.read_text("utf-8", "replace").strip()
+            stale = time.time() - file.stat().st_mtime > _EMPTY_LOCK_SECONDS_MIN
+        except OSError:
+            continue  # there is none
+        if content == new or (not content and (stale or (ours and file.name == "HEAD.lock"))):
+            file.unlink(missing_ok=True)
+            ours = True

@@ -2,7 +2,7 @@
 
 A FIFO named `.gitignore` hangs `git add`, one named `.git/HEAD` every walk through the files, a 3 GB sparse file
 takes 20 seconds, a nested repository turns its files into a link to nowhere. What would do so is taken out of git's
-way here, and told.
+way here, and reported.
 
 Repositories and linked worktrees inside a workspace are other places: agents copy the checkout, work in the copy, and
 leave it. Where such a folder holds nothing that was there when the attempt began, it stays as it is and is left out.
@@ -10,13 +10,45 @@ leave it. Where such a folder holds nothing that was there when the attempt bega
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
-from noface.git.nested import Nested, nested_by
 from noface.git.removal import mount_points, remove_below
+from noface.system.files import read_regular
+
+_POINTER = b"gitdir:"
+_POINTER_BYTES_MAX = 8192
+_TO_WORKTREE = re.compile(rb"/worktrees/[^/\n]+/?\s*$")
+
+
+class Nested(StrEnum):
+    """What a folder with a `.git` is. NONE: git takes it for an ordinary folder, as tests have for a project's root."""
+
+    NONE = "none"
+    REPOSITORY = "repository"
+    WORKTREE = "worktree"
+
+
+def nested_by(git: Path) -> Nested:
+    """Return what the entry `git`, which is called `.git`, makes of the folder it is in; nothing is run in it."""
+    try:
+        status = git.lstat()
+        if stat.S_ISDIR(status.st_mode):
+            with os.scandir(git) as entries:
+                return Nested.NONE if next(entries, None) is None else Nested.REPOSITORY
+    except OSError:
+        return Nested.REPOSITORY  # it cannot be looked into: git may be able to
+    if stat.S_ISLNK(status.st_mode):
+        return Nested.REPOSITORY
+    text = read_regular(git, _POINTER_BYTES_MAX)
+    if text is None or not text.startswith(_POINTER):
+        return Nested.NONE
+    return Nested.WORKTREE if _TO_WORKTREE.search(text) else Nested.REPOSITORY
+
 
 FOLDER_BYTES_MAX = 3800  # of a path: Linux opens 4096, of which 255 may be a file's name
 _READ_WHOLE_BY_GIT = (".gitignore", ".gitattributes")
@@ -38,7 +70,7 @@ class Findings:
     apart: tuple[tuple[str, Nested], ...] = ()
 
 
-def look_over(
+def scan_worktree(
     folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, files_max: int, tracked: Callable[[str], bool]
 ) -> Findings:
     """Remove special files from `folder`, and find the files that are too big and the folders that stand apart.
@@ -66,7 +98,9 @@ def look_over(
                 _defuse(folder, relative)
             elif relative != ".git":
                 remove_below(folder, relative)
-                notes.append(f"{shown(relative)}: a nested git repository's .git was removed; its files were kept")
+                notes.append(
+                    f"{display_path(relative)}: a nested git repository's .git was removed; its files were kept"
+                )
         elif stat.S_ISREG(status.st_mode):
             too_big = status.st_size > file_bytes_max
             if too_big and entry.name in _READ_WHOLE_BY_GIT:
@@ -79,9 +113,9 @@ def look_over(
             within.update((relative,) if left_out else ())
         elif not stat.S_ISLNK(status.st_mode):
             remove_below(folder, relative)
-            notes.append(f"{shown(relative)}: a FIFO, socket or device was removed")
+            notes.append(f"{display_path(relative)}: a FIFO, socket or device was removed")
     mounted = mount_points(folder)
-    notes += [f"{shown(place)}: something is mounted there; it was left out" for place in mounted]
+    notes += [f"{display_path(place)}: something is mounted there; it was left out" for place in mounted]
     return Findings(tuple(oversized), tuple(notes), files, files > files_max, mounted, tuple(apart.items()))
 
 
@@ -99,7 +133,7 @@ def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:
         raise OSError(errno.EACCES, unread[0], str(folder))
 
 
-def shown(path: str) -> str:
+def display_path(path: str) -> str:
     """Return a path, or what git says of one, as text that can be stored and printed."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
@@ -127,7 +161,7 @@ def _walk(
                 continue
             if is_folder and len(os.fsencode(entry.path)) > FOLDER_BYTES_MAX:
                 remove_below(folder, relative)
-                cut.append(f"{shown(relative[:60])}…: folders too deep for programs to open were removed")
+                cut.append(f"{display_path(relative[:60])}…: folders too deep for programs to open were removed")
                 continue
             yield entry, relative
             if is_folder and not _is_git(entry):
@@ -141,7 +175,7 @@ def _entries(path: str, prefix: str, unread: list[str]) -> list[os.DirEntry[str]
         with os.scandir(path) as found:
             return sorted(found, key=lambda entry: not _is_git(entry))  # it decides about the others
     except OSError as error:
-        unread.append(f"{shown(prefix[:60])}…: {error.strerror}; what is in it was left out")
+        unread.append(f"{display_path(prefix[:60])}…: {error.strerror}; what is in it was left out")
         return []
 
 

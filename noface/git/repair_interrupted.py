@@ -1,13 +1,4 @@
-"""Brings checkouts along whose HEAD came to main, or left it, while a landing moved main (law 3).
-
-`git switch` reads the branch's commit first, then writes files and index under the index's lock, and HEAD only when
-that lock is gone again. A landing that looks at HEAD in between sees main checked out where it is about to be left, or
-nowhere; afterwards the index is at the other end of the landing than HEAD, and shows the whole of it as staged. No
-lock of git's spans the three steps. So each landing is remembered for a while, and those who come next look again.
-
-Whose such a state is, two times tell: in a switch HEAD is written last. Where the index was written after HEAD, it may
-be what a person has staged, and stays.
-"""
+"""Brings half-moved files to an end: what a kill left, and what a switch of branches missed (laws 3 and 7)."""
 
 import os
 import time
@@ -18,11 +9,102 @@ from pathlib import Path
 
 from noface.errors import GitError
 from noface.git.command import failed
-from noface.git.forward import Move, carry_out, index_is_at, lock, lock_of, unlock
-from noface.git.mend import make_move
+from noface.git.fast_forward import Move, carry_out, cut_off, index_is_at, index_is_new, lock, lock_of, put_back, unlock
 from noface.git.plumbing import Plumbing
+from noface.git.refs import RefUpdate
 from noface.git.worktrees import Worktree, checked_out, worktrees
 from noface.system.files import read_regular
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """Main is at the new commit."""
+
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Main is no longer where it was; it stands at `commit` now. The merge must be made and proven again."""
+
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Something of the person's is in the way: `reason` says what, `paths` which files.
+
+    `passing` names what goes by itself as a rule, and soon: another git's lock, a switch of branches.
+    """
+
+    reason: str
+    paths: tuple[str, ...] = ()
+    passing: str = ""
+
+
+Result = Landed | Moved | Held
+
+
+PATHS_SHOWN_MAX = 20
+_GITLINK = "160000"
+
+
+def make_move(plumbing: Plumbing, tree: Worktree, old: str, new: str, descriptor: int) -> Move:
+    """Return the move of a working tree's files from `old` to `new`."""
+    args = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
+    output = plumbing.git.run("diff-tree", *args)
+    if output.code != 0:
+        raise failed(("diff-tree", old, new), output)
+    fields = output.stdout.decode("utf-8", "surrogateescape").split("\0")
+    changes, links, unlinked = {}, set(), set()
+    for meta, path in zip(fields[::2], fields[1::2], strict=False):
+        old_mode, new_mode, _, _, letter = meta.lstrip(":").split(" ")
+        changes[path] = letter[0]
+        if _GITLINK in (old_mode, new_mode):
+            links.add(path)
+        if old_mode == _GITLINK and letter[0] == "T":
+            unlinked.add(path)
+    index = plumbing.repository.state_dir / "landing-index"
+    return Move(plumbing, tree, old, new, changes, frozenset(links), frozenset(unlinked), index, (descriptor,))
+
+
+def repair_interrupted(plumbing: Plumbing, tree: Worktree, descriptor: int) -> Held | None:
+    """Bring a move that was cut off in `tree` to an end, forwards or backwards; None where all is well."""
+    ends = cut_off(tree)
+    if ends is None:
+        return None
+    try:
+        move = make_move(plumbing, tree, *ends, descriptor)
+        forwards = index_is_new(move)
+    except GitError as error:
+        return Held(f"a landing was cut off in {tree.path}, and git cannot tell how far it came: {error}")
+    if forwards:
+        try:
+            forth = plumbing.is_ancestor(move.old, move.new)
+            if forth and plumbing.main() == move.old and checked_out(tree) == plumbing.repository.main:
+                plumbing.refs.apply(RefUpdate(plumbing.repository.main, move.new, move.old))
+        except GitError as error:
+            return Held(f"a landing was cut off in {tree.path}, and main cannot be moved: {error}")
+        unlock(tree)
+        return None
+    try:
+        foreign = put_back(move)
+    except GitError as error:
+        return Held(f"a landing was cut off in {tree.path}, and git cannot put the old files back: {error}")
+    unlock(tree)
+    if not foreign:
+        return None
+    reason = f"a landing was cut off in {tree.path}, and these files hold neither the old nor the new"
+    return Held(reason, foreign[:PATHS_SHOWN_MAX])
+
+
+# `git switch` reads the branch's commit first, then writes files and index under the index's lock, and HEAD only when
+# that lock is gone again. A landing that looks at HEAD in between sees main checked out where it is about to be left,
+# or nowhere; afterwards the index is at the other end of the landing than HEAD, and shows the whole of it as staged. No
+# lock of git's spans the three steps. So each landing is remembered for a while, and those who come next look again.
+#
+# Two times tell whose such a state is: in a switch HEAD is written last. Where the index was written after HEAD, it
+# may be what a person has staged, and stays.
 
 REMEMBERED_SECONDS = 600.0
 """How long after a landing a switch of branches may end that began before it."""

@@ -1,12 +1,16 @@
-"""The text of noface.toml.example, made from the models: every key, what it is for, and its default."""
+"""noface.toml described from its models: the example file with every key, and the JSON Schema for editors."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from noface.config.durations import format_duration
-from noface.config.keys import SectionKeys, sections
-from noface.config.toml_text import toml_text
-from noface.config.values import is_duration
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from noface.config.edit import toml_text
+from noface.config.presets import PRESETS
+from noface.config.problems import SectionKeys, sections
+from noface.config.sections import Config
+from noface.config.values import format_duration, is_duration
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -86,3 +90,39 @@ def _value(field: "FieldInfo") -> tuple[Any, bool]:
     if default is None or default in ("", (), {}):
         return field.examples[0] if field.examples else "", False
     return (format_duration(default) if is_duration(field) else default), True
+
+
+SCHEMA_ID = "urn:noface:config:1"
+
+
+class _TomlSchema(GenerateJsonSchema):
+    """TOML has no null: what is optional is left out, so null is neither a type nor a default."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        described = super().default_schema(schema)
+        if described.get("default", ...) is None:
+            del described["default"]
+        return described
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of noface.toml; each call makes a new one."""
+    schema = Config.model_json_schema(schema_generator=_TomlSchema)
+    # The loader fills both in where a file leaves them out.
+    del schema["required"]
+    models = schema["properties"]["models"]
+    # An entry named like a preset takes from it what it leaves out, even `agent`.
+    whole = schema["$defs"]["Model"]
+    partial = {key: value for key, value in whole.items() if key != "required"}
+    schema["$defs"]["PresetModel"] = partial | {"title": "PresetModel"}
+    models["properties"] = {name: {"$ref": "#/$defs/PresetModel"} for name in PRESETS}
+    models["description"] = "models by name; those named like a preset may be partial"
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
+        **schema,
+        "title": "noface.toml",
+    }

@@ -1,0 +1,154 @@
+"""Private git dirs: configuration and index of noface's own, objects straight in the repository (law 4).
+
+Without a sandbox an agent runs as the person and can write there, too. So before each use all that git reads from a git
+dir is as noface made it: files are ordinary ones with noface's text, and what noface does not put there is removed.
+"""
+
+import os
+import re
+import stat
+from pathlib import Path
+
+from noface.git.command import Identity
+from noface.git.removal import remove
+from noface.git.repository import Repository
+from noface.system.files import open_regular, write_atomic
+
+_OWN_FILES = (
+    "HEAD",
+    "config",
+    "index",
+    "index.lock",
+    "shallow",
+    "guard",
+    "setup-stamp",
+    "kept-stamp",
+    "setup.log",
+    "gitconfig",
+)
+_OWN_FOLDERS = ("info", "refs")
+_OWN_INFO = ("attributes", "exclude")
+_TEMPORARY = re.compile(r"index-[0-9a-f]{16}(\.lock)?|\..*\.tmp")
+"""What other threads are about to put in place, and the indexes they work with in a git dir that several use."""
+
+_ATTRIBUTES = "* !filter !working-tree-encoding\n"
+
+
+def make_private_git_dir(repository: Repository, git_dir: Path, ignored: str = "") -> Path:
+    """Make the git dir at `git_dir`, or bring it up to date; `ignored` are its ignore rules. Returns `git_dir`."""
+    for folder in (repository.state_dir, git_dir.parent, git_dir, *(git_dir / name for name in _OWN_FOLDERS)):
+        _ordinary_folder(folder)
+    _remove_others(git_dir)
+    write_if_new(git_dir / "HEAD", "ref: refs/heads/none\n")
+    write_if_new(git_dir / "config", config_text(repository))
+    write_if_new(git_dir / "info" / "attributes", _ATTRIBUTES)
+    write_if_new(git_dir / "info" / "exclude", ignored)
+    copy_shallow(repository, git_dir)
+    return git_dir
+
+
+def _ordinary_folder(path: Path) -> None:
+    """Make a folder where there is none; a link or a file in its place goes: noface would write where it leads."""
+    try:
+        if stat.S_ISDIR(path.lstat().st_mode):
+            return
+        remove(path)
+    except FileNotFoundError:
+        pass
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def _remove_others(git_dir: Path) -> None:
+    """Remove what noface does not put there: hooks, a second configuration, refs, grafts, a common dir."""
+    for folder, own in ((git_dir, (*_OWN_FILES, *_OWN_FOLDERS)), (git_dir / "info", _OWN_INFO), (git_dir / "refs", ())):
+        with os.scandir(folder) as entries:
+            found = list(entries)
+        for entry in found:
+            plain = entry.is_file(follow_symlinks=False)
+            known = entry.name in own and (plain or entry.name in _OWN_FOLDERS)
+            temporary = plain and folder == git_dir and _TEMPORARY.fullmatch(entry.name) is not None
+            if not known and not temporary:
+                remove(folder / entry.name)
+
+
+def config_text(repository: Repository) -> str:
+    """Return the configuration of a git dir of noface's making."""
+    sha1 = repository.object_format == "sha1"
+    text = f"[core]\n\trepositoryformatversion = {0 if sha1 else 1}\n\tfilemode = true\n\tbare = false\n"
+    text += "[gc]\n\tauto = 0\n"
+    return text if sha1 else text + f"[extensions]\n\tobjectformat = {repository.object_format}\n"
+
+
+def copy_shallow(repository: Repository, git_dir: Path) -> None:
+    """Copy the list of commits whose parents are missing; a person may have fetched them since."""
+    content = read_regular(repository.common_dir / "shallow")
+    if content is None:
+        (git_dir / "shallow").unlink(missing_ok=True)
+    else:
+        write_atomic(git_dir / "shallow", content, durable=False)
+
+
+def read_regular(path: Path) -> bytes | None:
+    """Return the content of an ordinary file that has no other name, None where there is none."""
+    descriptor = open_regular(path)
+    if descriptor is None:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read() if os.fstat(descriptor).st_nlink == 1 else None
+
+
+def write_if_new(path: Path, text: str) -> None:
+    """Write a file unless it holds this text already."""
+    content = text.encode("utf-8", "surrogateescape")
+    if read_regular(path) == content:
+        return
+    if path.is_dir() and not path.is_symlink():
+        remove(path)
+    write_atomic(path, content, durable=False)
+
+
+VARIABLE = "GIT_CONFIG_GLOBAL"
+_FILE = "gitconfig"
+
+
+def with_private_config(
+    env: tuple[tuple[str, str], ...], folder: Path, identity: Identity, workspace: Path
+) -> tuple[tuple[str, str], ...]:
+    """Return an environment with such a configuration in `folder`, unless it names one already.
+
+    For programs outside of the sandbox: in it the home is their own, and this folder may be hidden.
+    """
+    if any(name == VARIABLE for name, _ in env):
+        return env
+    return (*env, private_config(folder, identity, workspace))
+
+
+def private_config(folder: Path, identity: Identity, workspace: Path) -> tuple[str, str]:
+    """Write a git configuration for one run anew into `folder`; return the variable that has git read it.
+
+    `git config --global` of an agent or a gate then changes that file, and not the person's.
+
+    It includes the person's, so that their settings hold: by `~`, since a project's tests may set a HOME of their own.
+    What it says itself comes first, and so yields to those.
+    """
+    text = f"[user]\n\tname = {quoted(identity.name)}\n\temail = {quoted(identity.email)}\n"
+    text += f"[safe]\n\tdirectory = {quoted(str(workspace))}\n[include]\n"
+    text += "".join(f"\tpath = {quoted(path)}\n" for path in _persons())
+    file = folder / _FILE
+    write_atomic(file, text.encode("utf-8", "surrogateescape"), durable=False)
+    return VARIABLE, str(file)
+
+
+def quoted(text: str) -> str:
+    """Return a value as git's configuration takes it, in one line."""
+    flat = text.replace("\n", " ").replace("\\", "\\\\")
+    return '"' + flat.replace('"', '\\"') + '"'
+
+
+def _persons() -> tuple[str, ...]:
+    """Return where git would read the person's configuration."""
+    told = os.environ.get(VARIABLE)
+    if told:
+        return (os.path.abspath(told),)  # noqa: PTH100 - a link stays one
+    folder = os.environ.get("XDG_CONFIG_HOME")
+    return (f"{folder}/git/config" if folder else "~/.config/git/config", "~/.gitconfig")
