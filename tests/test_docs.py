@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tokenize
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -109,9 +110,14 @@ def problems(toml: str) -> list[str]:
     return []
 
 
+@cache
+def application():
+    return typer.main.get_command(build(None))
+
+
 def command(words: list[str]):
-    """Return the command that these words name, and those of its groups that were passed on the way."""
-    found = typer.main.get_command(build(None))
+    """Return the command that these words name, as far as they name one."""
+    found = application()
     for word in words:
         inner = getattr(found, "commands", {})
         if word not in inner:
