@@ -129,7 +129,7 @@ def memory(workers: int) -> None:
 
 
 def classifier() -> None:
-    score = Path(__file__).parents[1] / "support" / "corpus_score.py"
+    score = Path(__file__).parents[1] / "tests" / "support" / "corpus_score.py"
     subprocess.run([sys.executable, str(score)], check=True)
 
 
