@@ -3,17 +3,27 @@
 from datetime import UTC
 
 import pytest
+from support.agent_recordings import run
+from support.agent_recordings import verdict as verdict_on
 
 from noface.core.classify.agent import classify, without_changes
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
+from noface.core.classify.agent_rules import (
+    AgentRule,
+    Match,
+    Strength,
+    first_words,
+    matches,
+    rules_of,
+    starting_rules,
+    why_lost,
+)
 from noface.core.classify.agent_words import meaning_of, stops_mid_sentence
-from noface.core.classify.agents.clis import CLIS, STARTING
-from noface.core.classify.agents.provider import PROVIDER
-from noface.core.classify.agents.rules import AgentRule, Match, Strength, first_words, matches, why_lost
 from noface.core.classify.reset_times import WallClock
 from noface.core.failure import Failure
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
+from noface.data import table
 
 CLOCK = WallClock(1_000_000.0, UTC)
 
@@ -196,22 +206,61 @@ def test_the_same_failure_has_the_same_signature_in_another_run():
     assert one.signature != judged(AgentError("Invalid API key", (), 401)).signature
 
 
+AGENTS = tuple(table("agents"))
+
+
+def every_rule():
+    """Yield each rule once, with an agent that it is a rule of."""
+    seen = set()
+    for agent in AGENTS:
+        for rule in rules_of(agent):
+            if rule not in seen:
+                seen.add(rule)
+                yield pytest.param(agent, rule, id=f"{agent}-{rule.name}")
+
+
+def judged_by_example(agent, rule):
+    """Return the verdict on an error that is a rule's example: one of its codes, or a message."""
+    is_code = rule.example in rule.codes
+    error = AgentError("", (rule.example,)) if is_code else AgentError(rule.example)
+    return judged(error, agent, changed=True)
+
+
+@pytest.mark.parametrize(("agent", "rule"), [*every_rule()])
+def test_a_rule_decides_its_own_example(agent, rule):
+    verdict = judged_by_example(agent, rule)
+    assert (verdict.rule, verdict.kind, verdict.resource) == (f"{agent}-{rule.name}", rule.kind, rule.resource)
+
+
+@pytest.mark.parametrize("rule", starting_rules(), ids=lambda rule: rule.name)
+def test_a_rule_about_starting_decides_its_own_example(rule):
+    verdict = judged(stderr=f"warning: x\n{rule.example}\nmore\n")
+    assert (verdict.rule, verdict.kind) == (f"codex-{rule.name}", rule.kind)
+
+
+@pytest.mark.parametrize("rule", [*(each.values[1] for each in every_rule()), *starting_rules()], ids=lambda r: r.name)
+def test_the_recording_that_a_rule_names_is_decided_by_it(rule):
+    if rule.recording:
+        cli, _, name = rule.recording.partition("/")
+        recorded = run(cli, name)
+        assert verdict_on(recorded, changed=recorded.edited).rule == f"{cli}-{rule.name}"
+
+
 def test_rules_have_names_of_their_own_and_something_to_match():
-    for rules in (PROVIDER, STARTING, *CLIS.values()):
+    for rules in (starting_rules(), *map(rules_of, AGENTS)):
         names = [rule.name for rule in rules]
         assert len(names) == len(set(names))
         assert all(rule.codes or rule.statuses or rule.words for rule in rules)
-    assert all(rule.words for rule in STARTING)
+    assert all(rule.words for rule in starting_rules())
 
 
 def test_no_code_belongs_to_two_rules():
-    different = {id(rule): rule for rules in (PROVIDER, *CLIS.values()) for rule in rules}.values()
-    codes = [code for rule in different for code in rule.codes]
+    codes = [code for each in every_rule() for code in each.values[1].codes]
     assert len(codes) == len(set(codes))
 
 
 def test_a_very_long_message_is_looked_at_in_bounds():
     huge = AgentError("x" * 5_000_000 + " rate limit")
-    assert matches(PROVIDER, huge) == []
-    assert first_words(STARTING, "y\n" * 3_000_000 + "Not logged in") is not None
+    assert matches(rules_of("codex"), huge) == []
+    assert first_words(starting_rules(), "y\n" * 3_000_000 + "Not logged in") is not None
     assert len(judged(huge).message) <= 500

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from noface.config.load import parse
-from noface.config.presets import AGENT_NAMES, PRESETS
+from noface.config.presets import AGENT_NAMES, presets
 from noface.errors import ConfigError
 
 SEED = """\
@@ -87,7 +87,7 @@ def test_a_config_cannot_be_changed():
 
 def test_presets_are_there_without_an_entry():
     models = config("").models
-    assert models.keys() == PRESETS.keys()
+    assert models.keys() == presets().keys()
     assert (models["claude-haiku"].agent, models["claude-haiku"].model) == ("claude", "claude-haiku-4-5")
     assert {(model.timeout, model.idle_timeout) for model in models.values()} == {(3600.0, 600.0)}
 

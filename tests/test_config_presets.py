@@ -5,7 +5,7 @@ import pytest
 from noface.agents.table import AGENTS
 from noface.cli.wiring import model_specs, policy
 from noface.config.load import parse
-from noface.config.presets import PRESETS
+from noface.config.presets import presets
 from noface.config.problems import InvalidConfigError
 
 
@@ -14,10 +14,10 @@ def config(text=""):
 
 
 def test_every_agent_that_has_a_login_of_its_own_has_presets():
-    assert {str(preset["agent"]) for preset in PRESETS.values()} == AGENTS.keys() - {"command", "scripted"}
+    assert {str(preset["agent"]) for preset in presets().values()} == AGENTS.keys() - {"command", "scripted"}
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", presets())
 def test_a_preset_needs_no_further_key(name, tmp_path):
     spec = model_specs(config(f'[retry]\ndefault_model = "{name}"\n'), tmp_path)[name]
     assert AGENTS[spec.agent].program(spec) == spec.agent
@@ -29,12 +29,12 @@ def test_a_preset_needs_no_further_key(name, tmp_path):
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_an_agent_has_a_preset_of_each_tier(agent):
-    assert {preset["tier"] for preset in PRESETS.values() if preset["agent"] == agent} == {1, 2, 3}
+    assert {preset["tier"] for preset in presets().values() if preset["agent"] == agent} == {1, 2, 3}
 
 
 @pytest.mark.parametrize("agent", ["opencode", "aider", "mini", "gemini"])
 def test_every_agent_has_something_to_escalate_to(agent):
-    assert len({preset["tier"] for preset in PRESETS.values() if preset["agent"] == agent}) > 1
+    assert len({preset["tier"] for preset in presets().values() if preset["agent"] == agent}) > 1
 
 
 def test_a_preset_that_nobody_named_never_stands_in():

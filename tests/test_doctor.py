@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from noface.config.presets import PRESETS
+from noface.config.presets import presets
 
 TOOLS = (
     "git",
@@ -412,5 +412,5 @@ def test_a_model_whose_program_is_missing_is_not_asked(doctor):
 def test_every_key_that_is_looked_for_reaches_its_agent(doctor):
     keys = {"CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY", "CODEX_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"}
     models = doctor.told(code=3, **dict.fromkeys(keys, SECRET))["models"]
-    unseen = [model["name"] for model in models if model["name"] in PRESETS and not model["login"]]
+    unseen = [model["name"] for model in models if model["name"] in presets() and not model["login"]]
     assert unseen == []

@@ -7,10 +7,10 @@ import pytest
 
 from noface.agents.table import AGENTS
 from noface.config.load import parse
-from noface.config.presets import PRESETS
-from noface.config.prices import LIST_PRICES, ListPrice, price_of
+from noface.config.presets import ListPrice, presets, price_of
 from noface.core.prices import TOKENS_MAX, priced
 from noface.core.worker_run import ModelSpec, Usage
+from noface.data import table
 
 MODEL = ModelSpec("m", "codex", usd_per_mtok_in=2.0, usd_per_mtok_out=10.0)
 
@@ -100,12 +100,12 @@ def test_tokens_are_those_read_and_written():
 
 def test_the_price_list_knows_every_preset_by_whatever_way_it_is_reached():
     models = parse("", "noface.toml").models
-    assert {name for name in PRESETS if price_of(models[name]) is None} == set()
+    assert {name for name in presets() if price_of(models[name]) is None} == set()
     assert price_of(models["aider-opus"]) == price_of(models["claude-opus"]) == ListPrice(5.0, 25.0)
 
 
 def test_every_price_is_positive_and_output_costs_more():
-    assert all(0 < price.usd_per_mtok_in < price.usd_per_mtok_out < math.inf for price in LIST_PRICES.values())
+    assert all(0 < price["in"] < price["out"] < math.inf for price in table("prices")["models"].values())
 
 
 def test_an_own_price_stands_before_the_list():

@@ -3,6 +3,7 @@
 import ast
 import string
 from dataclasses import fields
+from datetime import date
 
 import pytest
 from pydantic import TypeAdapter
@@ -80,6 +81,48 @@ def test_the_table_of_actions_names_actions_only():
     for name, entry in table("actions").items():
         assert entry.keys() <= {"instruction", "followed"}, name
         assert all(isinstance(text, str) for text in entry.values()), name
+
+
+# --- agents, providers, prices
+
+
+AGENT_KEYS = {"install", "tells_cost", "presets", "provider", "elsewhere", "login", "errors"}
+LOGIN_KEYS = {
+    "keys", "by_provider", "folder", "folder_variable", "files", "uncertain_with", "uncertain_argument", "keychain",
+    "command", "fix", "ignores",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", table("agents"))
+def test_an_agent_s_table_has_known_keys_and_an_adapter(name):
+    entry = table("agents")[name]
+    assert entry.keys() <= AGENT_KEYS
+    assert entry.get("login", {}).keys() <= LOGIN_KEYS
+    assert all(preset.keys() == {"name", "model", "tier"} for preset in entry.get("presets", ()))
+    assert (FOLDER.parent / "agents" / f"{name}.py").is_file()
+    assert ("install" in entry) == ("login" in entry) == ("presets" in entry)
+    if "login" in entry:
+        assert ("fix" in entry["login"]) != entry["login"].get("by_provider", False)
+
+
+def test_no_two_presets_have_the_same_name():
+    names = [preset["name"] for entry in table("agents").values() for preset in entry.get("presets", ())]
+    assert len(set(names)) == len(names)
+
+
+def test_providers_are_named_alike_in_all_their_tables():
+    providers = table("providers")
+    assert providers.keys() == {"variables", "keys", "before_the_slash", "families", "key_families", "local"}
+    known = providers["variables"].keys()
+    assert {*providers["before_the_slash"].values(), *providers["families"].values()} <= known
+    assert set(providers["key_families"].values()) <= providers["keys"].keys()
+
+
+def test_a_price_list_is_dated_and_of_two_numbers_a_model():
+    prices = table("prices")
+    assert prices.keys() == {"as_of", "models"}
+    assert isinstance(prices["as_of"], date)
+    assert all(price.keys() == {"in", "out"} for price in prices["models"].values())
 
 
 # --- protected paths

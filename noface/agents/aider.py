@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from noface.agents.aider_stream import AiderReader
-from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
+from noface.agents.base import ONLY_THE_STREAM, WORKER, Agent, Invocation, Place, defaults
 from noface.agents.typed import LITELLM_ENVIRONMENT
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
@@ -59,3 +59,6 @@ class AiderAgent:
         """Return a reader of its text."""
         del env
         return AiderReader()
+
+
+AGENT: Agent = AiderAgent()

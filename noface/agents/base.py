@@ -151,8 +151,12 @@ class Agent(Protocol):
     """
 
     environment: ClassVar[tuple[str, ...]]
-    homes: ClassVar[tuple[AgentHome, ...]]
     holds_cost: ClassVar[bool]
+
+    @property
+    def homes(self) -> tuple[AgentHome, ...]:
+        """The folders in which the program keeps what is the person's."""
+        ...
 
     def program(self, model: ModelSpec) -> str:
         """Return the program that must be on PATH, or "" where none is needed."""

@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
+from noface.agents.base import ONLY_THE_STREAM, WORKER, Agent, Invocation, Place, defaults
 from noface.agents.claude_stream import ClaudeReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
@@ -75,3 +75,6 @@ class ClaudeAgent:
         """Return a reader of stream-json."""
         del env
         return ClaudeReader()
+
+
+AGENT: Agent = ClaudeAgent()

@@ -12,7 +12,7 @@ original worthless, a login in the keyring belongs to the folder's path, and eve
 from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
+from noface.agents.base import ONLY_THE_STREAM, WORKER, Agent, Invocation, Place, defaults
 from noface.agents.codex_stream import CodexReader
 from noface.agents.codex_usage import Rollout
 from noface.core.attempt import AttemptOrder
@@ -59,3 +59,6 @@ class CodexAgent:
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> CodexReader:
         """Return a reader of its JSON lines, and of the tokens in its log of the thread."""
         return CodexReader(Rollout(env))
+
+
+AGENT: Agent = CodexAgent()

@@ -10,10 +10,10 @@ import shlex
 from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.aider import AiderAgent
 from noface.agents.base import (
     LAST_WORDS_MAX,
     ONLY_THE_STREAM,
+    Agent,
     AgentEvent,
     EventKind,
     Invocation,
@@ -21,14 +21,9 @@ from noface.agents.base import (
     Place,
     Verdict,
 )
-from noface.agents.claude import ClaudeAgent
-from noface.agents.codex import CodexAgent
-from noface.agents.gemini import GeminiAgent
-from noface.agents.mini import MiniAgent
-from noface.agents.opencode import OpencodeAgent
 from noface.agents.typed import asks, unescaped
 from noface.core.attempt import AttemptOrder
-from noface.core.classify.agents.clis import ASKS
+from noface.core.classify.agent_rules import ASKS
 from noface.core.failure import Failure
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import ModelSpec, Usage
@@ -48,12 +43,14 @@ class CommandAgent:
     """
 
     environment: ClassVar[tuple[str, ...]] = ()
-    homes: ClassVar[tuple[AgentHome, ...]] = tuple(
-        home
-        for agent in (ClaudeAgent, CodexAgent, GeminiAgent, OpencodeAgent, AiderAgent, MiniAgent)
-        for home in agent.homes
-    )
     holds_cost: ClassVar[bool] = False
+
+    @property
+    def homes(self) -> tuple[AgentHome, ...]:
+        """The homes of all agents that have one."""
+        from noface.agents.table import AGENTS
+
+        return tuple(home for name in AGENTS if name != "command" for home in AGENTS[name].homes)
 
     def program(self, model: ModelSpec) -> str:
         """Return the command's first word where it is a plain program name; the shell finds everything else."""
@@ -75,6 +72,9 @@ class CommandAgent:
         """Return a reader that takes every line for a sign of life."""
         del env
         return CommandReader()
+
+
+AGENT: Agent = CommandAgent()
 
 
 def _filled(command: str, values: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ would do it, but Gemini CLI reads one only from folders that belong to root.)
 from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place
+from noface.agents.base import ONLY_THE_STREAM, WORKER, Agent, Invocation, Place
 from noface.agents.gemini_stream import GeminiReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
@@ -54,3 +54,6 @@ class GeminiAgent:
         """Return a reader of stream-json."""
         del env
         return GeminiReader()
+
+
+AGENT: Agent = GeminiAgent()

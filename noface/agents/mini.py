@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, Invocation, Place, defaults
+from noface.agents.base import ONLY_THE_STREAM, Agent, Invocation, Place, defaults
 from noface.agents.mini_stream import MiniReader
 from noface.agents.typed import LITELLM_ENVIRONMENT
 from noface.core.attempt import AttemptOrder
@@ -56,3 +56,6 @@ class MiniAgent:
         """Return a reader of its sections."""
         del env
         return MiniReader()
+
+
+AGENT: Agent = MiniAgent()

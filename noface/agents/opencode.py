@@ -9,7 +9,7 @@ that the provider asked for, however long, only its log tells, so the log's erro
 from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, WORKER, Invocation, Place, defaults
+from noface.agents.base import ONLY_THE_STREAM, WORKER, Agent, Invocation, Place, defaults
 from noface.agents.opencode_stream import OpencodeReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
@@ -57,3 +57,6 @@ class OpencodeAgent:
         """Return a reader of its JSON lines."""
         del env
         return OpencodeReader()
+
+
+AGENT: Agent = OpencodeAgent()

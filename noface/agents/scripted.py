@@ -20,7 +20,7 @@ import sys
 from collections.abc import Mapping
 from typing import ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, Invocation, Place
+from noface.agents.base import ONLY_THE_STREAM, Agent, Invocation, Place
 from noface.agents.command import CommandReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
@@ -48,3 +48,6 @@ class ScriptedAgent:
         """Return a reader as for any command."""
         del env
         return CommandReader()
+
+
+AGENT: Agent = ScriptedAgent()

@@ -1,26 +1,28 @@
-"""The agents noface knows, by the name that `[models.NAME] agent` gives them.
+"""The agents noface can drive, by the name that `[models.NAME] agent` gives them. The registry is data/agents.toml.
 
-Adding one: two modules beside this one (how it is started, what it prints), a line here, recordings in tests.
-Its errors' meaning is data: core/classify/agents/clis.py for its own codes, provider.py for those of the APIs.
+Adding one: its adapter, a module of its name beside this one; its table in agents.toml; recordings in tests. An adapter
+is imported when it is first used.
 """
 
-from noface.agents.aider import AiderAgent
-from noface.agents.base import Agent
-from noface.agents.claude import ClaudeAgent
-from noface.agents.codex import CodexAgent
-from noface.agents.command import CommandAgent
-from noface.agents.gemini import GeminiAgent
-from noface.agents.mini import MiniAgent
-from noface.agents.opencode import OpencodeAgent
-from noface.agents.scripted import ScriptedAgent
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 
-AGENTS: dict[str, Agent] = {
-    "claude": ClaudeAgent(),
-    "codex": CodexAgent(),
-    "gemini": GeminiAgent(),
-    "opencode": OpencodeAgent(),
-    "aider": AiderAgent(),
-    "mini": MiniAgent(),
-    "command": CommandAgent(),
-    "scripted": ScriptedAgent(),
-}
+from noface.agents.base import Agent
+from noface.data import table
+
+
+class _Agents(Mapping[str, Agent]):
+    def __getitem__(self, name: str) -> Agent:
+        if name not in table("agents"):
+            raise KeyError(name)
+        adapter: Agent = import_module(f"noface.agents.{name}").AGENT
+        return adapter
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(table("agents"))
+
+    def __len__(self) -> int:
+        return len(table("agents"))
+
+
+AGENTS: Mapping[str, Agent] = _Agents()

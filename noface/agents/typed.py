@@ -11,7 +11,7 @@ from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, Lines, Ve
 from noface.agents.wall import wall_clock
 from noface.core.classify.agent import classify
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
-from noface.core.classify.agents.clis import ASKS, NOT_UNDERSTOOD
+from noface.core.classify.agent_rules import ASKS, NOT_UNDERSTOOD
 from noface.core.prices import COST_MAX_USD
 
 SHOWN_MAX = 200

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.agents.table import AGENTS
-from noface.cli.logins import INSTALL, Login, login_of
+from noface.cli.logins import Login, login_of
 from noface.config.sections import Config
 from noface.core.worker_run import EndedBy, ModelSpec
+from noface.data import table
 from noface.loop.agent_run import missing_program
 from noface.system.environment import agent_environment
 from noface.system.files import read_bounded
@@ -25,7 +26,6 @@ _READ_BYTES_MAX = 8_000
 _AT_ONCE = 4
 _VERSION = re.compile(r"\d{1,6}(?:\.\d{1,10}){1,4}")
 _CANNOT_START = (126, 127)
-_TELL_NO_COST = frozenset({"codex", "gemini"})
 LOGIN = "login"
 """The name of the problem that no login was seen."""
 
@@ -71,8 +71,9 @@ def login_seen(spec: ModelSpec) -> Login:
     env = environment_of(spec)
     home = Path(env.get("HOME") or Path.home())
     login = login_of(spec.agent, spec.model, env, home, keychain=sys.platform == "darwin")
-    own_provider = spec.agent == "codex" and any("model_provider" in argument for argument in spec.args)
-    return replace(login, certain=False) if own_provider else login
+    elsewhere = table("agents")[spec.agent].get("login", {}).get("uncertain_argument")
+    uncertain = elsewhere is not None and any(elsewhere in argument for argument in spec.args)
+    return replace(login, certain=False) if uncertain else login
 
 
 def _path(spec: ModelSpec) -> str:
@@ -105,7 +106,7 @@ def _problems(spec: ModelSpec, program: str, path: str, version: Version | None,
         found.append(Finding("program", State.BAD, f"its script is not there: {spec.command}", fix))
     elif program and not path and "/" not in program:
         own = f"Correct [models.{spec.name}] command, or put it on PATH."
-        fix = f"Install it: {INSTALL[spec.agent]}" if program == spec.agent else own
+        fix = f"Install it: {table('agents')[spec.agent]['install']}" if program == spec.agent else own
         found.append(Finding("program", State.BAD, f"the program {program} is not on PATH", fix))
     elif Path(program).is_absolute() and missing_program(program):
         fix = f"Correct [models.{spec.name}] command."
@@ -116,7 +117,7 @@ def _problems(spec: ModelSpec, program: str, path: str, version: Version | None,
         state = State.BAD if login.certain else State.NOTE
         hidden = "" if login.certain else ", though it may be where noface cannot look (`--probe` tells)"
         found.append(Finding(LOGIN, state, f"no login seen{hidden}", f"To log in: {login.fix}."))
-    if spec.agent in _TELL_NO_COST and spec.usd_per_mtok_in is None:
+    if not table("agents")[spec.agent].get("tells_cost", True) and spec.usd_per_mtok_in is None:
         fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out."
         found.append(Finding("price", State.NOTE, f"nobody knows what it costs: {spec.agent} tells only tokens", fix))
     return found

@@ -6,8 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.config.presets import PRESETS
-from noface.config.prices import price_of
+from noface.config.presets import presets, price_of
 from noface.config.sections import Config, Model
 from noface.core.breaker import BreakerRules
 from noface.core.classify.diff import DiffLimits
@@ -46,7 +45,7 @@ def policy(config: Config, model: str | None = None) -> Policy:
         transient_retries=retry.transient_retries,
         backoff_base_s=retry.backoff_base,
         backoff_max_s=retry.backoff_max,
-        alternatives=tuple(name for name in config.models if name in retry.models or name not in PRESETS),
+        alternatives=tuple(name for name in config.models if name in retry.models or name not in presets()),
         strategies=tuple((FailureKind(kind), Strategy(name)) for kind, name in retry.strategies.items()),
         roles=Roles(**config.roles.model_dump()) if recovery.enabled else Roles(reviewer=config.roles.reviewer),
         reflect=retry.reflect and recovery.enabled,

@@ -7,7 +7,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from noface.config.edit import toml_text
-from noface.config.presets import PRESETS
+from noface.config.presets import presets
 from noface.config.problems import SectionKeys, sections
 from noface.config.sections import Config
 from noface.config.values import format_duration, is_duration
@@ -118,7 +118,7 @@ def json_schema() -> dict[str, Any]:
     whole = schema["$defs"]["Model"]
     partial = {key: value for key, value in whole.items() if key != "required"}
     schema["$defs"]["PresetModel"] = partial | {"title": "PresetModel"}
-    models["properties"] = {name: {"$ref": "#/$defs/PresetModel"} for name in PRESETS}
+    models["properties"] = {name: {"$ref": "#/$defs/PresetModel"} for name in presets()}
     models["description"] = "models by name; those named like a preset may be partial"
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,45 +1,44 @@
-"""What noface.toml may name without describing it: the agents noface can run, and models ready to use.
+"""What noface.toml may name without describing it: the agents noface can run, and models ready to use (agents.toml).
 
 A preset needs nothing but its agent's program and a login to the provider; `noface doctor` says which are ready.
 """
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-AgentName = Literal["claude", "codex", "gemini", "opencode", "aider", "mini", "command", "scripted"]
-"""The program that runs a model: a coding agent, any command of the user's, or a script (tests and the demo)."""
+from noface.data import table
 
-AGENT_NAMES: tuple[AgentName, ...] = get_args(AgentName)
+AGENT_NAMES = tuple(table("agents"))
+
+if TYPE_CHECKING:
+    from noface.config.sections import Model
+
+    AgentName = str
+else:  # as a literal, so that a wrong name is answered with the nearest right one
+    AgentName = Literal[AGENT_NAMES]
 
 _LIMITS: Mapping[str, object] = {"timeout": "60m", "idle_timeout": "10m"}
 
-PRESETS: Mapping[str, Mapping[str, object]] = {
-    name: {"agent": agent, "model": model, "tier": tier, **_LIMITS}
-    for name, agent, model, tier in (
-        # Anthropic's names without a date; Claude Code 2.1.197 knows them.
-        ("claude-haiku", "claude", "claude-haiku-4-5", 1),
-        ("claude-sonnet", "claude", "claude-sonnet-4-5", 2),
-        ("claude-opus", "claude", "claude-opus-4-5", 3),
-        # The catalogue inside Codex CLI 0.169.0: its cheapest, its everyday and its strongest model.
-        ("gpt-codex-mini", "codex", "gpt-6-luna", 1),
-        ("gpt-codex", "codex", "gpt-6.1-sol", 2),
-        ("gpt-codex-max", "codex", "gpt-6-astra", 3),
-        # What Gemini CLI 0.61.0 runs where nobody asks for a preview.
-        ("gemini-flash", "gemini", "gemini-3.5-flash", 1),
-        ("gemini-pro", "gemini", "gemini-2.5-pro", 2),
-        # provider/model: models.dev's spelling for OpenCode, LiteLLM's for aider and mini-swe-agent.
-        ("opencode-sonnet", "opencode", "anthropic/claude-sonnet-4-5", 2),
-        ("opencode-opus", "opencode", "anthropic/claude-opus-4-5", 3),
-        ("aider-sonnet", "aider", "anthropic/claude-sonnet-4-5", 2),
-        ("aider-opus", "aider", "anthropic/claude-opus-4-5", 3),
-        ("mini-sonnet", "mini", "anthropic/claude-sonnet-4-5", 2),
-        ("mini-opus", "mini", "anthropic/claude-opus-4-5", 3),
-    )
-}
-"""Models usable without a [models] entry; keys are those of [models.NAME], tier 1 is the cheapest."""
-
 DEFAULT_MODEL = "claude-sonnet"
 """The model of the first attempts where noface.toml names none."""
+
+
+class ListPrice(NamedTuple):
+    """US dollars for a million tokens: read and written."""
+
+    usd_per_mtok_in: float
+    usd_per_mtok_out: float
+
+
+@cache
+def presets() -> Mapping[str, Mapping[str, object]]:
+    """Return the models usable without a [models] entry; keys are those of [models.NAME]."""
+    return {
+        preset["name"]: {"agent": agent, "model": preset["model"], "tier": preset["tier"], **_LIMITS}
+        for agent, entry in table("agents").items()
+        for preset in entry.get("presets", ())
+    }
 
 
 def with_presets(models: Mapping[str, object]) -> dict[str, object]:
@@ -47,7 +46,17 @@ def with_presets(models: Mapping[str, object]) -> dict[str, object]:
 
     `models` is untrusted: an entry that is no table is passed on as it is, for validation to name.
     """
-    merged: dict[str, object] = {name: dict(preset) for name, preset in PRESETS.items()}
+    merged: dict[str, object] = {name: dict(preset) for name, preset in presets().items()}
     for name, entry in models.items():
-        merged[name] = {**PRESETS.get(name, {}), **entry} if isinstance(entry, Mapping) else entry
+        merged[name] = {**presets().get(name, {}), **entry} if isinstance(entry, Mapping) else entry
     return merged
+
+
+def price_of(model: "Model") -> ListPrice | None:
+    """Return a model's price: what noface.toml says, else the list's (prices.toml); None where nobody knows it."""
+    if model.usd_per_mtok_in is not None and model.usd_per_mtok_out is not None:
+        return ListPrice(model.usd_per_mtok_in, model.usd_per_mtok_out)
+    listed = table("prices")["models"]
+    # "anthropic/claude-opus-4-5" is the same model by another way.
+    price = listed.get(model.model) or listed.get(model.model.rpartition("/")[2])
+    return ListPrice(price["in"], price["out"]) if price is not None else None

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noface.config.presets import AgentName
+from noface.config.presets import AGENT_NAMES, AgentName
 from noface.config.values import (
     Branch,
     Command,
@@ -294,7 +294,7 @@ class Model(Section, json_schema_extra=_schema_rules):
     """A model that issues can be given to; presets such as claude-sonnet, gpt-codex and gemini-pro need no entry."""
 
     agent: AgentName = Field(
-        description="the program that runs it: claude, codex, gemini, opencode, aider, mini, command or scripted",
+        description=f"the program that runs it: {', '.join(AGENT_NAMES[:-1])} or {AGENT_NAMES[-1]}",
         examples=["claude"],
     )
     model: Text = Field(default="", description="the model's name as the agent knows it", examples=["claude-haiku-4-5"])

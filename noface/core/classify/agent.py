@@ -9,10 +9,8 @@ mere talk.
 from dataclasses import replace
 
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence, AgentVerdict
+from noface.core.classify.agent_rules import Match, decisive, first_words, matches, rules_of, starting_rules, why_lost
 from noface.core.classify.agent_words import meaning_of
-from noface.core.classify.agents.clis import CLIS, STARTING
-from noface.core.classify.agents.provider import PROVIDER
-from noface.core.classify.agents.rules import Match, decisive, first_words, matches, why_lost
 from noface.core.classify.evidence import AlsoMatched
 from noface.core.classify.reset_times import WallClock, reset_time, retry_after
 from noface.core.classify.signature import signature_of
@@ -22,7 +20,6 @@ from noface.core.worker_run import EndedBy
 
 _LINE_MAX = 500
 _EXCERPT_MAX = 2_000
-_TALK = frozenset(f"{agent}-{rule.name}" for agent, rules in CLIS.items() for rule in rules if rule.talk)
 
 
 def classify(evidence: AgentEvidence, clock: WallClock) -> AgentVerdict:
@@ -35,7 +32,7 @@ def classify(evidence: AgentEvidence, clock: WallClock) -> AgentVerdict:
         return _interrupted(evidence)
     if evidence.error is not None:
         verdict = _by_error(evidence, evidence.error, clock)
-        talked = verdict.rule in _TALK and evidence.changed is False
+        talked = evidence.changed is False and _only_talks(evidence.agent, verdict.rule)
         return _by_words(evidence.agent, evidence.last_words, verdict) if talked else verdict
     if evidence.finished:
         if evidence.changed is False:
@@ -49,15 +46,19 @@ def without_changes(agent: str, last_words: str, error: Failure | None = None) -
 
     An error that only says that the agent talked instead of working is no better than its words, and gives way.
     """
-    if error is not None and error.rule not in _TALK:
+    if error is not None and not _only_talks(agent, error.rule):
         return error
     failure = _by_words(agent, last_words, None).failure
     assert failure is not None  # noqa: S101 - an empty diff is never a success
     return failure
 
 
+def _only_talks(agent: str, rule: str) -> bool:
+    return any(rule == f"{agent}-{known.name}" for known in rules_of(agent) if known.talk)
+
+
 def _by_error(evidence: AgentEvidence, error: AgentError, clock: WallClock) -> AgentVerdict:
-    found = matches((*CLIS.get(evidence.agent, ()), *PROVIDER), error)
+    found = matches(rules_of(evidence.agent), error)
     winner = decisive(found, error)
     line = (
         _line(error.message) or _last_told(evidence.stderr) or f"{evidence.agent} ended with an error it did not name"
@@ -128,7 +129,7 @@ def _by_words(agent: str, last_words: str, talked: AgentVerdict | None) -> Agent
 
 def _unexplained(evidence: AgentEvidence) -> AgentVerdict:
     """Judge a run that ended without a word in its typed channel: by standard error, else by the exit code."""
-    start = first_words(STARTING, evidence.stderr)
+    start = first_words(starting_rules(), evidence.stderr)
     code = evidence.exit_code
     how = f"ended with exit code {code}" if code is None or code >= 0 else f"died of signal {-code}"
     last = _last_told(evidence.stderr)

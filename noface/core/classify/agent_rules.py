@@ -1,4 +1,4 @@
-"""What a rule about an agent's error is, and which of those that match decides.
+"""The rules about agents' errors (agent_errors.toml, agents.toml), and which of those that match decides.
 
 A code outranks a status, a status words, since codes are what programs are told and words what people are. Words
 win only where they say more exactly what the code says roughly: an exhausted balance is no rate limit that passes.
@@ -9,9 +9,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from typing import Any
 
 from noface.core.classify.agent_evidence import AgentError, Resource
 from noface.core.taxonomy import FailureKind
+from noface.data import table
+
+NOT_UNDERSTOOD = "not-understood"
+"""The code of a program that ended well and printed nothing of what noface knows: another program, or a newer one."""
+
+ASKS = "asks-at-terminal"
+"""The code of a program that ended in the middle of a question to a keyboard."""
 
 _TEXT_MAX = 20_000
 
@@ -26,11 +34,7 @@ class Strength(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentRule:
-    """One rule: it matches by any of its codes, by any of its statuses, or by its words (a regular expression).
-
-    `refines` are kinds whose code or status these words make more exact; `only_without_status` bars that where the
-    provider did answer. `talk` marks what only shows that the agent talked: without a change its words tell more.
-    """
+    """A rule, which matches by a code, by a status or by its words; agent_errors.toml says what the fields are."""
 
     name: str
     kind: FailureKind
@@ -41,6 +45,47 @@ class AgentRule:
     refines: frozenset[FailureKind] = frozenset()
     only_without_status: bool = False
     talk: bool = False
+    example: str = ""
+    recording: str = ""
+
+
+@cache
+def rules_of(agent: str) -> tuple[AgentRule, ...]:
+    """Return the rules about an agent's errors, its own before those that hold for all."""
+    errors = table("agent_errors")
+    own = table("agents").get(agent, {}).get("errors", ())
+    return tuple(_rule(**entry) for entry in (*own, *errors["any_cli"], *errors["provider"]))
+
+
+@cache
+def starting_rules() -> tuple[AgentRule, ...]:
+    """Return the rules about standard error of a CLI that could not even start."""
+    return tuple(_rule(**entry) for entry in table("agent_errors")["starting"])
+
+
+def _rule(
+    kind: str,
+    codes: Iterable[str] = (),
+    statuses: Iterable[str] = (),
+    words: Iterable[str] = (),
+    resource: str | None = None,
+    refines: Iterable[str] = (),
+    **rest: Any,
+) -> AgentRule:
+    return AgentRule(
+        kind=FailureKind(kind),
+        codes=frozenset(codes),
+        statuses=frozenset(status for text in statuses for status in _statuses(text)),
+        words="|".join(words),
+        resource=Resource(resource) if resource is not None else None,
+        refines=frozenset(map(FailureKind, refines)),
+        **rest,
+    )
+
+
+def _statuses(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
 
 
 @dataclass(frozen=True, slots=True)

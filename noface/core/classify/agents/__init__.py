@@ -1,1 +1,0 @@
-"""The rules about agents' errors, as data: what providers say, what each CLI says, how a CLI fails to start."""
