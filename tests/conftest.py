@@ -1,9 +1,9 @@
 """What all tests begin with: ordinary surroundings, the fixtures of a project, and nothing left at the end."""
 
+import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -38,14 +38,22 @@ def no_git_left() -> Iterator[None]:
         OPENED.pop().close()
 
 
+@pytest.fixture(scope="session")
+def _blank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The beginning of every project's repository, made once: a person who has not committed anything yet."""
+    blank = Project(tmp_path_factory.mktemp("blank"), tmp_path_factory.getbasetemp())
+    blank.git("init", "-q", "-b", "main")
+    blank.git("config", "user.name", "Ada")
+    blank.git("config", "user.email", "ada@example.org")
+    for sample in blank.path.glob(".git/hooks/*.sample"):
+        sample.unlink()
+    return blank.path
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Any:
-    path = tmp_path / "repo"
-    path.mkdir()
-    made = Project(path, tmp_path)
-    made.git("init", "-q", "-b", "main")
-    made.git("config", "user.name", "Ada")
-    made.git("config", "user.email", "ada@example.org")
+def project(tmp_path: Path, _blank: Path) -> Iterator[Project]:
+    shutil.copytree(_blank, tmp_path / "repo")
+    made = Project(tmp_path / "repo", tmp_path)
     made.write("a.txt", "one\n")
     made.config()
     made.play(("*", 0, [{"write": "b.txt", "text": "done\n"}]))

@@ -6,8 +6,8 @@ import zlib
 from contextlib import closing
 
 import pytest
+from support.project import PYTEST
 
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
 GOOD = "def half(number):\n    return number // 2\n\n\ndef twice(number):\n    return number * 2\n"
 BROKEN = GOOD.replace("// 2", "// 3")
 TESTS = (

@@ -51,7 +51,7 @@ def decided(story):
 
 
 def refused(project, *args):
-    done = project.forked(*args)
+    done = project.noface(*args)
     assert (done.returncode, done.stdout) == (2, ""), done.stdout
     return done.stderr
 
@@ -61,7 +61,7 @@ def test_without_a_word_it_waits(landing):
 
 
 def test_approving_lets_the_work_land_as_it_is(project, landing):
-    done = project.forked("approve", "5")
+    done = project.noface("approve", "5")
     assert (done.returncode, done.stdout) == (0, "005  Export orders as CSV: approved\nNext: noface run\n")
     row = landing.reader.issue("005")
     assert (row["status"], row["reason"], row["epoch"]) == ("ready", "approved by a person", 0)
@@ -70,7 +70,7 @@ def test_approving_lets_the_work_land_as_it_is(project, landing):
 
 
 def test_rejecting_makes_the_work_a_failure_that_the_next_worker_is_told_of(project, landing):
-    assert project.forked("reject", "5", "--note", "Keep the old column.").returncode == 0
+    assert project.noface("reject", "5", "--note", "Keep the old column.").returncode == 0
     row = landing.reader.issue("005")
     assert (row["status"], row["reason"], row["attempts"]) == ("ready", "rejected by a person", 1)
     assert row["note"] == "Keep the old column."
@@ -85,9 +85,9 @@ def test_rejecting_makes_the_work_a_failure_that_the_next_worker_is_told_of(proj
 
 
 def test_two_rejections_for_different_reasons_are_different_failures(project, landing):
-    project.forked("reject", "5", "--note", "Keep the old column.")
+    project.noface("reject", "5", "--note", "Keep the old column.")
     landing.attempt("005", 2, model="small", changed=MIGRATION).request_approval("005")
-    project.forked("reject", "5", "--note", "Now the index is gone.")
+    project.noface("reject", "5", "--note", "Now the index is gone.")
     first, second = landing.reader.past("005")
     assert first.signature != second.signature
     assert landing.reader.issue("005")["note"] == "Keep the old column.\n\nNow the index is gone."
@@ -95,7 +95,7 @@ def test_two_rejections_for_different_reasons_are_different_failures(project, la
 
 def test_approving_wider_paths_grants_them_beside_those_granted_before(project, wider):
     wider.journal.allowed(wider.tick(), "005", ("src/x.py", "src/a.py"))
-    done = project.forked("approve", "5", "--note", "Only the one query.")
+    done = project.noface("approve", "5", "--note", "Only the one query.")
     assert "   it may change src/db.py, src/x.py as well\n" in done.stdout
     state = wider.reader.states()["005"]
     assert state.granted_paths == ("src/x.py", "src/a.py", "src/db.py")
@@ -104,7 +104,7 @@ def test_approving_wider_paths_grants_them_beside_those_granted_before(project, 
 
 
 def test_rejecting_wider_paths_grants_none_and_says_why(project, wider):
-    assert project.forked("reject", "5", "--note", "Pass the rates in.").returncode == 0
+    assert project.noface("reject", "5", "--note", "Pass the rates in.").returncode == 0
     state = wider.reader.states()["005"]
     assert (state.granted_paths, state.status, state.note) == ((), "ready", "Pass the rates in.")
     assert wider.reader.past("005")[0].outcome == "BOUNDARY_VIOLATION", "what the attempt was stays what it was"
@@ -113,7 +113,7 @@ def test_rejecting_wider_paths_grants_none_and_says_why(project, wider):
 
 def test_a_worker_that_argues_gets_a_persons_word(project, contract):
     assert "a test or a contract" in decided(contract).reason
-    assert project.forked("approve", "5", "--note", "It was wrong; corrected.").returncode == 0
+    assert project.noface("approve", "5", "--note", "It was wrong; corrected.").returncode == 0
     assert "a person approved" in decided(contract).reason
     assert contract.reader.states()["005"].note == "It was wrong; corrected."
 
@@ -121,7 +121,7 @@ def test_a_worker_that_argues_gets_a_persons_word(project, contract):
 def test_a_note_on_work_that_lands_does_not_replace_what_was_said_before(project, night):
     night.journal.unblocked(night.tick(), "005", "Mind the header.", "unblocked by a person")
     night.attempt("005", 1, changed=MIGRATION).request_approval("005")
-    project.forked("approve", "5", "--note", "Good.")
+    project.noface("approve", "5", "--note", "Good.")
     assert night.reader.issue("005")["note"] == "Mind the header."
     assert project.shown("show", "5")["approvals"][0]["note"] == "Good."
 
@@ -130,7 +130,7 @@ def test_saying_the_same_again_changes_nothing(project, landing):
     documents = [project.shown("approve", "5") for _ in range(2)]
     said = {"id": "005", "title": "Export orders as CSV", "status": "ready", "attempt": 1, "verdict": "approved"}
     assert documents == [{"schema": 1, "approve": said}] * 2
-    assert project.forked("approve", "5").stdout == "Issue 005 was approved already; it is ready now.\n"
+    assert project.noface("approve", "5").stdout == "Issue 005 was approved already; it is ready now.\n"
     assert len(landing.questions.approvals("005")) == 1
 
 
@@ -142,7 +142,7 @@ def test_rejecting_again_changes_nothing(project, landing):
 
 
 def test_what_was_approved_cannot_be_rejected_afterwards(project, landing):
-    project.forked("approve", "5")
+    project.noface("approve", "5")
     assert "issue 005 is ready; it does not wait for approval" in refused(project, "reject", "5", "--note", "No.")
     assert isinstance(decided(landing), Land)
 
@@ -185,7 +185,7 @@ def test_before_the_first_run_nothing_waits_for_approval(project):
 
 def test_an_approval_without_its_document_is_about_the_attempt_itself(project, night):
     night.attempt("005", 1, changed=MIGRATION).status("005", "approval", "asked")
-    assert project.forked("approve", "5").returncode == 0
+    assert project.noface("approve", "5").returncode == 0
     assert isinstance(decided(night), Land)
 
 
@@ -202,24 +202,24 @@ def test_work_that_waits_for_approval_lands_once_a_person_approved(project):
     assert not (project.path / "b.txt").exists()
     (waiting,) = project.shown("blocked")["blocked"]
     assert (waiting["wants"], waiting["attempt"], waiting["changed"]) == ("landing", 1, ["b.txt"])
-    assert project.forked("approve", "7").returncode == 0
+    assert project.noface("approve", "7").returncode == 0
     project.run()
     assert (project.path / "b.txt").read_text() == "done\n"
     assert len(project.attempts("7")) == 1, "what was approved is what landed"
-    assert "was approved already; it is merged now" in project.forked("approve", "7").stdout
+    assert "was approved already; it is merged now" in project.noface("approve", "7").stdout
 
 
 def test_what_a_person_rejected_is_done_again_with_their_reason(project):
     asks_for_approval(project)
     project.run(code=3)
     project.play(("*", 0, [{"write": "b.txt", "text": "better\n"}]))
-    assert project.forked("reject", "7", "--note", "Say better, not done.").returncode == 0
+    assert project.noface("reject", "7", "--note", "Say better, not done.").returncode == 0
     project.run(code=3)
     first, second = project.attempts("7")
     assert (first["outcome"], second["outcome"]) == ("REVIEW_REJECTED", "PASSED")
     assert "Say better, not done." in project.prompt("7", 2)
     assert project.statuses() == {"7": "approval"}, "the new work needs a word of its own"
-    project.forked("approve", "7")
+    project.noface("approve", "7")
     project.run()
     assert (project.path / "b.txt").read_text() == "better\n"
 
@@ -235,7 +235,7 @@ def test_approving_while_noface_runs_lands_the_work_in_that_run(project):
     )
     run = project.start("run")
     wait_for(lambda: project.state.exists() and project.statuses().get("7") == "approval")
-    assert project.forked("approve", "7").returncode == 0
+    assert project.noface("approve", "7").returncode == 0
     wait_for(lambda: project.statuses()["7"] == "merged")
     assert project.statuses()["8"] == "running"
     go_on.touch()

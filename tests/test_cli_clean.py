@@ -69,7 +69,7 @@ UNMERGED = {"refs/heads/noface/2", "refs/noface/issues/2/1"}
 
 
 def test_refs_of_merged_issues_go_and_those_of_others_stay(project, night):
-    done = project.forked("clean")
+    done = project.noface("clean")
     assert done.returncode == 0, done.stderr
     assert night.refs() == UNMERGED
     assert "branch noface/1" in done.stdout
@@ -78,7 +78,7 @@ def test_refs_of_merged_issues_go_and_those_of_others_stay(project, night):
 
 
 def test_the_logs_of_merged_attempts_go_but_for_the_report(project, night):
-    project.forked("clean")
+    project.noface("clean")
     assert [path.name for path in night.story.directory("1", 1).iterdir()] == ["report.json"]
     assert len(list(night.story.directory("2", 1).iterdir())) == 3
 
@@ -95,7 +95,7 @@ def test_workspaces_go_with_their_git_dirs(project, night):
 
 def test_what_is_no_workspace_of_noface_stays(project, night):
     home = night.make_slots("agent-0", "mine")
-    project.forked("clean", "--force")
+    project.noface("clean", "--force")
     assert (home / "mine" / "file").exists()
 
 
@@ -115,7 +115,7 @@ def test_without_the_database_workspaces_of_agents_stay(project, night):
     night.story.close()
     for path in night.story.state.glob("state.db*"):
         path.unlink()
-    project.forked("clean")
+    project.noface("clean")
     assert (home / "agent-0").exists()
     assert not (home / "gate-0").exists()
     assert night.refs() >= UNMERGED
@@ -128,13 +128,13 @@ def test_a_dry_run_changes_nothing_and_says_the_same(project, night):
     assert planned["dry_run"] is True
     assert night.refs() == refs
     assert (night.story.directory("1", 1) / "agent.log").exists()
-    assert "Would remove" in project.forked("clean", "--dry-run").stdout
+    assert "Would remove" in project.noface("clean", "--dry-run").stdout
     done = project.shown("clean")
     assert (done["clean"], done["kept"]) == (planned["clean"], planned["kept"])
 
 
 def test_force_lets_go_of_unmerged_work_after_naming_it_and_resets_nothing(project, night):
-    done = project.forked("clean", "--force")
+    done = project.noface("clean", "--force")
     assert night.refs() == set()
     assert "branch noface/2" in done.stdout
     assert night.story.reader.issue("2")["status"] == "blocked"
@@ -158,7 +158,7 @@ def test_commits_that_a_person_put_on_a_landed_branch_stay(project, night):
 
 def test_a_branch_of_a_persons_own_below_noface_stays_even_with_force(project, night):
     project.git("update-ref", "refs/heads/noface/idea", night.work)
-    project.forked("clean", "--force")
+    project.noface("clean", "--force")
     assert night.refs() == {"refs/heads/noface/idea"}
 
 
@@ -172,19 +172,19 @@ def test_refs_of_a_merged_issue_stay_where_main_no_longer_holds_it(project, nigh
 def test_a_second_noface_keeps_it_from_cleaning(project, night):
     refs = night.refs()
     with RepositoryLock(night.story.state / "lock"):
-        done = project.forked("clean")
+        done = project.noface("clean")
     assert done.returncode == 2
     assert "another noface works on this repository" in done.stderr
     assert night.refs() == refs
 
 
 def test_cleaning_twice_finds_nothing(project, night):
-    project.forked("clean")
-    assert project.forked("clean").stdout.startswith("Nothing to clean.\n")
+    project.noface("clean")
+    assert project.noface("clean").stdout.startswith("Nothing to clean.\n")
 
 
 def test_where_noface_never_ran_nothing_is_made(project):
-    assert project.forked("clean").stdout == "Nothing to clean.\n"
+    assert project.noface("clean").stdout == "Nothing to clean.\n"
     assert project.shown("clean")["clean"] == []
     assert not project.state.exists()
 
@@ -195,5 +195,5 @@ def test_an_attempts_folder_outside_noface_is_never_touched(project, night):
     (outside / "agent.log").write_text("keep")
     with night.story.database.transaction() as connection:
         connection.execute("UPDATE attempts SET directory = ? WHERE issue_id = '1'", (str(outside),))
-    project.forked("clean", "--force")
+    project.noface("clean", "--force")
     assert (outside / "agent.log").exists()

@@ -14,13 +14,13 @@ def test_the_backlog_comes_in_the_order_it_would_be_worked(project):
     assert document["issues"][2]["depends_on"] == ["002"]
     assert document["issues"][2]["status"] == "waiting"
     assert document["faults"][0]["source"] == "issues/008-broken.md"
-    lines = project.forked("issues").stdout.splitlines()
+    lines = project.noface("issues").stdout.splitlines()
     assert lines[0].startswith("004  P1  landing   Cache the exchange rates")
     assert max(map(len, lines)) <= 80
 
 
 def test_an_issue_can_be_added_and_shown(project):
-    done = project.forked(
+    done = project.noface(
         "issue",
         "add",
         "Fix login",
@@ -38,7 +38,7 @@ def test_an_issue_can_be_added_and_shown(project):
     shown = project.shown("issue", "show", "1")["issue"]
     assert (shown["title"], shown["priority"], shown["labels"]) == ("Fix login", 0, ["bug"])
     assert (shown["accept"], shown["body"].strip()) == (["pytest -k login"], "It answers 401.")
-    page = project.forked("issue", "show", "1").stdout
+    page = project.noface("issue", "show", "1").stdout
     assert page.startswith("001  Fix login\n")
     assert "accept: pytest -k login" in page
     assert page.endswith("It answers 401.\n")
@@ -58,7 +58,7 @@ def test_the_text_can_come_from_standard_input(project):
 
 
 def test_an_issue_without_text_is_added_with_a_word_of_advice(project):
-    assert "It has no text yet" in project.forked("issue", "add", "Fix login").stdout
+    assert "It has no text yet" in project.noface("issue", "add", "Fix login").stdout
 
 
 def test_the_added_issue_can_be_had_as_json(project):
@@ -68,7 +68,7 @@ def test_the_added_issue_can_be_had_as_json(project):
 
 @pytest.mark.parametrize("args", [["two\nlines"], ["x", "--depends-on", "9"], ["x", "--priority", "-1"], [""]])
 def test_a_faulty_draft_is_refused_and_nothing_written(project, args):
-    done = project.forked("issue", "add", *args)
+    done = project.noface("issue", "add", *args)
     assert done.returncode == 2
     assert not (project.path / "issues").exists()
 
@@ -85,13 +85,13 @@ def test_an_issue_whose_file_is_gone_points_to_its_story(project):
     path = write_issue(project.path, "1-x", "One")
     Story(project.path).sync().close()
     path.unlink()
-    done = project.forked("issue", "show", "1")
+    done = project.noface("issue", "show", "1")
     assert done.returncode == 2
     assert "noface show 1" in done.stderr
 
 
 def test_an_empty_backlog_is_no_error(project):
-    done = project.forked("issues")
+    done = project.noface("issues")
     assert done.returncode == 0
     assert "noface issue add" in done.stdout
 

@@ -251,7 +251,7 @@ def test_no_progress_says_what_it_stands_for():
 
 
 def test_the_command_needs_nothing_but_the_configuration(project):
-    done = project.forked("policy")
+    done = project.noface("policy")
     assert (done.returncode, done.stderr) == (0, "")
     assert "  1  small  tier 1 · 2 attempts" in done.stdout
     assert "\x1b" not in done.stdout
@@ -279,7 +279,7 @@ def test_the_json_holds_the_policy_and_every_path(project):
 
 
 def test_an_unknown_kind_is_refused_with_the_nearest_and_all_of_them(project):
-    done = project.forked("policy", "--kind", "TEST_FAILUR")
+    done = project.noface("policy", "--kind", "TEST_FAILUR")
     assert done.returncode == 2
     assert "there is no failure kind TEST_FAILUR" in done.stderr
     assert "Did you mean TEST_FAILURE? The kinds: SYNTAX_ERROR, RUNTIME_ERROR," in done.stderr
@@ -290,18 +290,18 @@ def test_an_issue_s_own_model_limits_and_labels_count(project):
     project.issue(8, "Small one", no_escalate=True, model="small")
     path = project.path / "noface.toml"
     path.write_text(path.read_text() + '\n[approval]\nlabels = ["risky"]\n')
-    shown = project.forked("policy", "--issue", "007").stdout
+    shown = project.noface("policy", "--issue", "007").stdout
     assert shown.startswith("7  Rename it\n  tier 2 and above; at most 2 attempts; the rest is the policy of")
     assert "small" not in shown
     assert "  attempts    2 charged ones an issue" in shown
     assert 'needs your approval, since the issue has the label "risky"' in shown
     one = project.shown("policy", "--issue", "8", "--kind", "TEST_FAILURE")
     assert (one["issue"]["no_escalate"], {step["model"] for step in one["policy"]}) == (True, {"small", None})
-    assert "there is no issue 9" in project.forked("policy", "--issue", "9").stderr
+    assert "there is no issue 9" in project.noface("policy", "--issue", "9").stderr
 
 
 def test_options_of_a_replay_stand_behind_it(project):
-    done = project.forked("policy", "--json", "replay")
+    done = project.noface("policy", "--json", "replay")
     assert (done.returncode, "noface policy replay --json" in done.stderr) == (2, True)
 
 
@@ -309,7 +309,7 @@ def test_options_of_a_replay_stand_behind_it(project):
 
 
 def test_before_the_first_run_there_is_nothing_to_replay(project):
-    done = project.forked("policy", "replay")
+    done = project.noface("policy", "replay")
     assert (done.returncode, done.stdout) == (
         0,
         "Nothing recorded yet: there is no decision to ask noface.toml about.\n",
@@ -379,7 +379,7 @@ def test_what_may_be_spent_is_told_of_run_issue_and_attempt(project):
         PRESETS.replace("[retry]\n", "[retry]\nmax_cost_usd = 6\nmax_tokens = 1_000_000\n")
         + "\n[run]\nmax_cost_usd = 20\nmax_tokens = 5_000_000\n[models.claude-opus]\nmax_cost_usd = 2.5\n",
     )
-    shown = " ".join(project.forked("policy").stdout.split())
+    shown = " ".join(project.noface("policy").stdout.split())
     assert "attempts 5 charged ones and $6.00 and 1,000,000 tokens an issue, then it is blocked" in shown
     assert "budget $20.00 or 5,000,000 tokens a run, then it stops; $2.50 an attempt of claude-opus roles" in shown
     document = project.shown("policy")

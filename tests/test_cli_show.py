@@ -84,7 +84,7 @@ def test_a_passed_attempt_has_no_failure_and_one_under_way_no_outcome(project, n
 
 def test_the_story_names_rule_lines_action_and_branch_at_80_columns(project, night):
     (night.directory("002", 3) / "agent.log").write_text("thinking\n\x1b[1mI am sure\x1b[0m it works\n")
-    done = project.forked("show", "2")
+    done = project.noface("show", "2")
     page = done.stdout
     for expected in (
         "Attempt 2  TEST_FAILURE  claude-sonnet · ",
@@ -105,15 +105,15 @@ def test_the_story_names_rule_lines_action_and_branch_at_80_columns(project, nig
 
 def test_an_issue_without_attempts_is_shown_before_the_first_run(project):
     write_issue(project.path, "1-x", "First")
-    assert "No attempt yet." in project.forked("show", "1").stdout
+    assert "No attempt yet." in project.noface("show", "1").stdout
     assert project.shown("show", "1")["attempts"] == []
     assert not project.state.exists()
 
 
 def test_an_unknown_id_is_refused_with_the_nearest_ones(project, night):
-    done = project.forked("show", "0002")
+    done = project.noface("show", "0002")
     assert done.returncode == 0, "leading zeros do not matter"
-    done = project.forked("show", "42")
+    done = project.noface("show", "42")
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no issue 42" in done.stderr
     assert "007" in done.stderr
@@ -121,11 +121,11 @@ def test_an_unknown_id_is_refused_with_the_nearest_ones(project, night):
 
 def test_a_name_with_a_slip_is_met_with_the_name_meant(project):
     write_issue(project.path, "login-page", "Login")
-    assert "login-page" in project.forked("show", "login-pgae").stderr
+    assert "login-page" in project.noface("show", "login-pgae").stderr
 
 
 def test_a_faulty_issue_is_refused_with_its_fault(project, night):
-    done = project.forked("show", "8")
+    done = project.noface("show", "8")
     assert done.returncode == 2
     assert "issues/008-broken.md" in done.stderr
 
@@ -134,7 +134,7 @@ def test_a_very_long_message_is_cut_on_the_page_and_whole_in_json(project):
     write_issue(project.path, "1-x", "One")
     long = "expected " + "x" * 5000
     Story(project.path).sync().run().attempt("1", 1, red_test(long)).close()
-    lines = project.forked("show", "1").stdout.splitlines()
+    lines = project.noface("show", "1").stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert sum("xxxx" in line for line in lines) <= 6
     assert project.shown("show", "1")["attempts"][0]["failure"]["message"] == long
@@ -173,7 +173,7 @@ def test_blocked_json_tells_what_a_person_needs(project, night):
 
 
 def test_the_blocked_page_fits_80_columns_and_repeats_nothing(project, night):
-    page = project.forked("blocked").stdout
+    page = project.noface("blocked").stdout
     assert page.startswith("1 issue needs you.\n")
     assert "attempt 3 with claude-opus: TEST_FAILURE: assert 401 == 200" in page
     assert "\n  Errors\n" not in page, "all of them stand under Tried"
@@ -183,7 +183,7 @@ def test_the_blocked_page_fits_80_columns_and_repeats_nothing(project, night):
 
 
 def test_nothing_blocked_is_one_friendly_line(project):
-    assert project.forked("blocked").stdout == "Nothing is blocked.\n"
+    assert project.noface("blocked").stdout == "Nothing is blocked.\n"
     assert project.shown("blocked")["blocked"] == []
 
 
@@ -243,7 +243,7 @@ def test_the_json_tells_what_workers_reported_and_what_was_asked(project, recove
 
 
 def test_what_was_asked_is_told_between_the_attempts(project, recovered):
-    page = project.forked("show", "5").stdout
+    page = project.noface("show", "5").stdout
     places = [
         page.index(words)
         for words in (
@@ -266,7 +266,7 @@ def test_what_was_asked_is_told_between_the_attempts(project, recovered):
 
 def test_a_question_without_an_answer_is_shown_as_being_asked(project, night):
     night.attempt("005", 1, red_test()).ask("005", Topic.ARCHITECT)
-    assert "    it is being asked\n" in project.forked("show", "5").stdout
+    assert "    it is being asked\n" in project.noface("show", "5").stdout
     assert project.shown("show", "5")["asked"][0]["outcome"] is None
 
 
@@ -275,10 +275,10 @@ def test_an_issue_shows_its_parts_and_a_part_its_parent(project, night):
     document = project.shown("show", "5")
     assert (document["status"], document["progress"]) == ("epic", "1 of 2 parts merged")
     assert [(part["id"], part["status"]) for part in document["parts"]] == [("005.1", "merged"), ("005.2", "ready")]
-    page = project.forked("show", "5").stdout
+    page = project.noface("show", "5").stdout
     assert "  1 of 2 parts merged\n    005.1  merged    Write the header\n" in page
     assert project.shown("show", "005.2")["parent"] == "005"
-    assert "  part of 005: noface show 005\n" in project.forked("show", "005.2").stdout
+    assert "  part of 005: noface show 005\n" in project.noface("show", "005.2").stdout
 
 
 def test_what_a_person_agreed_to_is_shown(project, night):
@@ -288,7 +288,7 @@ def test_what_a_person_agreed_to_is_shown(project, night):
     document = project.shown("show", "5")
     assert (document["granted_paths"], document["needs"]) == (["src/db.py"], ["002"])
     assert (document["wanted_model"], document["wanted_attempts"]) == ("claude-opus", 7)
-    page = project.forked("show", "5").stdout
+    page = project.noface("show", "5").stdout
     for line in (
         "your note: Mind the header.",
         "you allowed it to change src/db.py",
@@ -304,13 +304,13 @@ def test_what_a_person_decided_stands_with_the_attempt(project, night):
     night.questions.approve(night.tick(), "005", 1, **decided)
     (said,) = project.shown("show", "5")["approvals"]
     assert (said["attempt"], said["verdict"], said["note"]) == (1, "rejected", "Keep the old name.")
-    page = project.forked("show", "5").stdout
+    page = project.noface("show", "5").stdout
     assert page.index("RequestApproval: passed") < page.index("  You rejected it") < page.index("│ Keep the old name.")
 
 
 def test_an_issue_that_waits_for_approval_is_shown_with_what_is_asked(project, night):
     night.attempt("005", 1, changed=("a.py",)).request_approval("005")
-    page = project.forked("show", "5").stdout
+    page = project.noface("show", "5").stdout
     assert "Waits for your approval\n" in page
     assert "        noface approve 005\n" in page
     assert project.shown("show", "5")["block"]["wants"] == "landing"
@@ -319,11 +319,11 @@ def test_an_issue_that_waits_for_approval_is_shown_with_what_is_asked(project, n
 def test_what_is_blocked_no_more_shows_no_block(project, night):
     night.status("002", "ready", "approved by a person")
     assert project.shown("show", "2")["block"] is None
-    assert "What you can do" not in project.forked("show", "2").stdout
+    assert "What you can do" not in project.noface("show", "2").stdout
 
 
 def test_the_report_of_an_issue_given_up_is_printed_as_json(project, night):
-    done = project.forked("show", "2", "--report")
+    done = project.noface("show", "2", "--report")
     report = project.shown("show", "2", "--report")
     assert done.returncode == 0
     assert (report["schema"], report["attempts_made"]) == (1, 3)
@@ -331,7 +331,7 @@ def test_the_report_of_an_issue_given_up_is_printed_as_json(project, night):
 
 
 def test_without_a_report_it_is_said_why_there_is_none(project, night):
-    done = project.forked("show", "5", "--report")
+    done = project.noface("show", "5", "--report")
     assert (done.returncode, done.stdout) == (2, "")
     assert "issue 005 is ready: there is no report" in done.stderr
 
@@ -342,7 +342,7 @@ def test_what_waits_for_approval_is_listed_apart_with_its_commands(project, nigh
     assert (blocked["id"], blocked["status"]) == ("002", "blocked")
     assert (waiting["id"], waiting["status"], waiting["wants"]) == ("005", "approval", "landing")
     assert (waiting["attempt"], waiting["changed"], waiting["branch"]) == (1, ["a.py", "b.py"], "noface/005")
-    page = project.forked("blocked").stdout
+    page = project.noface("blocked").stdout
     assert page.startswith("1 issue needs you.\n")
     apart = page.partition("\n1 issue waits for your approval.\n")[2]
     for line in (
@@ -359,21 +359,21 @@ def test_what_waits_for_approval_is_listed_apart_with_its_commands(project, nigh
 def test_only_approvals_are_no_blocked_issue(project):
     write_issue(project.path, "1-x", "One")
     Story(project.path).sync().run().attempt("1", 1, changed=("a.py",)).request_approval("1").close()
-    assert project.forked("blocked").stdout.startswith("1 issue waits for your approval.\n")
+    assert project.noface("blocked").stdout.startswith("1 issue waits for your approval.\n")
 
 
 def test_what_became_of_the_parts_is_told_of_a_blocked_epic(project, night):
     night.attempt("005", 1, red_test()).ask("005", Topic.BREAKDOWN, text="divided into 005.1")
     night.questions.parts_failed(night.tick(), "005", 'What could not be done:\n[{"id": "005.1"}]')
     night.block("005")
-    page = project.forked("blocked").stdout
+    page = project.noface("blocked").stdout
     assert '  What became of its parts\n    │ What could not be done:\n    │ [{"id": "005.1"}]\n' in page
 
 
 def test_a_block_whose_options_have_no_command_each_lists_them_apart(project, night):
     document = {"kind": "ENVIRONMENT", "summary": "s", "options": ["a", "b"], "commands": ["noface run"]}
     night.journal.blocked(night.tick(), "005", "s", document)
-    page = project.forked("blocked").stdout
+    page = project.noface("blocked").stdout
     assert "  Options\n    • a\n    • b\n\n  Commands\n    noface run\n" in page
 
 
@@ -385,7 +385,7 @@ def test_a_workers_words_cannot_drive_the_terminal_nor_pose_as_lines_of_noface(p
     story = Story(project.path).sync().run().attempt("1", 1, confused, worker=worker)
     story.ask("1", Topic.DIAGNOSIS, model="m\x1b[2J", cause=evil, text=evil, paths=(evil,)).block("1").close()
     for command in (["show", "1"], ["blocked"]):
-        page = project.forked(*command).stdout
+        page = project.noface(*command).stdout
         assert not {"\x1b", "\x07", "\u202e", "\r"} & set(page)
         assert "owned" not in page
         assert page.count("\n  The question\n") == 1
@@ -400,7 +400,7 @@ def test_tokens_and_session_of_an_attempt_are_shown(project):
     story.close()
     attempt = project.shown("show", "1")["attempts"][0]
     assert (attempt["tokens_in"], attempt["tokens_out"], len(attempt["session_id"])) == (12_345, 678, 200)
-    page = project.forked("show", "1").stdout
+    page = project.noface("show", "1").stdout
     assert "  tokens: 12,345 read, 678 written · session 5e55-10nx" in page
     assert max(map(len, page.splitlines())) <= 80
 
@@ -417,5 +417,5 @@ def test_the_last_lines_of_a_stream_of_json_are_told_as_words(project):
     (folder / "order.json").write_text(json.dumps({"model": {"agent": "claude"}}))
     (folder / "agent.log").write_text(f"{'x' * 70_000}{line}\n{line}\n")
     story.close()
-    page = project.forked("show", "1").stdout
+    page = project.noface("show", "1").stdout
     assert page.endswith("noface logs 1\n  │ I look around.\n  │   · Read a.py\n")

@@ -12,19 +12,19 @@ def night(project):
 
 
 def refused(project, *args):
-    done = project.forked(*args)
+    done = project.noface(*args)
     assert done.returncode == 2, done.stdout
     assert done.stdout == ""
     return done.stderr
 
 
 def test_unblocking_starts_the_counters_again_and_keeps_the_note(project, night):
-    done = project.forked("unblock", "2", "--note", "Split at the first comma.")
+    done = project.noface("unblock", "2", "--note", "Split at the first comma.")
     assert done.returncode == 0
     row = night.reader.issue("002")
     assert (row["status"], row["reason"], row["epoch"], row["attempts"]) == ("ready", "unblocked by a person", 1, 0)
     assert (row["note"], row["block"]) == ("Split at the first comma.", None)
-    assert "your note: Split at the first comma." in project.forked("show", "2").stdout
+    assert "your note: Split at the first comma." in project.noface("show", "2").stdout
 
 
 def test_unblocking_says_what_is_ready_now_as_json(project, night):
@@ -60,12 +60,12 @@ def test_all_blocked_issues_can_be_unblocked_at_once(project, night):
     night.status("005", "skipped", "already satisfied")
     assert [issue["id"] for issue in project.shown("unblock", "--all")["unblock"]] == ["002"]
     assert night.reader.issue("005")["status"] == "skipped", "--all means the blocked ones"
-    assert project.forked("unblock", "--all").stdout == "Nothing is blocked.\n"
+    assert project.noface("unblock", "--all").stdout == "Nothing is blocked.\n"
 
 
 def test_a_skipped_issue_can_be_unblocked_by_name(project, night):
     night.status("005", "skipped", "already satisfied")
-    assert project.forked("unblock", "5").returncode == 0
+    assert project.noface("unblock", "5").returncode == 0
     assert night.reader.issue("005")["status"] == "ready"
 
 
@@ -77,7 +77,7 @@ def test_neither_ids_nor_all_or_both_is_an_error(project, night):
 @pytest.mark.parametrize("issue", ["2", "5", "6"])
 def test_any_issue_that_is_not_under_way_can_be_retried(project, night, issue):
     epoch = night.reader.issue(f"00{issue}")["epoch"]
-    assert project.forked("retry", issue).returncode == 0
+    assert project.noface("retry", issue).returncode == 0
     row = night.reader.issue(f"00{issue}")
     assert (row["status"], row["until"], row["epoch"], row["attempts"]) == ("ready", None, epoch + 1, 0)
 
@@ -88,7 +88,7 @@ def test_what_is_under_way_or_done_cannot_be_retried(project, night, issue, said
 
 
 def test_past_attempts_keep_their_numbers_after_a_retry(project, night):
-    project.forked("retry", "2")
+    project.noface("retry", "2")
     assert [attempt["number"] for attempt in project.attempts("2")] == [1, 2, 3]
     assert night.reader.next_number("002") == 4
 
@@ -107,12 +107,12 @@ def test_an_issue_whose_file_is_gone_cannot_be_given_back(project, night):
 
 
 def test_unblocking_can_name_a_model_and_how_many_attempts(project, night):
-    done = project.forked("unblock", "2", "--model", "big", "--attempts", "7")
+    done = project.noface("unblock", "2", "--model", "big", "--attempts", "7")
     assert done.returncode == 0
     assert ": ready, with big, up to 7 attempts" in " ".join(done.stdout.split())
     state = night.reader.states()["002"]
     assert (state.wanted_model, state.wanted_attempts) == ("big", 7)
-    project.forked("retry", "2")
+    project.noface("retry", "2")
     state = night.reader.states()["002"]
     assert (state.wanted_model, state.wanted_attempts) == (None, None), "they hold until it is given back again"
 
@@ -137,13 +137,13 @@ def test_a_note_too_long_for_a_prompt_is_refused(project, night):
 
 
 def test_a_note_that_is_no_utf_8_is_kept_as_far_as_it_is(project, night):
-    assert project.forked("unblock", "2", "--note", "caf\udce9").returncode == 0
+    assert project.noface("unblock", "2", "--note", "caf\udce9").returncode == 0
     assert night.reader.issue("002")["note"] == "caf?"
 
 
 def test_a_part_is_given_back_like_any_issue(project, night):
     night.divide("005", "Write the header", "Write the rows").attempt("005.1", 1).block("005.1")
-    assert project.forked("unblock", "005.1").returncode == 0
+    assert project.noface("unblock", "005.1").returncode == 0
     assert night.reader.issue("005.1")["status"] == "ready"
 
 
@@ -164,4 +164,4 @@ def test_a_part_that_its_parent_does_without_stays_where_it_is(project, night, p
 
 def test_a_part_can_be_tried_again_while_its_parent_is_blocked(project, night):
     night.divide("005", "Write the header").status("005.1", "skipped", "taken back").status("005", "blocked")
-    assert project.forked("unblock", "005.1").returncode == 0
+    assert project.noface("unblock", "005.1").returncode == 0

@@ -78,7 +78,7 @@ def test_the_json_holds_the_whole_chain(project, login):
 
 
 def test_the_page_says_what_decided_what_lost_and_what_followed_at_80_columns(project, login):
-    page = project.forked("why", "1").stdout
+    page = project.noface("why", "1").stdout
     for expected in (
         "Attempt 1 of issue 1  TEST_FAILURE  claude-sonnet",
         "  kind: TEST_FAILURE (correctable), charged to the worker",
@@ -108,12 +108,12 @@ def test_the_newest_failure_is_meant_unless_an_attempt_is_named(project, night):
 
 def test_an_attempt_that_passed_has_nothing_to_explain(project, night):
     assert project.shown("why", "1")["failure"] is None
-    assert "every hard gate passed" in project.forked("why", "1").stdout
-    assert "no verdict yet" in project.forked("why", "7", "2").stdout
+    assert "every hard gate passed" in project.noface("why", "1").stdout
+    assert "no verdict yet" in project.noface("why", "7", "2").stdout
 
 
 def test_a_failure_written_before_rules_that_lost_were_kept_is_shown(project, night):
-    page = project.forked("why", "2", "1").stdout
+    page = project.noface("why", "2", "1").stdout
     assert "Nothing else did." in page
 
 
@@ -125,7 +125,7 @@ def test_a_worker_s_own_failure_shows_its_log_and_when_it_ends(project):
     )
     story.attempt("1", 1, limit, gates=(), charged=False)
     (story.directory("1", 1) / "agent.log").write_text("{}\n")
-    page = project.forked("why", "1").stdout
+    page = project.noface("why", "1").stdout
     assert "not charged to the worker" in page
     assert "retry at: 1795490120" in page
     assert "agent.log" in page
@@ -137,12 +137,12 @@ def test_what_an_agent_wrote_cannot_drive_the_terminal(project):
     story = Story(project.path).sync().run()
     evil = "\x1b]0;pwned\x07\x1b[2Jgone"
     story.attempt("1", 1, red_test(evil, also_matched=((evil, evil, evil),), excerpt=evil, evidence=(evil,)))
-    assert "\x1b" not in project.forked("why", "1").stdout
+    assert "\x1b" not in project.noface("why", "1").stdout
     story.close()
 
 
 def test_an_unknown_issue_or_attempt_is_refused(project, night):
-    assert "there is no issue 42" in project.forked("why", "42").stderr
-    done = project.forked("why", "2", "9")
+    assert "there is no issue 42" in project.noface("why", "42").stderr
+    done = project.noface("why", "2", "9")
     assert (done.returncode, "Its attempts: 1, 2, 3." in done.stderr) == (2, True)
-    assert "has no attempt yet" in project.forked("why", "3").stderr
+    assert "has no attempt yet" in project.noface("why", "3").stderr

@@ -113,6 +113,6 @@ def test_a_death_while_judging_counts_like_one_while_working(project):
     project.issue(1)
     project.commit()
     for _ in range(2):
-        assert project.forked("run", NOFACE_FAILPOINT="attempt_judged").returncode == KILLED
+        assert project.noface("run", NOFACE_FAILPOINT="attempt_judged").returncode == KILLED
     project.run(code=3)
     assert project.statuses() == {"1": "blocked"}

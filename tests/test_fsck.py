@@ -10,6 +10,7 @@ import time
 import jsonschema
 import pytest
 from support.processes import wait_for
+from support.project import Restored
 
 from noface.views.schemas.table import published
 
@@ -21,6 +22,9 @@ class Checked:
 
     def __init__(self, project):
         self.project = project
+
+    @staticmethod
+    def tell(project):
         project.play(
             ("1", 0, [{"write": "one.txt", "text": "1"}]),
             ("2", 0, [{"write": "two.txt", "text": "2"}, {"write": "bad", "text": "x"}]),
@@ -31,7 +35,7 @@ class Checked:
         project.run(code=ATTENTION)
 
     def check(self, *args, code=None):
-        done = self.project.forked("fsck", "--json", *args)
+        done = self.project.noface("fsck", "--json", *args)
         assert code is None or done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return json.loads(done.stdout)
 
@@ -63,8 +67,14 @@ class Checked:
         assert self.check("--repair", code=0)["repaired"] == []
 
 
+@pytest.fixture(scope="module")
+def after_a_run(tmp_path_factory):
+    return Restored(tmp_path_factory.mktemp("fsck"))
+
+
 @pytest.fixture
-def checked(project):
+def checked(project, after_a_run):
+    after_a_run.give(project, Checked.tell)
     return Checked(project)
 
 
@@ -72,12 +82,12 @@ def test_what_a_run_leaves_is_sound(project, checked):
     document = checked.check(code=0)
     assert document["findings"] == []
     jsonschema.validate(document, published("fsck"))
-    page = project.forked("fsck")
+    page = project.noface("fsck")
     assert (page.stdout, page.returncode) == ("Sound.\n", 0)
 
 
 def test_before_the_first_run_all_is_sound_and_nothing_is_made(project):
-    assert project.forked("fsck").returncode == 0
+    assert project.noface("fsck").returncode == 0
     assert not project.state.exists()
 
 
@@ -94,9 +104,9 @@ def test_a_run_that_was_killed_is_settled_by_a_repair(project):
     wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
     running.kill()
     running.communicate()
-    found = json.loads(project.forked("fsck", "--json").stdout)
+    found = json.loads(project.noface("fsck", "--json").stdout)
     assert {"run-open", "attempt-open"} <= {each["kind"] for each in found["findings"]}
-    assert json.loads(project.forked("fsck", "--repair", "--json").stdout)["sound"]
+    assert json.loads(project.noface("fsck", "--repair", "--json").stdout)["sound"]
     assert project.git("show", "refs/noface/issues/1/1:half.txt") == "half"
     (attempt,) = project.attempts("1")
     assert (attempt["outcome"], attempt["charged"]) == ("INTERRUPTED", False)
@@ -107,11 +117,11 @@ def test_a_run_that_was_killed_is_settled_by_a_repair(project):
 def test_a_landing_that_was_cut_off_is_settled_by_a_repair(project, name):
     project.issue(1)
     project.commit()
-    assert project.forked("run", NOFACE_FAILPOINT=name).returncode == -signal.SIGKILL
+    assert project.noface("run", NOFACE_FAILPOINT=name).returncode == -signal.SIGKILL
     wait_for(lambda: not project.processes())
-    kinds = {each["kind"] for each in json.loads(project.forked("fsck", "--json").stdout)["findings"]}
+    kinds = {each["kind"] for each in json.loads(project.noface("fsck", "--json").stdout)["findings"]}
     assert "landing-open" in kinds
-    assert json.loads(project.forked("fsck", "--repair", "--json").stdout)["sound"]
+    assert json.loads(project.noface("fsck", "--repair", "--json").stdout)["sound"]
     assert (project.git("status", "--porcelain"), project.git("show", "main:b.txt")) == ("", "done")
     assert project.statuses() == {"1": "merged"}
 
@@ -119,13 +129,13 @@ def test_a_landing_that_was_cut_off_is_settled_by_a_repair(project, name):
 def test_a_cut_off_landing_that_no_record_tells_of_is_settled_by_a_repair(project):
     project.issue(1)
     project.commit()
-    assert project.forked("run", NOFACE_FAILPOINT="landing_files_updated").returncode == -signal.SIGKILL
+    assert project.noface("run", NOFACE_FAILPOINT="landing_files_updated").returncode == -signal.SIGKILL
     wait_for(lambda: not project.processes())
     for file in project.state.glob("state.db*"):
         file.unlink()
-    found = json.loads(project.forked("fsck", "--json").stdout)["findings"]
+    found = json.loads(project.noface("fsck", "--json").stdout)["findings"]
     assert "landing-cut-off" in {each["kind"] for each in found}
-    project.forked("fsck", "--repair")
+    project.noface("fsck", "--repair")
     assert not (project.path / ".git" / "index.lock").exists()
     assert project.git("status", "--porcelain") == ""
 
@@ -161,7 +171,7 @@ def test_work_whose_object_is_gone_needs_a_person(project, checked):
 
 
 def test_work_that_a_person_let_go_of_is_not_missed(project, checked):
-    project.forked("clean", "--force")
+    project.noface("clean", "--force")
     project.git("reflog", "expire", "--expire=now", "--all")
     project.git("gc", "-q", "--prune=now")
     assert checked.kinds(code=0) == set()
@@ -323,11 +333,11 @@ def test_beside_a_run_what_is_in_flight_is_only_noted_and_a_repair_is_refused(pr
     project.commit()
     running = project.start("run")
     wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
-    document = json.loads(project.forked("fsck", "--json").stdout)
+    document = json.loads(project.noface("fsck", "--json").stdout)
     assert document["running"] == f"noface with pid {running.pid}"
     assert document["sound"]
     assert ("attempt-open", "note") in {(each["kind"], each["severity"]) for each in document["findings"]}
-    refused = project.forked("fsck", "--repair")
+    refused = project.noface("fsck", "--repair")
     assert refused.returncode == 2
     assert str(running.pid) in refused.stderr
     running.kill()
@@ -352,7 +362,7 @@ def test_a_repair_touches_nothing_of_a_persons(project, checked):
 
 def test_the_page_fits_80_columns_and_says_what_to_do(project, checked):
     checked.sql("DELETE FROM gate_memo", "UPDATE issues SET attempts = 7 WHERE id = '2'")
-    page = project.forked("fsck", "--dry-run").stdout
+    page = project.noface("fsck", "--dry-run").stdout
     assert max(map(len, page.splitlines())) <= 80
     for words in ("Needs a person:", "`noface fsck --repair` would settle:", "count anew", "Nothing was changed."):
         assert words in page
@@ -363,6 +373,6 @@ def test_a_fifo_among_nofaces_refs_is_named_and_not_waited_for(project):
     place = project.path / ".git/refs/noface/issues"
     place.mkdir(parents=True, exist_ok=True)
     os.mkfifo(place / "odd")
-    done = project.forked("fsck")
+    done = project.noface("fsck")
     assert done.returncode == 2
     assert "is no file, and git waits on it for ever" in " ".join(done.stderr.split())

@@ -54,7 +54,7 @@ def config(project):
 
 
 def test_bare_hints_lists_what_it_can_do(project):
-    done = project.forked("hints")
+    done = project.noface("hints")
     assert done.returncode == 0
     for name in ("list", "test", "add", "suggest"):
         assert f"  {name} " in done.stdout
@@ -72,14 +72,14 @@ def test_the_list_tells_how_often_each_hint_has_matched(project, night):
         ["1"],
     )
     assert (second["matched"], second["issues"]) == (2, ["1"])
-    page = project.forked("hints", "list").stdout
+    page = project.noface("hints", "list").stdout
     assert page.startswith("2 hints in noface.toml; 3 failures recorded\n\n1  label")
     assert "   → Read docs/auth.md first.\n   matched 2 failures, in issue 1\n" in page
     assert max(map(len, page.splitlines())) <= 80
 
 
 def test_without_hints_the_list_says_how_to_get_some(project):
-    page = project.forked("hints", "list").stdout
+    page = project.noface("hints", "list").stdout
     assert "noface.toml has no [[failure_hints]]." in page
     assert "noface hints suggest" in page
 
@@ -93,7 +93,7 @@ def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
         ("error_pattern", False, "the error does not contain this text"),
     ]
     assert (first["matched"], second["matched"]) == (False, False)
-    page = project.forked("hints", "test", "1", "--attempt", "1").stdout
+    page = project.noface("hints", "test", "1", "--attempt", "1").stdout
     assert page.startswith("Issue 1, attempt 1: TEST_FAILURE: assert 401 == 200\n\n1  matches\n")
     assert '   yes  label "auth": the issue has it\n' in page
     assert '   yes  language "python": tests/test_login.py is in it\n' in page
@@ -102,11 +102,11 @@ def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
 
 def test_an_issue_that_has_not_failed_is_tested_by_what_it_is(project, night):
     assert project.shown("hints", "test", "3")["failure"] is None
-    assert "Issue 3 has not failed" in project.forked("hints", "test", "3").stdout
+    assert "Issue 3 has not failed" in project.noface("hints", "test", "3").stdout
 
 
 def test_an_attempt_that_did_not_fail_is_refused(project, night):
-    done = project.forked("hints", "test", "1", "--attempt", "9")
+    done = project.noface("hints", "test", "1", "--attempt", "9")
     assert (done.returncode, "Those that failed: 1, 2." in done.stderr) == (2, True)
 
 
@@ -114,15 +114,15 @@ def test_a_catastrophic_expression_is_reported_when_it_is_added_listed_or_tested
     project.config()
     night.attempt("3", 1, red_test("a" * 5000 + "!"))
     said = "hint 1: its expression took too long on this failure; simplify it"
-    assert f"! {said}\n" in project.forked("hints", "add", "--hint", "x", "--error-regex", "(a+)+$").stdout
+    assert f"! {said}\n" in project.noface("hints", "add", "--hint", "x", "--error-regex", "(a+)+$").stdout
     assert project.shown("hints", "test", "3")["warnings"] == [said]
     assert project.shown("hints", "list")["warnings"] == [said]
-    assert f"! {said}\n" in project.forked("hints", "list").stdout
+    assert f"! {said}\n" in project.noface("hints", "list").stdout
 
 
 def test_add_writes_the_hint_keeps_comments_and_tells_what_it_would_have_matched(project, night):
     before = config(project)
-    done = project.forked(
+    done = project.noface(
         "hints", "add", "--hint", "Use the fixture.", "--error-pattern", "assert 401", "--label", "auth"
     )
     assert done.returncode == 0, done.stderr
@@ -144,14 +144,14 @@ def test_add_writes_the_hint_keeps_comments_and_tells_what_it_would_have_matched
 )
 def test_a_hint_that_cannot_be_used_is_refused_and_nothing_is_written(project, night, args, said):
     before = config(project)
-    done = project.forked("hints", "add", *args)
+    done = project.noface("hints", "add", *args)
     assert (done.returncode, said in done.stderr) == (2, True)
     assert config(project) == before
 
 
 def test_suggest_prints_toml_that_can_be_pasted(project, night):
     night.attempt("2", 2, cart("bob"))
-    done = project.forked("hints", "suggest")
+    done = project.noface("hints", "suggest")
     (entry,) = tomllib.loads(done.stdout)["failure_hints"]
     assert entry == {
         "language": "javascript",
@@ -165,17 +165,17 @@ def test_suggest_prints_toml_that_can_be_pasted(project, night):
 
 
 def test_suggest_says_when_there_is_nothing(project, night):
-    assert "Nothing to propose: of 3 failures recorded" in project.forked("hints", "suggest").stdout
-    done = project.forked("hints", "suggest", "--apply", "1")
+    assert "Nothing to propose: of 3 failures recorded" in project.noface("hints", "suggest").stdout
+    done = project.noface("hints", "suggest", "--apply", "1")
     assert (done.returncode, "there is no proposal 1" in done.stderr) == (2, True)
     assert len(project.shown("hints", "suggest", "--min", "1")["proposals"]) == 1
 
 
 def test_a_proposal_can_be_applied_with_a_text_of_one_s_own(project, night):
-    done = project.forked("hints", "suggest", "--min", "1", "--apply", "1", "--hint", "Make the cart first.", "--json")
+    done = project.noface("hints", "suggest", "--min", "1", "--apply", "1", "--hint", "Make the cart first.", "--json")
     assert json.loads(done.stdout)["draft"] is False
     assert tomllib.loads(config(project))["failure_hints"][2]["hint"] == "Make the cart first."
-    assert "--hint goes with --apply" in project.forked("hints", "suggest", "--hint", "x").stderr
+    assert "--hint goes with --apply" in project.noface("hints", "suggest", "--hint", "x").stderr
 
 
 def test_two_failures_lead_to_a_hint_that_the_next_prompt_contains(project):
@@ -188,7 +188,7 @@ def test_two_failures_lead_to_a_hint_that_the_next_prompt_contains(project):
     )
     project.commit()
     project.run("--max-iterations", "2", code=4)
-    applied = project.forked("hints", "suggest", "--apply", "1")
+    applied = project.noface("hints", "suggest", "--apply", "1")
     assert applied.returncode == 0, applied.stderr
     assert "say in noface.toml what to do" in " ".join(applied.stdout.split())
     (hint,) = tomllib.loads(config(project))["failure_hints"]
@@ -206,14 +206,14 @@ def test_what_a_worker_wrote_cannot_drive_the_terminal(project, night):
     evil = "\x1b]0;pwned\x07\x1b[2Jthe end is\nhint = 'x'\u202e near now"
     night.attempt("3", 1, red_test(evil, signature="s9")).attempt("3", 2, red_test(evil, signature="s9"))
     for command in (["list"], ["test", "3"], ["suggest"], ["add", "--hint", "h", "--error-pattern", "near"]):
-        shown = project.forked("hints", *command).stdout
+        shown = project.noface("hints", *command).stdout
         assert shown
         assert not {"\x1b", "\u202e"} & set(shown)
-    tomllib.loads(project.forked("hints", "suggest").stdout)
+    tomllib.loads(project.noface("hints", "suggest").stdout)
 
 
 def test_lessons_are_listed_with_what_they_are_worth(project):
-    assert "No lesson yet" in project.forked("hints", "list", "--lessons").stdout
+    assert "No lesson yet" in project.noface("hints", "list", "--lessons").stdout
     story = Story(project.path)
     attempts = (
         PastAttempt(1, "m", 1, "TEST_FAILURE", charged=True, failure=red_test(), answer="Escalate"),
@@ -224,7 +224,7 @@ def test_lessons_are_listed_with_what_they_are_worth(project):
     document = project.shown("hints", "list", "--lessons")
     (lesson,) = document["lessons"]
     assert (lesson["kind"], lesson["strategy"], lesson["confidence"]) == ("TEST_FAILURE", "Escalate", 0.5)
-    page = project.forked("hints", "list", "--lessons").stdout
+    page = project.noface("hints", "list", "--lessons").stdout
     assert "mended by changing src/login.py" in " ".join(page.split())
     assert "confidence 50%; learnt 1 time" in page
     assert max(map(len, page.splitlines())) <= 80

@@ -11,7 +11,7 @@ import pytest
 from noface.system.sandbox import find_bubblewrap
 
 SANDBOXES = ["none", "bubblewrap"] if find_bubblewrap(shutil.which("bwrap")).works else ["none"]
-GATE = "python -m pytest -q -p no:cacheprovider"
+GATE = "python -m pytest -q -p no:cacheprovider --disable-plugin-autoload"
 GOOD, BAD = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n"
 TEST = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 

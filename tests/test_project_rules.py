@@ -108,16 +108,16 @@ def test_a_run_and_its_pages_name_the_rule(project):
     assert (first["outcome"], second["outcome"]) == ("LINT_FAILURE", "PASSED")
     failure = project.shown("why", "7", "1")["failure"]
     assert (failure["rule"], failure["evidence"]) == ("project:depot", ["depot: closed"])
-    assert "rule: project:depot, of [[gate_rules]] in noface.toml" in project.forked("why", "7", "1").stdout
-    assert "by the rule project:depot" in project.forked("show", "7").stdout
+    assert "rule: project:depot, of [[gate_rules]] in noface.toml" in project.noface("why", "7", "1").stdout
+    assert "by the rule project:depot" in project.noface("show", "7").stdout
     log = project.write("recorded.log", "depot: closed\n")
-    done = project.forked("classify", "gate", "--exit-code", "1", "--stdout", str(log))
+    done = project.noface("classify", "gate", "--exit-code", "1", "--stdout", str(log))
     assert json.loads(done.stdout)["rule"] == "project:depot"
     project.config(CONFIG.replace("'^depot: closed'", "'^shop: closed'"))
-    broken = json.loads(project.forked("classify", "gate", "--exit-code", "1", "--stdout", str(log)).stdout)
+    broken = json.loads(project.noface("classify", "gate", "--exit-code", "1", "--stdout", str(log)).stdout)
     assert broken["rule"] != "project:depot"
     assert "the [[gate_rules]] of noface.toml are not used" in broken["notes"][0]
-    checked = project.forked("config", "check")
+    checked = project.noface("config", "check")
     assert checked.returncode == 2
     assert "gate_rules[0].pattern" in checked.stderr or "gate_rules.0.pattern" in checked.stderr
     assert "the rule's own example" in checked.stderr

@@ -67,7 +67,7 @@ def check_laws(project):
 @pytest.mark.parametrize("name", FAILPOINTS)
 def test_a_run_killed_at_any_failpoint_goes_on(project, name):
     lay_out(project)
-    killed = project.forked("run", NOFACE_FAILPOINT=name)
+    killed = project.noface("run", NOFACE_FAILPOINT=name)
     assert killed.returncode == KILLED, f"{name} was never reached:\n{killed.stdout}{killed.stderr}"
     wait_for(lambda: not project.processes())
     project.run()
@@ -80,7 +80,7 @@ def test_a_run_killed_at_any_failpoint_goes_on(project, name):
 def test_three_kills_in_a_row_change_nothing_of_that(project, name):
     lay_out(project)
     for _ in range(3):
-        project.forked("run", NOFACE_FAILPOINT=name)
+        project.noface("run", NOFACE_FAILPOINT=name)
         project.restarted()
     project.run()
     check_laws(project)
@@ -92,7 +92,7 @@ def test_work_that_was_snapshotted_is_judged_and_not_paid_for_again(project):
     project.play(("*", 0, [{"shell": f"echo run >> {counter}"}, {"write": "b.txt", "text": "b"}]))
     project.issue(1)
     project.commit()
-    assert project.forked("run", NOFACE_FAILPOINT="gate_checkout:2").returncode == KILLED
+    assert project.noface("run", NOFACE_FAILPOINT="gate_checkout:2").returncode == KILLED
     project.run()
     assert counter.read_text() == "run\n"
     (attempt,) = project.attempts("1")
@@ -104,7 +104,7 @@ def test_no_gate_runs_again_on_a_tree_that_is_green(project):
     project.config(gate=f"echo run >> {counter}")
     project.issue(1)
     project.commit()
-    assert project.forked("run", NOFACE_FAILPOINT="landing_intent").returncode == KILLED
+    assert project.noface("run", NOFACE_FAILPOINT="landing_intent").returncode == KILLED
     project.run()
     assert counter.read_text() == "run\n" * 2  # main's tree once, the merge result once
 
@@ -187,7 +187,7 @@ def test_a_lost_database_is_rebuilt_from_mains_trailers(project):
 
 def test_a_full_disk_ends_the_run_in_good_order(project):
     lay_out(project)
-    done = project.forked("run", NOFACE_FAILPOINT="snapshot_taken:1:enospc")
+    done = project.noface("run", NOFACE_FAILPOINT="snapshot_taken:1:enospc")
     assert done.returncode == 1
     assert "No space left" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr

@@ -25,7 +25,7 @@ def snapshot(project):
 
 def refused(project, *args, code=2, **env):
     before = snapshot(project)
-    done = project.forked("run", *args, **env)
+    done = project.noface("run", *args, **env)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert "→" in done.stderr  # every refusal says what to do

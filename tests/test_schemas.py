@@ -53,7 +53,7 @@ def lines_of(text):
 
 def told(project, *args, code=0, **env):
     """What a run prints with --json; each line is as the schema says."""
-    done = project.forked("run", "--json", *args, **env)
+    done = project.noface("run", "--json", *args, **env)
     assert done.returncode == code, f"exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr}"
     lines = lines_of(done.stdout)
     assert [fault for line in lines for fault in faults("events", line)] == []

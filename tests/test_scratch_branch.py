@@ -41,7 +41,7 @@ def test_a_commit_of_a_person_makes_the_issue_wait_until_retry_which_builds_on_i
     status = project.shown("status")["issues"][0]
     assert (status["status"], "noface retry" in status["reason"]) == ("blocked", True)
     project.play(("7", 0, [{"write": "more.txt", "text": "worker\n"}]))
-    project.forked("retry", "7")
+    project.noface("retry", "7")
     project.run()
     assert project.git("show", "main:theirs.txt") == "person"
     assert project.git("show", "main:more.txt") == "worker"
@@ -53,7 +53,7 @@ def test_what_a_person_finished_lands_though_the_worker_adds_nothing(project):
     a_blocked_issue(project)
     theirs = commit_by_hand(project, "theirs.txt", "person\n")
     project.play(("7", 0, [{"say": "It is done already."}]))
-    project.forked("retry", "7")
+    project.noface("retry", "7")
     project.run()
     assert project.statuses() == {"7": "merged"}
     assert project.git("merge-base", "--is-ancestor", theirs, "main") == ""
@@ -64,7 +64,7 @@ def test_a_commit_made_while_the_worker_works_is_not_moved_away(project):
     go = project.folder / "go"
     waits = {"shell": f"until test -e {go}; do sleep 0.02; done"}
     project.play(("7", 0, [{"delete": "bad"}, {"write": "begun", "text": "x"}, waits]))
-    project.forked("retry", "7")
+    project.noface("retry", "7")
     process = project.start("run")
     project.in_slots("begun")
     theirs = commit_by_hand(project, "theirs.txt", "person\n")
@@ -86,7 +86,7 @@ def test_a_commit_made_while_passed_work_waits_to_land_makes_it_wait_for_retry(p
     wait_for(lambda: project.statuses().get("7") == "blocked")
     lock.unlink()
     assert (process.wait(), project.git("rev-parse", "noface/7")) == (3, theirs)
-    project.forked("retry", "7")
+    project.noface("retry", "7")
     project.run()
     assert project.git("show", "main:theirs.txt") == "person"
 
@@ -99,7 +99,7 @@ def test_a_branch_of_a_person_s_that_was_there_before_the_first_attempt_is_not_m
     theirs = commit_by_hand(project, "theirs.txt", "person\n")
     project.run(code=3)
     assert (project.git("rev-parse", "noface/7"), project.statuses()) == (theirs, {"7": "blocked"})
-    project.forked("retry", "7")
+    project.noface("retry", "7")
     project.run()
     assert project.git("show", "main:theirs.txt") == "person"
 
@@ -109,7 +109,7 @@ def test_a_branch_that_is_checked_out_is_not_moved_under_a_person_s_feet(project
     place = project.folder / "looking"
     project.git("worktree", "add", "-q", str(place), "noface/7")
     project.play(("7", 0, [*BAD, {"write": "second.txt", "text": "x"}]))
-    project.forked("retry", "7")
+    project.noface("retry", "7")
     project.run(code=3)
     assert project.git("rev-parse", "noface/7") == at
     assert project.git("-C", str(place), "status", "--porcelain") == ""
@@ -122,7 +122,7 @@ def test_clean_keeps_what_a_person_committed_unless_it_is_forced(project):
     project.commit()
     project.run()
     theirs = commit_by_hand(project, "theirs.txt", "person\n")
-    project.forked("clean")
+    project.noface("clean")
     assert project.git("rev-parse", "noface/7") == theirs
-    project.forked("clean", "--force")
+    project.noface("clean", "--force")
     assert project.git("branch", "--list", "noface/7") == ""

@@ -66,7 +66,7 @@ def test_a_child_gets_neither_the_umask_nor_the_variables_that_change_what_progr
 @pytest.mark.parametrize("args", [("status", "--json"), ("show", "1"), ("run", "--dry-run"), ("run", "--no-such-flag")])
 def test_a_forked_noface_says_and_returns_what_a_started_one_does(project, args):
     project.issue(1)
-    started = project.noface(*args)
+    started = project.cold(*args)
     forked = project.warm.run([*args], str(project.path), project.environment(), timeout=60)
     assert (forked.returncode, forked.stdout, forked.stderr) == (started.returncode, started.stdout, started.stderr)
 

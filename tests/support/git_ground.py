@@ -5,8 +5,11 @@ that is not sealed: a canary that could not sing would prove nothing.
 """
 
 import os
+import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from noface.core.protection import Protection
@@ -24,6 +27,10 @@ ENV = {
 }
 
 
+_TEMPLATES = tempfile.TemporaryDirectory(prefix="noface-tests-")
+"""Repositories that tests get copies of; gone when the tests have ended."""
+
+
 def git(folder, *args, check=True, stdin=None):
     """Run git as a person would in `folder`; return what it printed."""
     ended = subprocess.run(["git", *args], cwd=folder, env=ENV, input=stdin, capture_output=True, check=False)
@@ -39,12 +46,26 @@ def write(folder, files):
 
 
 def a_repository(folder, files=None, *init):
-    """Make a repository of a person called Pat with one commit on main."""
+    """Make a repository of a person called Pat with one commit on main; most are copies of one that git has made."""
+    files = files or {"a.txt": "a\n", "src/b.txt": "b\n", "src/deep/c.txt": "c\n"}
+    if init:
+        return _made(folder, files, *init)
+    shutil.copytree(_template(tuple(files.items())), folder, symlinks=True)
+    git(folder, "update-index", "-q", "--refresh")
+    return folder
+
+
+@cache
+def _template(files):
+    return _made(Path(tempfile.mkdtemp(dir=_TEMPLATES.name), "repository"), dict(files))
+
+
+def _made(folder, files, *init):
     folder.mkdir(parents=True)
     git(folder, "init", "-q", "-b", "main", *init)
     git(folder, "config", "user.name", "Pat")
     git(folder, "config", "user.email", "pat@example.org")
-    write(folder, files or {"a.txt": "a\n", "src/b.txt": "b\n", "src/deep/c.txt": "c\n"})
+    write(folder, files)
     git(folder, "add", "-A", "-f")
     git(folder, "commit", "-q", "-m", "first")
     return folder

@@ -3,11 +3,13 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,7 +88,7 @@ class Project:
 
     def commit(self, message: str = "work") -> str:
         self.git("add", "-A")
-        self.git("commit", "-q", "-m", message)
+        self.git("-c", "maintenance.auto=false", "commit", "-q", "-m", message)
         return self.git("rev-parse", "HEAD")
 
     def issue(self, number: int | str, title: str = "", body: str = "", **front: Any) -> Path:
@@ -118,7 +120,8 @@ class Project:
         home = {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder / "cache"), "COLUMNS": "80"}
         return {**kept, **home, **self.env, **extra}
 
-    def noface(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    def cold(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run noface in an interpreter of its own, as a shell does."""
         return subprocess.run(
             [sys.executable, "-m", "noface", *args],
             cwd=self.path,
@@ -143,22 +146,22 @@ class Project:
         self.started.append(process)
         return process
 
-    def forked(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Run noface as `noface` does, without its imports where no variable of the test's own is in play.
+    def noface(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run noface in a process of its own that need not import anything first.
 
-        What a test puts into noface's environment may be to be found in /proc, or not to be found there.
+        What Python itself looks at when it starts, and what /proc shows of the environment, only `cold` can tell.
         """
-        if (self.env.keys() | env.keys()) - {"NOFACE_FAILPOINT", "PATH"}:
-            return self.noface(*args, **env)
+        if any(name.startswith("PYTHON") for name in self.env.keys() | env.keys()):
+            return self.cold(*args, **env)
         return self.warm.run([*args], str(self.path), self.environment(**env), timeout=180)
 
     def run(self, *args: str, code: int = 0, **env: str) -> str:
-        done = self.forked("run", *args, **env)
+        done = self.noface("run", *args, **env)
         assert done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
 
     def shown(self, *args: str) -> dict[str, Any]:
-        done = self.forked(*args, "--json")
+        done = self.noface(*args, "--json")
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -211,3 +214,25 @@ class Project:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.01)
+
+
+class Restored:
+    """A project as a story has left it, for many tests: told once, then copied back to the same place.
+
+    The place must be the same, because what noface writes names it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._place, self._kept = folder / "project", folder / "kept"
+
+    def give(self, project: Project, story: Callable[[Project], None]) -> None:
+        """Move `project` to the place, with the story told."""
+        shutil.rmtree(self._place, ignore_errors=True)
+        told = self._kept.exists()
+        shutil.copytree(self._kept if told else project.folder, self._place, symlinks=True)
+        project.path, project.folder = self._place / project.path.name, self._place
+        project.git("update-index", "-q", "--refresh")
+        if not told:
+            project.config()
+            story(project)
+            shutil.copytree(self._place, self._kept, symlinks=True)

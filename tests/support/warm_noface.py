@@ -6,6 +6,7 @@ What /proc tells of it (command line and first environment) is the server's, so 
 themselves.
 """
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import NoReturn
 
 STATUS = struct.Struct("!i")
 SERVER = (sys.executable, "-P", "-I", __file__)
@@ -146,8 +148,28 @@ def _watch_over_noface(streams: list[int], control: socket.socket) -> None:
     sys.argv[:] = ["noface", *order["args"]]
 
 
+def end_as_python_does(status: object) -> NoReturn:
+    """End like the interpreter, but leave alone the thousands of modules' objects that the server had imported.
+
+    To take them apart is most of the cost of a fork that only looks at something: each page would be copied first.
+    """
+    code = status if isinstance(status, int) else 0 if status is None else 1
+    if not isinstance(status, int | None):
+        print(status, file=sys.stderr)
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code & 0xFF)
+
+
 if __name__ == "__main__":
     serve(socket.socket(fileno=int(sys.argv[1])))
     from noface.cli.main import main
 
-    main()
+    try:
+        main()
+    except SystemExit as ended:
+        end_as_python_does(ended.code)
+    end_as_python_does(None)
