@@ -79,7 +79,7 @@ def repo_of(files: tuple[str, ...] | None) -> Repo:
 
 def programs(command: str) -> set[str]:
     """Return the programs a command line starts, by base name, looking through wrappers such as `npx`."""
-    found: set[str] = set()
+    names: set[str] = set()
     for part in _SPLIT.split(command[:20_000]):
         words = part.split()
         at = 0
@@ -88,12 +88,12 @@ def programs(command: str) -> set[str]:
             if at >= len(words):
                 break
             name = words[at].strip("'\"").rsplit("/", 1)[-1]
-            found.add(name)
+            names.add(name)
             if name not in known_tools().wrappers and not _RUNTIME_VERSION.match(name):
-                found.update(_subcommand(name, words[at + 1 :]))
+                names.update(_subcommand(name, words[at + 1 :]))
                 break
             at += 1
-    return found
+    return names
 
 
 def _past_wrapping(words: list[str], at: int) -> int:
@@ -110,12 +110,12 @@ def _subcommand(name: str, rest: list[str]) -> set[str]:
 
 
 def _echoed(log: Log) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for line in log.lines[:_ECHO_LINES_MAX]:
         match = _ECHO.match(line)
         if match:
-            found |= programs(match["command"][:400])
-    return found
+            names |= programs(match["command"][:400])
+    return names
 
 
 def context_of(evidence: GateEvidence, log: Log) -> Context:

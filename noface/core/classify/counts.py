@@ -95,9 +95,9 @@ def _judge(pairs: list[tuple[str, int]], line: str, number: int) -> Counts | Non
         failed=sums.get("failed", 0),
         errors=sums.get("errors", 0),
         skipped=sums.get("skipped", 0),
-        told_apart="errors" in sums and "failed" in sums,
+        separates_errors="errors" in sums and "failed" in sums,
         alone=len(pairs) == 1,
-        said=tuple(sums),
+        classes=tuple(sums),
     )
 
 
@@ -120,10 +120,10 @@ _ALONE = re.compile(
 _NEAR = 8
 
 
-def _merged(found: list[Counts]) -> list[Counts]:
+def _merged(summaries: list[Counts]) -> list[Counts]:
     """Join counts that a runner spreads over neighbouring lines ("# tests 3", "# pass 2", "# fail 1") into one."""
     result: list[Counts] = []
-    for count in found:
+    for count in summaries:
         last = result[-1] if result else None
         if last is None or not (count.alone and last.alone) or count.line - last.line > _NEAR:
             result.append(count)
@@ -137,13 +137,13 @@ def _merged(found: list[Counts]) -> list[Counts]:
             failed=last.failed + count.failed,
             errors=last.errors + count.errors,
             skipped=last.skipped + count.skipped,
-            told_apart=last.told_apart or count.told_apart or _both(last, count),
+            separates_errors=last.separates_errors or count.separates_errors or _both(last, count),
         )
     return [_completed(count) for count in result]
 
 
 def _both(first: Counts, second: Counts) -> bool:
-    return {"failed", "errors"} <= set(first.said) | set(second.said)
+    return {"failed", "errors"} <= set(first.classes) | set(second.classes)
 
 
 def _completed(count: Counts) -> Counts:
@@ -155,11 +155,11 @@ def _completed(count: Counts) -> Counts:
 
 def find_counts(log: Log, owned: frozenset[int]) -> list[Counts]:
     """Every summary line of a log that no reader owns already, in order."""
-    found = []
+    summaries = []
     for number, line in enumerate(log.lines):
         if number in owned or not line:
             continue
         counts = read_counts(line, number)
         if counts is not None:
-            found.append(counts)
-    return _merged(found)
+            summaries.append(counts)
+    return _merged(summaries)

@@ -5,6 +5,7 @@ even then) is asked for the kind: words that a failing test printed or compared 
 all passed, the rest of the output is asked, and the exit code last.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from noface.core.classify.evidence import Counts, Finding
@@ -24,7 +25,7 @@ ORDER = (
 )
 """The decision rules' order: of two findings of the same worth, the first kind wins."""
 
-_REPORTED = Finding("report.failing", FailureKind.TEST_FAILURE, Level.REPORT, -1, said="the report names failing tests")
+_REPORTED = Finding("report.failing", FailureKind.TEST_FAILURE, Level.REPORT, -1, text="the report names failing tests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,42 +66,53 @@ def _at(count: Counts, kind: FailureKind) -> Finding:
 
 
 def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
-    usable = [
-        f
-        for f in findings
-        if f.level >= Level.SUMMARY or f.even_in_tests or f.level is Level.TRACEBACK or f.rule == "trace.head"
-    ]
-    own_words = [f for f in usable if f.level >= Level.SUMMARY or f.even_in_tests]
-    kinds = {finding.kind for finding in own_words}
-    failed = any(count.told_apart and count.failed for count in bad)
-    only_errors = bool(bad) and all(count.told_apart and not count.failed for count in bad)
-    if FailureKind.NO_TESTS in kinds and not any(count.passed for count in bad):
-        return _pick([f for f in own_words if f.kind is FailureKind.NO_TESTS], findings)
-    for kind in (FailureKind.TIMEOUT, FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR):
-        if kind in kinds:
-            return _pick([f for f in own_words if f.kind is kind], findings)
-    others = [f for f in usable if f not in own_words and f.kind is not FailureKind.LINT_FAILURE]
-    asserted = [f for f in own_words + others if f.kind is FailureKind.TEST_FAILURE]
-    told = [f for f in own_words if f.kind in {FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR}]
-    if told and not failed:
-        asserted = [f for f in told if f.kind is FailureKind.TEST_FAILURE]
-    if failed or (asserted and not only_errors):
-        chosen = asserted or [_at(next(c for c in bad if c.failed), FailureKind.TEST_FAILURE)]
-        return _pick(chosen, findings)
-    raised = (
-        [f for f in own_words if f.kind is FailureKind.RUNTIME_ERROR]
-        or [f for f in others if f.level >= Level.TRACEBACK and f.kind is not FailureKind.TEST_FAILURE]
-        or [f for f in others if f.kind is not FailureKind.TEST_FAILURE and f.level is Level.WORDS and only_errors]
-    )
-    if raised:
-        return _pick(raised, findings)
+    """Decide where tests failed: by the first group of findings that is not empty."""
+    runner = [f for f in findings if _of_runner(f)]
+    traces = [f for f in findings if not _of_runner(f) and _is_trace(f) and f.kind is not FailureKind.LINT_FAILURE]
+    groups = _by_worth(runner, traces, bad)
+    return _pick(next(group for group in groups if group), findings)
+
+
+def _of_runner(finding: Finding) -> bool:
+    """Tell whether the runner itself reports this, or it counts even where tests failed."""
+    return finding.level >= Level.SUMMARY or finding.even_in_tests
+
+
+def _is_trace(finding: Finding) -> bool:
+    return finding.level is Level.TRACEBACK or finding.rule == "trace.head"
+
+
+def _by_worth(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -> Iterator[list[Finding]]:
+    """Yield the findings that may say why tests failed, the most telling group first; the last is never empty."""
+    only_errors = bool(bad) and all(count.separates_errors and not count.failed for count in bad)
+    if not any(count.passed for count in bad):
+        yield _of(runner, FailureKind.NO_TESTS)
+    yield _of(runner, FailureKind.TIMEOUT, FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR)
+    if not only_errors:
+        yield _failed_expectations(runner, traces, bad)
+    yield _of(runner, FailureKind.RUNTIME_ERROR)
+    raised = [f for f in traces if f.kind is not FailureKind.TEST_FAILURE]
+    yield [f for f in raised if f.level >= Level.TRACEBACK]
     if only_errors:
-        return _pick([_at(bad[0], FailureKind.RUNTIME_ERROR)], findings)
-    words = [f for f in others if f.level is Level.WORDS and f.rule == "trace.head"]
-    if words:
-        return _pick(words, findings)
-    unexplained = _at(bad[0], FailureKind.TEST_FAILURE) if bad else _REPORTED
-    return _pick([unexplained], findings)
+        yield raised
+        yield [_at(bad[0], FailureKind.RUNTIME_ERROR)]
+    yield [f for f in traces if f.level is Level.WORDS]
+    yield [_at(bad[0], FailureKind.TEST_FAILURE) if bad else _REPORTED]
+
+
+def _failed_expectations(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -> list[Finding]:
+    """Return the failed assertions; those of traces only where the runner does not name another cause."""
+    failed = any(count.separates_errors and count.failed for count in bad)
+    asserted = _of(runner, FailureKind.TEST_FAILURE)
+    if failed or not _of(runner, FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR):
+        asserted += _of(traces, FailureKind.TEST_FAILURE)
+    if failed and not asserted:
+        return [_at(next(count for count in bad if count.failed), FailureKind.TEST_FAILURE)]
+    return asserted
+
+
+def _of(findings: list[Finding], *kinds: FailureKind) -> list[Finding]:
+    return [finding for finding in findings if finding.kind in kinds]
 
 
 def _pick(candidates: list[Finding], everything: list[Finding]) -> Decision:

@@ -89,9 +89,9 @@ def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
     )
 
 
-def by_gravity(found: tuple[Failure, ...]) -> tuple[Failure, ...]:
+def by_gravity(failures: tuple[Failure, ...]) -> tuple[Failure, ...]:
     """Put the gravest first; it tells of the others as rules that matched, too."""
-    ordered = sorted(found, key=lambda failure: _GRAVITY.index(failure.kind))
+    ordered = sorted(failures, key=lambda failure: _GRAVITY.index(failure.kind))
     if len(ordered) < _SEVERAL:
         return tuple(ordered)
     first, rest = ordered[0], ordered[1:]
@@ -141,16 +141,16 @@ def _repository(diff: Diff) -> Failure | None:
 
 def _unfit(diff: Diff) -> Iterator[Failure]:
     for rule in UnfitRule:
-        found = [each for each in diff.unfit if each.rule is rule]
-        if found:
-            named = [f"{each.path} ({each.why})" for each in found]
+        unfit = [each for each in diff.unfit if each.rule is rule]
+        if unfit:
+            named = [f"{each.path} ({each.why})" for each in unfit]
             yield _failure(
                 FailureKind.BOUNDARY_VIOLATION,
                 rule.value,
-                f"{rule.told}: {_listed(named)}; {rule.remedy}",
+                f"{rule.description}: {_listed(named)}; {rule.remedy}",
                 tuple(named[:_SHOWN_MAX]),
-                ",".join(sorted(each.path for each in found)),
-                location=found[0].path,
+                ",".join(sorted(each.path for each in unfit)),
+                location=unfit[0].path,
             )
 
 
@@ -168,8 +168,8 @@ def _tampering(diff: Diff) -> Failure | None:
 
 
 def _suppressions(diff: Diff) -> tuple[str, ...]:
-    found = suppressions(line for line in changed_lines(diff.patch) if line.path not in diff.lifted)
-    return tuple(each for each in found if read_by(each, diff.commands))
+    matches = suppressions(line for line in changed_lines(diff.patch) if line.path not in diff.lifted)
+    return tuple(each for each in matches if read_by(each, diff.commands))
 
 
 def _thresholds(diff: Diff) -> tuple[str, ...]:
@@ -180,31 +180,31 @@ def _thresholds(diff: Diff) -> tuple[str, ...]:
 
 def _markers(diff: Diff) -> Failure | None:
     """Conflict markers are a SYNTAX_ERROR: they are one in every language, and mending them is what mends one."""
-    found = [marked for marked in left_markers(diff.patch) if marked.path not in diff.mere_text]
-    if not found:
+    files = [marked for marked in left_markers(diff.patch) if marked.path not in diff.mere_text]
+    if not files:
         return None
-    named = [f"{marked.path} ({marked.conflicts})" for marked in found]
-    lines = tuple(f"{marked.path}: {line}" for marked in found for line in marked.lines)[:_LINES_MAX]
+    named = [f"{marked.path} ({marked.conflicts})" for marked in files]
+    lines = tuple(f"{marked.path}: {line}" for marked in files for line in marked.lines)[:_LINES_MAX]
     return _failure(
         FailureKind.SYNTAX_ERROR,
         "conflict-markers",
         f"conflict markers were left in: {_listed(named)}; settle each conflict and remove its markers (where they are"
         " to be read, indent them, or name the file in the issue's `may_change`)",
         lines,
-        ",".join(sorted(marked.path for marked in found)),
-        location=found[0].path,
+        ",".join(sorted(marked.path for marked in files)),
+        location=files[0].path,
         excerpt="\n".join(lines),
     )
 
 
 def _tied(diff: Diff) -> Failure | None:
     """Lines that name a workspace are a LINT_FAILURE: gates may be green here, and the lines are what to mend."""
-    found = tied_lines(diff.patch, diff.workspaces)
-    if not found:
+    ties = tied_lines(diff.patch, diff.workspaces)
+    if not ties:
         return None
-    paths = sorted({tied.path for tied in found})
-    lines = tuple(f"{tied.path}: {tied.text}" for tied in found[:_SHOWN_MAX])
-    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    paths = sorted({tied.path for tied in ties})
+    lines = tuple(f"{tied.path}: {tied.text}" for tied in ties[:_SHOWN_MAX])
+    more = f" and {len(ties) - 1} more" if len(ties) > 1 else ""
     return _failure(
         FailureKind.LINT_FAILURE,
         "workspace-path",

@@ -53,22 +53,22 @@ def may_steer(path: str, commands: Iterable[str]) -> bool:
 
 def changed_gates(manifests: Iterable[Manifest], commands: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the gates call and no longer finds as it was on main, each as a short phrase."""
-    found: list[str] = []
+    changes: list[str] = []
     sections: dict[str, _Files] = {}
     for manifest in manifests:
         folder, _, name = manifest.path.rpartition("/")
         match name:
             case "package.json":
-                found += _package(manifest, commands)
+                changes += _package(manifest, commands)
             case "pyproject.toml" | "setup.cfg" | "tox.ini":
                 sections.setdefault(folder, _Files()).add(manifest)
             case "noxfile.py":
-                found += [f"{manifest.path}, which a gate runs, was changed"] if manifest.old else []
+                changes += [f"{manifest.path}, which a gate runs, was changed"] if manifest.old else []
             case _:
-                found += _make(manifest, commands)
+                changes += _make(manifest, commands)
     for each in sections.values():
-        found += [f"{each.paths}: {said}" for said in changed_sections(each.old, each.new, commands)]
-    return tuple(found)
+        changes += [f"{each.paths}: {change}" for change in changed_sections(each.old, each.new, commands)]
+    return tuple(changes)
 
 
 class _Files:
@@ -87,7 +87,7 @@ class _Files:
         read = _toml if manifest.path.endswith(".toml") else _ini
         old, new = read(manifest.old), read(manifest.new)
         if old is None or new is None:
-            return  # it does not parse, and is told for that
+            return  # it does not parse, which the syntax check reports
         self._paths.append(manifest.path)
         for kept, sections in ((self.old, old), (self.new, new)):
             for name, section in sections.items():
@@ -109,20 +109,20 @@ def _json(text: str) -> dict[str, Any] | None:
 def _package(manifest: Manifest, commands: tuple[str, ...]) -> list[str]:
     old, new = _json(manifest.old), {} if manifest.gone else _json(manifest.new)
     if old is None or new is None:
-        return []  # it does not parse, and is told for that
+        return []  # it does not parse, which the syntax check reports
     before, after = _scripts(old), _scripts(new)
-    found = []
+    changes = []
     for name in _called_scripts(before, commands):
         if name not in after:
-            found.append(f"{manifest.path}: the script {name}, which a gate calls, was removed")
+            changes.append(f"{manifest.path}: the script {name}, which a gate calls, was removed")
         elif not _extends(before[name], after[name]):
-            found.append(f"{manifest.path}: the script {name}, which a gate calls, was changed to `{after[name]}`")
-    found += [
+            changes.append(f"{manifest.path}: the script {name}, which a gate calls, was changed to `{after[name]}`")
+    changes += [
         f"{manifest.path}: the section {section} was changed"
         for section in _PACKAGE_TESTS
         if section in old and old[section] != new.get(section)
     ]
-    return found
+    return changes
 
 
 def _scripts(package: Mapping[str, Any]) -> dict[str, str]:
@@ -160,19 +160,19 @@ def _toml(text: str) -> dict[str, dict[str, Any]] | None:
     except (ValueError, RecursionError):
         return None
     pytest, coverage, tox = (_table(tools, name) for name in ("pytest", "coverage", "tox"))
-    found = {"pytest": _table(pytest, "ini_options") or pytest}
-    found |= {f"coverage:{name}": _table(coverage, name) for name in coverage}
-    found["tox"] = {key: value for key, value in tox.items() if not isinstance(value, dict)}
-    found["testenv"] = _table(tox, "env_run_base")
-    found |= {f"testenv:{name}": _table(_table(tox, "env"), name) for name in _table(tox, "env")}
+    tables = {"pytest": _table(pytest, "ini_options") or pytest}
+    tables |= {f"coverage:{name}": _table(coverage, name) for name in coverage}
+    tables["tox"] = {key: value for key, value in tox.items() if not isinstance(value, dict)}
+    tables["testenv"] = _table(tox, "env_run_base")
+    tables |= {f"testenv:{name}": _table(_table(tox, "env"), name) for name in _table(tox, "env")}
     legacy = tox.get("legacy_tox_ini")
-    found |= (_ini(legacy) or {}) if isinstance(legacy, str) else {}
-    return {name: part for name, part in found.items() if part}
+    tables |= (_ini(legacy) or {}) if isinstance(legacy, str) else {}
+    return {name: part for name, part in tables.items() if part}
 
 
 def _table(parent: object, name: str) -> dict[str, Any]:
-    found = parent.get(name) if isinstance(parent, dict) else None
-    return found if isinstance(found, dict) else {}
+    table = parent.get(name) if isinstance(parent, dict) else None
+    return table if isinstance(table, dict) else {}
 
 
 def _ini(text: str) -> dict[str, dict[str, Any]] | None:
@@ -187,7 +187,7 @@ def _ini(text: str) -> dict[str, dict[str, Any]] | None:
 def _make(manifest: Manifest, commands: tuple[str, ...]) -> list[str]:
     before, after = read_makefile(manifest.old), read_makefile(manifest.new)
     goals = [goal for command in commands for goal in _goals(command, before)]
-    return [f"{manifest.path}: {said}" for said in before.weakened_in(after, goals)]
+    return [f"{manifest.path}: {change}" for change in before.weakened_in(after, goals)]
 
 
 def _goals(command: str, makefile: Makefile) -> list[str]:
@@ -222,37 +222,37 @@ _TOX = re.compile(r"commands(_pre|_post)?|envlist|env_list|ignore_outcome|ignore
 
 def changed_sections(old: Sections, new: Sections, commands: tuple[str, ...]) -> list[str]:
     """Return what now checks less than on main. tox counts only where a gate calls it."""
-    found = []
+    changes = []
     tox = any(re.search(r"(?<![\w./-])tox(?![\w./-])", command) for command in commands)
     for name in dict.fromkeys((*old, *new)):
         was, now = old.get(name, {}), new.get(name, {})
         if was == now:
             continue
         if name == "pytest":
-            found += _pytest(was, now)
+            changes += _pytest(was, now)
         elif name.startswith("coverage:"):
-            found += [f"{name.replace(':', '.')}.{key} was changed" for key in _coverage(was, now)]
+            changes += [f"{name.replace(':', '.')}.{key} was changed" for key in _coverage(was, now)]
         elif tox and (name == "tox" or name.startswith("testenv")):
             keys = [key for key in was if _TOX.fullmatch(key) and was[key] != now.get(key)]
             keys += [key for key in now if key.startswith("ignore_") and key not in was]
-            found += [f"{key} of [{name}], which a gate runs, was changed" for key in keys]
-    return found
+            changes += [f"{key} of [{name}], which a gate runs, was changed" for key in keys]
+    return changes
 
 
 def _pytest(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    found = [
+    changes = [
         f"pytest's {key} was changed" for key in _PYTEST_SET if key in old and _words(old[key]) != _words(new.get(key))
     ]
     if set(_words(new.get("norecursedirs"))) - set(_words(old.get("norecursedirs"))):
-        found.append("pytest's norecursedirs was changed")
+        changes.append("pytest's norecursedirs was changed")
     if "error" in _words(old.get("filterwarnings")) and "error" not in _words(new.get("filterwarnings")):
-        found.append("pytest's filterwarnings no longer makes warnings errors")
+        changes.append("pytest's filterwarnings no longer makes warnings errors")
     was, now = _options(old.get("addopts")), _options(new.get("addopts"))
     lost = [f"without {word}" for word in was if word not in now and not _MAY_GO.match(word)]
     more = [word for word in now if word not in was and _NARROWING.match(word)]
     if lost or more:
-        found.append(f"pytest's addopts was changed ({', '.join([*lost, *more])})")
-    return found
+        changes.append(f"pytest's addopts was changed ({', '.join([*lost, *more])})")
+    return changes
 
 
 def _options(value: object) -> list[str]:
@@ -319,24 +319,24 @@ def lowered_thresholds(lines: Iterable[Line]) -> tuple[str, ...]:
         if may_hold_threshold(line.path) and not _COMMENT.match(line.text):
             for key, sign, value in _values(line):
                 (old if line.removed else new)[key, sign].append(sign * value)
-    found = []
+    changes = []
     for (key, sign), before in old.items():
         after = sorted(new.get((key, sign), ()))
         if len(after) < len(before):
-            found.append(f"the threshold {key} was taken away ({_shown(before, sign)})")
+            changes.append(f"the threshold {key} was taken away ({_shown(before, sign)})")
         elif any(now < was for now, was in zip(after, sorted(before), strict=False)):
-            found.append(
+            changes.append(
                 f"the threshold {key} was {'lowered' if sign > 0 else 'raised'}: {_change(before, after, sign)}"
             )
-    return tuple(found)
+    return tuple(changes)
 
 
 def _values(line: Line) -> list[tuple[str, int, float]]:
-    found = [(_key(match["key"]), 1, float(match["value"])) for match in _LEAST.finditer(line.text)]
-    found += [(_key(match["key"]), -1, float(match["value"])) for match in _MOST.finditer(line.text)]
+    values = [(_key(match["key"]), 1, float(match["value"])) for match in _LEAST.finditer(line.text)]
+    values += [(_key(match["key"]), -1, float(match["value"])) for match in _MOST.finditer(line.text)]
     if _JEST_FILES.search(line.path):
-        found += [(match["key"], 1, float(match["value"])) for match in _JEST.finditer(line.text)]
-    return found
+        values += [(match["key"], 1, float(match["value"])) for match in _JEST.finditer(line.text)]
+    return values
 
 
 def _key(key: str) -> str:

@@ -22,14 +22,14 @@ class Makefile:
 
     def weakened_in(self, other: "Makefile", goals: Iterable[str]) -> list[str]:
         """Return what the goals, and all they need, no longer do in `other`; what is added is no matter."""
-        found: list[str] = []
+        changes: list[str] = []
         seen: set[str] = set()
         used: set[str] = set(_STEERING)
         waiting = list(goals)
         if not waiting:
-            return found
+            return changes
         if ".IGNORE" in other.rules and ".IGNORE" not in self.rules:
-            found.append("errors are ignored now (.IGNORE)")
+            changes.append("errors are ignored now (.IGNORE)")
         while waiting:
             target = waiting.pop(0)
             if target in seen or target not in self.rules:
@@ -39,15 +39,15 @@ class Makefile:
             waiting += needs
             used |= _variables_of([*needs, *recipe])
             if target not in other.rules:
-                found.append(f"the target {target}, which a gate calls, was removed")
+                changes.append(f"the target {target}, which a gate calls, was removed")
             elif not _within(recipe, other.rules[target][1]) or not set(needs) <= set(other.rules[target][0]):
-                found.append(f"the target {target}, which a gate calls, was changed")
-        found += [
+                changes.append(f"the target {target}, which a gate calls, was changed")
+        changes += [
             f"the variable {name}, which a gate's target uses, was changed"
             for name in sorted(self._reached(used))
             if self.variables.get(name) != other.variables.get(name)
         ]
-        return found
+        return changes
 
     def _reached(self, names: set[str]) -> set[str]:
         """Return the names and those that their values use in turn."""

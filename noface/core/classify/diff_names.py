@@ -73,8 +73,8 @@ def made_repositories(
 def _folders(path: str, names: frozenset[str] = _NAMES) -> set[str]:
     """Return, in small letters, the folders of which the file is a part as a repository has it."""
     parts = path.casefold().split("/")
-    found = {"/".join(parts[:at]) for at, part in enumerate(parts[:-1]) if part in _FOLDERS & names}
-    return found | ({"/".join(parts[:-1])} if parts[-1] in names else set())
+    folders = {"/".join(parts[:at]) for at, part in enumerate(parts[:-1]) if part in _FOLDERS & names}
+    return folders | ({"/".join(parts[:-1])} if parts[-1] in names else set())
 
 
 def _complete(paths: Iterable[str], suspects: set[str]) -> set[str]:
@@ -117,7 +117,7 @@ _WINDOWS = (
 
 
 class UnfitRule(StrEnum):
-    """Why a path is unfit; the value is the rule's name, the text what is said of all such paths of a change."""
+    """Why a path is unfit; the value is the rule's name, the text describes all such paths of a change."""
 
     GIT = "git-names"
     FSCK = "git-fsck"
@@ -127,17 +127,17 @@ class UnfitRule(StrEnum):
     LONG = "long-names"
 
     @property
-    def told(self) -> str:
-        """What it is that was added."""
-        return _TOLD[self][0]
+    def description(self) -> str:
+        """What was added."""
+        return _DESCRIPTIONS[self][0]
 
     @property
     def remedy(self) -> str:
         """What to do about it."""
-        return _TOLD[self][1]
+        return _DESCRIPTIONS[self][1]
 
 
-_TOLD = {
+_DESCRIPTIONS = {
     UnfitRule.GIT: ("names that git takes for its own folder, and refuses, were added", "give them other names"),
     UnfitRule.FSCK: ("files that git reads hold what servers refuse (git fsck --strict)", "mend what they hold"),
     UnfitRule.SUBMODULE: (
@@ -178,11 +178,11 @@ def unfit_names(
     `asked` are the patterns of what the issue names itself: it may have submodules, and names that some systems take.
     """
     added = [change for change in changes if change.old_mode == _ABSENT and change.new_mode != _ABSENT]
-    found = [*_git_names(added), *_too_long(added), *_submodules(changes, asked)]
+    unfit = [*_git_names(added), *_too_long(added), *_submodules(changes, asked)]
     unasked = [change for change in added if not matches_any(change.path, asked)]
     if unasked:
-        found += [*_windows_names(unasked, on_main), *_twins(changes, unasked, on_main)]
-    return tuple(found)
+        unfit += [*_windows_names(unasked, on_main), *_twins(changes, unasked, on_main)]
+    return tuple(unfit)
 
 
 def read_by_git(path: str) -> str:
@@ -201,9 +201,9 @@ def _git_names(added: list[FileChange]) -> Iterator[Unfit]:
     for change in added:
         parts = [_plain(part) for name in change.path.split("/") for part in name.split("\\")]
         if any(_GIT.fullmatch(part) for part in parts):
-            yield Unfit(UnfitRule.GIT, _told(change.path), "it means .git on Windows or on a Mac")
+            yield Unfit(UnfitRule.GIT, _visible(change.path), "it means .git on Windows or on a Mac")
         elif change.new_mode == _LINK and read_by_git(change.path) == ".gitmodules":
-            yield Unfit(UnfitRule.GIT, _told(change.path), ".gitmodules must not be a link")
+            yield Unfit(UnfitRule.GIT, _visible(change.path), ".gitmodules must not be a link")
 
 
 def _too_long(added: list[FileChange]) -> Iterator[Unfit]:
@@ -211,10 +211,10 @@ def _too_long(added: list[FileChange]) -> Iterator[Unfit]:
         path = change.path.encode("utf-8", "surrogateescape")
         longest = max(map(len, path.split(b"/")))
         if len(path) > _PATH_BYTES_MAX:
-            yield Unfit(UnfitRule.LONG, _told(change.path), f"{len(path):,} bytes, {_PATH_BYTES_MAX:,} at most")
+            yield Unfit(UnfitRule.LONG, _visible(change.path), f"{len(path):,} bytes, {_PATH_BYTES_MAX:,} at most")
         elif longest > _PART_BYTES_MAX:
             why = f"one name of {longest:,} bytes, {_PART_BYTES_MAX} at most"
-            yield Unfit(UnfitRule.LONG, _told(change.path), why)
+            yield Unfit(UnfitRule.LONG, _visible(change.path), why)
 
 
 def _submodules(changes: tuple[FileChange, ...], asked: tuple[str, ...]) -> Iterator[Unfit]:
@@ -222,19 +222,19 @@ def _submodules(changes: tuple[FileChange, ...], asked: tuple[str, ...]) -> Iter
         moved = change.new_mode == _GITLINK and (change.old_mode, change.old_oid) != (_GITLINK, change.new_oid)
         if moved and not matches_any(change.path, asked):
             why = "moved to" if change.old_mode == _GITLINK else "at"
-            yield Unfit(UnfitRule.SUBMODULE, _told(change.path), f"{why} commit {change.new_oid[:12]}")
+            yield Unfit(UnfitRule.SUBMODULE, _visible(change.path), f"{why} commit {change.new_oid[:12]}")
 
 
 def _windows_names(added: list[FileChange], on_main: frozenset[str]) -> tuple[Unfit, ...]:
-    found = []
+    unfit = []
     for change in added:
         why = next((why for pattern, why in _WINDOWS if pattern.search(change.path)), None)
         if why is not None:
-            found.append(Unfit(UnfitRule.WINDOWS, _told(change.path), why))
+            unfit.append(Unfit(UnfitRule.WINDOWS, _visible(change.path), why))
     # A project that Windows cannot check out as it is has no use for the rule.
-    if found and any(pattern.search(path) for path in on_main for pattern, _ in _WINDOWS):
+    if unfit and any(pattern.search(path) for path in on_main for pattern, _ in _WINDOWS):
         return ()
-    return tuple(found)
+    return tuple(unfit)
 
 
 def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: frozenset[str]) -> Iterator[Unfit]:
@@ -252,20 +252,20 @@ def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: fr
         others = sorted(other for other in spelled[folded[name]] if other != name)
         above = folded[name].rpartition("/")[0]
         if others and folded[name] not in seen and above not in seen:
-            yield Unfit(UnfitRule.TWIN, _told(name), f"{_told(others[0])} is there")
+            yield Unfit(UnfitRule.TWIN, _visible(name), f"{_visible(others[0])} is there")
         if others or above in seen:
             seen.add(folded[name])
 
 
 def _entries(paths: Iterable[str]) -> set[str]:
     """Return the paths and all folders above them."""
-    found = set()
+    entries = set()
     for path in paths:
         name = path
-        while name and name not in found:
-            found.add(name)
+        while name and name not in entries:
+            entries.add(name)
             name = name.rpartition("/")[0]
-    return found
+    return entries
 
 
 def _folded(path: str) -> str:
@@ -278,7 +278,7 @@ def _folded(path: str) -> str:
     return unicodedata.normalize("NFD", folded)
 
 
-def _told(path: str) -> str:
+def _visible(path: str) -> str:
     """Return a path with what cannot be seen in it made visible, accents that stand by themselves among it."""
     text = shown(path)
     apart = not unicodedata.is_normalized("NFC", text)

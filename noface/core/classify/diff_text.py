@@ -45,13 +45,13 @@ def left_markers(patch: str) -> tuple[Marked, ...]:
         if line.text.startswith(_STARTS):
             (removed if line.removed else added).setdefault(line.path, []).append(line.text)
     moved = [conflict for path, texts in removed.items() if path not in added for conflict in _conflicts(texts)]
-    found = []
+    files = []
     for path, texts in added.items():
         new = _conflicts(texts)[len(_conflicts(removed.get(path, []))) :]
         left = [conflict for conflict in new if not _taken(conflict, moved)]
         if left:
-            found.append(Marked(path, len(left), left[0]))
-    return tuple(found)
+            files.append(Marked(path, len(left), left[0]))
+    return tuple(files)
 
 
 def places(paths: Iterable[str]) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def _taken(conflict: tuple[str, ...], moved: list[tuple[str, ...]]) -> bool:
 
 def _conflicts(texts: list[str]) -> list[tuple[str, ...]]:
     """Return the marker lines of each conflict in the lines of a file that begin like markers."""
-    found: list[tuple[str, ...]] = []
+    conflicts: list[tuple[str, ...]] = []
     open_: list[str] = []
     for text in texts:
         if _STEPS[len(open_)].match(text):
@@ -95,9 +95,9 @@ def _conflicts(texts: list[str]) -> list[tuple[str, ...]]:
         elif _OURS.match(text):
             open_ = [text.rstrip()]
         if len(open_) == len(_STEPS):
-            found.append(tuple(open_))
+            conflicts.append(tuple(open_))
             open_ = []
-    return found
+    return conflicts
 
 
 _TEXT_CHARS_MAX = 200
@@ -123,15 +123,15 @@ def tied_lines(patch: str, folders: Iterable[str]) -> tuple[Tied, ...]:
     lines = [line for line in changed_lines(patch) if named.search(line.text)]
     moved = frozenset(line.text for line in lines if line.removed)
     edited = Counter(line.path for line in lines if line.removed)
-    found = []
+    tied = []
     for line in lines:
         if line.removed or line.text in moved:
             continue
         if edited[line.path]:
             edited[line.path] -= 1
         else:
-            found.append(Tied(line.path, _cut(line.text, named)))
-    return tuple(found)
+            tied.append(Tied(line.path, _cut(line.text, named)))
+    return tuple(tied)
 
 
 def _cut(text: str, named: re.Pattern[str]) -> str:

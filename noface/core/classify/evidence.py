@@ -38,7 +38,7 @@ class TestReport:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """The first line of what each failing test said."""
+        """The first line of what each failing test reports."""
         return tuple(case.message.partition("\n")[0] for case in self.cases)
 
 
@@ -101,7 +101,7 @@ class GateVerdict:
 class Finding:
     """A rule that matched: which line, what it says the failure is, and where the fault lies.
 
-    `said` is the text where it stands in no line of the log (line -1), as in a report.
+    `text` is what it says where that stands in no line of the log (line -1), as in a report.
     """
 
     rule: str
@@ -112,14 +112,14 @@ class Finding:
     test: str | None = None
     even_in_tests: bool = False
     only_in_tests: bool = False
-    said: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a runner's summary says. None: not said. `told_apart`: the runner tells failures from errors.
+    """What a runner's summary says. None: not stated. `separates_errors`: the runner tells failures from errors.
 
-    `alone`: the line held one number, and belongs with its neighbours. `said`: the classes of numbers it held.
+    `alone`: the line held one number, and belongs with its neighbours. `classes`: the classes of numbers it held.
     """
 
     line: int
@@ -128,10 +128,10 @@ class Counts:
     failed: int = 0
     errors: int = 0
     skipped: int = 0
-    told_apart: bool = False
+    separates_errors: bool = False
     runner: str = "counts"
     alone: bool = False
-    said: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
 
     @property
     def ran(self) -> int:

@@ -97,10 +97,10 @@ def _tests_run(counts: list[Counts]) -> int | None:
     return max((count.ran for count in counts), default=None)
 
 
-def _passed(log: Log, counts: list[Counts], said: list[Finding]) -> GateVerdict:
+def _passed(log: Log, counts: list[Counts], no_tests: list[Finding]) -> GateVerdict:
     tests_run = _tests_run(counts)
-    if tests_run == 0 or (tests_run is None and said):
-        number = counts[-1].line if counts else said[0].line
+    if tests_run == 0 or (tests_run is None and no_tests):
+        number = counts[-1].line if counts else no_tests[0].line
         line = log.get(number)
         return GateVerdict(
             FailureKind.NO_TESTS,
@@ -149,7 +149,7 @@ def _verdict(
     names: tuple[str, ...],
 ) -> GateVerdict:
     line = decision.finding.line if decision.finding else -1
-    key = log.get(line) or (decision.finding.said if decision.finding else "")
+    key = log.get(line) or (decision.finding.text if decision.finding else "")
     failing = names if decision.kind in _OF_TESTS or any(count.bad for count in counts) else ()
     also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
     message = key.strip()[:300] or f"exit code {evidence.exit_code} without a line that says why"

@@ -58,7 +58,7 @@ def read_go(log: Log, context: Context) -> Reading | None:
 
 
 def _tests(log: Log, context: Context) -> list[Finding]:
-    found, inside = [], False
+    findings, inside = [], False
     for number, line in enumerate(log.lines):
         if _FAIL.match(line):
             inside = True
@@ -69,15 +69,15 @@ def _tests(log: Log, context: Context) -> list[Finding]:
         match = _LOG.match(line)
         if not match or not (inside or match["file"].endswith("_test.go")) or line.startswith("\t/"):
             continue
-        said = match["msg"] or ""
+        message = match["msg"] or ""
         below = log.get(number + 1)
-        kind = FailureKind.ENVIRONMENT if _SYSTEM.search(said) else FailureKind.TEST_FAILURE
-        if not said and not below.strip():
+        kind = FailureKind.ENVIRONMENT if _SYSTEM.search(message) else FailureKind.TEST_FAILURE
+        if not message and not below.strip():
             continue
-        found.append(
+        findings.append(
             Finding("go.test-log", kind, Level.SUMMARY, number, place_of(match["file"], match["line"], context.repo))
         )
-    return found if "--- FAIL: " in log.text or "FAIL\t" in log.text else []
+    return findings if "--- FAIL: " in log.text or "FAIL\t" in log.text else []
 
 
 def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
@@ -115,7 +115,7 @@ def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
 
 
 def _panics(log: Log, context: Context) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for number in sorted(
         {*log.lines_with("panic: "), *log.lines_with("fatal error: "), *log.lines_with("goroutine stack exceeds")}
     ):
@@ -124,7 +124,7 @@ def _panics(log: Log, context: Context) -> list[Finding]:
             continue
         text = match["msg"] or match["fatal"] or ""
         kind = FailureKind.TIMEOUT if text.startswith("test timed out after") else FailureKind.RUNTIME_ERROR
-        found.append(
+        findings.append(
             Finding(
                 "go.panic",
                 kind,
@@ -134,7 +134,7 @@ def _panics(log: Log, context: Context) -> list[Finding]:
                 even_in_tests=True,
             )
         )
-    return found[:1] if found else found
+    return findings[:1] if findings else findings
 
 
 def _goroutine_follows(log: Log, number: int) -> bool:
@@ -145,7 +145,7 @@ def _goroutine_follows(log: Log, number: int) -> bool:
 
 
 def _compile(log: Log, context: Context) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     headed = vetting = False
     for number, line in enumerate(log.lines):
         if _HEAD.match(line):
@@ -159,8 +159,8 @@ def _compile(log: Log, context: Context) -> list[Finding]:
         if finding is None and (headed or match["vet"] or context.tools & _PRINTS_BARE_LINES):
             finding = _diagnostic(match, number, context, vetting=vetting and not match["vet"], headed=headed)
         if finding is not None:
-            found.append(finding)
-    return found
+            findings.append(finding)
+    return findings
 
 
 def _import(match: re.Match[str], number: int, context: Context) -> Finding | None:

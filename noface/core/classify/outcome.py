@@ -93,18 +93,18 @@ def read_report(report: TestReport | None, log: Log, repo: Repo) -> Reading:
         skipped=report.skipped,
         runner="report",
     )
-    found = (_finding(case, log, repo) for case in report.cases)
-    return Reading("report", (counts,), tuple(f for f in found if f is not None), report.failing)
+    findings = (_finding(case, log, repo) for case in report.cases)
+    return Reading("report", (counts,), tuple(f for f in findings if f is not None), report.failing)
 
 
 def _finding(case: ReportCase, log: Log, repo: Repo) -> Finding | None:
     kind = _kind(case, repo)
     if kind is None:
         return None
-    said = case.message.strip().partition("\n")[0]
-    offset = log.text.find(said[:_SEARCHED]) if said else -1
+    text = case.message.strip().partition("\n")[0]
+    offset = log.text.find(text[:_SEARCHED]) if text else -1
     line = log.line_at(offset) if offset >= 0 else -1
-    return Finding("report.case", kind, Level.REPORT, line, case.location, case.name, said=said or case.name)
+    return Finding("report.case", kind, Level.REPORT, line, case.location, case.name, text=text or case.name)
 
 
 def _kind(case: ReportCase, repo: Repo) -> FailureKind | None:

@@ -74,16 +74,16 @@ def places(line: str, repo: Repo) -> list[str]:
     """Every `file:line` of the project's own that a line of output names, in the order of the line."""
     if not any(digit in line for digit in "0123456789"):
         return []
-    found: list[tuple[int, str]] = []
+    matches: list[tuple[int, str]] = []
     short = line[:_LINE_MAX]
     for notation in _NOTATIONS:
-        found += [
+        matches += [
             (match.start(), f"{resolve(match['file'], repo)}:{int(match['line'])}")
             for match in notation.finditer(short)
             if is_own(match["file"], repo)
         ]
-    found.sort(key=lambda pair: pair[0])
-    return [place for _, place in found]
+    matches.sort(key=lambda pair: pair[0])
+    return [place for _, place in matches]
 
 
 def place_of(file: str, line: str | None, repo: Repo) -> str | None:
@@ -100,9 +100,9 @@ DOWN_MAX = 60
 def place_above(log: Log, number: int, repo: Repo, limit: int = UP_MAX) -> str | None:
     """Return the nearest own `file:line` above a line: Python prints the innermost frame last."""
     for at in range(number - 1, max(log.stream_start(number), number - limit) - 1, -1):
-        found = places(log.get(at), repo)
-        if found:
-            return found[-1]
+        own = places(log.get(at), repo)
+        if own:
+            return own[-1]
     return None
 
 
@@ -114,16 +114,16 @@ def place_below(log: Log, number: int, repo: Repo, limit: int = DOWN_MAX, blanks
         empty = empty + 1 if not line.strip() else 0
         if empty > blanks:
             return None
-        found = places(line, repo)
-        if found:
-            return found[0]
+        own = places(line, repo)
+        if own:
+            return own[0]
     return None
 
 
 def place_on(log: Log, number: int, repo: Repo) -> str | None:
     """Return the first own `file:line` that a line itself names."""
-    found = places(log.get(number), repo)
-    return found[0] if found else None
+    own = places(log.get(number), repo)
+    return own[0] if own else None
 
 
 def place_near(log: Log, number: int, repo: Repo) -> str | None:

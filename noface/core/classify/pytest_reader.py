@@ -42,7 +42,7 @@ def pytest_span(log: Log) -> tuple[int, int]:
 
 def pytest_counts(log: Log) -> list[Counts]:
     """Return what pytest's summary lines count, the last first."""
-    found = []
+    counts = []
     first, stop = pytest_span(log)
     for number in range(stop - 1, first - 1, -1):
         match = _LAST_LINE.match(log.get(number))
@@ -51,7 +51,7 @@ def pytest_counts(log: Log) -> list[Counts]:
         sums = {word: int(count) for count, word in _PAIR.findall(match["body"])}
         if not match["body"].startswith("no tests") and not sums.keys() & _WORDS_OF_PYTEST:
             continue
-        found.append(
+        counts.append(
             Counts(
                 line=number,
                 passed=sums.get("passed", 0) + sums.get("xpassed", 0) + sums.get("xfailed", 0),
@@ -61,7 +61,7 @@ def pytest_counts(log: Log) -> list[Counts]:
                 runner="pytest",
             )
         )
-    return found
+    return counts
 
 
 _SECTION = re.compile(r"^=+ (?P<title>\S.*?) =+$")
@@ -132,14 +132,14 @@ def _judge(log: Log, block: _Block, context: Context) -> Finding:
         else block.title.removeprefix("ERROR at setup of ").removeprefix("ERROR at teardown of ")
     )
     loading = "collecting" in block.title or block.title.startswith("ERROR")
-    said = [(n, match) for n in e_lines if (match := _E_LINE.match(log.get(n)))]
+    matches = [(n, match) for n in e_lines if (match := _E_LINE.match(log.get(n)))]
     exc, msg = "", ""
     first = next((n for n in range(block.start + 1, end) if not log.get(n).startswith("[gw")), block.start)
     key = e_lines[0] if e_lines else min(first, end - 1)
     ends = _ENDS.match(log.get(head)) if head is not None else None
     if ends:
         exc, msg = ends["exc"], ends["msg"] or ""
-    typed = [(n, m) for n, m in said if m["exc"] == exc or m["exc"].endswith("." + exc)] if exc else said[-1:]
+    typed = [(n, m) for n, m in matches if m["exc"] == exc or m["exc"].endswith("." + exc)] if exc else matches[-1:]
     if typed:
         key, msg, exc = typed[-1][0], typed[-1][1]["msg"] or msg, typed[-1][1]["exc"]
     location = _location(log, block, end, ends, context, exc)
@@ -172,15 +172,15 @@ def _location(log: Log, block: _Block, end: int, ends: re.Match[str] | None, con
     if exc.endswith(("SyntaxError", "IndentationError", "TabError")):
         for number in range(end - 1, block.start, -1):
             if log.get(number).startswith("E  ") and 'File "' in log.get(number):
-                found = places(log.get(number), context.repo)
-                if found:
-                    return found[-1]
+                own = places(log.get(number), context.repo)
+                if own:
+                    return own[-1]
     if ends and is_own(ends["file"], context.repo):
         return place_of(ends["file"], ends["line"], context.repo)
     for number in range(end - 1, block.start, -1):
-        found = places(log.get(number), context.repo)
-        if found:
-            return found[-1]
+        own = places(log.get(number), context.repo)
+        if own:
+            return own[-1]
     return None
 
 
@@ -216,7 +216,7 @@ def _failing(log: Log, blocks: list[_Block]) -> list[str]:
 
 
 def _from_summary(log: Log, context: Context) -> list[Finding]:
-    found = []
+    findings = []
     for number in range(*pytest_span(log)):
         line = log.get(number)
         if not line.startswith(("FAILED ", "ERROR ")) or line.startswith("ERROR    "):
@@ -230,8 +230,8 @@ def _from_summary(log: Log, context: Context) -> list[Finding]:
             if exc in {"assert", "Failed"}
             else exception_kind(exc, match["msg"] or "", context.repo, loading="::" not in match["test"])
         )
-        found.append(Finding("pytest.short-summary", kind, Level.SUMMARY, number, None, match["test"]))
-    return found
+        findings.append(Finding("pytest.short-summary", kind, Level.SUMMARY, number, None, match["test"]))
+    return findings
 
 
 def _internal(log: Log, context: Context) -> list[Finding]:
@@ -244,9 +244,9 @@ def _internal(log: Log, context: Context) -> list[Finding]:
     for number in range(last, log.stream_start(last) - 1, -1):
         if not log.get(number).startswith("INTERNALERROR>"):
             break
-        found = places(log.get(number), context.repo)
-        if found:
-            location, key = found[-1], min(number + 1, last)
+        own = places(log.get(number), context.repo)
+        if own:
+            location, key = own[-1], min(number + 1, last)
             break
     match = re.match(r"^(?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?$", log.get(last).removeprefix(_INTERNAL))
     kind = FailureKind.RUNTIME_ERROR

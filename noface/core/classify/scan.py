@@ -18,7 +18,7 @@ _HEADING_MAX = 200
 
 def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[int]) -> list[Finding]:
     """Every rule's findings on lines that no reader owns, at most a few dozen a rule."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for rule in rules:
         if (rule.tools and not context.tools & set(rule.tools)) or (rule.code and context.exit_code not in rule.code):
             continue
@@ -29,11 +29,11 @@ def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[i
             match = rule.regex.search(log.get(number))
             if not match or _is_quoted(match, rule):
                 continue
-            found.append(_finding(rule, match, number, log, context))
+            findings.append(_finding(rule, match, number, log, context))
             count += 1
             if count >= _PER_RULE_MAX:
                 break
-    return found
+    return findings
 
 
 def _candidates(rule: Rule, log: Log) -> list[int]:
@@ -112,9 +112,9 @@ def _from_log(log: Log, readings: list[Reading], owned: frozenset[int]) -> tuple
             return _unique(list(reading.failing))
     book = rule_book()
     for source in (book.test_names, None, book.loose_test_names):
-        found = _numbered(log, owned) if source is None else _by_rules(source, log, owned)
-        if found:
-            return _unique([found[number] for number in sorted(found)])
+        names = _numbered(log, owned) if source is None else _by_rules(source, log, owned)
+        if names:
+            return _unique([names[number] for number in sorted(names)])
     return ()
 
 
@@ -123,42 +123,42 @@ def _unique(names: list[str]) -> tuple[str, ...]:
 
 
 def _by_rules(rules: tuple[NameRule, ...], log: Log, owned: frozenset[int]) -> dict[int, str]:
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for rule in rules:
         for literal in rule.needs:
             if not log.may_hold(literal):
                 continue
             for number in log.lines_with(literal):
-                match = rule.regex.match(log.get(number)) if number not in owned and number not in found else None
+                match = rule.regex.match(log.get(number)) if number not in owned and number not in names else None
                 if match and rule.below:
                     framed = match.string.startswith("---")
                     if not framed or log.get(number + 2) == match.string:
-                        found[number] = log.get(number + 1).strip()
+                        names[number] = log.get(number + 1).strip()
                     continue
                 parts = {key: (value or "").strip() for key, value in match.groupdict().items()} if match else {}
                 if parts.get("test"):
-                    found[number] = rule.join.format(**parts)
-    return found
+                    names[number] = rule.join.format(**parts)
+    return names
 
 
 def _numbered(log: Log, owned: frozenset[int]) -> dict[int, str]:
     """Read the list "1) suite / test:" that mocha, jasmine, rspec end with; deeper lines continue a title."""
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     if "1) " not in log.text:
-        return found
+        return names
     start = next(
         (n for n in reversed(list(log.lines_with("1) "))) if log.get(n).lstrip().startswith("1) ") and n not in owned),
         -1,
     )
     if start < 0:
-        return found
+        return names
     for number in range(start, log.stream_end(start)):
         match = _NUMBERED.match(log.get(number)) if number not in owned else None
         if match:
-            found[number] = " ".join(
+            names[number] = " ".join(
                 [match["test"], *_title(log, number, len(match["indent"]), done=bool(match["colon"]))]
             )
-    return found
+    return names
 
 
 def _title(log: Log, number: int, indent: int, *, done: bool) -> list[str]:

@@ -114,32 +114,32 @@ def check(path: str, language: str, data: bytes) -> Broken | None:
     """Parse a file; return what is broken. Total: no input makes it fail."""
     match language:
         case "python":
-            found = check_python(data)
+            fault = check_python(data)
         case "json":
-            found = check_json(path, data)
+            fault = check_json(path, data)
         case "toml":
-            found = check_toml(data)
+            fault = check_toml(data)
         case "yaml":
-            found = check_yaml(data)
+            fault = check_yaml(data)
         case _:
-            found = check_brackets(language, data)
-    if found is None:
+            fault = check_brackets(language, data)
+    if fault is None:
         return None
-    line, message = found
+    line, message = fault
     return Broken(path, line, message, language, tuple(data.decode("utf-8", "replace").split("\n")))
 
 
 def syntax_failure(broken: tuple[Broken, ...]) -> Failure:
-    """Return the failure for files that do not parse; the first is told, the others are in evidence and excerpt."""
+    """Return the failure for files that do not parse; the first gives the message, all are in evidence and excerpt."""
     first = broken[0]
     more = f" (and {len(broken) - 1} more file(s) that do not parse)" if len(broken) > 1 else ""
-    said = f"{first.message}: {first.text.strip()}" if first.text.strip() else first.message
+    message = f"{first.message}: {first.text.strip()}" if first.text.strip() else first.message
     return Failure(
         FailureKind.SYNTAX_ERROR,
-        f"{first.place}: {said}{more}",
+        f"{first.place}: {message}{more}",
         rule=f"syntax.{first.language}",
         location=first.place,
-        signature=signature_of(FailureKind.SYNTAX_ERROR, f"{first.path} {said}", ()),
+        signature=signature_of(FailureKind.SYNTAX_ERROR, f"{first.path} {message}", ()),
         evidence=tuple(line for each in broken[:_SHOWN_MAX] for line in (f"{each.place}: {each.message}", each.text)),
         excerpt="\n\n".join(_excerpt(each) for each in broken[:_SHOWN_MAX]),
     )
@@ -147,9 +147,9 @@ def syntax_failure(broken: tuple[Broken, ...]) -> Failure:
 
 def _excerpt(broken: Broken) -> str:
     start = max(broken.line - 1 - _EXCERPT_ROUND, 0)
-    shown = broken.lines[start : broken.line + _EXCERPT_ROUND]
+    lines = broken.lines[start : broken.line + _EXCERPT_ROUND]
     rows = [
         f"{'>' if number == broken.line else ' '} {number:5} | {line.rstrip()[:_LINE_MAX]}"
-        for number, line in enumerate(shown, start + 1)
+        for number, line in enumerate(lines, start + 1)
     ]
     return "\n".join([f"{broken.place}: {broken.message}", *rows])

@@ -209,8 +209,8 @@ def check_yaml(data: bytes) -> tuple[int, str] | None:
             pass
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = " ".join(str(part) for part in (error.context, error.problem) if part)
-        return (mark.line + 1, said) if mark is not None and _YAML_SURE.search(said) else None
+        message = " ".join(str(part) for part in (error.context, error.problem) if part)
+        return (mark.line + 1, message) if mark is not None and _YAML_SURE.search(message) else None
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     return None
@@ -277,19 +277,19 @@ def _unmatched(root: Any, data: bytes) -> tuple[int, str] | None:
 
 def _marks(root: Any, data: bytes) -> list[tuple[str, int]]:
     """Return the brackets with their lines, in order: those that are tokens, not those in strings and comments."""
-    found: list[tuple[str, int]] = []
+    marks: list[tuple[str, int]] = []
     cursor = root.walk()
     while True:
         node = cursor.node
         if node.child_count == 0 and not node.is_missing:
             line = node.start_point[0] + 1
             if node.type in _CLOSED_BY or node.type in _CLOSERS:
-                found.append((node.type, line))
+                marks.append((node.type, line))
             elif node.type == "ERROR":  # what the grammar could not even cut into tokens
                 text = data[node.start_byte : node.end_byte].decode("utf-8", "replace")
-                found += [(mark, line) for mark in text if mark in _CLOSED_BY or mark in _CLOSERS]
+                marks += [(mark, line) for mark in text if mark in _CLOSED_BY or mark in _CLOSERS]
         if cursor.goto_first_child():
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
-                return found
+                return marks

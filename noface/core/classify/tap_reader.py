@@ -30,7 +30,7 @@ class _Point:
     line: int
     key: int
     name: str
-    said: dict[str, str]
+    fields: dict[str, str]
     location: str | None
 
 
@@ -52,7 +52,7 @@ def read_tap(log: Log, context: Context) -> Reading | None:
             passed += 1
         else:
             point = _point(log, number, match["name"], context)
-            if point.said.get("failureType") not in {"subtestsFailed", "cancelledByParent"}:
+            if point.fields.get("failureType") not in {"subtestsFailed", "cancelledByParent"}:
                 failed.append(point)
         last = number
     if last < 0:
@@ -76,7 +76,7 @@ def _looks_like_tap(log: Log) -> bool:
 
 
 def _point(log: Log, number: int, name: str, context: Context) -> _Point:
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     location, error = None, number
     inside = log.get(number + 1).strip() == "---"
     for below in range(number + 1, min(number + _YAML_MAX, log.stream_end(number))):
@@ -86,38 +86,38 @@ def _point(log: Log, number: int, name: str, context: Context) -> _Point:
         if not inside and not line.lstrip().startswith("#"):
             break
         key = _YAML_KEY.match(line) if inside else None
-        if key and key["key"] not in said:
-            said[key["key"]] = key["value"]
+        if key and key["key"] not in fields:
+            fields[key["key"]] = key["value"]
             if key["key"] == "error":
                 error = below + 1 if key["value"] in {"|-", ">-", "|"} else below
         if location is None and (not key or key["key"] in {"location", "at"} or not inside):
-            found = places(line, context.repo)
-            location = found[0] if found else None
-        if key and key["key"] == "stack" and _is_raised(said):
+            own = places(line, context.repo)
+            location = own[0] if own else None
+        if key and key["key"] == "stack" and _is_raised(fields):
             location = place_below(log, below, context.repo, limit=20) or location
-    return _Point(number, error, _DURATION.sub("", name.strip()), said, location)
+    return _Point(number, error, _DURATION.sub("", name.strip()), fields, location)
 
 
-def _is_raised(said: dict[str, str]) -> bool:
+def _is_raised(fields: dict[str, str]) -> bool:
     """Whether a point failed by an exception: its place is where it was raised, not where the test stands."""
-    exc = said.get("name", "")
+    exc = fields.get("name", "")
     return exc.endswith(("Error", "Exception")) and not is_assertion(exc)
 
 
 def _finding(point: _Point, context: Context) -> Finding | None:
-    said = point.said
-    if said.get("failureType") == "testTimeoutFailure":
+    fields = point.fields
+    if fields.get("failureType") == "testTimeoutFailure":
         return Finding(
             "tap.point", FailureKind.TIMEOUT, Level.SUMMARY, point.key, point.location, point.name, even_in_tests=True
         )
-    if "No tests were" in said.get("message", ""):
+    if "No tests were" in fields.get("message", ""):
         return Finding("tap.point", FailureKind.NO_TESTS, Level.SUMMARY, point.key, even_in_tests=True)
-    exc = said.get("name") or said.get("type") or ""
-    if said.get("code") == "ERR_ASSERTION" or is_assertion(exc):
+    exc = fields.get("name") or fields.get("type") or ""
+    if fields.get("code") == "ERR_ASSERTION" or is_assertion(exc):
         return Finding("tap.point", FailureKind.TEST_FAILURE, Level.SUMMARY, point.key, point.location, point.name)
     if exc.endswith(("Error", "Exception")) or exc == "Error":
-        kind = exception_kind(exc, said.get("error", ""), context.repo, loading=False)
+        kind = exception_kind(exc, fields.get("error", ""), context.repo, loading=False)
         return Finding("tap.point", kind, Level.SUMMARY, point.key, point.location, point.name)
-    if said.get("operator") and said["operator"] not in {"error", "fail"}:
+    if fields.get("operator") and fields["operator"] not in {"error", "fail"}:
         return Finding("tap.point", FailureKind.TEST_FAILURE, Level.SUMMARY, point.key, point.location, point.name)
     return None

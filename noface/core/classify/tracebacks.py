@@ -82,9 +82,9 @@ def _python_finding(log: Log, start: int, end: int, context: Context) -> Finding
             continue
         if loading and number > end - 5 and frame["file"].startswith("<"):
             loading = False
-        found = places(log.get(number), context.repo)
-        if found:
-            location = found[-1]
+        own = places(log.get(number), context.repo)
+        if own:
+            location = own[-1]
             break
     kind = exception_kind(exc, msg, context.repo, loading=loading)
     if exc == "SystemExit" or exc.endswith("KeyboardInterrupt"):
@@ -93,7 +93,7 @@ def _python_finding(log: Log, start: int, end: int, context: Context) -> Finding
 
 
 def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> list[Finding]:
-    found = []
+    findings = []
     for word in ("SyntaxError: ", "IndentationError: ", "TabError: "):
         for number in log.lines_with(word):
             match = _PY_SYNTAX.match(log.get(number))
@@ -103,7 +103,7 @@ def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> li
                 frame = _PY_FILE.match(log.get(above))
                 if frame and not frame["inside"] and not frame["file"].startswith("<"):
                     place = places(log.get(above), context.repo)
-                    found.append(
+                    findings.append(
                         Finding(
                             "python.syntax",
                             FailureKind.SYNTAX_ERROR,
@@ -114,7 +114,7 @@ def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> li
                         )
                     )
                     break
-    return found
+    return findings
 
 
 def read_framed_traces(log: Log, context: Context) -> Reading | None:

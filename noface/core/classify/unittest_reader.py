@@ -59,12 +59,12 @@ def _judge(log: Log, head: int, end: int, context: Context) -> tuple[Finding, st
         line = log.get(number)
         if line.startswith(("Stdout:", "Stderr:")):
             break
-        found = places(line, context.repo) if 'File "' in line else []
-        if found:
-            location = found[-1]
-        said = _EXC.match(line) if not line.startswith((" ", "-", "Traceback")) and "Traceback" not in line else None
-        if said and (said["msg"] is not None or said["exc"].endswith(("Error", "Exception", "Exit"))) and not exc:
-            key, exc, msg = number, said["exc"], said["msg"] or ""
+        own = places(line, context.repo) if 'File "' in line else []
+        if own:
+            location = own[-1]
+        typed = _EXC.match(line) if not line.startswith((" ", "-", "Traceback")) and "Traceback" not in line else None
+        if typed and (typed["msg"] is not None or typed["exc"].endswith(("Error", "Exception", "Exit"))) and not exc:
+            key, exc, msg = number, typed["exc"], typed["msg"] or ""
         if "Traceback (most recent" in line:
             exc = ""
     kind = FailureKind.TEST_FAILURE if word in {"FAIL", "UNEXPECTED SUCCESS"} else FailureKind.RUNTIME_ERROR
@@ -78,7 +78,7 @@ def _judge(log: Log, head: int, end: int, context: Context) -> tuple[Finding, st
 
 
 def _counts(log: Log) -> list[Counts]:
-    found = []
+    counts = []
     for number in log.lines_with("Ran "):
         ran = _RAN.match(log.get(number))
         if not ran:
@@ -93,7 +93,7 @@ def _counts(log: Log) -> list[Counts]:
                 break
         failed = parts.get("failures", 0) + parts.get("unexpected successes", 0)
         errors, skipped = parts.get("errors", 0), parts.get("skipped", 0)
-        found.append(
+        counts.append(
             Counts(
                 line=line,
                 total=int(ran["n"]),
@@ -101,11 +101,11 @@ def _counts(log: Log) -> list[Counts]:
                 failed=failed,
                 errors=errors,
                 skipped=skipped,
-                told_apart=True,
+                separates_errors=True,
                 runner="unittest",
             )
         )
-    return found
+    return counts
 
 
 def read_doctest(log: Log, context: Context) -> Reading | None:
@@ -126,8 +126,12 @@ def read_doctest(log: Log, context: Context) -> Reading | None:
         kind = FailureKind.TEST_FAILURE
         if log.get(key) == "Exception raised:":
             last = next((n for n in range(end - 1, key, -1) if log.get(n).strip()), key)
-            said = _EXC.match(log.get(last).strip())
-            kind = exception_kind(said["exc"], said["msg"] or "", context.repo) if said else FailureKind.RUNTIME_ERROR
+            raised = _EXC.match(log.get(last).strip())
+            kind = (
+                exception_kind(raised["exc"], raised["msg"] or "", context.repo)
+                if raised
+                else FailureKind.RUNTIME_ERROR
+            )
             key = last
         findings.append(Finding("doctest.example", kind, Level.SUMMARY, key, place[0] if place else None))
         if where and where["test"]:
