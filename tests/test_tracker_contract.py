@@ -1,16 +1,22 @@
 """What every tracker promises, told once and asked of each of them."""
 
+import re
 from dataclasses import replace
+from pkgutil import resolve_name
 
 import pytest
 import tomli_w
+from support import ROOT
 
+from noface.config.load import parse
 from noface.core.issue import Issue
+from noface.data.trackers import TRACKERS
 from noface.errors import UsageError
-from noface.trackers.base import IssueDraft
+from noface.trackers.base import IssueDraft, open_tracker
 from noface.trackers.files import FilesTracker
 from noface.trackers.memory import MemoryTracker
-from noface.trackers.table import TRACKERS
+
+PACKAGE = ROOT / "noface"
 
 
 class FilesBench:
@@ -251,8 +257,26 @@ def test_no_number_left_is_said_and_not_wrapped_around(bench):
 def test_the_table_names_the_files_tracker(tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "1-a.md").write_text("# A\n\nb\n")
-    assert [issue.source for issue in TRACKERS["files"](tmp_path, "work").backlog().issues] == ["work/1-a.md"]
+    assert [issue.source for issue in open_tracker("files", tmp_path, "work").backlog().issues] == ["work/1-a.md"]
 
 
 def test_a_draft_may_depend_on_an_issue_that_has_landed_and_gone(bench):
     assert bench.tracker.add(IssueDraft(title="t", depends_on=("4",)), merged={"004"}).depends_on == ("004",)
+
+
+def test_a_tracker_is_one_module_and_one_entry_of_the_table():
+    naming = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"trackers[./](files|folder|memory)\b|FilesTracker|MemoryTracker", path.read_text("utf-8"))
+        and path.parent.name != "trackers"
+    ]
+    assert naming == ["data/trackers.py"]
+
+
+@pytest.mark.parametrize("kind", TRACKERS)
+def test_what_the_table_names_is_there_and_both_ways_to_a_fingerprint_agree(tmp_path, kind):
+    (tmp_path / "work").mkdir()
+    fingerprint = resolve_name(TRACKERS[kind].fingerprint)(tmp_path, "work")
+    assert open_tracker(kind, tmp_path, "work").fingerprint() == fingerprint
+    assert parse(f'[tracker]\nkind = "{kind}"\n', "x").tracker.kind == kind

@@ -101,9 +101,9 @@ def show(
 
 def _standard_input() -> str:
     """Read the text of an issue; more than a tracker would take is not even read."""
-    from noface.trackers.issue_file import FILE_BYTES_MAX
+    from noface.trackers.base import ISSUE_BYTES_MAX
 
-    return sys.stdin.buffer.read(FILE_BYTES_MAX + 1).decode("utf-8", "replace")
+    return sys.stdin.buffer.read(ISSUE_BYTES_MAX + 1).decode("utf-8", "replace")
 
 
 def issues(

@@ -69,18 +69,19 @@ def merged_ids(reader: Reader) -> tuple[str, ...]:
 def _tracker(root: Path, config: Path | None) -> Tracker:
     """Make the tracker from the two keys it needs; the rest of the configuration is not this command's business."""
     from noface.config import load
+    from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
     from noface.errors import ConfigError
-    from noface.trackers.table import TRACKERS
+    from noface.trackers.base import open_tracker
 
     try:
         found = load.find(root, config)
     except ConfigError:
         if config is not None:
             raise
-        return TRACKERS["files"](root, "issues")
+        return open_tracker(DEFAULT_TRACKER, root, DEFAULT_PLACE)
     section = load.tables(load.read(found), str(found)).get("tracker", {})
     section = section if isinstance(section, dict) else {}
-    kind, folder = str(section.get("kind", "files")), str(section.get("path", "issues"))
+    kind, folder = str(section.get("kind", DEFAULT_TRACKER)), str(section.get("path", DEFAULT_PLACE))
     if kind not in TRACKERS:
         load.load(root, config)  # says what is wrong with it
-    return TRACKERS[kind](root, folder)
+    return open_tracker(kind, root, folder)

@@ -35,8 +35,7 @@ from noface.system.lock import RepositoryLock
 from noface.system.masking import known_secrets
 from noface.system.namespace import hide_memory
 from noface.system.supervise import Canceller, Launcher
-from noface.trackers.base import Tracker
-from noface.trackers.table import TRACKERS
+from noface.trackers.base import Tracker, open_tracker
 from noface.views.announcer import Purse, announcer
 
 
@@ -79,7 +78,7 @@ def open_project(start: Path, config_path: Path | None, options: RunOptions) -> 
     if options.model is not None and options.model not in config.models:
         known = ", ".join(sorted(config.models))
         raise UsageError(f"--model {options.model}: there is no such model.", f"Known: {known}.")
-    tracker = TRACKERS[config.tracker.kind](repository.root, config.tracker.path)
+    tracker = open_tracker(config.tracker.kind, repository.root, config.tracker.path)
     _check_workspaces(slots_dir(config, repository), repository.root)
     return repository, config, tracker
 

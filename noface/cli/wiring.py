@@ -30,6 +30,7 @@ from noface.loop.workshop import SandboxRules, Setup, Workshop
 from noface.system.clock import SystemClock
 from noface.system.sandbox import Bubblewrap, find_bubblewrap
 from noface.system.supervise import Launcher
+from noface.trackers.base import open_tracker
 
 
 def policy(config: Config, model: str | None = None) -> Policy:
@@ -188,7 +189,8 @@ def _model_spec(name: str, model: Model, root: Path, kind: str) -> ModelSpec:
 
 def settings(config: Config, repository: Repository, options: RunOptions) -> RunSettings:
     """Return what a run does and where it stops."""
-    tracked = (f"{config.tracker.path.strip('/')}/**", *([f"{config.prompts.dir}/**"] if config.prompts.dir else []))
+    tracker = open_tracker(config.tracker.kind, repository.root, config.tracker.path)
+    tracked = (*tracker.protected, *([f"{config.prompts.dir}/**"] if config.prompts.dir else []))
     return RunSettings(
         models=model_specs(config, repository.root),
         gates=gate_specs(config),

@@ -32,10 +32,11 @@ from noface.config.values import (
     Regex,
     SlotsDir,
     Text,
-    member_of,
+    one_of,
 )
 from noface.core.protection import default_protected
 from noface.core.taxonomy import Category, FailureKind, Strategy
+from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
 from noface.errors import ConfigError
 
 
@@ -229,8 +230,10 @@ class Sandbox(Section):
 class Tracker(Section):
     """Where the issues come from."""
 
-    kind: Literal["files"] = Field(default="files", description='"files": one Markdown file an issue')
-    path: InnerPath = Field(default="issues", description="the folder of the issue files, inside the repository")
+    kind: Annotated[str, *one_of({name: name for name in TRACKERS})] = Field(
+        default=DEFAULT_TRACKER, description="; ".join(f'"{name}": {entry.what}' for name, entry in TRACKERS.items())
+    )
+    path: InnerPath = Field(default=DEFAULT_PLACE, description="the folder of the issue files, inside the repository")
 
 
 class Protect(Section):
@@ -356,8 +359,8 @@ class FailureHint(Section, json_schema_extra=_some_condition):
     )
 
 
-Kind = Annotated[FailureKind, *member_of(FailureKind)]
-Answer = Annotated[FailureKind | Category, *member_of(FailureKind, Category)]
+Kind = Annotated[FailureKind, *one_of({member.value: member for member in FailureKind})]
+Answer = Annotated[FailureKind | Category, *one_of({member.value: member for member in (*FailureKind, *Category)})]
 """What a rung of the ladder may answer: one kind, or all of a category."""
 
 
@@ -421,7 +424,7 @@ class Retry(Section, json_schema_extra=_one_ladder):
         default=5, ge=1, description="after so many such failures in a row a model is left alone, for all issues"
     )
     breaker_wait: Duration = Field(default=600.0, description="so long, then one attempt may try it again")
-    strategies: Mapping[Kind, Annotated[Strategy, *member_of(Strategy)]] = Field(
+    strategies: Mapping[Kind, Annotated[Strategy, *one_of({member.value: member for member in Strategy})]] = Field(
         default_factory=dict,
         description=f"how a kind of failure is answered, in place of the default: {', '.join(Strategy)}",
         examples=[{"TEST_FAILURE": "escalate"}],

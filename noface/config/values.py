@@ -1,9 +1,8 @@
 """The kinds of values noface.toml is made of, as pydantic types whose errors say what was expected."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Annotated, TypeVar
 
@@ -155,19 +154,20 @@ def _env_pattern(value: str) -> str:
     return value
 
 
-def member_of(*enums: type[StrEnum]) -> tuple[BeforeValidator, WithJsonSchema]:
-    """Return what makes a word of the file a member of the first of `enums` that has it, and says so in the schema."""
-    members = {member.value: member for enum in reversed(enums) for member in enum}
-    words = [member.value for enum in enums for member in enum]
-    listed = f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}"
+def one_of(members: Mapping[str, object]) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return what makes a word of the file the value that it stands for, and lists the words in the schema."""
+    words = list(members)
+    listed = f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}" if words[1:] else repr(words[0])
 
-    def check(value: object) -> StrEnum:
+    def check(value: object) -> object:
         if not isinstance(value, str) or value not in members:
             # As pydantic says it of a Literal, so that a wrong word is answered with the nearest right one.
             raise PydanticCustomError("literal_error", "one of {expected}", {"expected": listed})
         return members[value]
 
-    return BeforeValidator(check), WithJsonSchema({"enum": words, "type": "string"})
+    return BeforeValidator(check), WithJsonSchema(
+        {"type": "string", **({"enum": words} if words[1:] else {"const": words[0]})}
+    )
 
 
 def is_duration(field: FieldInfo) -> bool:

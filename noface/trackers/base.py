@@ -1,10 +1,16 @@
-"""What a tracker is: where the issues come from. Modules of this package implement it, `table.py` lists them."""
+"""What a tracker is: where the issues come from. Modules of this package implement it, data/trackers.py lists them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import Protocol
 
 from noface.core.issue import DEFAULT_PRIORITY, Backlog, Issue
+from noface.data.trackers import TRACKERS
+
+ISSUE_BYTES_MAX = 1_048_576 + 65_536
+"""The largest body, and room for a title and settings around it: more of a new issue is not even read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,10 @@ class IssueDraft:
 class Tracker(Protocol):
     """A source of issues. noface reads it again whenever `fingerprint` changes and never edits what it holds."""
 
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """Globs of the repository's files that hold issues: a worker's edits there are undone."""
+
     def fingerprint(self) -> str:
         """Return a cheap mark that differs whenever the backlog may have changed; never raises, parses nothing."""
 
@@ -40,3 +50,9 @@ class Tracker(Protocol):
         Its number is above every number in use and every one in `merged`, since a reused id would count as
         merged. Raises UsageError for a draft that would be faulty, NofaceError where it cannot be written.
         """
+
+
+def open_tracker(kind: str, root: Path, place: str) -> Tracker:
+    """Return the tracker of a kind over the issues at `place` in the repository at `root`."""
+    tracker: Tracker = resolve_name(TRACKERS[kind].tracker)(root, place)
+    return tracker

@@ -5,7 +5,6 @@ draft can lie beside the issues. `007-login.md` is issue 007, `login.md` is issu
 told in `issue_file.py`. noface adds files when asked and never changes or removes one.
 """
 
-import hashlib
 import re
 import time
 from collections.abc import Collection, Sequence
@@ -16,10 +15,28 @@ from noface.core.backlog import check
 from noface.core.issue import Backlog, Issue, IssueFault
 from noface.errors import NofaceError, UsageError
 from noface.trackers.base import IssueDraft
-from noface.trackers.draft import checked_draft, next_id, rendered
-from noface.trackers.folder import Entry, create_file, is_issue_name, odd_kind, printable, read_regular, scan
-from noface.trackers.issue_file import FILE_BYTES_MAX, Reading, fault, issue_id, read_issue, too_large
-from noface.trackers.title import slug
+from noface.trackers.folder import (
+    Entry,
+    create_file,
+    fingerprint,
+    is_issue_name,
+    odd_kind,
+    printable,
+    read_regular,
+    scan,
+)
+from noface.trackers.issue_file import (
+    FILE_BYTES_MAX,
+    Reading,
+    checked_draft,
+    fault,
+    issue_id,
+    next_id,
+    read_issue,
+    rendered,
+    slug,
+    too_large,
+)
 
 _RACY_NS = 50_000_000
 """A file changed this shortly before it was listed can change again within one tick of the file system's clock,
@@ -34,20 +51,20 @@ class FilesTracker:
     """
 
     def __init__(self, root: Path, folder: str = "issues") -> None:
+        self._root = root
         self._path = root / folder
         self._folder = folder.rstrip("/")
         self._readings: dict[str, tuple[Entry, Reading]] = {}
         self._last: tuple[tuple[Entry, ...], frozenset[str], Backlog] | None = None
 
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The files below the folder."""
+        return (f"{self._folder.strip('/')}/**",)
+
     def fingerprint(self) -> str:
         """Hash names, times, sizes, inodes and modes of the issue files; opens none of them."""
-        try:
-            entries = scan(self._path)
-        except OSError as error:
-            return f"unreadable: {error.errno}"
-        if entries is None:
-            return "missing"
-        return hashlib.sha256(repr(entries).encode("utf-8", "surrogateescape")).hexdigest()
+        return fingerprint(self._root, self._folder)
 
     def backlog(self, merged: Collection[str] = ()) -> Backlog:
         """Read the issues of the folder; a missing folder is an empty backlog with a warning.

@@ -6,6 +6,7 @@ regular file is ever opened, links are not followed, and a new file appears with
 
 import errno
 import fcntl
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -60,6 +61,17 @@ def scan(folder: Path) -> tuple[Entry, ...] | None:
     except FileNotFoundError:
         return None
     return tuple(sorted(entries))
+
+
+def fingerprint(root: Path, folder: str) -> str:
+    """Hash names, times, sizes, inodes and modes of the issue files; opens none of them."""
+    try:
+        entries = scan(root / folder)
+    except OSError as error:
+        return f"unreadable: {error.errno}"
+    if entries is None:
+        return "missing"
+    return hashlib.sha256(repr(entries).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def odd_kind(mode: int) -> str | None:

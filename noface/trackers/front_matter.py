@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from noface.core.backlog import nearest, shown
 from noface.core.issue import DEFAULT_PRIORITY
-from noface.trackers.title import clean_title, title_problem
+from noface.trackers.issue_file import clean_title, title_problem
 
 FRONT_MATTER_BYTES_MAX = 16_384
 """tomllib takes quadratic time for a dotted key: a second for one this long, a quarter of a minute for 64 KiB."""

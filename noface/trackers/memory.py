@@ -7,8 +7,7 @@ from dataclasses import replace
 from noface.core.backlog import check
 from noface.core.issue import Backlog, Issue
 from noface.trackers.base import IssueDraft
-from noface.trackers.draft import checked_draft, next_id
-from noface.trackers.issue_file import empty_body
+from noface.trackers.issue_file import checked_draft, empty_body, next_id
 
 
 class MemoryTracker:
@@ -31,6 +30,11 @@ class MemoryTracker:
         """Take the issue out. Raises KeyError where there is none of that id."""
         del self._issues[issue_id]
         self._changes += 1
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """Nothing: no file holds an issue."""
+        return ()
 
     def fingerprint(self) -> str:
         """Return the number of changes so far."""

@@ -4,14 +4,15 @@ Only where the issue files are as they were when the rows were written; in every
 is wrong, `cli/look` looks properly, and says what is wrong.
 """
 
-import hashlib
 import json
 import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
+from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
 from noface.git.repository import locate
 
 Rows = Callable[..., list[sqlite3.Row]]
@@ -128,22 +129,12 @@ def alive(pid: int) -> bool:
 
 
 def _fingerprint(root: Path, config: Path | None) -> str | None:
-    """Make the fingerprint of the tracker "files" as trackers/files.py does; None where that is not the tracker.
-
-    Should the two ever differ, the rows merely seem out of date and are made again.
-    """
-    from noface.trackers.folder import scan
-
+    """Return the tracker's fingerprint; None where the configuration does not tell which tracker that is."""
     section = _tracker_section(root, config)
-    if section is None or section.get("kind", "files") != "files":
+    entry = TRACKERS.get(str(section.get("kind", DEFAULT_TRACKER))) if section is not None else None
+    if section is None or entry is None:
         return None
-    try:
-        entries = scan(root / str(section.get("path", "issues")))
-    except OSError:
-        return None
-    if entries is None:
-        return "missing"
-    return hashlib.sha256(repr(entries).encode("utf-8", "surrogateescape")).hexdigest()
+    return str(resolve_name(entry.fingerprint)(root, str(section.get("path", DEFAULT_PLACE))))
 
 
 def _tracker_section(root: Path, config: Path | None) -> dict[str, Any] | None:
