@@ -17,7 +17,7 @@ from noface.data import table
 from noface.selftest import mind
 from noface.selftest.mind import Sight, decide
 from noface.selftest.project import FORMS, Variant, make
-from noface.selftest.scenario import By, Scenario, Step, Wrong, catalogue, chosen, draft_of, find, product_of
+from noface.selftest.scenario import By, Scenario, Step, Wrong, catalogue, chosen, data, draft_of, find, product_of
 from noface.selftest.score import LEFT_OUT
 from noface.selftest.world import ANYONE, World, draw
 
@@ -133,6 +133,13 @@ def test_every_kind_of_failure_has_five_scenarios():
 
 def test_every_kind_of_the_taxonomy_has_scenarios_or_is_said_to_have_none():
     assert {kind.value for kind in FailureKind} == set(catalogue()) | set(LEFT_OUT)
+
+
+def test_the_data_names_nothing_that_the_code_does_not_know():
+    behaviour = data("behaviour")
+    assert set(behaviour["damage"]) <= set(Wrong)
+    assert {one.outage.form for one in chosen() if one.outage} == set(behaviour["errors"])
+    assert {step.form for one in chosen() for step in one.steps} == set(FORMS)
 
 
 def test_scenarios_are_found_by_their_ids():

@@ -169,7 +169,10 @@ def document(by_variant: Mapping[Variant, Sequence[Result]], seconds: float) -> 
         "left_out": dict(LEFT_OUT),
         "scenarios": [
             {
-                **{key: getattr(one.scenario, key) for key in ("id", "kind", "carries", "hopeless")},
+                "id": one.scenario.id,
+                "kind": one.scenario.kind,
+                "carries": one.scenario.carries,
+                "hopeless": one.scenario.hopeless,
                 "results": {variant.value: every[place].document for variant, every in by_variant.items()},
             }
             for place, one in enumerate(own)
