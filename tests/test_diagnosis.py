@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noface.core.diagnosis import known_cause
+from noface.core.diagnosis import known_cause, known_causes
 from noface.core.failure import Failure
-from noface.core.known_causes import RULES
-from noface.core.remedies import Remedy
-from noface.core.taxonomy import FailureKind
+from noface.core.taxonomy import DiagnosisStrategy, FailureKind
 
 
 def cause(excerpt, kind=FailureKind.UNKNOWN, message="it failed", **more):
@@ -107,23 +105,23 @@ def test_an_error_line_names_its_cause_and_what_it_is_about(name, subject, line)
 
 
 def test_every_known_cause_is_met_by_a_line():
-    assert {name for name, _, _ in KNOWN} == {rule.name for rule in RULES}
+    assert {name for name, _, _ in KNOWN} == {rule.name for rule in known_causes()}
 
 
 @pytest.mark.parametrize(
     ("name", "strategy", "delay"),
     [
-        ("no-such-file", Remedy.ALTERNATIVE, None),
-        ("permission-denied", Remedy.ALTERNATIVE, None),
-        ("disk-full", Remedy.ESCALATE, None),
-        ("timed-out", Remedy.SAME, 5.0),
-        ("refused", Remedy.ALTERNATIVE, None),
-        ("not-found", Remedy.ALTERNATIVE, None),
-        ("not-permitted", Remedy.ESCALATE, None),
-        ("rate-limited", Remedy.SAME, 60.0),
-        ("command-not-found", Remedy.ALTERNATIVE, None),
-        ("npm-peer-conflict", Remedy.MODIFIED, None),
-        ("git-conflict", Remedy.ESCALATE, None),
+        ("no-such-file", DiagnosisStrategy.ALTERNATIVE, None),
+        ("permission-denied", DiagnosisStrategy.ALTERNATIVE, None),
+        ("disk-full", DiagnosisStrategy.ESCALATE, None),
+        ("timed-out", DiagnosisStrategy.SAME, 5.0),
+        ("refused", DiagnosisStrategy.ALTERNATIVE, None),
+        ("not-found", DiagnosisStrategy.ALTERNATIVE, None),
+        ("not-permitted", DiagnosisStrategy.ESCALATE, None),
+        ("rate-limited", DiagnosisStrategy.SAME, 60.0),
+        ("command-not-found", DiagnosisStrategy.ALTERNATIVE, None),
+        ("npm-peer-conflict", DiagnosisStrategy.MODIFIED, None),
+        ("git-conflict", DiagnosisStrategy.ESCALATE, None),
     ],
 )
 def test_each_cause_has_one_of_the_five_strategies(name, strategy, delay):
@@ -217,7 +215,9 @@ TOKENS = st.sampled_from(
 @given(st.lists(TOKENS | st.text(max_size=5), max_size=30).map("".join), st.sampled_from(FailureKind))
 def test_any_text_is_answered_by_a_known_strategy_or_by_none(text, kind):
     found = cause(text, kind=kind, message=text, evidence=(text,))
-    assert found is None or (found.strategy in Remedy and found.cause and "\n" not in found.cause + found.line)
+    assert found is None or (
+        found.strategy in DiagnosisStrategy and found.cause and "\n" not in found.cause + found.line
+    )
 
 
 @pytest.mark.parametrize(
@@ -230,3 +230,15 @@ def test_long_lines_cost_little(piece):
     cause(text)
     cause(piece * 100_000)
     assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize("rule", known_causes(), ids=lambda rule: rule.name)
+def test_a_known_cause_explains_its_own_example_before_all_others(rule):
+    found = cause(rule.example)
+    assert (found.name, found.strategy, found.delay_s) == (rule.name, rule.strategy, rule.delay_s)
+    assert rule.needs == tuple(need.lower() for need in rule.needs)
+
+
+def test_known_causes_have_names_of_their_own():
+    names = [rule.name for rule in known_causes()]
+    assert len(set(names)) == len(names)

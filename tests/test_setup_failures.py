@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from noface.core.passing_cause import passing_cause
+from noface.core.diagnosis import passing_cause
 
 SETUP = '[project]\nsetup = "bash ./setup.sh"\nsetup_inputs = ["deps.lock", "setup.sh"]\nkeep = ["kept"]\n'
 

@@ -5,11 +5,8 @@ from typing import Any, BinaryIO
 
 import typer
 
-from noface.data import table
-
 _LINE_BYTES_MAX = 16 * 1024 * 1024
 _BATCH = typer.Option(None, "--batch", metavar="FILE", help="Many cases, one JSON object a line; - is standard input.")
-_AGENTS = tuple(name for name, entry in table("agents").items() if "presets" in entry)
 _STDOUT = typer.Option(None, "--stdout", metavar="FILE", help="What it wrote to standard output.")
 _STDERR = typer.Option(None, "--stderr", metavar="FILE", help="What it wrote to standard error.")
 _EXIT_CODE = typer.Option(None, "--exit-code", metavar="N", help="Its exit code; -N where it died of signal N.")
@@ -70,7 +67,7 @@ def gate(
 
 
 def agent(
-    name: str = typer.Option("", "--agent", metavar="NAME", help=f"{', '.join(_AGENTS[:-1])} or {_AGENTS[-1]}."),
+    name: str = typer.Option("", "--agent", metavar="NAME", help="As in [models.NAME] agent: claude, codex, gemini, …"),
     stdout: str | None = _STDOUT,
     stderr: str | None = _STDERR,
     exit_code: int | None = _EXIT_CODE,

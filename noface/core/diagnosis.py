@@ -1,16 +1,19 @@
-"""Diagnoses a failure by the patterns that are known, before any model is asked (S1, S4). Pure and total."""
+"""Diagnoses a failure by the known causes (causes.toml), before any model is asked (S1, S4). Pure and total."""
 
 import re
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from noface.core.classify.text import strip_codes
 from noface.core.failure import Failure
-from noface.core.known_causes import RULES, CauseRule
 from noface.core.quoting import one_line
-from noface.core.remedies import Remedy
-from noface.core.taxonomy import FailureKind
+from noface.core.taxonomy import DiagnosisStrategy, FailureKind
+from noface.data import table
 
 _LINES_MAX = 400
+_LAST_LINES_MAX = 40
+_LAST_LINE_CHARS_MAX = 500
 _LINE_CHARS_MAX = 400
 _SUBJECT_CHARS_MAX = 200
 _TEXT_CHARS_MAX = 100_000
@@ -34,6 +37,54 @@ _HOST = re.compile(r"host='(?P<host>[^']{1,100})', port=(?P<port>\d{1,5})|\b(?P<
 _HOST_PORT = re.compile(r"\b(?:to|host) (?P<host>[\w.-]{1,100}) port (?P<port>\d{1,5})")
 
 
+_PIECE = re.compile(r"\(\?&(\w+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class CauseRule:
+    """An entry of causes.toml, which says what its fields are; `pattern` is its patterns as one."""
+
+    name: str
+    strategy: DiagnosisStrategy
+    needs: tuple[str, ...]
+    pattern: str
+    cause: str
+    advice: str
+    unnamed: str
+    example: str
+    in_tests: bool = True
+    delay_s: float | None = None
+    passing: bool = False
+
+    def search(self, line: str) -> re.Match[str] | None:
+        """Return where the line is this cause's error."""
+        low = line.lower()
+        return _compiled(self.pattern).search(line) if any(need in low for need in self.needs) else None
+
+
+@cache
+def known_causes() -> tuple[CauseRule, ...]:
+    """Return the table's rules in its order."""
+    return tuple(_rule(**entry) for entry in table("causes")["causes"])
+
+
+def _rule(strategy: str, needs: list[str], patterns: list[str], codes: str = "", **rest: Any) -> CauseRule:
+    pieces = {**table("causes")["pieces"], "codes": f"(?:{codes})"}
+    pattern = "|".join(patterns)
+    while _PIECE.search(pattern):
+        pattern = _PIECE.sub(lambda piece: _joined(pieces[piece[1]]), pattern)
+    return CauseRule(strategy=DiagnosisStrategy(strategy), needs=tuple(needs), pattern=pattern, **rest)
+
+
+def _joined(piece: str | list[str]) -> str:
+    return piece if isinstance(piece, str) else "|".join(piece)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
 @dataclass(frozen=True, slots=True)
 class KnownCause:
     """A failure whose cause is known: by which rule and line, about what, and what to do.
@@ -44,7 +95,7 @@ class KnownCause:
 
     name: str
     cause: str
-    strategy: Remedy
+    strategy: DiagnosisStrategy
     advice: str
     line: str
     subject: str = ""
@@ -57,14 +108,32 @@ def known_cause(failure: Failure) -> KnownCause | None:
         return None
     lines = _lines(failure)
     tests = failure.kind is FailureKind.TEST_FAILURE
-    for rule in RULES:
+    for rule in known_causes():
         if tests and not rule.in_tests:
             continue
         for line in lines:
-            found = _matched(rule, line)
-            if found is not None:
-                return _known(rule, found, line)
+            match = rule.search(line)
+            if match is not None:
+                return _known(rule, match, line)
     return None
+
+
+def passing_cause(output: str) -> str:
+    """Return the line of a failed setup's output that names a cause which may pass, "" where none does.
+
+    Only the last lines count: what a package manager got over by itself is no cause of its failure.
+    """
+    words = _compiled("|".join(table("causes")["passing_words"]))
+    text = (line[:_LAST_LINE_CHARS_MAX] for line in strip_codes(output).splitlines() if line.strip())
+    for line in reversed([*text][-_LAST_LINES_MAX:]):
+        if words.search(line) or _may_pass(line.strip()):
+            return line.strip()
+    return ""
+
+
+def _may_pass(line: str) -> bool:
+    known = known_cause(Failure(FailureKind.ENVIRONMENT, line, rule="setup-failed", gate="setup"))
+    return known is not None and any(rule.passing for rule in known_causes() if rule.name == known.name)
 
 
 def _lines(failure: Failure) -> tuple[str, ...]:
@@ -76,18 +145,13 @@ def _lines(failure: Failure) -> tuple[str, ...]:
     return tuple(dict.fromkeys(telling))[:_LINES_MAX]
 
 
-def _matched(rule: CauseRule, line: str) -> re.Match[str] | None:
-    low = line.lower()
-    return rule.regex.search(line) if any(need in low for need in rule.needs) else None
-
-
-def _known(rule: CauseRule, found: re.Match[str], line: str) -> KnownCause:
-    subject = one_line(_subject(found, line), _SUBJECT_CHARS_MAX).replace("`", "'")
+def _known(rule: CauseRule, match: re.Match[str], line: str) -> KnownCause:
+    subject = one_line(_subject(match, line), _SUBJECT_CHARS_MAX).replace("`", "'")
     named = f"`{subject}`" if subject else rule.unnamed
     return KnownCause(
         name=rule.name,
         cause=_sentence(rule.cause, named),
-        strategy=rule.remedy,
+        strategy=rule.strategy,
         advice=_sentence(rule.advice, named),
         line=one_line(_CREDENTIALS.sub(r"\1", line), _LINE_CHARS_MAX),
         subject=subject,
@@ -100,9 +164,9 @@ def _sentence(template: str, named: str) -> str:
     return text[:1].upper() + text[1:] if template.startswith("{") else text
 
 
-def _subject(found: re.Match[str], line: str) -> str:
+def _subject(match: re.Match[str], line: str) -> str:
     """Return the path, command or address: a group of the pattern, else an address in the line."""
-    named = next((text for text in found.groupdict().values() if text), "")
+    named = next((text for text in match.groupdict().values() if text), "")
     if not named and (url := _URL.search(line)):
         named = url[0].rstrip(".")
     if not named and (host := _HOST_PORT.search(line) or _HOST.search(line)):

@@ -45,6 +45,16 @@ class Strategy(StrEnum):
     BLOCK = "block"
 
 
+class DiagnosisStrategy(StrEnum):
+    """What a diagnosis can propose (S3), by the names that models and the published schema use."""
+
+    ALTERNATIVE = "alternative_approach"
+    MODIFIED = "retry_modified"
+    SKIP = "skip_and_continue"
+    ESCALATE = "escalate"
+    SAME = "retry_same"
+
+
 class Reason(StrEnum):
     """Why a task failed, in the terms of the error handling pattern (P2)."""
 

@@ -6,8 +6,8 @@ import select
 from dataclasses import replace
 from pathlib import Path
 
+from noface.core.diagnosis import passing_cause
 from noface.core.failure import Failure
-from noface.core.passing_cause import passing_cause
 from noface.core.patterns import matches_any
 from noface.core.protection import always_protected
 from noface.core.taxonomy import FailureKind

@@ -14,7 +14,7 @@ from noface.core.answers.form import (
     text,
 )
 from noface.core.history import Advice, Topic
-from noface.core.remedies import Remedy
+from noface.core.taxonomy import DiagnosisStrategy
 
 DELAY_S_MAX = 86_400.0
 _CHANGES_MAX = 20
@@ -24,7 +24,7 @@ _SAID = {**NOT_BLANK, "type": "string"}
 EXAMPLE = {
     "cause": "The test imports parse_date from dates.py, but the function is called read_date there.",
     "recoverable": "yes",
-    "strategy": Remedy.ALTERNATIVE.value,
+    "strategy": DiagnosisStrategy.ALTERNATIVE.value,
     "alternative": "Keep read_date and add parse_date as a second name for it.",
     "confidence": 0.8,
 }
@@ -33,7 +33,7 @@ SCHEMA = answer_schema(
     {
         "cause": text(blank=False),
         "recoverable": {"type": "string", "enum": ["yes", "no", "maybe"]},
-        "strategy": {"type": "string", "enum": [remedy.value for remedy in Remedy]},
+        "strategy": {"type": "string", "enum": [remedy.value for remedy in DiagnosisStrategy]},
         "alternative": _OR_NULL,
         "modified": {
             "type": ["object", "string", "null"],
@@ -49,18 +49,21 @@ SCHEMA = answer_schema(
     ("cause", "recoverable", "strategy"),
     EXAMPLE,
     allOf=[
-        needs_also("strategy", Remedy.ALTERNATIVE, "alternative", _SAID),
+        needs_also("strategy", DiagnosisStrategy.ALTERNATIVE, "alternative", _SAID),
         needs_also(
-            "strategy", Remedy.MODIFIED, "modified", {**NOT_BLANK, "type": ["object", "string"], "minProperties": 1}
+            "strategy",
+            DiagnosisStrategy.MODIFIED,
+            "modified",
+            {**NOT_BLANK, "type": ["object", "string"], "minProperties": 1},
         ),
-        needs_also("strategy", Remedy.SKIP, "skip_reason", _SAID),
+        needs_also("strategy", DiagnosisStrategy.SKIP, "skip_reason", _SAID),
     ],
 )
 
 
 def read(value: Mapping[str, Any], *, after: int, epoch: int, model: str) -> Advice:
     """Return the diagnosis as advice. The text is its proposal alone, so that the same one is known again (S5)."""
-    strategy = Remedy(value["strategy"])
+    strategy = DiagnosisStrategy(value["strategy"])
     delay = value.get("delay_s")
     return Advice(
         Topic.DIAGNOSIS,
@@ -71,25 +74,25 @@ def read(value: Mapping[str, Any], *, after: int, epoch: int, model: str) -> Adv
         recoverable=value["recoverable"],
         strategy=strategy.value,
         text=_proposal(strategy, value),
-        delay_s=float(delay) if delay is not None and strategy is Remedy.SAME else None,
+        delay_s=float(delay) if delay is not None and strategy is DiagnosisStrategy.SAME else None,
     )
 
 
-def _proposal(strategy: Remedy, value: Mapping[str, Any]) -> str:
+def _proposal(strategy: DiagnosisStrategy, value: Mapping[str, Any]) -> str:
     match strategy:
-        case Remedy.ALTERNATIVE:
+        case DiagnosisStrategy.ALTERNATIVE:
             return sections(("Another approach", value["alternative"]))
-        case Remedy.MODIFIED:
+        case DiagnosisStrategy.MODIFIED:
             changes = value["modified"]
             if isinstance(changes, str):
                 return sections(("The same with a change", changes))
             pairs = tuple(f"{key.strip()}: {change.strip()}" for key, change in changes.items())
             return sections(("The same with these changes", listed(pairs)))
-        case Remedy.SKIP:
+        case DiagnosisStrategy.SKIP:
             return sections(("Why it can be left undone", value["skip_reason"]))
-        case Remedy.ESCALATE:
+        case DiagnosisStrategy.ESCALATE:
             return sections(("What is needed", value.get("explanation") or value.get("alternative") or ""))
-        case Remedy.SAME:
+        case DiagnosisStrategy.SAME:
             return ""
 
 
