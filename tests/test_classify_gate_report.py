@@ -23,7 +23,7 @@ def test_junit_tells_failures_from_errors_and_skips():
     assert report is not None
     assert (report.tests, report.failures, report.errors, report.skipped) == (4, 1, 1, 1)
     assert report.failing == ("tests.test_a.test_total", "tests.test_a.test_db")
-    assert report.messages[0] == "AssertionError: assert 4 == 3"
+    assert report.cases[0].message.splitlines()[0] == "AssertionError: assert 4 == 3"
 
 
 def test_nested_suites_are_read_to_the_bottom():

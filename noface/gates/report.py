@@ -100,7 +100,7 @@ def parse_report(data: bytes, name: str = "report") -> tuple[TestReport | None, 
         return None, f"{name} is neither JUnit XML nor TAP: ignored"
     counts = reading.counts[0]
     cases = tuple(ReportCase(test, failed=True) for test in reading.failing[:CASES_MAX])
-    report = TestReport(counts.ran + counts.skipped, counts.failed, 0, counts.skipped, reading.failing, cases, name)
+    report = TestReport(counts.ran + counts.skipped, counts.failed, 0, counts.skipped, reading.failing, cases)
     return report, ""
 
 
@@ -113,7 +113,7 @@ def _parse_junit(data: bytes, name: str) -> tuple[TestReport | None, str]:
         cases = list(_cases(JUnitXml.fromstring(data)))
     except Exception as error:  # noqa: BLE001 - the parser may be lxml or ElementTree, each with errors of its own
         return None, f"{name} is not JUnit XML ({str(error)[:120]}): ignored"
-    return _report(cases, name), ""
+    return _report(cases), ""
 
 
 def _cases(node: Any) -> Iterator[Any]:
@@ -126,7 +126,7 @@ def _cases(node: Any) -> Iterator[Any]:
             yield from _cases(child)
 
 
-def _report(cases: list[Any], name: str) -> TestReport:
+def _report(cases: list[Any]) -> TestReport:
     from junitparser import Error, Failure, Skipped
 
     failures = errors = skipped = 0
@@ -149,7 +149,7 @@ def _report(cases: list[Any], name: str) -> TestReport:
             )
         )
     names = tuple(dict.fromkeys(case.name for case in bad))
-    return TestReport(len(cases), failures, errors, skipped, names, tuple(bad[:CASES_MAX]), name)
+    return TestReport(len(cases), failures, errors, skipped, names, tuple(bad[:CASES_MAX]))
 
 
 def _name(case: Any) -> str:

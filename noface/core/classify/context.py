@@ -39,7 +39,6 @@ class Context:
     """The gate as the rules see it."""
 
     command: str
-    words: frozenset[str]
     tools: frozenset[str]
     exit_code: int | None
     kind: GateKind | None
@@ -124,7 +123,6 @@ def context_of(evidence: GateEvidence, log: Log) -> Context:
     echoed = _echoed(log)
     return Context(
         command=evidence.command,
-        words=frozenset(evidence.command.split()),
         tools=frozenset(named | echoed),
         exit_code=evidence.exit_code,
         kind=evidence.kind,

@@ -34,12 +34,6 @@ class TestReport:
     skipped: int = 0
     failing: tuple[str, ...] = ()
     cases: tuple[ReportCase, ...] = ()
-    source: str = ""
-
-    @property
-    def messages(self) -> tuple[str, ...]:
-        """The first line of what each failing test reports."""
-        return tuple(case.message.partition("\n")[0] for case in self.cases)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,10 @@ look alike; the project's file list tells them apart. Without one, only a relati
 # ruff: noqa: E501 - a pattern is kept in one piece
 
 import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from noface.core.classify.context import Repo
 from noface.core.taxonomy import FailureKind
@@ -72,48 +76,35 @@ def dependency_kind(name: str, repo: Repo, *, foreign: FailureKind, own: Failure
     return own if is_own_module(name, repo) else foreign
 
 
-_ASSERTION = re.compile(
-    r"(?:^|[.:\\/])(?:AssertionError|AssertionFailedError|AssertionFailure|AssertionFailedException|AssertionException"
-    r"|AssertionErrors|ComparisonFailure|ComparisonException|MultipleFailuresError|MultipleFailureException"
-    r"|ExpectationNotMetError|ExpectationFailedException|ExpectationFailed|ExpectationNotMet|MultipleExpectationsNotMetError"
-    r"|MockExpectationError|RSpec::Mocks::MockExpectationError|Minitest::Assertion|Assertion|JestAssertionError"
-    r"|TestFailedException|TestFailedError|SpecFailed|HUnitFailure|OUnit_failure|ERR_ASSERTION|AssertError|AssertException"
-    r"|UnexpectedError?Type|WantedButNotInvoked|NeverWantedButInvoked|ArgumentsAreDifferent|MockAssertionError|TestFailure"
-    r"|ConditionNotSatisfiedError|SpockComparisonFailure|PowerAssertionError|ExpectationError|Expectation|ConditionFailedException"
-    r"|FailException|FailedAssertion|assertion_error|assertionFailed|XunitException|EqualException|TrueException|AssertFailedException"
-    r"|DoctestFailure|UnexpectedException|ChaiError|TestAssertionFailed|AssertFailed|assert_failed|assertion_failed|assertEqual_failed"
-    r"|assertEqual|assertMatch|assertNotEqual|assertException|assertError|assert|AssertionFailedWarning|FailureException|SoftAssertionError)$"
-)
-_SYNTAX = re.compile(
-    r"(?:^|[.:\\/])(?:SyntaxError|IndentationError|TabError|ParseError|ParserError|CompileError|TokenMissingError"
-    r"|MismatchedDelimiterError|CompilerException|CompilationFailedException|MultipleCompilationErrorsException"
-    r"|InvalidToml|TOMLDecodeError|TomlDecodeError|LoadError::Syntax|ReaderError|ReaderException|EOFException::Reader"
-    r"|UnterminatedStringError|SyntaxErrorException|LexerError|InvalidSyntax|YAMLSyntaxError|YAMLException|ScannerError)$"
-)
-_TIMEOUT = re.compile(
-    r"(?:^|[.:])(?:ExUnit\.TimeoutError|TestTimedOutException|TestTimeoutError|TestTimeoutException|TestTimedOut"
-    r"|JestTimeoutError|FailedTimeout|SpockTimeoutError|MochaTimeoutError|PytestTimeout|TestTimedOutError)$"
-)
-_SYSTEM = re.compile(
-    r"(?:^|[.:\\])(?:OSError|IOError|PermissionError|URLError|FileNotFoundError|BlockingIOError|InterruptedError|gaierror"
-    r"|Connection\w*Error|ConnectTimeout|ReadTimeout|NewConnectionError|MaxRetryError|NameResolutionError|HTTPError"
-    r"|SSLError|SSLCertVerificationError|SocketException|UnknownHostException|ConnectException|NoRouteToHostException|BindException"
-    r"|FileSystemException|AccessDeniedException|IOException|UncheckedIOException|E[A-Z]{3,12}|SocketError|TransportError"
-    r"|SystemCallError|PathError|OpError|DNSError|SyscallError|RequestException|ConnectError|FetchError|Error|NetError"
-    r"|OperationalError|InterfaceError|DockerException|NoServerException|Sys_error|Unix_error|IOError|io_error|Exception|RuntimeException"
-    r"|SSLHandshakeException|HttpRequestException|FileLoadException|UnauthorizedAccessException|PDOException|File\.Error)$"
-)
-_SYSTEM_MESSAGE = re.compile(
-    r"No space left on device|ENOSPC|Disk quota exceeded|EDQUOT|Read-only file system|EROFS"
-    r"|Name or service not known|Temporary failure in name resolution|nodename nor servname|No address associated with hostname"
-    r"|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|Connection refused|ECONNRESET|Connection reset by peer|ENETUNREACH|Network is unreachable"
-    r"|No route to host|EHOSTUNREACH|Address already in use|EADDRINUSE|EACCES|EPERM|Permission denied|Operation not permitted"
-    r"|Too many open files|EMFILE|ENFILE|Cannot allocate memory|Could not resolve host|Failed to resolve|UnknownHostException"
-    r"|cannot open shared object file|Error while fetching server API version|Cannot connect to the Docker daemon"
-    r"|could not connect to server|Can't connect to (?:local )?(?:MySQL|MariaDB) server|server selection timed out|self.signed certificate"
-    r"|CERTIFICATE_VERIFY_FAILED|Max retries exceeded"
-)
-_GENERIC_TYPE = re.compile(r"(?:^|[.:\\])(?:Error|Exception|RuntimeException|RuntimeError|PathError|OpError)$")
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """The expressions of exceptions.toml."""
+
+    assertion: re.Pattern[str]
+    syntax: re.Pattern[str]
+    timeout: re.Pattern[str]
+    system: re.Pattern[str]
+    generic: re.Pattern[str]
+    system_messages: re.Pattern[str]
+
+
+@cache
+def _types() -> _Types:
+    data = tomllib.loads(files("noface.core.classify").joinpath("exceptions.toml").read_text("utf-8"))
+
+    def named(kind: str, separators: str) -> re.Pattern[str]:
+        return re.compile(rf"(?:^|[{separators}])(?:{'|'.join(data[kind])})$")
+
+    return _Types(
+        assertion=named("assertion", r".:\\/"),
+        syntax=named("syntax", r".:\\/"),
+        timeout=named("timeout", ".:"),
+        system=named("system", r".:\\"),
+        generic=named("generic", r".:\\"),
+        system_messages=re.compile("|".join(data["system_messages"])),
+    )
+
+
 _ERRNO = re.compile(
     r"\[(?:Errno|WinError|SSL)\b|^(?:connect |listen |bind |getaddrinfo |open |spawn |mkdir |unlink |write |read |ENOSPC|E[A-Z]{4,})"
     r"|(?:open|mkdir|listen tcp|dial tcp|write|read|lookup) \S+.*: |@ (?:rb_sysopen|dir_)|SQLSTATE|: E[A-Z]{4,}\b|\(E[A-Z]{4,}\)"
@@ -133,7 +124,7 @@ _MISSING_MODULE = re.compile(
 
 def is_assertion(exc: str) -> bool:
     """Whether a type is that of a failed expectation."""
-    return bool(_ASSERTION.search(exc))
+    return bool(_types().assertion.search(exc))
 
 
 def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) -> FailureKind:
@@ -141,7 +132,7 @@ def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) 
 
     `loading` is False where the exception was raised by code that runs: a SyntaxError of eval() is no broken file.
     """
-    if _TIMEOUT.search(exc) or ("imeout" in exc and _TIMED_OUT_TEST.match(message)):
+    if _types().timeout.search(exc) or ("imeout" in exc and _TIMED_OUT_TEST.match(message)):
         return FailureKind.TIMEOUT
     if is_assertion(exc):
         return FailureKind.TEST_FAILURE
@@ -149,7 +140,7 @@ def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) 
     if missing:
         name = next(value for value in missing.groups() if value)
         return dependency_kind(name, repo, foreign=FailureKind.ENVIRONMENT, own=FailureKind.RUNTIME_ERROR)
-    if _SYNTAX.search(exc):
+    if _types().syntax.search(exc):
         return FailureKind.SYNTAX_ERROR if loading else FailureKind.RUNTIME_ERROR
     if is_environment(exc, message):
         return FailureKind.ENVIRONMENT
@@ -162,7 +153,7 @@ def is_environment(exc: str, message: str) -> bool:
         "ENOENT",
         "EPIPE",
     }:
-        return exc.startswith("java.net.") is False or bool(_SYSTEM_MESSAGE.search(f"{exc} {message}"))
-    if not _SYSTEM.search(exc) or not _SYSTEM_MESSAGE.search(message[:2000]):
+        return exc.startswith("java.net.") is False or bool(_types().system_messages.search(f"{exc} {message}"))
+    if not _types().system.search(exc) or not _types().system_messages.search(message[:2000]):
         return False
-    return not _GENERIC_TYPE.search(exc) or bool(_ERRNO.search(message[:2000]))
+    return not _types().generic.search(exc) or bool(_ERRNO.search(message[:2000]))

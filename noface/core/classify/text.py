@@ -61,14 +61,13 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 class Log:
     """Clean lines of stdout, then of stderr. `err` is the number of the first line of stderr.
 
-    `cut` says that something in the middle was left out; `grams` are all runs of three characters in `text`.
+    `grams` are all runs of three characters in `text`.
     """
 
     lines: tuple[str, ...]
     err: int
     text: str
     starts: tuple[int, ...]
-    cut: bool = False
     grams: frozenset[str] = frozenset()
 
     def may_hold(self, literal: str) -> bool:
@@ -122,10 +121,10 @@ class Log:
         return 0 if number < self.err else self.err
 
 
-def digest(text: str) -> tuple[str, bool]:
-    """At most BUDGET characters of `text`, and whether something was left out."""
+def digest(text: str) -> str:
+    """At most BUDGET characters of `text`."""
     if len(text) <= BUDGET:
-        return text, False
+        return text
     low, high = HEAD, len(text) - TAIL
     spans: list[tuple[int, int]] = []
     for beacon in BEACONS:
@@ -141,7 +140,7 @@ def digest(text: str) -> tuple[str, bool]:
         left -= finish - begin
         at = finish
     pieces.append(text[high:])
-    return "\n".join(pieces), True
+    return "\n".join(pieces)
 
 
 def _windows(text: str, beacon: str, low: int, high: int) -> list[tuple[int, int]]:
@@ -176,13 +175,13 @@ def strip_codes(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def _lines(text: str) -> tuple[list[str], bool]:
-    short, cut = digest(text)
+def _lines(text: str) -> list[str]:
+    short = digest(text)
     clean = strip_codes(short.replace("\r\n", "\n").replace("\r", "\n"))
     lines = [_shorten(line) for line in clean.split("\n")]
     while lines and not lines[-1].strip():
         lines.pop()
-    return lines, cut
+    return lines
 
 
 def _shorten(line: str) -> str:
@@ -193,8 +192,7 @@ def _shorten(line: str) -> str:
 
 def read_log(stdout: str, stderr: str) -> Log:
     """Return the two streams of a gate as one bounded, clean Log."""
-    out, out_cut = _lines(stdout)
-    err, err_cut = _lines(stderr)
+    out, err = _lines(stdout), _lines(stderr)
     lines = (*out, *err)
     starts, at = [], 0
     for line in lines:
@@ -202,4 +200,4 @@ def read_log(stdout: str, stderr: str) -> Log:
         at += len(line) + 1
     text = "\n".join(lines)
     grams = frozenset(text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1))
-    return Log(lines, len(out), text, tuple(starts), out_cut or err_cut, grams)
+    return Log(lines, len(out), text, tuple(starts), grams)
