@@ -2,16 +2,34 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST = $(BIN)/python -m pytest -q -n 3 --dist worksteal $(if $(SHUFFLE),--shuffle $(SHUFFLE))
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-agents test-ecosystems test-runners test-ways soak lint bench clean
+# The tests of the rooms that decide: no process, no repository. A pattern that names nothing is no matter.
+FAST := $(wildcard $(addprefix tests/, model diagnosis integrity recovery prompts knowledge config \
+  $(patsubst %, test_%.py, answers backlog breakdown* budget charging classify_agent_re* classify_agent_rules \
+  classify_agent_streams classify_gate_* classify_syntax config_[d-p]* core_* diagnosis hints_entry hints_mining \
+  inventory_core inventory_text layers lessons* partial policy* prices prompt* replay schedule structured tables)))
+
+.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways soak lint bench clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
 
-test: lint
+# SHUFFLE=random, or SHUFFLE=… with the seed of an earlier run, changes the order.
+# mypy runs beside the tests, which wait now and then; what it found is printed before the tests' last word is given.
+test: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/python -m compileall -q noface # the tests start noface many hundred times
-	$(BIN)/python -m pytest -q -n 3 --dist worksteal
+	@echo '$(BIN)/mypy & $(PYTEST)'; \
+	types=$$(mktemp); $(BIN)/mypy > $$types 2>&1 & mypy=$$!; \
+	$(PYTEST); tests=$$?; \
+	wait $$mypy; mypy=$$?; test $$mypy = 0 || cat $$types; rm -f $$types; exit $$((tests ? tests : mypy))
+
+# A change of what decides (why did it fail, what next, what models read, what noface.toml means), in under a minute.
+test-fast: $(STAMP)
+	$(PYTEST) $(FAST)
 
 # Installs the real agent programs (npm and pip) into .agents/ and runs noface with them against a model on loopback.
 test-agents: $(STAMP)

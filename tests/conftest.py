@@ -1,5 +1,7 @@
 """What all tests begin with: ordinary surroundings, the fixtures of a project, and nothing left at the end."""
 
+import os
+import random
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -20,6 +22,29 @@ from support.project import Project  # noqa: E402
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=1000, deadline=None)
 settings.load_profile("same")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", metavar="SEED", help='run the tests in the order of this seed; "random" draws one')
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.shuffle == "random":  # xdist's workers find the seed in their environment: all need one order
+        drawn = str(random.SystemRandom().randrange(10**6))
+        config.option.shuffle = os.environ.setdefault("PYTEST_SHUFFLE_SEED", drawn)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle the files, and the tests of each: what the tests of a file share is still made once."""
+    if config.option.shuffle is not None:
+        drawn = random.Random(config.option.shuffle)
+        places = {path: drawn.random() for path in dict.fromkeys(item.path for item in items)}
+        items.sort(key=lambda item: (places[item.path], drawn.random()))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.option.shuffle is not None:
+        terminalreporter.write_line(f"In the order of --shuffle {config.option.shuffle}.")
 
 
 @pytest.fixture
