@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
 
+from noface import data
 from noface.config.detect_node import detect_node
 from noface.config.detect_python import detect_python, environment
 from noface.config.detection import (
@@ -84,11 +85,6 @@ def _places(root: Path) -> str:
 _RULE = re.compile(r"^(?![\t #.])([^:=#\n]+?)\s*::?(?!:?=)", re.MULTILINE)
 
 _ANYWHERE = Surroundings()
-# Build file → its wrapper script, the command where there is none, and the arguments.
-_WRAPPED = (
-    (("build.gradle", "build.gradle.kts"), "gradlew", "gradle", "test"),
-    (("pom.xml",), "mvnw", "mvn", "-B -q test"),
-)
 
 
 def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
@@ -112,14 +108,16 @@ def _missing(found: Detection, surroundings: Surroundings) -> Detection:
 
 def _wrapped(root: Path) -> Detection:
     gates = []
-    for files, wrapper, program, arguments in _WRAPPED:
-        file = next((file for file in files if (root / file).is_file()), None)
+    for entry in data.table("ecosystems")["wrapped"]:
+        file = next((file for file in entry["files"] if (root / file).is_file()), None)
         if file is None:
             continue
-        wrapped = (root / wrapper).is_file()
-        start = f"./{wrapper}" if wrapped else program
+        wrapped, program = (root / entry["wrapper"]).is_file(), entry["program"]
+        start = f"./{entry['wrapper']}" if wrapped else program
         needs = () if wrapped else (program,)
-        gates.append(DetectedGate(f"{program}-test", f"{start} {arguments}", "test", f"{file} is there", needs))
+        gates.append(
+            DetectedGate(f"{program}-test", f"{start} {entry['arguments']}", "test", f"{file} is there", needs)
+        )
     return Detection(tuple(gates))
 
 

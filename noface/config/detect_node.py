@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from noface import data
 from noface.config.detection import (
     DetectedGate,
     DetectedSetup,
     Detection,
-    GateKindName,
     Surroundings,
     ignore_lines,
     is_committed,
@@ -74,46 +74,19 @@ def _pnpm(root: Path) -> tuple[str, ...]:
 
 
 class _Manager(NamedTuple):
-    """A package manager: its lock files, its install by one, and without (that must not write one), all tests."""
+    """An entry of ecosystems.toml, which says what its fields are."""
 
     name: str
-    locks: tuple[str, ...]
+    locks: list[str]
     install: str
     unlocked: str
     everywhere: str = ""
 
 
-# The first whose lock file is there; npm where there is none.
-_MANAGERS = (
-    _Manager(
-        "pnpm",
-        ("pnpm-lock.yaml",),
-        "install --frozen-lockfile",
-        "install --no-lockfile",
-        "--recursive --if-present run {}",
-    ),
-    _Manager("yarn", ("yarn.lock",), "install --frozen-lockfile", "install --no-lockfile"),
-    _Manager("bun", ("bun.lock", "bun.lockb"), "install --frozen-lockfile", "install --no-save"),
-    _Manager(
-        "npm",
-        ("package-lock.json", "npm-shrinkwrap.json"),
-        "ci",
-        "install --no-package-lock",
-        "run {} --workspaces --if-present",
-    ),
-)
-_SCRIPTS: tuple[tuple[str, GateKindName], ...] = (
-    ("build", "build"),
-    ("lint", "lint"),
-    ("typecheck", "lint"),
-    ("type-check", "lint"),
-    ("test", "test"),
-)
+_NODE = data.table("ecosystems")["node"]
+_MANAGERS = tuple(_Manager(**entry) for entry in _NODE["managers"])
 # What `npm init` writes; it always fails.
 _NO_TEST = "no test specified"
-_INPUTS = (".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", ".pnpmfile.cjs", "bunfig.toml")
-_PATCHES = ("patches", ".yarn/patches")
-_PNP = (".pnp.cjs", ".pnp.loader.mjs", ".yarn/cache", ".yarn/unplugged", ".yarn/install-state.gz")
 _MODULES = "node_modules"
 # With it pnpm takes itself for started by corepack, and so do the pnpms that scripts start.
 _AS_IT_IS = "COREPACK_ROOT=none "
@@ -183,7 +156,7 @@ def _gates(project: _Project) -> tuple[DetectedGate, ...]:
     globs = patterns(project.root, project.package)
     inner = [scripts_of(project.root, member) for member in members(project.root, globs)]
     gates = []
-    for script, kind in _SCRIPTS:
+    for script, kind in _NODE["scripts"].items():
         name, needs = f"{project.manager.name}-{script}", (project.program.split(" ", 1)[0],)
         if _is_script(own, script):
             why = f'package.json has the script "{script}"'
@@ -222,7 +195,10 @@ def _setup(project: _Project) -> tuple[DetectedSetup, ...]:
 
 
 def _other_inputs(root: Path) -> tuple[str, ...]:
-    return (*present(root, _INPUTS), *(f"{folder}/**" for folder in _PATCHES if (root / folder).is_dir()))
+    return (
+        *present(root, _NODE["inputs"]),
+        *(f"{folder}/**" for folder in _NODE["patches"] if (root / folder).is_dir()),
+    )
 
 
 def _keep(project: _Project, inner: tuple[str, ...]) -> tuple[str, ...]:
@@ -235,7 +211,7 @@ def _keep(project: _Project, inner: tuple[str, ...]) -> tuple[str, ...]:
     committed = {rule.removeprefix("!").strip("/") for rule in ignore_lines(project.root) if rule.startswith("!")}
     if ".yarn/cache" in committed:
         committed |= {".pnp.cjs", ".pnp.loader.mjs"}
-    kept = tuple(path for path in _PNP if path not in committed)
+    kept = tuple(path for path in _NODE["plug_and_play"] if path not in committed)
     if linker is None or linker[1] == "pnp":
         return kept
     return (*modules, *(path for path in kept if path.startswith(".yarn/")))

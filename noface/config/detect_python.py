@@ -38,15 +38,7 @@ WHY = (
 )
 _PROGRAM = "python3"
 _COMPILED = re.compile(r"\b(?:ext_modules|cffi_modules|rust_extensions|cythonize)\b")
-_COMPILERS = ("maturin", "scikit_build_core", "mesonpy", "setuptools_rust")
-# setuptools takes each folder at the top for a package, but for these and those that begin with a dot.
-_NO_PACKAGES = frozenset((
-    "ci", "bin", "debian", "doc", "docs", "documentation", "manpages", "news", "newsfragments", "changelog",
-    "test", "tests", "unit_test", "unit_tests", "example", "examples", "scripts", "tools", "util", "utils",
-    "python", "build", "benchmark", "benchmarks", "exercise", "exercises", "htmlcov",
-))  # fmt: skip
-# What is at the top of a checkout and not in git, mostly.
-_NOT_COMMITTED = frozenset(("dist", "env", "node_modules", "venv"))
+
 _ISSUES = "issues"
 _ASIDE = (
     f"trap 'test ! -d .{_ISSUES} || mv .{_ISSUES} {_ISSUES}' EXIT; test ! -d {_ISSUES} || mv {_ISSUES} .{_ISSUES}; "
@@ -141,7 +133,7 @@ def top_level(project: PythonProject) -> tuple[str, ...] | None:
     if other or told or told_before or cfg or not project.is_package or (root / "src").is_dir():
         return None
     ignored = {rule.strip("/") for rule in ignore_lines(root)}
-    left_out = _NO_PACKAGES | _NOT_COMMITTED | ignored | {_ISSUES}
+    left_out = {*files.KNOWN["no_packages"], *files.KNOWN["not_committed"], *ignored, _ISSUES}
     folders = (path for path in root.iterdir() if path.is_dir() and path.name not in left_out)
     return tuple(sorted(path.name for path in folders if path.name.isidentifier() and not path.name.startswith("_")))
 
@@ -149,7 +141,7 @@ def top_level(project: PythonProject) -> tuple[str, ...] | None:
 def compiled(project: PythonProject) -> bool:
     """Tell whether the package has parts that are compiled, which setup leaves in the sources."""
     by_setuptools = _COMPILED.search(project.setup_py) is not None or "ext-modules" in project.tool("setuptools")
-    return by_setuptools or project.built_by.startswith(_COMPILERS)
+    return by_setuptools or project.built_by.startswith(tuple(files.KNOWN["compilers"]))
 
 
 def inputs(project: PythonProject, *more: str) -> tuple[str, ...]:

@@ -9,24 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from noface import data
 from noface.config.detection import is_inner, present, table, text_of, texts
 
-_DEV = frozenset(("dev", "devel", "develop", "development"))
-_FAMILIES = {
-    "pytest": frozenset(("test", "tests", "testing", "pytest", "unit", "unittest", "unittests", "test-requirements")),
-    "ruff": frozenset(("lint", "linting", "linter", "linters", "ruff", "style", "qa", "quality", "check", "checks")),
-    "mypy": frozenset(("typing", "types", "type", "mypy", "typecheck", "type-check", "type-checking", "lint", "qa")),
-}
-_FORMS = (
-    "requirements-{}.txt",
-    "requirements_{}.txt",
-    "requirements.{}.txt",
-    "{}-requirements.txt",
-    "{}_requirements.txt",
-    "requirements/{}.txt",
-    "requirements/requirements-{}.txt",
-    "{}/requirements.txt",
-)
+KNOWN = data.table("ecosystems")["python"]
 PRE_COMMIT = ".pre-commit-config.yaml"
 _HOOKS = {
     "ruff": re.compile(r"/ruff-pre-commit[\"']?\s+rev:\s*[\"']?v?([0-9][0-9a-z.]*)"),
@@ -95,9 +81,14 @@ def ini(path: Path) -> dict[str, dict[str, str]]:
     return {name: dict(parser.items(name)) for name in parser.sections()}
 
 
+def _families(tools: Iterable[str]) -> frozenset[str]:
+    """Return the names of what development and these tools of gates are likely to need."""
+    return frozenset(KNOWN["development"]).union(*(KNOWN["families"].get(tool, ()) for tool in tools))
+
+
 def wanted(names: Iterable[str], tools: Iterable[str]) -> tuple[str, ...]:
     """Return those of the names of extras or groups that development, or one of the gates' tools, is likely to need."""
-    families = _DEV.union(*(_FAMILIES[tool] for tool in tools if tool in _FAMILIES))
+    families = _families(tools)
     return tuple(name for name in names if re.sub(r"[_.]", "-", name.lower()) in families)
 
 
@@ -131,10 +122,9 @@ def _group(listed: dict[str, Any], name: str, above: frozenset[str]) -> Iterator
 
 def requirements_files(project: PythonProject, tools: Iterable[str]) -> tuple[str, ...]:
     """Return the requirements files that the gates are likely to need: the plain one, and those named for them."""
-    families = tuple(_DEV.union(*(_FAMILIES[tool] for tool in tools if tool in _FAMILIES)))
     root = project.root
     plain = ("requirements.txt", "requirements/base.txt", "requirements/requirements.txt")
-    named = (form.format(name) for form in _FORMS for name in sorted(families))
+    named = (form.format(name) for form in KNOWN["requirements"] for name in sorted(_families(tools)))
     # What dependencies a package has, it says itself; its plain file holds versions that somebody had once.
     skip = plain if "dependencies" in project.metadata else ()
     return tuple(name for name in present(root, (*plain, *named)) if name not in skip)

@@ -51,6 +51,11 @@ class Output:
         """Standard output as text, without the last newline."""
         return self.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
 
+    @property
+    def parts(self) -> list[str]:
+        """What a command with `-z` lists; empty parts are left out."""
+        return [part for part in self.stdout.decode("utf-8", "surrogateescape").split("\0") if part]
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -132,23 +137,27 @@ class Git:
         """
         return [*self.prefix, "git", "-C", self.cwd, *self.options, *args]
 
-    def run(self, *args: str, stdin: bytes | None = None) -> Output:
+    def run(self, *args: str, stdin: bytes | str | None = None) -> Output:
         """Run `git args` and return what it answered, whatever its exit code."""
         if stdin is None:
             return self._execute(args, None)
         import tempfile  # slow to import, and commands that only look do without
 
         with tempfile.TemporaryFile() as feed:
-            feed.write(stdin)
+            feed.write(stdin.encode("utf-8", "surrogateescape") if isinstance(stdin, str) else stdin)
             feed.seek(0)
             return self._execute(args, feed)
 
-    def ask(self, *args: str, stdin: bytes | None = None) -> str:
-        """Run `git args` and return its output as text; raise GitError where it fails."""
+    def answer(self, *args: str, stdin: bytes | str | None = None, codes: tuple[int, ...] = (0,)) -> Output:
+        """Run `git args` and return what it answered; raise GitError where it ends with none of `codes`."""
         output = self.run(*args, stdin=stdin)
-        if output.code != 0:
+        if output.code not in codes:
             raise failed(args, output)
-        return output.text
+        return output
+
+    def ask(self, *args: str, stdin: bytes | str | None = None) -> str:
+        """Run `git args` and return its output as text; raise GitError where it fails."""
+        return self.answer(*args, stdin=stdin).text
 
     def open(self, *args: str) -> Any:
         """Start `git args` with pipes at its three ends and return the process."""
@@ -185,7 +194,7 @@ def _wrapper() -> Any:
 
 def failed(args: tuple[str, ...], output: Output) -> GitError:
     """Return the error for a git command that should not have failed."""
-    words = " ".join(args[:3])
+    words = " ".join([word for word in args if not word.startswith("-")][:3])
     return GitError(f"git {words} failed with code {output.code}: {output.stderr.strip() or '(no message)'}")
 
 

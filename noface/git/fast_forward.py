@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError
-from noface.git.command import Git, failed
+from noface.git.command import Git
 from noface.git.plumbing import Plumbing
 from noface.git.removal import unlink_below
 from noface.git.worktrees import Worktree, user_git
@@ -126,11 +126,8 @@ def index_is_new(move: Move) -> bool:
 
 def index_is_at(move: Move, commit: str) -> bool:
     """Tell whether the index holds a commit's entries at all paths that differ; raises GitError."""
-    asked = ("diff-index", "--cached", "--name-only", "-z", "--no-renames", commit)
-    staged = move.git().run(*asked)
-    if staged.code != 0:
-        raise failed(asked, staged)
-    return not set(_split(staged.stdout)) & set(move.changes)
+    staged = move.git().answer("diff-index", "--cached", "--name-only", "-z", "--no-renames", commit)
+    return not set(staged.parts) & set(move.changes)
 
 
 def local_changes(git: Git, changes: Mapping[str, str]) -> tuple[str, ...]:
@@ -146,7 +143,7 @@ def tracked_edits(git: Git, changes: Mapping[str, str]) -> tuple[str, ...]:
     output = git.run("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", *asked)
     if output.code != 0:
         raise GitError(f"git status failed: {output.stderr.strip()}")
-    return tuple(sorted({entry[3:] for entry in _split(output.stdout)} & set(changes)))
+    return tuple(sorted({entry[3:] for entry in output.parts} & set(changes)))
 
 
 def put_back(move: Move, *, around_new: bool = False) -> tuple[str, ...]:
@@ -170,8 +167,7 @@ def put_back(move: Move, *, around_new: bool = False) -> tuple[str, ...]:
         if move.changes[path] == "A":
             unlink_below(move.tree.path, path)
     back = [path for path in touched if move.changes[path] != "A"]
-    feed = "".join(f"{path}\0" for path in back).encode("utf-8", "surrogateescape")
-    move.git().ask("checkout-index", "-f", "-z", "--stdin", stdin=feed)
+    move.git().ask("checkout-index", "-f", "-z", "--stdin", stdin="".join(f"{path}\0" for path in back))
     return ()
 
 
@@ -212,8 +208,7 @@ def _write_new(git: Git, old: str, new: str, paths: tuple[str, ...]) -> str:
         return entered.stderr.strip() or f"read-tree ended with code {entered.code}"
     for path in paths:
         _remove_empty_folders(Path(git.cwd, path))
-    feed = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-    written = git.run("checkout-index", "-u", "-z", "--stdin", stdin=feed)
+    written = git.run("checkout-index", "-u", "-z", "--stdin", stdin="".join(f"{path}\0" for path in paths))
     return "" if written.code == 0 else written.stderr.strip() or f"checkout-index ended with code {written.code}"
 
 
@@ -240,10 +235,6 @@ def _stands(top: Path, path: str) -> bool:
 def _forget_copy(index: Path) -> None:
     index.unlink(missing_ok=True)
     index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
-
-
-def _split(output: bytes) -> list[str]:
-    return [part for part in output.decode("utf-8", "surrogateescape").split("\0") if part]
 
 
 class Contents:

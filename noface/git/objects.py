@@ -217,10 +217,7 @@ def refused(git: Git, name: str, blob: str) -> Refusal | None:
     one. Raises GitError where git fails otherwise.
     """
     tree = git.ask("mktree", stdin=f"{_REGULAR} blob {blob}\t{name}\n".encode())
-    packing = ("pack-objects", "--stdout", "-q")
-    packed = git.run(*packing, stdin=f"{tree}\n{blob}\n".encode())
-    if packed.code != 0:
-        raise failed(packing, packed)
+    packed = git.answer("pack-objects", "--stdout", "-q", stdin=f"{tree}\n{blob}\n")
     with tempfile.TemporaryDirectory(prefix="noface-") as folder:
         pack = Path(folder, "new.pack")
         pack.write_bytes(packed.stdout)

@@ -118,8 +118,8 @@ class Plumbing:
             if "unrelated histories" in output.stderr:
                 return Merge(None, ("(the two histories have no common commit)",))
             raise failed(("merge-tree", ours, theirs), output)
-        tree, *names = output.stdout.decode("utf-8", "surrogateescape").split("\0")
-        conflicts = tuple(sorted({name for name in names if name}))
+        tree, *names = output.parts or ("",)
+        conflicts = tuple(sorted(set(names)))
         if output.code == 1 and not conflicts:  # no conflict has no paths: an object was gone, or git was cut short
             raise failed(("merge-tree", ours, theirs), output)
         return Merge(None, conflicts) if output.code == 1 else Merge(tree, ())
@@ -127,10 +127,7 @@ class Plumbing:
     def diff(self, old: str, new: str) -> Diff:
         """Compare two trees; no external diff, no textconv, no rename guessing."""
         args = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-diff", "--no-textconv")
-        output = self.git.run("diff-tree", *args, old, new)
-        if output.code != 0:
-            raise failed(("diff-tree", old, new), output)
-        found = parse_diff(output.stdout)
+        found = parse_diff(self.git.answer("diff-tree", *args, old, new).stdout)
         if len(self._changes) >= _CHANGES_KEPT_MAX:
             self._changes.clear()
         self._changes[old, new] = found.changes
@@ -143,10 +140,7 @@ class Plumbing:
 
     def paths(self, tree: str) -> tuple[str, ...]:
         """List the files of a tree."""
-        listed = self.git.run("ls-tree", "-r", "-z", "--name-only", tree)
-        if listed.code != 0:
-            raise failed(("ls-tree", tree), listed)
-        return tuple(p for p in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if p)
+        return tuple(self.git.answer("ls-tree", "-r", "-z", "--name-only", tree).parts)
 
     def with_lines(self, tree: str, patterns: tuple[str, ...], places: tuple[str, ...]) -> tuple[str, ...]:
         """List the files of text at or below `places` that hold a line for each of `patterns`, as `grep -E` reads them.
@@ -155,21 +149,15 @@ class Plumbing:
         """
         wanted = [part for pattern in patterns for part in ("--or", "-e", pattern)][1:]
         names = (f":(top,literal){place}" for place in places)
-        found = self.git.run("grep", "-z", "-l", "-I", "-E", "--all-match", *wanted, tree, "--", *names)
-        if found.code not in (0, 1):
-            raise failed(("grep", tree), found)
-        listed = found.stdout.decode("utf-8", "surrogateescape").split("\0")
-        return tuple(name.removeprefix(f"{tree}:") for name in listed if name)
+        asked = ("grep", "-z", "-l", "-I", "-E", "--all-match", *wanted, tree, "--", *names)
+        return tuple(name.removeprefix(f"{tree}:") for name in self.git.answer(*asked, codes=(0, 1)).parts)
 
     def whole(self, tree: str) -> Tree:
         """Return all paths of a tree, and where its links lead to."""
         if self._whole is not None and self._whole[0] == tree:
             return self._whole[1]
-        listed = self.git.run("ls-tree", "-r", "-z", tree)
-        if listed.code != 0:
-            raise failed(("ls-tree", tree), listed)
-        entries = (entry.partition("\t") for entry in listed.stdout.decode("utf-8", "surrogateescape").split("\0"))
-        modes = {path: meta.split(" ") for meta, _, path in entries if path}
+        entries = (entry.partition("\t") for entry in self.git.answer("ls-tree", "-r", "-z", tree).parts)
+        modes = {path: meta.split(" ") for meta, _, path in entries}
         with self.blobs() as blobs:
             links = {
                 path: (blobs.read(oid, _LINK_BYTES_MAX) or b"").decode("utf-8", "surrogateescape")
@@ -187,7 +175,7 @@ class Plumbing:
         """
         git = Git.sealed(str(self.repository.common_dir), extra={"GIT_INDEX_FILE": str(index)})
         nothing = "0" * len(tree)
-        feed = "".join(f"0 {nothing}\t{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        feed = "".join(f"0 {nothing}\t{path}\0" for path in paths)
         for leftover in (index, index.with_name(f"{index.name}.lock")):
             leftover.unlink(missing_ok=True)
         try:
@@ -207,14 +195,12 @@ class Plumbing:
             return {}
         few = sum(len(path) + 8 for path in paths) <= _ARGUMENT_BYTES_MAX
         git = Git.sealed(str(self.repository.common_dir), extra={"GIT_LITERAL_PATHSPECS": "1"})
-        output = git.run("ls-tree", "-r", "-z", tree, "--", *(paths if few else ()))
-        if output.code != 0:
-            raise failed(("ls-tree", tree), output)
+        output = git.answer("ls-tree", "-r", "-z", tree, "--", *(paths if few else ()))
         wanted = frozenset(paths)
         found = {}
-        for entry in output.stdout.decode("utf-8", "surrogateescape").split("\0"):
+        for entry in output.parts:
             meta, _, path = entry.partition("\t")
-            if path and (few or path in wanted or any(str(parent) in wanted for parent in PurePosixPath(path).parents)):
+            if few or path in wanted or any(str(parent) in wanted for parent in PurePosixPath(path).parents):
                 mode, _, oid = meta.split(" ")
                 found[path] = (mode, oid)
         return found
@@ -222,17 +208,13 @@ class Plumbing:
     def naming(self, commit: str, texts: tuple[str, ...]) -> tuple[str, ...]:
         """Return the text files of a commit in which one of the texts stands."""
         asked = [part for text in texts for part in ("-e", text)]
-        found = self.git.run("grep", "-zlIF", *asked, commit, "--") if asked else None
-        names = found.stdout.decode("utf-8", "surrogateescape").split("\0") if found is not None else []
-        return tuple(name.removeprefix(f"{commit}:") for name in names if name)
+        names = self.git.run("grep", "-zlIF", *asked, commit, "--").parts if asked else []
+        return tuple(name.removeprefix(f"{commit}:") for name in names)
 
     def objects(self, tree: str) -> frozenset[str]:
         """Return the ids of all files in `tree`."""
-        listed = self.git.run("ls-tree", "-r", "-z", tree)
-        if listed.code != 0:
-            raise failed(("ls-tree", tree), listed)
-        entries = listed.stdout.split(b"\0")
-        return frozenset(entry.partition(b"\t")[0].rpartition(b" ")[2].decode() for entry in entries if entry)
+        entries = self.git.answer("ls-tree", "-r", "-z", tree).parts
+        return frozenset(entry.partition("\t")[0].rpartition(" ")[2] for entry in entries)
 
     def landings(self) -> tuple[LandedCommit, ...]:
         """Return the first-parent commits of main with a Noface-Issue trailer, oldest first."""
@@ -295,14 +277,13 @@ def write_entries(git: Git, entries: Mapping[str, Entry | None], id_length: int)
     nothing = "0" * id_length
     gone = [f"0 {nothing}\t{path}\0" for path, entry in entries.items() if entry is None]
     there = [f"{entry[0]} {entry[1]}\t{path}\0" for path, entry in entries.items() if entry is not None]
-    feed = "".join((*gone, *there)).encode("utf-8", "surrogateescape")
-    git.ask("update-index", "--replace", "-z", "--index-info", stdin=feed)
+    git.ask("update-index", "--replace", "-z", "--index-info", stdin="".join((*gone, *there)))
     return git.ask("write-tree")
 
 
 def store_text(plumbing: Plumbing, text: str) -> str:
     """Put a file's content into the object store; return its id."""
-    return plumbing.git.ask("hash-object", "-w", "--stdin", stdin=text.encode("utf-8", "surrogateescape"))
+    return plumbing.git.ask("hash-object", "-w", "--stdin", stdin=text)
 
 
 _ABSENT = "000000"
@@ -401,5 +382,5 @@ def occurring(plumbing: Plumbing, commit: str, texts: Collection[str]) -> frozen
 def _in_a_file(plumbing: Plumbing, commit: str, texts: list[str]) -> bool:
     """Tell whether one of the texts stands in a file; no, where git takes too long to say."""
     git = replace(plumbing.git, seconds_max=_SECONDS_MAX)
-    feed = "".join(f"{text}\n" for text in texts).encode("utf-8", "surrogateescape")
+    feed = "".join(f"{text}\n" for text in texts)
     return git.run("grep", "-q", "-a", "-F", "-f", "-", commit, "--", stdin=feed).code == 0

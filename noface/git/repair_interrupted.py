@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import GitError
-from noface.git.command import failed
 from noface.git.fast_forward import Move, carry_out, cut_off, index_is_at, index_is_new, lock, lock_of, put_back, unlock
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
@@ -51,11 +50,7 @@ _GITLINK = "160000"
 
 def make_move(plumbing: Plumbing, tree: Worktree, old: str, new: str, descriptor: int) -> Move:
     """Return the move of a working tree's files from `old` to `new`."""
-    args = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
-    output = plumbing.git.run("diff-tree", *args)
-    if output.code != 0:
-        raise failed(("diff-tree", old, new), output)
-    fields = output.stdout.decode("utf-8", "surrogateescape").split("\0")
+    fields = plumbing.git.answer("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).parts
     changes, links, unlinked = {}, set(), set()
     for meta, path in zip(fields[::2], fields[1::2], strict=False):
         old_mode, new_mode, _, _, letter = meta.lstrip(":").split(" ")
@@ -201,11 +196,8 @@ def _apart(move: Move) -> bool:
     """Tell whether HEAD has all of the one end's entries, and the index all of the other's."""
     if not move.changes or not index_is_at(move, move.old):
         return False
-    asked = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "HEAD", move.new)
-    differ = move.git().run(*asked)
-    if differ.code != 0:
-        raise failed(asked, differ)
-    return not set(differ.stdout.decode("utf-8", "surrogateescape").split("\0")) & set(move.changes)
+    differ = move.git().answer("diff-tree", "-r", "-z", "--name-only", "--no-renames", "HEAD", move.new)
+    return not set(differ.parts) & set(move.changes)
 
 
 def _file(plumbing: Plumbing) -> Path:

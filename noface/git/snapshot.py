@@ -1,12 +1,13 @@
 """Turns what a worker left in its slot into commits (law 2), and puts protected paths back to main's (law 11)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from noface.core.attempt import Snapshot
 from noface.core.protection import Protection
 from noface.errors import GitError
-from noface.git.command import Git, failed
+from noface.git.command import Git
 from noface.git.plumbing import Plumbing, restore_in_index
 from noface.git.removal import remove
 from noface.git.scan_worktree import Findings, Nested, display_path, scan_worktree
@@ -148,7 +149,7 @@ def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
     apart = (place for place, _ in findings.apart)
     out = (*findings.oversized, *findings.mounted, *apart, *kept)
     left_out = [f":(exclude,top,literal){path.strip('/')}" for path in out]
-    feed = "\0".join((":/", *_DEBRIS, *left_out)).encode("utf-8", "surrogateescape")
+    feed = "\0".join((":/", *_DEBRIS, *left_out))
     notes = []
     everything, too_many = "-A", 0
     if findings.too_many:
@@ -156,9 +157,7 @@ def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
         if new > limits.files_max:
             everything, too_many = "-u", new
             notes = [f"{new} new files, more than {limits.files_max}: only changes of tracked files were taken"]
-    output = git.run("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed)
-    if output.code not in (0, 1):
-        raise failed(("add", everything), output)
+    output = git.answer("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
     if output.code == 1:
         notes += [display_path(line) for line in output.stderr.splitlines() if line][:_NOTES_MAX]
     return _Added(notes, too_many)
@@ -166,8 +165,7 @@ def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
 
 def _not_ignored(git: Git, apart: tuple[tuple[str, Nested], ...]) -> tuple[tuple[str, Nested], ...]:
     """Return the repositories that git does not ignore: it complains of excluded paths that it would not look at."""
-    feed = "".join(f"{place}\0" for place, _ in apart).encode("utf-8", "surrogateescape")
-    ignored = _paths(git.run("check-ignore", "-z", "--stdin", stdin=feed).stdout)
+    ignored = _ignored(git, (place for place, _ in apart))
     return tuple((place, kind) for place, kind in apart if place not in ignored)
 
 
@@ -185,17 +183,16 @@ def _left_out(git: Git, oversized: tuple[str, ...]) -> tuple[str, ...]:
 
     What is ignored would not, and what stands in the index as it is has been there before the worker.
     """
-    feed = "".join(f"{path}\0" for path in oversized).encode("utf-8", "surrogateescape")
-    ignored = _paths(git.run("check-ignore", "-z", "--stdin", stdin=feed).stdout)
+    ignored = _ignored(git, oversized)
     git.run("update-index", "-q", "--refresh")  # a time that changed is no change
-    tracked = _paths(git.run("ls-files", "-z").stdout)
-    changed = _paths(git.run("diff-files", "--name-only", "-z", "--no-renames").stdout)
-    unchanged = tracked - changed
+    unchanged = set(git.run("ls-files", "-z").parts) - set(
+        git.run("diff-files", "--name-only", "-z", "--no-renames").parts
+    )
     return tuple(path for path in oversized if path not in ignored and path not in unchanged)
 
 
-def _paths(output: bytes) -> set[str]:
-    return {path for path in output.decode("utf-8", "surrogateescape").split("\0") if path}
+def _ignored(git: Git, paths: Iterable[str]) -> frozenset[str]:
+    return frozenset(git.run("check-ignore", "-z", "--stdin", stdin="".join(f"{path}\0" for path in paths)).parts)
 
 
 def _beyond_link(top: Path, path: str) -> bool:

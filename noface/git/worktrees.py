@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from noface.git.command import Git, failed
+from noface.git.command import Git
 from noface.git.repository import Repository
 
 _IN_PROGRESS = {
@@ -93,11 +93,7 @@ def checked_out(tree: Worktree) -> str:
 
     Raises GitError where git does not tell.
     """
-    asked = ("symbolic-ref", "--quiet", "HEAD")
-    output = user_git(tree).run(*asked)
-    if output.code not in (0, 1):
-        raise failed(asked, output)
-    return output.text
+    return user_git(tree).answer("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)).text
 
 
 def _main_worktree(repository: Repository, branch: str | None, head: str) -> Worktree:
