@@ -4,7 +4,7 @@ import pytest
 from support.cli_story import usual_night
 from support.processes import wait_for
 
-from noface.core.actions import FirstAttempt, Land, RequestApproval
+from noface.core.actions import Land, RequestApproval
 from noface.core.failure import Failure
 from noface.core.ladder import Rung
 from noface.core.policy import next_action
@@ -80,7 +80,7 @@ def test_rejecting_makes_the_work_a_failure_that_the_next_worker_is_told_of(proj
     assert attempt.failure.message == "rejected by a person: Keep the old column."
     assert attempt.failure.excerpt == "Keep the old column."
     action = decided(landing)
-    assert not isinstance(action, Land | RequestApproval | FirstAttempt)
+    assert action.name not in ("Land", "RequestApproval", "FirstAttempt")
     assert action.model == "small"
 
 

@@ -11,7 +11,7 @@ import pytest
 from support.cli_story import Story, red_test, write_issue
 from support.processes import wait_for
 
-from noface.core.actions import Diagnose
+from noface.core.actions import Ask
 from noface.core.attempt import AttemptReport
 from noface.core.history import Topic
 from noface.views.follow import Tail
@@ -273,7 +273,7 @@ def test_following_an_issue_goes_on_with_gates_questions_and_attempts_until_it_i
         log(night, 1, "I try.\n")
         log(night, 1, "1 failed\n", "gates/unit.out")
         finish(night, order, red_test())
-        night.journal.action(night.tick(), "1", 1, Diagnose("claude-opus", "the same failure again"))
+        night.journal.action(night.tick(), "1", 1, Ask(Topic.DIAGNOSIS, "claude-opus", "the same failure again"))
         log(
             night,
             1,

@@ -19,17 +19,7 @@ from support.policy_story import (
     said,
 )
 
-from noface.core.actions import (
-    AddContext,
-    Block,
-    Escalate,
-    FirstAttempt,
-    Land,
-    ReduceScope,
-    RequestApproval,
-    RetrySame,
-    RetryWithFeedback,
-)
+from noface.core.actions import Block, Land, Mode, RequestApproval, Run
 from noface.core.history import Topic, Verdict
 from noface.core.ladder import Rung
 from noface.core.taxonomy import Category, Strategy
@@ -38,7 +28,7 @@ from noface.core.taxonomy import Category, Strategy
 
 
 def test_an_issue_without_attempts_starts_on_the_first_rung():
-    assert decide() == FirstAttempt("small", "first attempt: the ladder's first rung")
+    assert decide() == Run(Mode.FIRST, "small", "first attempt: the ladder's first rung")
 
 
 def test_a_first_rung_that_thinks_lets_the_first_attempt_think():
@@ -47,7 +37,7 @@ def test_a_first_rung_that_thinks_lets_the_first_attempt_think():
 
 
 def test_attempts_of_an_earlier_epoch_count_no_more():
-    assert isinstance(decide(*fails(5), epoch=1), FirstAttempt)
+    assert decide(*fails(5), epoch=1).name == "FirstAttempt"
 
 
 # Rule 2
@@ -97,7 +87,7 @@ def test_an_approval_is_for_one_attempt_only():
 def test_work_that_a_person_rejected_goes_back_to_the_worker():
     rejected = failed(K.REVIEW_REJECTED, message="rejected by a person: keep the old name")
     told = decide(rejected, Verdict.REJECTED, policy=CAREFUL, issue=RISKY)
-    assert told == RetryWithFeedback("small", "REVIEW_REJECTED: once more, with feedback")
+    assert told == Run(Mode.FEEDBACK, "small", "REVIEW_REJECTED: once more, with feedback")
 
 
 def test_a_rejection_holds_though_no_rule_asks_for_approval_any_more():
@@ -109,7 +99,7 @@ def test_a_rejection_holds_though_no_rule_asks_for_approval_any_more():
 
 def test_an_interrupted_attempt_is_run_again_by_the_same_model_and_charged_to_nobody():
     again = decide(*fails(2), interrupted("big"))
-    assert again == RetrySame("big", "noface was interrupted; nothing is charged")
+    assert again == Run(Mode.SAME, "big", "noface was interrupted; nothing is charged")
 
 
 def test_an_interrupted_attempt_that_thought_thinks_again():
@@ -118,12 +108,12 @@ def test_an_interrupted_attempt_that_thought_thinks_again():
 
 
 def test_an_interrupted_first_attempt_is_simply_run_again():
-    assert isinstance(decide(interrupted()), RetrySame)
-    assert isinstance(decide(*[interrupted()] * 50), RetrySame)
+    assert decide(interrupted()).name == "RetrySame"
+    assert decide(*[interrupted()] * 50).name == "RetrySame"
 
 
 def test_interruptions_neither_count_nor_break_a_row():
-    assert isinstance(decide(*[interrupted()] * 9, conflict()), RetrySame)
+    assert decide(*[interrupted()] * 9, conflict()).name == "RetrySame"
     limited = failed(K.RATE_LIMITED)
     cut = interrupted()
     assert isinstance(decide(limited, cut, limited, cut, limited, cut, limited), Block)
@@ -147,7 +137,7 @@ def test_what_no_retry_mends_is_blocked_at_once_where_no_other_model_could_work(
 
 @pytest.mark.parametrize("kind", [K.AUTH, K.MISCONFIGURED])
 def test_another_model_works_in_the_place_of_one_that_cannot_be_used(kind):
-    assert decide(failed(kind)) == RetrySame("big", f"{kind}: small cannot be used here, big works in its place")
+    assert decide(failed(kind)) == Run(Mode.SAME, "big", f"{kind}: small cannot be used here, big works in its place")
     assert decide(failed(kind), policy=policy(alternatives=("small", "twin"))).model == "twin"
     assert decide(failed(kind), failed(K.AUTH, "big")) == Block(K.AUTH, "no retry mends the environment")
 
@@ -155,7 +145,7 @@ def test_another_model_works_in_the_place_of_one_that_cannot_be_used(kind):
 def test_a_model_that_cannot_be_used_is_tried_once_an_issue():
     twins = policy(alternatives=("small", "twin"))
     after = decide(failed(K.AUTH), failed(K.TEST_FAILURE, "twin"), policy=twins)
-    assert isinstance(after, RetryWithFeedback)
+    assert after.name == "RetryWithFeedback"
     assert (after.model, after.reason.endswith("; small cannot be used here")) == ("twin", True)
     assert decide(failed(K.AUTH), failed(K.TEST_FAILURE)).model == "small", "it has worked since"
 
@@ -169,8 +159,8 @@ def test_an_issue_that_must_not_escalate_or_a_kind_with_another_answer_gets_no_o
 
 @pytest.mark.parametrize("kind", [K.ENVIRONMENT, K.BASELINE_RED])
 def test_an_environment_failure_that_the_change_caused_climbs_the_ladder(kind):
-    assert isinstance(decide(failed(kind, charged=True)), RetryWithFeedback)
-    assert isinstance(decide(*fails(2, kind=kind, charged=True)), Escalate)
+    assert decide(failed(kind, charged=True)).name == "RetryWithFeedback"
+    assert decide(*fails(2, kind=kind, charged=True)).name == "Escalate"
 
 
 # What was recorded
@@ -178,12 +168,12 @@ def test_an_environment_failure_that_the_change_caused_climbs_the_ladder(kind):
 
 def test_a_failure_that_was_not_recorded_is_judged_by_its_outcome():
     bare = replace(failed(K.TIMEOUT), failure=None)
-    assert isinstance(decide(bare), ReduceScope)
+    assert decide(bare).name == "ReduceScope"
 
 
 def test_an_outcome_that_nobody_knows_is_an_unknown_failure():
     newer = replace(failed(K.TIMEOUT), failure=None, outcome="SOMETHING_NEWER")
-    assert isinstance(decide(newer), AddContext)
+    assert decide(newer).name == "AddContext"
 
 
 def test_the_same_history_gets_the_same_answer():

@@ -3,7 +3,7 @@
 import pytest
 from support.policy_story import LADDER, ROLES, K, blocked_by, decide, failed, fails, interrupted, policy, said
 
-from noface.core.actions import AddContext, Block, CallResolver, Escalate, Land, RequestApproval, RetryWithFeedback
+from noface.core.actions import Ask, Block, Land, Mode, RequestApproval, Run
 from noface.core.history import AdviceOutcome, Topic, Verdict
 from noface.core.retry_policy import Roles
 from noface.core.taxonomy import Strategy
@@ -23,12 +23,12 @@ CONTRACT = blocked_by(BlockedReason.CONTRACT_CHANGE)
 @pytest.mark.parametrize("kind", BOUNDARY)
 def test_crossing_a_boundary_has_the_resolver_asked(kind):
     asked = decide(failed(kind), policy=ASKING)
-    assert asked == CallResolver(Topic.BOUNDARY, "judge", f"{kind}: how can it be done inside the boundary?")
+    assert asked == Ask(Topic.BOUNDARY, "judge", f"{kind}: how can it be done inside the boundary?")
 
 
 @pytest.mark.parametrize("kind", BOUNDARY)
 def test_without_a_resolver_the_worker_is_told_itself(kind):
-    assert decide(failed(kind)) == RetryWithFeedback("small", f"{kind}: once more, with feedback")
+    assert decide(failed(kind)) == Run(Mode.FEEDBACK, "small", f"{kind}: once more, with feedback")
 
 
 @pytest.mark.parametrize("rules", [policy(), ASKING], ids=["nobody to ask", "a resolver"])
@@ -46,7 +46,7 @@ def test_another_failure_in_between_begins_a_new_row_of_crossings(kind):
 
 def test_a_resolver_s_redesign_goes_to_the_worker():
     told = decide(failed(K.BOUNDARY_VIOLATION), REDESIGN, policy=ASKING)
-    assert told == RetryWithFeedback("small", "BOUNDARY_VIOLATION: once more, with feedback")
+    assert told == Run(Mode.FEEDBACK, "small", "BOUNDARY_VIOLATION: once more, with feedback")
 
 
 @pytest.mark.parametrize("kind", [K.BOUNDARY_VIOLATION, K.TEST_FAILURE])
@@ -58,13 +58,13 @@ def test_a_resolver_s_word_counts_whatever_he_was_asked_about(kind):
     assert isinstance(wider, RequestApproval)
     assert wider.paths == EXPAND.paths
     for verdict in Verdict:
-        assert isinstance(decide(failed(kind), EXPAND, verdict, policy=asking), (AddContext, RetryWithFeedback))
+        assert decide(failed(kind), EXPAND, verdict, policy=asking).name in ("AddContext", "RetryWithFeedback")
 
 
 @pytest.mark.parametrize("outcome", NO_HELP)
 def test_a_resolver_without_an_answer_is_not_asked_again_about_the_same_attempt(outcome):
     answer = said(Topic.BOUNDARY, outcome=outcome, strategy="person")
-    assert isinstance(decide(failed(K.GATE_TAMPERING), answer, policy=ASKING), RetryWithFeedback)
+    assert decide(failed(K.GATE_TAMPERING), answer, policy=ASKING).name == "RetryWithFeedback"
 
 
 def test_a_resolver_who_asks_for_a_person_gets_one_with_his_words():
@@ -100,7 +100,7 @@ def test_of_many_wider_paths_five_are_named():
 
 def test_to_widen_by_no_path_is_no_permission_to_ask_for():
     nothing = said(Topic.BOUNDARY, strategy="expand")
-    assert isinstance(decide(failed(K.BOUNDARY_VIOLATION), nothing, policy=ASKING), RetryWithFeedback)
+    assert decide(failed(K.BOUNDARY_VIOLATION), nothing, policy=ASKING).name == "RetryWithFeedback"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_to_widen_by_no_path_is_no_permission_to_ask_for():
 )
 def test_the_worker_is_told_what_a_person_decided_about_wider_paths(verdict, words):
     told = decide(failed(K.BOUNDARY_VIOLATION), EXPAND, verdict, policy=ASKING)
-    assert told == AddContext("small", f"{words}: once more, with what noface knows")
+    assert told == Run(Mode.CONTEXT, "small", f"{words}: once more, with what noface knows")
 
 
 @pytest.mark.parametrize("kind", BOUNDARY)
@@ -116,20 +116,20 @@ def test_a_worker_that_argues_that_a_test_is_wrong_gets_a_person_s_word(kind):
     asked = decide(failed(kind, report=CONTRACT), policy=ASKING)
     assert asked == RequestApproval(kind, "the worker argues that a test or a contract is wrong: look at it")
     told = decide(failed(kind, report=CONTRACT), Verdict.REJECTED, policy=ASKING)
-    assert isinstance(told, AddContext)
+    assert told.name == "AddContext"
 
 
 def test_a_change_of_the_tests_that_a_person_approved_may_land():
     tampering = failed(K.GATE_TAMPERING, report=CONTRACT, candidate="c0ffee")
     landed = decide(tampering, Verdict.APPROVED, policy=ASKING)
     assert landed == Land("a person approved the change of the tests; it lands if the gates pass")
-    assert isinstance(decide(tampering, Verdict.REJECTED, policy=ASKING), AddContext)
+    assert decide(tampering, Verdict.REJECTED, policy=ASKING).name == "AddContext"
 
 
 def test_nothing_else_lands_because_a_person_approved_it():
     for kind, commit in ((K.GATE_TAMPERING, None), (K.BOUNDARY_VIOLATION, "c0ffee")):
         told = decide(failed(kind, report=CONTRACT, candidate=commit), Verdict.APPROVED, policy=ASKING)
-        assert isinstance(told, AddContext)
+        assert told.name == "AddContext"
 
 
 def test_to_allow_further_paths_is_not_to_approve_a_change_of_the_tests():
@@ -146,14 +146,14 @@ def test_it_gets_a_person_s_word_also_where_it_argues_again():
 
 def test_a_report_without_such_an_argument_changes_nothing():
     unclear = blocked_by(BlockedReason.UNCLEAR)
-    assert isinstance(decide(failed(K.GATE_TAMPERING, report=unclear)), RetryWithFeedback)
-    assert isinstance(decide(failed(K.TEST_FAILURE, report=CONTRACT)), RetryWithFeedback)
+    assert decide(failed(K.GATE_TAMPERING, report=unclear)).name == "RetryWithFeedback"
+    assert decide(failed(K.TEST_FAILURE, report=CONTRACT)).name == "RetryWithFeedback"
 
 
 def test_boundaries_that_are_to_be_answered_with_feedback_are_never_taken_to_a_resolver():
     plain = policy(roles=ROLES, strategies=((K.GATE_TAMPERING, Strategy.FEEDBACK),))
-    assert isinstance(decide(failed(K.GATE_TAMPERING), policy=plain), RetryWithFeedback)
-    assert isinstance(decide(*fails(2, kind=K.GATE_TAMPERING), policy=plain), Escalate)
+    assert decide(failed(K.GATE_TAMPERING), policy=plain).name == "RetryWithFeedback"
+    assert decide(*fails(2, kind=K.GATE_TAMPERING), policy=plain).name == "Escalate"
 
 
 @pytest.mark.parametrize("verdict", Verdict)
@@ -171,19 +171,19 @@ def test_where_a_person_is_to_approve_a_failure_the_verdict_is_final(kind, verdi
 @pytest.mark.parametrize("kind", GAPS)
 def test_a_worker_that_is_unsure_has_the_planner_asked(kind):
     asked = decide(failed(kind), policy=ASKING)
-    assert asked == CallResolver(Topic.CLARIFICATION, "planner", f"{kind}: ask the planner what is meant")
+    assert asked == Ask(Topic.CLARIFICATION, "planner", f"{kind}: ask the planner what is meant")
 
 
 @pytest.mark.parametrize("outcome", AdviceOutcome)
 @pytest.mark.parametrize("kind", GAPS)
 def test_whatever_the_planner_answers_the_worker_gets_context(kind, outcome):
     told = decide(failed(kind), said(Topic.CLARIFICATION, outcome=outcome), policy=ASKING)
-    assert told == AddContext("small", f"{kind}: once more, with what noface knows")
+    assert told == Run(Mode.CONTEXT, "small", f"{kind}: once more, with what noface knows")
 
 
 @pytest.mark.parametrize("kind", GAPS)
 def test_without_a_planner_a_worker_that_is_unsure_gets_context_at_once(kind):
-    assert isinstance(decide(failed(kind)), AddContext)
+    assert decide(failed(kind)).name == "AddContext"
 
 
 @pytest.mark.parametrize("kind", GAPS)
@@ -195,7 +195,7 @@ def test_a_worker_that_is_unsure_again_is_told_to_a_person(kind):
 
 def test_a_gap_that_is_to_be_answered_with_feedback_gets_no_context():
     plain = policy(strategies=((K.AGENT_CONFUSION, Strategy.FEEDBACK),))
-    assert isinstance(decide(failed(K.AGENT_CONFUSION), policy=plain), RetryWithFeedback)
+    assert decide(failed(K.AGENT_CONFUSION), policy=plain).name == "RetryWithFeedback"
 
 
 def test_other_failures_that_are_to_be_answered_with_context_get_it_every_time():
@@ -204,11 +204,11 @@ def test_other_failures_that_are_to_be_answered_with_context_get_it_every_time()
     )
     first = failed(K.LINT_FAILURE)
     assert decide(first, policy=context).topic is Topic.CLARIFICATION
-    assert isinstance(decide(first, said(Topic.CLARIFICATION), policy=context), AddContext)
+    assert decide(first, said(Topic.CLARIFICATION), policy=context).name == "AddContext"
     again = [first, said(Topic.CLARIFICATION), failed(K.LINT_FAILURE)]
     assert decide(*again, policy=context).topic is Topic.CLARIFICATION
-    assert isinstance(decide(*again, said(Topic.CLARIFICATION), policy=context), AddContext)
+    assert decide(*again, said(Topic.CLARIFICATION), policy=context).name == "AddContext"
 
 
 def test_a_stronger_model_that_is_due_takes_over_with_the_context():
-    assert isinstance(decide(*fails(1), failed(K.AGENT_CONFUSION)), Escalate)
+    assert decide(*fails(1), failed(K.AGENT_CONFUSION)).name == "Escalate"

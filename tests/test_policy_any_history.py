@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.policy_story import TIER_OF, TIERS, K, failed
 from support.policy_worlds import ISSUES, POLICIES
 
-from noface.core.actions import Action, Block, Land, RequestApproval, Review, WaitUntil
+from noface.core.actions import Action
 from noface.core.attempt import PastAttempt
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
 from noface.core.policy import next_action
@@ -65,4 +65,4 @@ def test_every_history_whatever_its_origin_gets_one_action_within_its_limits(pol
     assert action.reason
     charged = sum(attempt.charged for attempt in history.current)
     if charged >= policy.cap(history.issue, history.attempts_max):
-        assert isinstance(action, (Block, Land, RequestApproval, Review, WaitUntil))
+        assert action.name in ("Block", "Land", "RequestApproval", "Review", "WaitUntil")

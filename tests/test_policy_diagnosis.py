@@ -5,17 +5,7 @@ from dataclasses import replace
 import pytest
 from support.policy_story import NOW, ROLES, K, conflict, decide, failed, fails, policy, rungs, said
 
-from noface.core.actions import (
-    AddContext,
-    Block,
-    Diagnose,
-    Escalate,
-    ReduceScope,
-    RetryWithFeedback,
-    Skip,
-    ThinkLonger,
-    WaitUntil,
-)
+from noface.core.actions import Ask, Block, Mode, Run, Skip, WaitUntil
 from noface.core.history import AdviceOutcome, Topic
 from noface.core.ladder import Rung
 from noface.core.retry_policy import Roles
@@ -42,50 +32,50 @@ def alike(times, model="small", kind=K.TEST_FAILURE):
 
 def test_an_unknown_failure_is_diagnosed():
     asked = decide(failed(K.UNKNOWN), policy=ASKING)
-    assert asked == Diagnose("doctor", "UNKNOWN: nobody knows yet why it failed")
+    assert asked == Ask(Topic.DIAGNOSIS, "doctor", "UNKNOWN: nobody knows yet why it failed")
 
 
 def test_the_same_failure_again_is_diagnosed():
-    assert isinstance(decide(*alike(1), policy=ASKING), RetryWithFeedback)
-    assert decide(*alike(2), policy=ASKING) == Diagnose("doctor", "TEST_FAILURE: the same failure again")
-    assert isinstance(decide(*fails(2), policy=ASKING), Escalate)
+    assert decide(*alike(1), policy=ASKING).name == "RetryWithFeedback"
+    assert decide(*alike(2), policy=ASKING) == Ask(Topic.DIAGNOSIS, "doctor", "TEST_FAILURE: the same failure again")
+    assert decide(*fails(2), policy=ASKING).name == "Escalate"
     between = [*alike(1), failed(K.RATE_LIMITED), conflict(), *alike(1)]
-    assert isinstance(decide(*between, policy=ASKING), Diagnose)
+    assert decide(*between, policy=ASKING).name == "Diagnose"
 
 
 def test_diagnose_after_says_how_often_it_must_come():
     late = policy(roles=DOCTOR, diagnose_after=3, attempts_max=9)
-    assert not isinstance(decide(*alike(2), policy=late), Diagnose)
-    assert isinstance(decide(*alike(3), policy=late), Diagnose)
+    assert decide(*alike(2), policy=late).name != "Diagnose"
+    assert decide(*alike(3), policy=late).name == "Diagnose"
 
 
 def test_any_kind_can_be_diagnosed_at_once():
     curious = policy(roles=DOCTOR, strategies=((K.RUNTIME_ERROR, Strategy.DIAGNOSE),))
-    assert isinstance(decide(failed(K.RUNTIME_ERROR), policy=curious), Diagnose)
-    assert not isinstance(decide(failed(K.LINT_FAILURE), policy=curious), Diagnose)
+    assert decide(failed(K.RUNTIME_ERROR), policy=curious).name == "Diagnose"
+    assert decide(failed(K.LINT_FAILURE), policy=curious).name != "Diagnose"
 
 
 def test_an_unknown_failure_that_is_to_be_answered_otherwise_is_not_diagnosed():
     incurious = policy(roles=DOCTOR, strategies=((K.UNKNOWN, Strategy.REDUCE),))
-    assert isinstance(decide(failed(K.UNKNOWN), policy=incurious), ReduceScope)
+    assert decide(failed(K.UNKNOWN), policy=incurious).name == "ReduceScope"
 
 
 def test_without_a_diagnoser_an_unknown_failure_gets_context_first_and_then_the_ladder():
-    assert decide(failed(K.UNKNOWN)) == AddContext("small", "UNKNOWN: once more, with what noface knows")
-    assert isinstance(decide(*fails(2, kind=K.UNKNOWN)), Escalate)
+    assert decide(failed(K.UNKNOWN)) == Run(Mode.CONTEXT, "small", "UNKNOWN: once more, with what noface knows")
+    assert decide(*fails(2, kind=K.UNKNOWN)).name == "Escalate"
     patient = rungs(("small", 5))
-    assert isinstance(decide(*fails(2, kind=K.UNKNOWN), policy=patient), RetryWithFeedback)
+    assert decide(*fails(2, kind=K.UNKNOWN), policy=patient).name == "RetryWithFeedback"
 
 
 @pytest.mark.parametrize("outcome", [AdviceOutcome.UNUSABLE, AdviceOutcome.UNAVAILABLE])
 def test_where_the_diagnoser_does_not_help_context_comes_first_as_well(outcome):
     told = decide(failed(K.UNKNOWN), diagnosis(outcome=outcome), policy=ASKING)
-    assert isinstance(told, AddContext), told.reason
+    assert told.name == "AddContext", told.reason
 
 
 def test_a_repeated_failure_whose_diagnoser_is_of_no_help_climbs_the_ladder():
     told = decide(*alike(2), diagnosis(outcome=AdviceOutcome.UNUSABLE), policy=ASKING)
-    assert isinstance(told, Escalate)
+    assert told.name == "Escalate"
 
 
 # Causes that are known
@@ -93,7 +83,7 @@ def test_a_repeated_failure_whose_diagnoser_is_of_no_help_climbs_the_ladder():
 
 def test_a_known_cause_needs_no_diagnoser():
     told = decide(failed(K.UNKNOWN, message=NO_PROGRAM), policy=ASKING)
-    assert isinstance(told, AddContext)
+    assert told.name == "AddContext"
     assert told.reason.startswith("known cause: ")
 
 
@@ -114,13 +104,13 @@ def test_a_known_cause_that_passes_by_itself_is_waited_for():
 
 def test_a_known_cause_is_followed_once_and_then_diagnosed():
     again = [failed(K.UNKNOWN, message=NO_PROGRAM, said="a", answer="AddContext") for _ in range(2)]
-    assert isinstance(decide(*again, policy=ASKING), Diagnose)
+    assert decide(*again, policy=ASKING).name == "Diagnose"
 
 
 def test_known_patterns_come_first_for_a_repeated_failure_too():
     row = [failed(K.RUNTIME_ERROR, message=NO_PROGRAM, said="a") for _ in range(2)]
     told = decide(*row, policy=policy(roles=DOCTOR, ladder=(Rung("small", 1, 9),), attempts_max=9))
-    assert isinstance(told, AddContext), told.reason
+    assert told.name == "AddContext", told.reason
 
 
 # What becomes of a diagnosis
@@ -129,7 +119,7 @@ def test_known_patterns_come_first_for_a_repeated_failure_too():
 @pytest.mark.parametrize("strategy", ["alternative_approach", "retry_modified"])
 def test_another_approach_is_given_to_the_worker(strategy):
     told = decide(failed(K.UNKNOWN), diagnosis(strategy), policy=ASKING)
-    assert told == RetryWithFeedback("small", "diagnosis: try b.py: once more, with feedback")
+    assert told == Run(Mode.FEEDBACK, "small", "diagnosis: try b.py: once more, with feedback")
 
 
 def test_a_diagnosis_that_it_can_be_skipped_is_followed_only_where_that_is_allowed():
@@ -150,7 +140,7 @@ def test_a_diagnosis_that_nothing_can_be_recovered_is_told_to_a_person():
 
 def test_a_diagnosis_that_asks_for_more_power_gets_the_next_rung():
     told = decide(failed(K.UNKNOWN), diagnosis("escalate"), policy=ASKING)
-    assert told == Escalate("big", "diagnosis: it is odd: next rung, big")
+    assert told == Run(Mode.ESCALATE, "big", "diagnosis: it is odd: next rung, big")
 
 
 def test_above_the_last_rung_there_is_only_a_person():
@@ -165,19 +155,19 @@ def test_the_same_again_waits_as_long_as_the_diagnosis_says():
     waits = decide(*events, policy=ASKING)
     assert waits == WaitUntil("small", NOW + 40, "diagnosis: wait first (it is odd)", provider=False)
     for now in (NOW + 40, NOW + 1000):
-        assert isinstance(decide(*events, policy=ASKING, now=now), RetryWithFeedback)
+        assert decide(*events, policy=ASKING, now=now).name == "RetryWithFeedback"
 
 
 def test_the_same_again_without_a_delay_is_run_at_once():
     events = [failed(K.UNKNOWN, finished_at=NOW), diagnosis("retry_same", text="")]
-    assert isinstance(decide(*events, policy=ASKING), RetryWithFeedback)
+    assert decide(*events, policy=ASKING).name == "RetryWithFeedback"
 
 
 def test_a_wait_keeps_the_model_and_the_thinking_of_the_attempt_after_it():
     thinking = rungs(("small", 1), ("small", 5, "think"), roles=DOCTOR)
     events = [failed(K.UNKNOWN, finished_at=NOW), diagnosis("retry_same", text="", delay_s=60.0)]
     after = decide(*events, policy=thinking, now=NOW + 60)
-    assert isinstance(after, ThinkLonger)
+    assert after.name == "ThinkLonger"
     waits = decide(*events, policy=thinking)
     assert (waits.model, waits.think) == (after.model, after.think)
 
@@ -191,27 +181,27 @@ def test_nothing_is_waited_for_where_no_rung_is_left_to_run():
 def test_a_proposal_that_was_tried_before_is_not_followed_again():
     first = [failed(K.UNKNOWN), diagnosis("skip_and_continue", text="try  b.py")]
     told = decide(*first, failed(K.UNKNOWN), diagnosis("skip_and_continue", text="try b.py"), policy=ASKING)
-    assert isinstance(told, Escalate)
+    assert told.name == "Escalate"
     other = decide(*first, failed(K.UNKNOWN), diagnosis("skip_and_continue", text="try c.py"), policy=ASKING)
     assert isinstance(other, Block)
 
 
 def test_a_strategy_that_nobody_knows_is_no_strategy():
     told = decide(failed(K.UNKNOWN), diagnosis("pray"), policy=ASKING)
-    assert type(told) in (RetryWithFeedback, AddContext)
+    assert told.name in ("RetryWithFeedback", "AddContext")
 
 
 def test_failures_without_a_signature_are_not_taken_for_one_another():
     rules = replace(ASKING, ladder=(Rung("small", 1, 9),))
     nameless = [failed(K.RUNTIME_ERROR, said="", message=message) for message in "xxyy"]
     row = [*nameless[:2], diagnosis(), *nameless[2:]]
-    assert isinstance(decide(*row, policy=rules), Diagnose)
+    assert decide(*row, policy=rules).name == "Diagnose"
     followed = failed(K.UNKNOWN, said="", message=NO_PROGRAM, answer="AddContext")
     other = failed(K.UNKNOWN, said="", message="npm ERR! code ERESOLVE")
-    assert isinstance(decide(followed, other, policy=rules), AddContext)
+    assert decide(followed, other, policy=rules).name == "AddContext"
 
 
 def test_each_attempt_is_diagnosed_at_most_once():
     full = policy(roles=ROLES)
-    assert not isinstance(decide(failed(K.UNKNOWN), diagnosis(), policy=full), Diagnose)
-    assert isinstance(decide(failed(K.UNKNOWN), diagnosis(), failed(K.UNKNOWN), policy=full), Diagnose)
+    assert decide(failed(K.UNKNOWN), diagnosis(), policy=full).name != "Diagnose"
+    assert decide(failed(K.UNKNOWN), diagnosis(), failed(K.UNKNOWN), policy=full).name == "Diagnose"

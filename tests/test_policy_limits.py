@@ -20,16 +20,7 @@ from support.policy_story import (
     said,
 )
 
-from noface.core.actions import (
-    Block,
-    Diagnose,
-    Escalate,
-    FirstAttempt,
-    RetrySame,
-    RetryWithFeedback,
-    Review,
-    ThinkLonger,
-)
+from noface.core.actions import Block
 from noface.core.budget import Estimates, Seen
 from noface.core.history import Topic
 from noface.core.ladder import Rung
@@ -74,7 +65,7 @@ def test_an_issue_that_has_spent_its_money_is_blocked():
 def test_money_spent_on_interrupted_attempts_and_on_questions_counts():
     rich = policy(issue_cost_usd_max=1.0)
     dear = interrupted(cost_usd=0.6)
-    assert isinstance(decide(dear, policy=rich), RetrySame)
+    assert decide(dear, policy=rich).name == "RetrySame"
     assert "$1.20" in decide(dear, dear, policy=rich).reason
     asked = said(Topic.REFLECTION, cost_usd=0.6)
     assert "$1.20" in decide(failed(K.TEST_FAILURE, cost_usd=0.6), asked, policy=rich).reason
@@ -126,7 +117,7 @@ def decides(rules, *events):
 
 def test_a_model_that_the_rest_of_the_money_does_not_pay_for_is_not_started():
     rules = limited(5.0, small=1.0, big=3.0)
-    assert isinstance(decides(rules, *fails(2, cost_usd=1.0)), Escalate)
+    assert decides(rules, *fails(2, cost_usd=1.0)).name == "Escalate"
     blocked = decides(rules, failed(K.TIMEOUT, cost_usd=1.1), *fails(1, cost_usd=1.1))
     assert isinstance(blocked, Block)
     assert blocked.kind is K.TEST_FAILURE
@@ -136,32 +127,32 @@ def test_a_model_that_the_rest_of_the_money_does_not_pay_for_is_not_started():
 def test_what_a_model_has_cost_here_is_what_it_may_cost_again():
     chosen, estimates = limited(5.0)
     rules = chosen, replace(estimates, seen={"small": Seen(usd=2.5)})
-    assert isinstance(decides(rules, failed(K.TEST_FAILURE, cost_usd=2.5)), RetryWithFeedback)
+    assert decides(rules, failed(K.TEST_FAILURE, cost_usd=2.5)).name == "RetryWithFeedback"
     assert "has cost up to $2.50 here" in decides(rules, failed(K.TEST_FAILURE, cost_usd=2.6)).reason
 
 
 def test_thinking_longer_is_paid_at_its_own_price():
     chosen, estimates = limited(5.0, small=2.0)
     thinking = replace(chosen, ladder=(Rung("small", 1, 1), Rung("small", 1, 5, think=True)))
-    assert isinstance(decides((thinking, estimates), failed(K.TEST_FAILURE, cost_usd=1.0)), ThinkLonger)
+    assert decides((thinking, estimates), failed(K.TEST_FAILURE, cost_usd=1.0)).name == "ThinkLonger"
     assert "may cost $4.00" in decides((thinking, estimates), failed(K.TEST_FAILURE, cost_usd=1.1)).reason
 
 
 def test_an_issue_whose_money_pays_for_no_first_attempt_is_blocked_before_it():
     blocked = decides(limited(1.0, small=2.0))
     assert blocked.kind is K.RESOURCE_EXHAUSTED
-    assert isinstance(decides(limited(2.0, small=2.0)), FirstAttempt)
+    assert decides(limited(2.0, small=2.0)).name == "FirstAttempt"
 
 
 def test_the_review_of_work_that_passed_is_due_whatever_it_costs():
     chosen, estimates = limited(5.0, critic=9.0)
     reviewing = replace(chosen, roles=Roles(reviewer="critic"), review=ReviewRules(When.ALWAYS))
-    assert isinstance(decides((reviewing, estimates), *fails(1), passed(cost_usd=4.9)), Review)
+    assert decides((reviewing, estimates), *fails(1), passed(cost_usd=4.9)).name == "Review"
 
 
 def test_without_a_limit_nothing_is_too_dear():
     _, estimates = limited(None, small=1e9)
-    assert isinstance(decides((policy(), estimates)), FirstAttempt)
+    assert decides((policy(), estimates)).name == "FirstAttempt"
 
 
 def test_an_issue_that_has_used_its_tokens_is_blocked():
@@ -175,7 +166,7 @@ def test_money_that_does_not_pay_for_a_question_still_pays_for_the_worker():
     chosen, estimates = limited(5.0, small=0.1, doctor=9.0)
     asking = replace(chosen, roles=ROLES)
     unasked = decides((asking, estimates), failed(K.UNKNOWN, cost_usd=0.1))
-    assert not isinstance(unasked, (Block, Diagnose)), unasked.reason
+    assert unasked.name not in ("Block", "Diagnose"), unasked.reason
 
 
 def test_money_that_does_not_pay_for_a_stronger_model_is_not_blamed_on_a_provider():

@@ -4,24 +4,24 @@ from dataclasses import replace
 
 from support.policy_story import ISSUE, LADDER, POLICY, K, decide, failed, fails, rungs
 
-from noface.core.actions import FirstAttempt, RetryWithFeedback, ThinkLonger
+from noface.core.actions import Mode, Run
 
 
 def test_no_escalate_keeps_the_first_model_to_the_end():
     issue = replace(ISSUE, no_escalate=True)
-    assert decide(*fails(4), issue=issue) == RetryWithFeedback("small", "TEST_FAILURE: once more, with feedback")
+    assert decide(*fails(4), issue=issue) == Run(Mode.FEEDBACK, "small", "TEST_FAILURE: once more, with feedback")
 
 
 def test_no_escalate_still_lets_the_first_model_think_longer():
     issue = replace(ISSUE, no_escalate=True)
     thinking = rungs(("small", 1), ("small", 1, "think"), ("big", 3))
-    assert isinstance(decide(*fails(1), issue=issue, policy=thinking), ThinkLonger)
+    assert decide(*fails(1), issue=issue, policy=thinking).name == "ThinkLonger"
     assert decide(*fails(1), *fails(2, think=True), issue=issue, policy=thinking).model == "small"
 
 
 def test_the_issue_s_own_model_comes_first_and_only_stronger_ones_follow():
     issue = replace(ISSUE, model="big")
-    assert decide(issue=issue) == FirstAttempt("big", "first attempt: the ladder's first rung")
+    assert decide(issue=issue) == Run(Mode.FIRST, "big", "first attempt: the ladder's first rung")
     assert decide(*fails(3, "big"), issue=issue).model == "big"
     three = rungs(("small", 2), ("big", 2), ("huge", 5))
     assert decide(*fails(2, "big"), issue=issue, policy=three).model == "huge"

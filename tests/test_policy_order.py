@@ -22,20 +22,7 @@ from support.policy_story import (
     same,
 )
 
-from noface.core.actions import (
-    Block,
-    BreakDown,
-    CallResolver,
-    Diagnose,
-    FirstAttempt,
-    Land,
-    ReduceScope,
-    RequestApproval,
-    RetrySame,
-    RetryWithFeedback,
-    SwitchModel,
-    WaitUntil,
-)
+from noface.core.actions import Block, Land, RequestApproval, WaitUntil
 from noface.core.history import Topic
 from noface.core.ladder import Rung
 from noface.core.taxonomy import Strategy
@@ -45,7 +32,7 @@ LONG = policy(ladder=(Rung("small", 1, 20),), attempts_max=20, roles=ROLES)
 
 
 def test_1_an_issue_that_begins_anew_before_2_what_passed_in_an_earlier_epoch():
-    assert isinstance(decide(passed(), epoch=1), FirstAttempt)
+    assert decide(passed(), epoch=1).name == "FirstAttempt"
 
 
 def test_2_work_that_passed_before_3_the_limits():
@@ -58,13 +45,13 @@ def test_3_the_limits_before_4_an_interrupted_attempt():
 
 
 def test_4_an_interrupted_attempt_before_5_the_environment():
-    assert isinstance(decide(failed(K.AUTH), interrupted()), RetrySame)
+    assert decide(failed(K.AUTH), interrupted()).name == "RetrySame"
 
 
 def test_5_the_environment_before_6_a_provider_that_was_away():
     switching = policy(alternatives=("twin",))
     row = [failed(K.NETWORK), failed(K.AUTH)]
-    assert isinstance(decide(row[0], policy=switching), SwitchModel)
+    assert decide(row[0], policy=switching).name == "SwitchModel"
     assert decide(*row, policy=switching).reason.startswith("AUTH: small cannot be used here")
 
 
@@ -78,7 +65,7 @@ def test_7_what_is_charged_to_nobody_before_8_the_same_failure_again():
     strict = policy(block_after=2, attempts_max=9)
     alike = [failed(K.TEST_FAILURE, said="a"), failed(K.TEST_FAILURE, said="a")]
     assert isinstance(decide(*alike, policy=strict), Block)
-    assert isinstance(decide(*alike, conflict(), policy=strict), RetrySame)
+    assert decide(*alike, conflict(), policy=strict).name == "RetrySame"
 
 
 def test_8_the_same_failure_again_before_9_no_progress():
@@ -89,14 +76,14 @@ def test_8_the_same_failure_again_before_9_no_progress():
 
 def test_9_no_progress_before_10_breaking_down():
     timeouts = [failed(K.TIMEOUT, said="a", diff="x") for _ in range(3)]
-    assert isinstance(decide(*timeouts[:2], policy=LONG), BreakDown)
+    assert decide(*timeouts[:2], policy=LONG).name == "BreakDown"
     assert decide(*timeouts, policy=LONG).kind is K.NO_PROGRESS
 
 
 def test_10_breaking_down_before_11_a_boundary():
     crossed = failed(K.BOUNDARY_VIOLATION, lines=5000)
-    assert isinstance(decide(crossed, policy=LONG), CallResolver)
-    assert isinstance(decide(*fails(2), crossed, policy=LONG), BreakDown)
+    assert decide(crossed, policy=LONG).name == "CallResolver"
+    assert decide(*fails(2), crossed, policy=LONG).name == "BreakDown"
 
 
 def test_11_a_boundary_before_12_a_context_gap():
@@ -108,7 +95,7 @@ def test_11_a_boundary_before_12_a_context_gap():
 
 def test_12_a_context_gap_before_13_a_diagnosis():
     eager = replace(LONG, diagnose_after=1)
-    assert isinstance(decide(failed(K.LINT_FAILURE, said="a"), policy=eager), Diagnose)
+    assert decide(failed(K.LINT_FAILURE, said="a"), policy=eager).name == "Diagnose"
     assert decide(failed(K.AGENT_CONFUSION, said="a"), policy=eager).topic is Topic.CLARIFICATION
     alike = [failed(K.AGENT_CONFUSION, said="a"), failed(K.AGENT_CONFUSION, said="a")]
     assert isinstance(decide(*alike, policy=eager), Block)
@@ -117,18 +104,18 @@ def test_12_a_context_gap_before_13_a_diagnosis():
 def test_13_a_diagnosis_before_14_giving_up():
     tried = [failed(K.AGENT_REFUSED, answer="AddContext"), failed(K.TIMEOUT, answer="ReduceScope")]
     strict = replace(LONG, strategies_max=2)
-    assert isinstance(decide(*tried, failed(K.UNKNOWN), policy=strict), Diagnose)
+    assert decide(*tried, failed(K.UNKNOWN), policy=strict).name == "Diagnose"
     diagnosed = said(Topic.DIAGNOSIS, strategy="retry_modified", text="x")
-    assert isinstance(decide(*tried, failed(K.UNKNOWN), diagnosed, policy=strict), RetryWithFeedback)
+    assert decide(*tried, failed(K.UNKNOWN), diagnosed, policy=strict).name == "RetryWithFeedback"
     assert isinstance(decide(*tried, *fails(1), policy=strict), Block)
 
 
 def test_14_giving_up_before_15_a_smaller_step():
     tried = [failed(K.AGENT_REFUSED, answer="AddContext")]
-    assert isinstance(decide(*tried, failed(K.TIMEOUT), policy=LONG), ReduceScope)
+    assert decide(*tried, failed(K.TIMEOUT), policy=LONG).name == "ReduceScope"
     assert isinstance(decide(*tried, failed(K.TIMEOUT), policy=replace(LONG, strategies_max=1)), Block)
 
 
 def test_15_a_strategy_of_its_own_before_16_the_ladder_with_a_reflection():
     thoughtful = replace(LONG, reflect=True, strategies=((K.TEST_FAILURE, Strategy.REDUCE),))
-    assert isinstance(decide(*fails(1), policy=thoughtful), ReduceScope)
+    assert decide(*fails(1), policy=thoughtful).name == "ReduceScope"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from support.policy_story import ISSUE, NOW, K, conflict, decide, failed, fails, interrupted, passed, policy, said
 
-from noface.core.actions import Block, Land, RequestApproval, RetrySame, RetryWithFeedback, Review, WaitUntil
+from noface.core.actions import Ask, Block, Land, Mode, RequestApproval, Run, WaitUntil
 from noface.core.history import AdviceOutcome, Topic, Verdict
 from noface.core.ladder import Rung
 from noface.core.retry_policy import Roles
@@ -30,8 +30,8 @@ def rejected(model="small", text="mend a.py", **more):
 
 
 def test_work_that_passed_is_reviewed_before_it_lands():
-    assert decide(passed(), policy=ALWAYS) == Review(
-        "critic", "passed; every change is reviewed: reviewed before it lands"
+    assert decide(passed(), policy=ALWAYS) == Ask(
+        Topic.REVIEW, "critic", "passed; every change is reviewed: reviewed before it lands"
     )
     assert isinstance(decide(passed(), APPROVES, policy=ALWAYS), Land)
 
@@ -61,7 +61,9 @@ def sure(confidence):
 )
 def test_a_risk_is_named_in_the_reason(risk, why):
     rules = replace(RISKY, review=ReviewRules(paths=("db/**",)))
-    assert decide(passed(**risk), policy=rules) == Review("critic", f"passed; {why}: reviewed before it lands")
+    assert decide(passed(**risk), policy=rules) == Ask(
+        Topic.REVIEW, "critic", f"passed; {why}: reviewed before it lands"
+    )
 
 
 def test_a_label_is_a_risk_where_it_is_said_to_be():
@@ -81,7 +83,7 @@ def test_a_small_tested_change_that_its_worker_is_sure_of_is_no_risk():
 def test_a_review_that_is_due_comes_before_a_person_s_approval():
     careful = replace(ALWAYS, approval_labels=("risky",))
     issue = replace(ISSUE, labels=("risky",))
-    assert isinstance(decide(passed(), policy=careful, issue=issue), Review)
+    assert decide(passed(), policy=careful, issue=issue).name == "Review"
     assert isinstance(decide(passed(), APPROVES, policy=careful, issue=issue), RequestApproval)
 
 
@@ -90,7 +92,7 @@ def test_what_a_person_approved_needs_no_review():
 
 
 def test_the_review_of_an_earlier_attempt_says_nothing_about_this_one():
-    assert isinstance(decide(passed(), APPROVES, *fails(1), passed(), policy=ALWAYS), Review)
+    assert decide(passed(), APPROVES, *fails(1), passed(), policy=ALWAYS).name == "Review"
 
 
 # No verdict is no approval (law 10)
@@ -110,12 +112,12 @@ def test_a_verdict_that_could_not_be_read_is_no_approval():
 def test_a_reviewer_who_is_away_is_waited_for():
     waits = decide(passed(), AWAY, policy=ALWAYS, away={"critic": NOW + 60})
     assert waits == WaitUntil("critic", NOW + 60, "passed; waits for the reviewer critic", provider=False)
-    assert isinstance(decide(passed(), AWAY, policy=ALWAYS, away={"critic": NOW}), Review)
-    assert isinstance(decide(passed(), AWAY, policy=ALWAYS), Review)
+    assert decide(passed(), AWAY, policy=ALWAYS, away={"critic": NOW}).name == "Review"
+    assert decide(passed(), AWAY, policy=ALWAYS).name == "Review"
 
 
 def test_a_reviewer_who_stays_away_is_asked_a_limited_number_of_times():
-    assert isinstance(decide(passed(), *[AWAY] * 3, policy=ALWAYS), Review)
+    assert decide(passed(), *[AWAY] * 3, policy=ALWAYS).name == "Review"
     asked = decide(passed(), *[AWAY] * 4, policy=ALWAYS)
     assert asked == RequestApproval(None, "passed; the reviewer was not there 4 times: no answer")
 
@@ -124,7 +126,7 @@ def test_the_last_word_of_a_reviewer_counts():
     unusable = said(Topic.REVIEW, outcome=AdviceOutcome.UNUSABLE, cause="no JSON")
     assert isinstance(decide(passed(), AWAY, APPROVES, policy=ALWAYS), Land)
     assert isinstance(decide(passed(), AWAY, unusable, policy=ALWAYS), RequestApproval)
-    assert isinstance(decide(passed(), APPROVES, AWAY, policy=ALWAYS), Review)
+    assert decide(passed(), APPROVES, AWAY, policy=ALWAYS).name == "Review"
 
 
 # Rounds
@@ -132,7 +134,7 @@ def test_the_last_word_of_a_reviewer_counts():
 
 def test_the_reviewer_s_points_go_to_the_same_model():
     told = decide(rejected(), policy=ALWAYS)
-    assert told == RetryWithFeedback("small", "the reviewer asks for changes (round 1 of 5)")
+    assert told == Run(Mode.FEEDBACK, "small", "the reviewer asks for changes (round 1 of 5)")
     assert decide(*fails(2), rejected("big"), policy=ALWAYS).model == "big"
 
 
@@ -143,7 +145,7 @@ def test_a_model_that_thought_thinks_about_the_points_too():
 
 def test_rounds_of_review_spend_no_attempts():
     told = decide(*fails(4), *[rejected("big")] * 4, policy=ALWAYS)
-    assert told == RetryWithFeedback("big", "the reviewer asks for changes (round 4 of 5)")
+    assert told == Run(Mode.FEEDBACK, "big", "the reviewer asks for changes (round 4 of 5)")
 
 
 @pytest.mark.parametrize("most", [1, 3, 5])
@@ -152,7 +154,7 @@ def test_rounds_have_a_cap_of_their_own(most):
     rounds = [rejected(text=str(number)) for number in range(most)]
     assert decide(*rounds, policy=rules) == Block(K.REVIEW_REJECTED, f"the reviewer has asked for changes {most} times")
     if most > 1:
-        assert isinstance(decide(*rounds[1:], policy=rules), RetryWithFeedback)
+        assert decide(*rounds[1:], policy=rules).name == "RetryWithFeedback"
 
 
 def test_rounds_are_counted_over_the_whole_issue():
@@ -161,9 +163,9 @@ def test_rounds_are_counted_over_the_whole_issue():
 
 
 def test_a_rejection_is_not_counted_among_the_failures_without_fault():
-    assert isinstance(decide(*[rejected()] * 4, conflict(), policy=ALWAYS), RetrySame)
-    assert isinstance(
-        decide(rejected(), interrupted(), conflict(), conflict(), rejected(), policy=ALWAYS), RetryWithFeedback
+    assert decide(*[rejected()] * 4, conflict(), policy=ALWAYS).name == "RetrySame"
+    assert (
+        decide(rejected(), interrupted(), conflict(), conflict(), rejected(), policy=ALWAYS).name == "RetryWithFeedback"
     )
 
 

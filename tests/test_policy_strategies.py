@@ -3,37 +3,30 @@
 import pytest
 from support.policy_story import ALONE, NOW, ROLES, K, decide, failed, fails, policy
 
-from noface.core.actions import (
-    AddContext,
-    Block,
-    BreakDown,
-    CallResolver,
-    Diagnose,
-    Escalate,
-    ReduceScope,
-    RequestApproval,
-    RetryWithFeedback,
-    Skip,
-    SwitchModel,
-    ThinkLonger,
-    WaitUntil,
-)
+from noface.core.actions import Absence, Ask, Block, Mode, RequestApproval, Run, Skip, WaitUntil, model_of
 from noface.core.history import Topic
 from noface.core.taxonomy import Category, Strategy
 
 FIRST = {
-    Strategy.FEEDBACK: RetryWithFeedback("small", "{kind}: once more, with feedback"),
-    Strategy.ESCALATE: Escalate("big", "{kind}: next rung, big"),
-    Strategy.THINK: ThinkLonger("small", "{kind}: small thinks longer"),
-    Strategy.CONTEXT: CallResolver(Topic.CLARIFICATION, "planner", "{kind}: ask the planner what is meant"),
-    Strategy.REDUCE: ReduceScope("small", "{kind}: a smaller step"),
-    Strategy.BREAKDOWN: BreakDown("planner", "[retry.strategies] {kind} = breakdown: the planner divides it"),
-    Strategy.DIAGNOSE: Diagnose("doctor", "{kind}: nobody knows yet why it failed"),
+    Strategy.FEEDBACK: Run(Mode.FEEDBACK, "small", "{kind}: once more, with feedback"),
+    Strategy.ESCALATE: Run(Mode.ESCALATE, "big", "{kind}: next rung, big"),
+    Strategy.THINK: Run(Mode.THINK, "small", "{kind}: small thinks longer", think=True),
+    Strategy.CONTEXT: Ask(Topic.CLARIFICATION, "planner", "{kind}: ask the planner what is meant"),
+    Strategy.REDUCE: Run(Mode.REDUCE, "small", "{kind}: a smaller step"),
+    Strategy.BREAKDOWN: Ask(
+        Topic.BREAKDOWN, "planner", "[retry.strategies] {kind} = breakdown: the planner divides it"
+    ),
+    Strategy.DIAGNOSE: Ask(Topic.DIAGNOSIS, "doctor", "{kind}: nobody knows yet why it failed"),
     Strategy.SKIP: Skip("[retry.strategies] {kind} = skip"),
     Strategy.APPROVAL: RequestApproval(K.UNKNOWN, "[retry.strategies] {kind} = approval"),
     Strategy.BLOCK: Block(K.UNKNOWN, "[retry.strategies] {kind} = block"),
     Strategy.WAIT: WaitUntil("small", NOW + 15, "{kind}: retry 1 of 3"),
-    Strategy.SWITCH: SwitchModel("twin", "small", NOW + 15, "{kind}: twin is of the same tier and works meanwhile"),
+    Strategy.SWITCH: Run(
+        Mode.SWITCH,
+        "twin",
+        "{kind}: twin is of the same tier and works meanwhile",
+        instead_of=Absence("small", NOW + 15),
+    ),
 }
 WORKING = [kind for kind in K if kind.category not in (Category.TRANSIENT, Category.ENVIRONMENT)]
 TRANSIENT = [kind for kind in K if kind.category is Category.TRANSIENT]
@@ -51,9 +44,9 @@ def test_a_strategy_answers_every_kind_it_is_allowed_for(strategy):
     assert kinds
     for kind in kinds:
         action, expected = first(kind, strategy), FIRST[strategy]
-        assert type(action) is type(expected), kind
+        assert action.name == expected.name, kind
         assert action.reason == expected.reason.replace("{kind}", kind), kind
-        assert getattr(action, "model", None) == getattr(expected, "model", None), kind
+        assert model_of(action) == model_of(expected), kind
         assert getattr(action, "kind", kind) is kind
 
 
@@ -61,7 +54,7 @@ def test_the_resolver_is_asked_about_every_kind_that_he_may_be_configured_for():
     for kind in K:
         if Strategy.RESOLVER in kind.allowed:
             action = first(kind, Strategy.RESOLVER)
-            assert isinstance(action, CallResolver), f"{kind} = resolver: {action.reason}"
+            assert action.name == "CallResolver", f"{kind} = resolver: {action.reason}"
             assert action.model == "judge"
 
 
@@ -94,19 +87,19 @@ def test_no_reason_names_a_configuration_that_is_not_there():
 
 def test_without_roles_every_strategy_still_has_an_answer():
     expected = {
-        Strategy.CONTEXT: AddContext,
-        Strategy.DIAGNOSE: AddContext,
-        Strategy.RESOLVER: RetryWithFeedback,
-        Strategy.BREAKDOWN: ReduceScope,
+        Strategy.CONTEXT: "AddContext",
+        Strategy.DIAGNOSE: "AddContext",
+        Strategy.RESOLVER: "RetryWithFeedback",
+        Strategy.BREAKDOWN: "ReduceScope",
     }
     for strategy, action in expected.items():
         given = decide(failed(K.TEST_FAILURE), policy=policy(strategies=((K.TEST_FAILURE, strategy),)))
-        assert type(given) is action, strategy
+        assert given.name == action, strategy
 
 
 def test_a_ladder_of_one_rung_has_nothing_to_escalate_to():
     rules = policy(ladder=ALONE, strategies=((K.TEST_FAILURE, Strategy.ESCALATE),))
-    assert isinstance(decide(*fails(1), policy=rules), RetryWithFeedback)
+    assert decide(*fails(1), policy=rules).name == "RetryWithFeedback"
 
 
 @pytest.mark.parametrize("kind", TRANSIENT)

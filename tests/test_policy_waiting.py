@@ -19,7 +19,7 @@ from support.policy_story import (
     said,
 )
 
-from noface.core.actions import AddContext, AwaitIssues, Block, CallResolver, RetrySame, RetryWithFeedback, WaitUntil
+from noface.core.actions import Ask, AwaitIssues, Block, Mode, Run, WaitUntil
 from noface.core.history import AdviceOutcome, Topic
 from noface.core.ladder import Rung
 from noface.core.taxonomy import Category, Strategy
@@ -111,63 +111,61 @@ def test_a_worker_s_report_does_not_turn_a_provider_s_failure_into_something_els
 
 
 def test_main_moving_under_it_is_retried_three_times_and_then_told_to_a_person():
-    assert decide(*[conflict()] * 3) == RetrySame("small", "not the worker's fault: nothing is charged")
+    assert decide(*[conflict()] * 3) == Run(Mode.SAME, "small", "not the worker's fault: nothing is charged")
     blocked = decide(*[conflict()] * 4)
     assert isinstance(blocked, Block)
     assert blocked.reason.startswith("4 attempts failed for no fault of their own: MERGE_CONFLICT")
 
 
 def test_a_charged_attempt_begins_the_count_anew():
-    assert isinstance(decide(*[conflict()] * 3, *fails(1), *[conflict()] * 3), RetrySame)
+    assert decide(*[conflict()] * 3, *fails(1), *[conflict()] * 3).name == "RetrySame"
 
 
 def test_rate_limits_before_a_conflict_are_not_counted_as_conflicts():
-    assert isinstance(decide(*[failed(K.RATE_LIMITED)] * 3, conflict()), RetrySame)
+    assert decide(*[failed(K.RATE_LIMITED)] * 3, conflict()).name == "RetrySame"
 
 
 def test_a_malformed_answer_that_was_not_charged_gets_a_reminder_of_its_form():
     again = decide(failed(K.OUTPUT_FORMAT, charged=False))
-    assert again == RetrySame("small", "the answer was malformed: once more with a reminder of its form")
+    assert again == Run(Mode.SAME, "small", "the answer was malformed: once more with a reminder of its form")
 
 
 def test_a_malformed_answer_that_was_charged_climbs_the_ladder():
     row = [failed(K.OUTPUT_FORMAT, charged=False), failed(K.OUTPUT_FORMAT)]
-    assert isinstance(decide(*row), RetryWithFeedback)
+    assert decide(*row).name == "RetryWithFeedback"
 
 
 @pytest.mark.parametrize("kind", [K.MERGE_CONFLICT, K.OUTPUT_FORMAT, K.UNKNOWN])
 def test_what_is_run_again_for_nothing_thinks_as_it_did(kind):
     thinking = policy(ladder=(Rung("small", 1, 5, think=True),))
     again = decide(failed(kind, charged=False, think=True), policy=thinking)
-    assert isinstance(again, RetrySame)
+    assert again.name == "RetrySame"
     assert again.think
 
 
 def test_a_conflict_that_was_charged_climbs_the_ladder():
-    assert isinstance(decide(failed(K.MERGE_CONFLICT, charged=True)), RetryWithFeedback)
+    assert decide(failed(K.MERGE_CONFLICT, charged=True)).name == "RetryWithFeedback"
 
 
 def test_the_resolver_is_asked_at_the_second_conflict_in_a_row():
-    assert isinstance(decide(conflict(), policy=ASKING), RetrySame)
+    assert decide(conflict(), policy=ASKING).name == "RetrySame"
     asked = decide(conflict(), conflict(), policy=ASKING)
-    assert asked == CallResolver(
-        Topic.MERGE_CONFLICT, "judge", "main moved twice into the same place: ask how to merge"
-    )
+    assert asked == Ask(Topic.MERGE_CONFLICT, "judge", "main moved twice into the same place: ask how to merge")
 
 
 @pytest.mark.parametrize("outcome", AdviceOutcome)
 def test_after_the_resolver_s_word_whatever_it_is_the_attempt_is_run_again(outcome):
     answered = said(Topic.MERGE_CONFLICT, outcome=outcome)
-    assert isinstance(decide(conflict(), conflict(), answered, policy=ASKING), RetrySame)
+    assert decide(conflict(), conflict(), answered, policy=ASKING).name == "RetrySame"
 
 
 def test_the_resolver_is_asked_about_a_row_of_conflicts_only_once():
     row = [conflict(), conflict(), said(Topic.MERGE_CONFLICT), conflict()]
-    assert isinstance(decide(*row, policy=ASKING), RetrySame)
+    assert decide(*row, policy=ASKING).name == "RetrySame"
 
 
 def test_a_conflict_after_another_innocent_failure_is_not_the_second_conflict():
-    assert isinstance(decide(failed(K.OUTPUT_FORMAT, charged=False), conflict(), policy=ASKING), RetrySame)
+    assert decide(failed(K.OUTPUT_FORMAT, charged=False), conflict(), policy=ASKING).name == "RetrySame"
 
 
 # Missing issues
@@ -175,7 +173,7 @@ def test_a_conflict_after_another_innocent_failure_is_not_the_second_conflict():
 
 def test_a_worker_that_depends_on_other_issues_has_noface_look_at_them():
     looks = decide(depends("5"))
-    assert looks == CallResolver(Topic.DEPENDENCY, "", "the worker says that it depends on other issues: look at them")
+    assert looks == Ask(Topic.DEPENDENCY, "", "the worker says that it depends on other issues: look at them")
 
 
 def test_open_issues_that_it_depends_on_are_waited_for():
@@ -200,13 +198,13 @@ def test_after_one_wait_it_may_turn_out_to_need_another_issue():
 
 def test_a_dependency_that_is_merged_or_unknown_is_answered_with_context():
     told = decide(depends("5"), said(Topic.DEPENDENCY))
-    assert isinstance(told, AddContext)
+    assert told.name == "AddContext"
     assert told.reason.startswith("its dependencies are merged or unknown")
 
 
 def test_a_worker_that_insists_on_what_is_not_there_is_told_to_a_person():
     first = [depends("5"), said(Topic.DEPENDENCY)]
-    assert isinstance(decide(*first, depends("5")), CallResolver)
+    assert decide(*first, depends("5")).name == "CallResolver"
     blocked = decide(*first, depends("5"), said(Topic.DEPENDENCY))
     assert blocked == Block(K.AGENT_CONFUSION, "the worker says again that it depends on something that is not there")
 
@@ -219,10 +217,10 @@ def test_a_provider_that_is_away_in_between_does_not_let_a_worker_insist_for_eve
 
 def test_a_dependency_that_was_charged_is_a_failure_like_any_other():
     report = blocked_by(BlockedReason.DEPENDENCY_ISSUE, "5")
-    assert isinstance(decide(failed(K.TEST_FAILURE, report=report)), RetryWithFeedback)
+    assert decide(failed(K.TEST_FAILURE, report=report)).name == "RetryWithFeedback"
 
 
 def test_another_reason_in_a_report_makes_no_dependency():
     report = blocked_by(BlockedReason.UNCLEAR)
-    assert isinstance(decide(failed(K.AGENT_CONFUSION, charged=False, report=report)), RetrySame)
-    assert isinstance(decide(interrupted(), failed(K.AGENT_CONFUSION, report=report)), AddContext)
+    assert decide(failed(K.AGENT_CONFUSION, charged=False, report=report)).name == "RetrySame"
+    assert decide(interrupted(), failed(K.AGENT_CONFUSION, report=report)).name == "AddContext"

@@ -3,13 +3,12 @@
 import json
 import re
 from dataclasses import replace
-from typing import get_args
 
 import jinja2
 import pytest
 from markdown_it import MarkdownIt
 
-from noface.core.actions import Attempting, action_instruction
+from noface.core.actions import Mode, action_instruction
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
 from noface.core.issue import Issue
@@ -347,9 +346,9 @@ def test_every_kind_has_an_instruction_of_its_own_or_reaches_no_worker():
 
 
 def test_every_action_that_runs_a_worker_has_a_strategy_to_tell():
-    actions = {action.__name__ for action in get_args(Attempting)}
-    assert {name for name, entry in table("actions").items() if "instruction" in entry} == actions
-    assert [name for name in actions if not action_instruction(name)] == ["FirstAttempt"]
+    names = {mode.value for mode in Mode}
+    assert {name for name, entry in table("actions").items() if "instruction" in entry} == names
+    assert [name for name in names if not action_instruction(name)] == ["FirstAttempt"]
 
 
 def test_an_attempt_that_changed_nothing_is_told_so():
@@ -382,8 +381,8 @@ def test_the_action_and_the_failure_decide_on_the_situation(action, failure, sit
 
 @pytest.mark.parametrize("kind", [None, *FailureKind])
 def test_every_action_after_every_failure_leads_to_work(kind):
-    for action in get_args(Attempting):
-        assert not situation_for(action.__name__, kind).asks
+    for action in Mode:
+        assert not situation_for(action, kind).asks
 
 
 # --- fit to be read

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import LADDER, POLICY, TIERS, policies
 
-from noface.core.actions import Asking, Attempting, kind_of, topic_of
+from noface.core.actions import Ask, Mode
 from noface.core.attempt import PastAttempt
 from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
@@ -17,7 +17,6 @@ from noface.core.policy_table import course
 from noface.core.replay import Recorded, replay
 from noface.core.retry_policy import Roles
 from noface.core.review_rules import ReviewRules, When, rejection
-from noface.core.simulated_failure import model_of
 from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
@@ -55,21 +54,19 @@ def night(policy, *makers, answers_given=(), away=None):
     history, recorded = History(ISSUE), []
     action = next_action(history, policy, NOW, away=away or {})
     for number, make in enumerate(makers, 1):
-        made = make(number, model=model_of(action), think=bool(getattr(action, "think", False)))
+        made = make(number, model=action.model, think=action.think)
         history = replace(history, attempts=(*history.attempts, made))
         action = next_action(history, policy, made.finished_at, away=away or {})
-        while isinstance(action, Asking):
+        while isinstance(action, Ask):
             found = [
-                a
-                for a in answers_given
-                if a.topic is topic_of(action) and a.after == number and a not in history.advice
+                a for a in answers_given if a.topic is action.topic and a.after == number and a not in history.advice
             ]
             if not found:
                 break
             history = replace(history, advice=(*history.advice, found[0]))
             action = next_action(history, policy, made.finished_at, away=away or {})
-        recorded.append(Recorded(kind_of(action), action.reason))
-        history = replace(history, attempts=(*history.attempts[:-1], replace(made, answer=kind_of(action))))
+        recorded.append(Recorded(action.name, action.reason))
+        history = replace(history, attempts=(*history.attempts[:-1], replace(made, answer=action.name)))
     return history, tuple(recorded)
 
 
@@ -104,7 +101,7 @@ def test_the_policy_of_the_night_says_the_same_again():
 def test_nothing_differs_where_the_policy_is_the_same_whatever_it_is(policy, kind):
     made = course(policy, kind)
     last = {step.after: step.action for step in made.steps}
-    recorded = tuple(Recorded(kind_of(last[a.number]), last[a.number].reason) for a in made.history.attempts)
+    recorded = tuple(Recorded(last[a.number].name, last[a.number].reason) for a in made.history.attempts)
     assert not [d for d in replay(made.history, recorded, policy) if d.differs]
 
 
@@ -268,6 +265,6 @@ def test_every_epoch_begins_anew_and_only_the_present_one_has_what_a_person_said
 
 def test_actions_that_run_a_worker_carry_a_model():
     history, recorded = night(POLICY, *[failed] * 5)
-    names = {each.__name__ for each in Attempting.__args__}
+    names = {mode.value for mode in Mode}
     for decision in replay(history, recorded, POLICY):
         assert (decision.now.model is not None) == (decision.now.kind in names)

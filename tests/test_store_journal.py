@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from noface.core.actions import Land, RetryWithFeedback
+from noface.core.actions import Land, Mode, Run
 from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
 from noface.core.breaker import Breaker
 from noface.core.failure import Failure
@@ -156,7 +156,7 @@ def test_an_attempt_overruled_on_the_merge_is_charged_as_its_new_failure_says(jo
 def test_what_follows_an_attempt_is_written_on_it(journal, reader):
     start(journal, 1)
     finish(journal, 1)
-    journal.action(3.0, "7", 1, RetryWithFeedback("small", "once more"))
+    journal.action(3.0, "7", 1, Run(Mode.FEEDBACK, "small", "once more"))
     assert json.loads(reader.attempts("7")[0]["action"]) == {"kind": "RetryWithFeedback", "reason": "once more"}
     assert reader.past("7")[0].answer == "RetryWithFeedback"
 

@@ -9,7 +9,7 @@ import typer
 
 from noface.cli.night import named_issues, open_project
 from noface.cli.wiring import RunOptions, settings
-from noface.core.actions import kind_of
+from noface.core.actions import model_of
 from noface.core.backlog import without_unknown_models
 from noface.core.issue import IssueState
 from noface.core.parts import with_parts
@@ -49,14 +49,14 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         issue.id: next_action(history_of(reader, questions, issue, states[issue.id]), chosen.policy, now, away=away)
         for issue in issues
     }
-    models = {name: str(getattr(action, "model", "")) for name, action in actions.items()}
+    models = {name: model_of(action) for name, action in actions.items()}
     planned = plan(issues, states, models, reader.waits(), len(issues), now)
     starts = [
         {
             "id": issue.id,
             "title": issue.title,
             "model": models[issue.id],
-            "action": kind_of(actions[issue.id]),
+            "action": actions[issue.id].name,
             "reason": actions[issue.id].reason,
             "now": position < chosen.workers,
         }

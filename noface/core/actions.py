@@ -1,133 +1,101 @@
 """What noface can do next with an issue. An action is a value; `loop/perform` carries it out.
 
-Every action has a `reason` that a person will read in `noface show`.
+Every action has a `reason` that a person will read in `noface show`, and a `name` as it is shown and stored. A new way
+to run a worker is a `Mode`, its entry in `data/actions.toml`, and the rule of the policy that asks for it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from noface.core.history import Topic
 from noface.core.taxonomy import FailureKind
 from noface.data import table
 
 
-@dataclass(frozen=True, slots=True)
-class FirstAttempt:
-    """Give the issue to a worker for the first time (or for the first time since it was unblocked)."""
+class Mode(StrEnum):
+    """How a worker is run. The value is the action's name.
 
-    model: str
-    reason: str
-    think: bool = False
+    FIRST: for the first time, or the first time since the issue was unblocked. SAME: something other than the worker
+    was to blame, nothing is charged (law 8). FEEDBACK: the prompt says what went wrong (N6, L6). CONTEXT: the worker
+    was unsure, the prompt answers with what noface knows (K3). ESCALATE: a stronger model with fresh context and all
+    earlier feedback (N11, L5). THINK: extended thinking and a larger budget (L5). REDUCE: do less and finish it
+    (N3, K4). SWITCH: another model of the same tier while one waits for its provider; nothing is charged (N1).
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class RetrySame:
-    """Run again because something other than the worker was to blame; nothing is charged (law 8)."""
-
-    model: str
-    reason: str
-    delay_s: float = 0.0
-    think: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RetryWithFeedback:
-    """Run the same model again; the prompt says what went wrong (N6, L6)."""
-
-    model: str
-    reason: str
-    think: bool = False
+    FIRST = "FirstAttempt"
+    SAME = "RetrySame"
+    FEEDBACK = "RetryWithFeedback"
+    CONTEXT = "AddContext"
+    ESCALATE = "Escalate"
+    THINK = "ThinkLonger"
+    REDUCE = "ReduceScope"
+    SWITCH = "SwitchModel"
 
 
-@dataclass(frozen=True, slots=True)
-class AddContext:
-    """Run again after the worker was unsure: the prompt answers with what noface knows (K3)."""
+class _Named:
+    """What all actions have: the name under which they are shown and stored."""
 
-    model: str
-    reason: str
-    think: bool = False
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
 
 
 @dataclass(frozen=True, slots=True)
-class Escalate:
-    """Run a stronger model with fresh context and all earlier feedback (N11, L5)."""
+class Absence:
+    """A model whose provider is waited for. `until` is epoch seconds."""
 
     model: str
-    reason: str
-    think: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ThinkLonger:
-    """Run with extended thinking and a larger budget, with all that was learnt so far (L5)."""
-
-    model: str
-    reason: str
-    think: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class ReduceScope:
-    """Run again with the order to do less and finish it (N3, K4)."""
-
-    model: str
-    reason: str
-    think: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchModel:
-    """Run another model of the same tier while `away` waits for its provider until `until` (N1). Nothing is charged."""
-
-    model: str
-    away: str
     until: float
-    reason: str
-    think: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class BreakDown:
-    """Make smaller issues of it: the planner `model` proposes them; "" splits by the files of the diff (N8, N9)."""
+class Run(_Named):
+    """Run a worker. `instead_of` is the absent model that a SWITCH stands in for."""
 
+    mode: Mode
     model: str
     reason: str
+    think: bool = False
+    instead_of: Absence | None = None
+
+    @property
+    def name(self) -> str:
+        """The mode's name."""
+        return self.mode.value
+
+
+ASK_NAMES: Mapping[Topic, str] = {
+    Topic.DIAGNOSIS: "Diagnose",
+    Topic.REFLECTION: "Reflect",
+    Topic.BREAKDOWN: "BreakDown",
+    Topic.REVIEW: "Review",
+}
+"""What asking about a topic is called; about the others, a resolver is called."""
+CALL_RESOLVER = "CallResolver"
 
 
 @dataclass(frozen=True, slots=True)
-class CallResolver:
-    """Ask a specialist before the next attempt (K5). `model` "" where noface answers itself (dependencies)."""
+class Ask(_Named):
+    """Ask before the next worker runs; the answer is recorded, and the policy decides again (S1, N7, N8, N2, K5).
+
+    `model` is "" where noface answers itself: dependencies, and a breakdown by the files of the diff.
+    """
 
     topic: Topic
     model: str
     reason: str
 
-
-@dataclass(frozen=True, slots=True)
-class Diagnose:
-    """Ask a model why it failed and what would help (S1, S2)."""
-
-    model: str
-    reason: str
+    @property
+    def name(self) -> str:
+        """Named by the topic."""
+        return ASK_NAMES.get(self.topic, CALL_RESOLVER)
 
 
 @dataclass(frozen=True, slots=True)
-class Reflect:
-    """Ask the worker's own model why its last attempt failed and how it will mend it (N7)."""
-
-    model: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """Show work that passed to a reviewer before it lands (N2)."""
-
-    model: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class WaitUntil:
+class WaitUntil(_Named):
     """Wait, then run `model` again (N1). `until` is epoch seconds.
 
     With `provider` the wait is the model's, shared by every issue that would run it; else it is the issue's own.
@@ -141,7 +109,7 @@ class WaitUntil:
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitIssues:
+class AwaitIssues(_Named):
     """Wait until other issues, which the work turned out to need, are merged (K5, dependency_issue)."""
 
     needs: tuple[str, ...]
@@ -149,14 +117,14 @@ class AwaitIssues:
 
 
 @dataclass(frozen=True, slots=True)
-class Skip:
+class Skip(_Named):
     """Leave the issue undone, as a diagnosis or the configuration says; what depends on it waits for a person."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class RequestApproval:
+class RequestApproval(_Named):
     """Ask a person before going on (L10). `kind` None: the work passed and may not land by itself.
 
     `paths` are those a resolver would let the issue change as well.
@@ -168,7 +136,7 @@ class RequestApproval:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Block(_Named):
     """Stop and tell a person (N13). `kind` is what it ended with, `limit` the key of [retry] whose money is spent."""
 
     kind: FailureKind
@@ -177,48 +145,54 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Land:
+class Land(_Named):
     """Merge the attempt to main."""
 
     reason: str
 
 
-Attempting = (
-    FirstAttempt | RetrySame | RetryWithFeedback | AddContext | Escalate | ThinkLonger | ReduceScope | SwitchModel
+Terminal = Block | Land | Skip | RequestApproval | AwaitIssues
+"""Here noface stops, until a person or another issue has done something."""
+
+Action = Run | Ask | WaitUntil | Terminal
+
+NAMES: tuple[str, ...] = (
+    *(mode.value for mode in Mode),
+    *("BreakDown", CALL_RESOLVER, "Diagnose", "Reflect", "Review"),
+    *(shape.__name__ for shape in (WaitUntil, AwaitIssues, Skip, RequestApproval, Block, Land)),
 )
-"""The actions that run a worker."""
-
-Asking = BreakDown | CallResolver | Diagnose | Reflect | Review
-"""The actions that ask before the next worker runs; the answer is recorded, and the policy decides again."""
-
-Action = Attempting | Asking | WaitUntil | AwaitIssues | Skip | RequestApproval | Block | Land
+"""The names of all actions."""
 
 
-def kind_of(action: Action) -> str:
-    """Return the action's name as it is shown and stored."""
-    return type(action).__name__
+def model_of(action: Action) -> str:
+    """Return the model that an action puts to work, asks or waits for; "" where it needs none."""
+    return action.model if isinstance(action, Run | Ask | WaitUntil) else ""
 
 
-def topic_of(action: Asking) -> Topic:
-    """Return what an asking action is about."""
-    match action:
-        case CallResolver(topic=topic):
-            return topic
-        case Diagnose():
-            return Topic.DIAGNOSIS
-        case Reflect():
-            return Topic.REFLECTION
-        case BreakDown():
-            return Topic.BREAKDOWN
-        case Review():
-            return Topic.REVIEW
+def thinks(action: Action) -> bool:
+    """Tell whether an action leads to a run with extended thinking."""
+    return isinstance(action, Run | WaitUntil) and action.think
 
 
 def action_instruction(name: str) -> str:
     """Return what a worker is told with the action of that name that starts its attempt; "" where nothing is."""
-    return str(table("actions").get(name, {}).get("instruction", ""))
+    return _entry(name, "instruction")
 
 
 def followed_by(name: str) -> str:
     """Return in a person's words that the action of that name followed; "" where questions tell of themselves."""
-    return str(table("actions").get(name, {}).get("followed", ""))
+    return _entry(name, "followed")
+
+
+def cell_of(name: str) -> str:
+    """Return what a cell of `noface policy` says beside the model; "" where the model says it all."""
+    return _entry(name, "cell")
+
+
+def prompt_of(name: str) -> str:
+    """Return the situation whose template the action of that name uses; "" where the failure before decides."""
+    return _entry(name, "prompt")
+
+
+def _entry(name: str, key: str) -> str:
+    return str(table("actions").get(name, {}).get(key, ""))

@@ -1,13 +1,13 @@
 """Turns a place on the ladder into the action that a person reads."""
 
-from noface.core.actions import Action, AddContext, Block, Escalate, ReduceScope, RetryWithFeedback, ThinkLonger
+from noface.core.actions import Block, Mode, Run
 from noface.core.ladder import Rung, next_higher, rung_index, rung_used, suitable
 from noface.core.standing import Standing
 from noface.core.streaks import Attempts, identical
 from noface.core.taxonomy import Strategy
 
 
-def climb(standing: Standing, how: Strategy = Strategy.FEEDBACK, why: str = "") -> Action:
+def climb(standing: Standing, how: Strategy = Strategy.FEEDBACK, why: str = "") -> Run | Block:
     """Return the next worker run: the ladder's rung, and on the same rung what `how` says. `why` begins the reason."""
     ladder, failure = standing.ladder, standing.failure
     reached = max(attempt.tier for attempt in standing.told)
@@ -17,7 +17,7 @@ def climb(standing: Standing, how: Strategy = Strategy.FEEDBACK, why: str = "") 
     return _on(standing, index, how, why or str(failure.kind))
 
 
-def climb_higher(standing: Standing, why: str) -> Action | None:
+def climb_higher(standing: Standing, why: str) -> Run | None:
     """Return the run on the next rung above the last attempt's, None where there is none."""
     ladder = standing.ladder
     used = rung_used(standing.told, ladder)
@@ -36,23 +36,23 @@ def same_model(attempts: Attempts, ladder: tuple[Rung, ...]) -> str:
     return last if any(rung.model == last for rung in ladder) else ladder[rung_index(attempts, ladder)].model
 
 
-def _on(standing: Standing, index: int, how: Strategy, why: str) -> Action:
+def _on(standing: Standing, index: int, how: Strategy, why: str) -> Run:
     rung, last = standing.ladder[index], standing.last
     stuck = identical(standing.charged) > 1
     cause = f"no progress: {why}" if stuck else why
     if rung.think and not last.think:
-        return ThinkLonger(rung.model, f"{cause}: {rung.model} thinks longer, with all that was learnt")
+        return Run(Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer, with all that was learnt", think=True)
     if rung.model != last.model and rung.tier >= last.tier and not _stood_in(standing, rung):
-        return Escalate(rung.model, f"{cause}: next rung, {rung.model}", think=rung.think)
+        return Run(Mode.ESCALATE, rung.model, f"{cause}: next rung, {rung.model}", think=rung.think)
     match how:
         case Strategy.CONTEXT:
-            return AddContext(rung.model, f"{why}: once more, with what noface knows", think=rung.think)
+            return Run(Mode.CONTEXT, rung.model, f"{why}: once more, with what noface knows", think=rung.think)
         case Strategy.REDUCE:
-            return ReduceScope(rung.model, f"{why}: a smaller step", think=rung.think)
+            return Run(Mode.REDUCE, rung.model, f"{why}: a smaller step", think=rung.think)
         case Strategy.THINK:
-            return ThinkLonger(rung.model, f"{why}: {rung.model} thinks longer")
+            return Run(Mode.THINK, rung.model, f"{why}: {rung.model} thinks longer", think=True)
         case _:
-            return RetryWithFeedback(rung.model, f"{why}: once more, with feedback", think=rung.think)
+            return Run(Mode.FEEDBACK, rung.model, f"{why}: once more, with feedback", think=rung.think)
 
 
 def _stood_in(standing: Standing, rung: Rung) -> bool:

@@ -1,6 +1,6 @@
 """Rule 13 of `policy`: diagnose what nobody knows, or what comes again and again, and follow what that says (S1-S3)."""
 
-from noface.core.actions import Action, Block, Diagnose, Skip, WaitUntil
+from noface.core.actions import Action, Ask, Block, Mode, Run, Skip, WaitUntil
 from noface.core.climbing import climb, climb_higher
 from noface.core.diagnosis import KnownCause, known_cause
 from noface.core.history import Advice, AdviceOutcome, Topic
@@ -30,7 +30,7 @@ def diagnosed(standing: Standing, now: float) -> Action | None:
     due = answer is None and (unknown or not _diagnosed_before(standing))
     if due and policy.roles.diagnoser is not None:
         why = "nobody knows yet why it failed" if unknown else "the same failure again"
-        return Diagnose(policy.roles.diagnoser, f"{failure.kind}: {why}")
+        return Ask(Topic.DIAGNOSIS, policy.roles.diagnoser, f"{failure.kind}: {why}")
     helpless = answer is None or answer.outcome is not AdviceOutcome.ADVISED
     if unknown and helpless and standing.repeated(failure.kind) == 1:
         return climb(standing, Strategy.CONTEXT)
@@ -47,7 +47,7 @@ def _follow_known(standing: Standing, known: KnownCause, now: float) -> Action:
 def _known_followed(standing: Standing) -> bool:
     """Tell whether a worker has been told already what is known of this very failure."""
     return any(
-        attempt.answer == "AddContext" and sign(attempt) == sign(standing.last) for attempt in standing.charged[:-1]
+        attempt.answer == Mode.CONTEXT and sign(attempt) == sign(standing.last) for attempt in standing.charged[:-1]
     )
 
 
@@ -82,13 +82,12 @@ def _follow(standing: Standing, advice: Advice, now: float) -> Action | None:
             return None
 
 
-def _later(standing: Standing, retry: Action, delay_s: float | None, now: float, cause: str) -> Action:
+def _later(standing: Standing, retry: Run | Block, delay_s: float | None, now: float, cause: str) -> Action:
     """Return a worker run, or the wait before it."""
     until = standing.last.finished_at + (delay_s or 0.0)
     if until <= now or isinstance(retry, Block):
         return retry
-    model, think = getattr(retry, "model", standing.last.model), bool(getattr(retry, "think", False))
-    return WaitUntil(model, until, f"diagnosis: wait first ({cause})", think, provider=False)
+    return WaitUntil(retry.model, until, f"diagnosis: wait first ({cause})", retry.think, provider=False)
 
 
 def brief(advice: Advice) -> str:

@@ -50,25 +50,7 @@ stand-in of its tier takes its place while its provider is away.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from noface.core.actions import (
-    Action,
-    AddContext,
-    Block,
-    BreakDown,
-    CallResolver,
-    Diagnose,
-    Escalate,
-    FirstAttempt,
-    Land,
-    ReduceScope,
-    Reflect,
-    RequestApproval,
-    RetrySame,
-    RetryWithFeedback,
-    Review,
-    ThinkLonger,
-    WaitUntil,
-)
+from noface.core.actions import Action, Ask, Block, Land, Mode, RequestApproval, Run, WaitUntil, model_of, thinks
 from noface.core.attempt import PastAttempt
 from noface.core.budget import Estimate, Estimates, can_pay
 from noface.core.climbing import same_model
@@ -109,7 +91,7 @@ def next_action(
     if not history.issue.no_escalate:
         action = _standing_in(action, policy, away, now)
     paid = _payable(action, history, policy, estimates)
-    if paid is not action and isinstance(action, BreakDown | CallResolver | Diagnose | Reflect):
+    if paid is not action and isinstance(action, Ask) and action.topic is not Topic.REVIEW:
         unasked = replace(policy, roles=Roles(), reflect=False, breakdown=replace(policy.breakdown, enabled=False))
         return next_action(history, unasked, now, jitter, away, estimates)
     return paid
@@ -119,7 +101,7 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     ladder = policy.ladder_for(history.issue, history.model)
     attempts = history.current
     if not attempts:
-        return FirstAttempt(ladder[0].model, "first attempt: the ladder's first rung", think=ladder[0].think)
+        return Run(Mode.FIRST, ladder[0].model, "first attempt: the ladder's first rung", think=ladder[0].think)
     attempts = _as_decided(history, attempts)
     last = attempts[-1]
     if last.outcome == PASSED:
@@ -131,12 +113,14 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     if limit is not None:
         return limit
     if last.outcome == INTERRUPTED:
-        return RetrySame(same_model(attempts, ladder), why_again(last), think=last.think)
+        return Run(Mode.SAME, same_model(attempts, ladder), why_again(last), think=last.think)
     standing = Standing(history, policy, ladder, told, failure)
     if failure.category is Category.ENVIRONMENT and not last.charged:
         other = instead_of(last.model, told, history, policy) if failure.kind in OF_THE_MODEL else None
         if other is not None:
-            return RetrySame(other, f"{failure.kind}: {last.model} cannot be used here, {other} works in its place")
+            return Run(
+                Mode.SAME, other, f"{failure.kind}: {last.model} cannot be used here, {other} works in its place"
+            )
         return Block(failure.kind, "no retry mends the environment")
     if failure.category is Category.TRANSIENT:
         return wait(standing, now, jitter, away)
@@ -197,7 +181,7 @@ def _review(
         return RequestApproval(None, f"passed; the reviewer was not there {len(told)} times: {told[-1].cause}")
     if away.get(reviewer, now) > now:
         return WaitUntil(reviewer, away[reviewer], f"passed; waits for the reviewer {reviewer}", provider=False)
-    return Review(reviewer, f"passed; {due}: reviewed before it lands")
+    return Ask(Topic.REVIEW, reviewer, f"passed; {due}: reviewed before it lands")
 
 
 def _limit(history: History, policy: Policy, kind: FailureKind) -> Action | None:
@@ -214,11 +198,11 @@ def _payable(action: Action, history: History, policy: Policy, estimates: Estima
 
     Work that passed has been paid for: what it takes to review it is due in any case.
     """
-    model = getattr(action, "model", "")
+    model = model_of(action)
     passed = bool(history.current) and history.current[-1].outcome == PASSED
     if estimates is None or not policy.budget.limited or not model or passed:
         return action
-    estimate = estimates.of(model, think=bool(getattr(action, "think", False)))
+    estimate = estimates.of(model, think=thinks(action))
     refusal = can_pay(policy.budget, history.spent, (), estimate)
     if refusal is None:
         return action
@@ -228,20 +212,18 @@ def _payable(action: Action, history: History, policy: Policy, estimates: Estima
 
 
 def _with_usable_model(action: Action, history: History, policy: Policy) -> Action:
+    if not isinstance(action, Run) or action.mode in (Mode.FIRST, Mode.SWITCH):
+        return action
     told = tuple(attempt for attempt in history.current if attempt.outcome != INTERRUPTED)
-    match action:
-        case RetrySame() | RetryWithFeedback() | AddContext() | Escalate() | ThinkLonger() | ReduceScope():
-            return replaced(action, told, history, policy)
-        case _:
-            return action
+    return replaced(action, told, history, policy)
 
 
 def _standing_in(action: Action, policy: Policy, away: Mapping[str, float], now: float) -> Action:
     """Let a model of the same tier work where the one chosen waits for its provider."""
     match action:
-        case FirstAttempt() | RetryWithFeedback() | AddContext() | Escalate() | ThinkLonger() | ReduceScope():
-            pass
-        case RetrySame() | WaitUntil(provider=True):
+        case Run(mode=Mode.SWITCH) | WaitUntil(provider=False):
+            return action
+        case Run() | WaitUntil():
             pass
         case _:
             return action

@@ -9,23 +9,12 @@ NO_PROGRESS is no kind that an attempt fails with: its path is that of a failure
 
 from dataclasses import dataclass, replace
 
-from noface.core.actions import (
-    Action,
-    Asking,
-    AwaitIssues,
-    Block,
-    Land,
-    RequestApproval,
-    Skip,
-    SwitchModel,
-    WaitUntil,
-    kind_of,
-)
+from noface.core.actions import Action, Ask, Run, Terminal, WaitUntil, model_of, thinks
 from noface.core.history import History
 from noface.core.issue import Issue
 from noface.core.policy import next_action
 from noface.core.retry_policy import Policy
-from noface.core.simulated_failure import USUALLY, Repeats, Trouble, answer, model_of
+from noface.core.simulated_failure import USUALLY, Repeats, Trouble, answer
 from noface.core.taxonomy import FailureKind
 
 ATTEMPTS_MAX = 60
@@ -52,8 +41,9 @@ class Step:
     @property
     def shape(self) -> tuple[object, ...]:
         """What two steps have in common that a table shows alike: all but the words."""
-        named = tuple(getattr(self.action, name, None) for name in ("model", "think", "topic"))
-        return self.after, kind_of(self.action), *named, self.wait_s
+        action = self.action
+        topic = action.topic if isinstance(action, Ask) else None
+        return self.after, action.name, model_of(action), thinks(action), topic, self.wait_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +69,7 @@ class Row:
 
 def terminal(action: Action) -> bool:
     """Tell whether noface stops here, until a person or another issue has done something."""
-    return isinstance(action, Block | Land | Skip | RequestApproval | AwaitIssues)
+    return isinstance(action, Terminal)
 
 
 def path(
@@ -117,14 +107,14 @@ def course(
         after = len(history.attempts)
         wait_s = max(action.until - now, 0.0) if isinstance(action, WaitUntil) else 0.0
         steps.append(Step(after, action, tiers.get(model_of(action)), wait_s, trouble.charged(after)))
-        if terminal(action):
+        if isinstance(action, Terminal):
             break
-        if isinstance(action, Asking):
+        if isinstance(action, Ask):
             history = replace(history, advice=(*history.advice, answer(action, after)))
             continue
         now += wait_s
-        if isinstance(action, SwitchModel):
-            away[action.away] = action.until
+        if isinstance(action, Run) and action.instead_of is not None:
+            away[action.instead_of.model] = action.instead_of.until
         history = replace(history, attempts=(*history.attempts, trouble.attempt(after + 1, action, tiers, now)))
     return Course(trouble, tuple(steps), history)
 
@@ -168,4 +158,4 @@ def _noted(history: History, action: Action) -> History:
     if not history.attempts:
         return history
     *rest, last = history.attempts
-    return replace(history, attempts=(*rest, replace(last, answer=kind_of(action))))
+    return replace(history, attempts=(*rest, replace(last, answer=action.name)))

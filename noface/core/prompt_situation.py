@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from noface.core.actions import Mode, prompt_of
 from noface.core.taxonomy import FailureKind
 
 SUFFIX = ".md.j2"
@@ -59,15 +60,6 @@ _BY_FAILURE = {
     FailureKind.REVIEW_REJECTED: Situation.REVIEW,
     FailureKind.OUTPUT_FORMAT: Situation.FORMAT_REMINDER,
 }
-_BY_ACTION = {
-    "FirstAttempt": Situation.FIRST,
-    "RetryWithFeedback": Situation.RETRY,
-    "Escalate": Situation.ESCALATE,
-    "SwitchModel": Situation.ESCALATE,
-    "ThinkLonger": Situation.THINK,
-    "ReduceScope": Situation.REDUCE,
-    "AddContext": Situation.CONTEXT,
-}
 
 
 def situation_for(action_kind: str, failure_kind: str | None) -> Situation:
@@ -76,7 +68,10 @@ def situation_for(action_kind: str, failure_kind: str | None) -> Situation:
     What some failures need said comes before what the action would say, except at a first attempt: it begins
     afresh. An action that repeats (RetrySame, a wait) is a first attempt again, or a retry.
     """
-    first = action_kind == "FirstAttempt"
+    first = action_kind == Mode.FIRST
     if not first and failure_kind in _BY_FAILURE:
         return _BY_FAILURE[FailureKind(failure_kind)]
-    return _BY_ACTION.get(action_kind) or (Situation.FIRST if failure_kind is None else Situation.RETRY)
+    named = prompt_of(action_kind)
+    if named:
+        return Situation(named)
+    return Situation.FIRST if failure_kind is None else Situation.RETRY

@@ -1,15 +1,6 @@
 """The rules for failures that the worker has to answer for: rules 8 to 16 of `policy`, in their order."""
 
-from noface.core.actions import (
-    Action,
-    Block,
-    BreakDown,
-    CallResolver,
-    Land,
-    Reflect,
-    RequestApproval,
-    Skip,
-)
+from noface.core.actions import Action, Ask, Block, Land, Mode, RequestApproval, Skip
 from noface.core.climbing import climb, climb_higher, on_last_rung
 from noface.core.diagnosing import brief, diagnosed
 from noface.core.history import AdviceOutcome, Topic, Verdict
@@ -21,9 +12,9 @@ from noface.core.worker_run import BlockedReason
 
 IDENTICAL_ATTEMPTS_MAX = 3
 _NO_STRATEGY = (Topic.REFLECTION, Topic.REVIEW)
-_STRATEGY_OF = {Topic.CLARIFICATION: "AddContext"}
+_STRATEGY_OF = {Topic.CLARIFICATION: Mode.CONTEXT.value}
 """An answer whose only use is the action that follows it is one strategy with that."""
-_STRATEGIES_OFF_THE_LADDER = ("AddContext", "ReduceScope")
+_STRATEGIES_OFF_THE_LADDER = (Mode.CONTEXT.value, Mode.REDUCE.value)
 
 
 def recover(standing: Standing, now: float) -> Action:
@@ -75,7 +66,7 @@ def _break_down(standing: Standing) -> Action | None:
         why = f"{len(standing.charged)} attempts, and the work is too big for one"
     if not why:
         return None
-    return BreakDown(planner or "", f"{why}: {'the planner divides it' if planner else 'divided by files'}")
+    return Ask(Topic.BREAKDOWN, planner or "", f"{why}: {'the planner divides it' if planner else 'divided by files'}")
 
 
 def _too_big(standing: Standing) -> bool:
@@ -111,7 +102,7 @@ def _boundary(standing: Standing) -> Action | None:
         return Block(failure.kind, "the worker was told and did it again")
     resolver = standing.policy.roles.resolver
     if resolver is not None and standing.answer(Topic.BOUNDARY) is None:
-        return CallResolver(Topic.BOUNDARY, resolver, f"{failure.kind}: how can it be done inside the boundary?")
+        return Ask(Topic.BOUNDARY, resolver, f"{failure.kind}: how can it be done inside the boundary?")
     return climb(standing, why=str(failure.kind))
 
 
@@ -134,7 +125,7 @@ def _context_gap(standing: Standing) -> Action | None:
         return Block(failure.kind, "the worker still does not know what to do")
     planner = standing.policy.roles.planner
     if planner is not None and standing.answer(Topic.CLARIFICATION) is None:
-        return CallResolver(Topic.CLARIFICATION, planner, f"{failure.kind}: ask the planner what is meant")
+        return Ask(Topic.CLARIFICATION, planner, f"{failure.kind}: ask the planner what is meant")
     return climb(standing, Strategy.CONTEXT)
 
 
@@ -184,7 +175,7 @@ def _resolve(standing: Standing) -> Action | None:
         return climb(standing, why="a person decided")
     if resolver is None or standing.answer(topic) is not None:
         return _resolved(standing)
-    return CallResolver(topic, resolver, f"[retry.strategies] {standing.failure.kind} = resolver")
+    return Ask(topic, resolver, f"[retry.strategies] {standing.failure.kind} = resolver")
 
 
 def _by_ladder(standing: Standing) -> Action:
@@ -192,13 +183,11 @@ def _by_ladder(standing: Standing) -> Action:
     policy, last = standing.policy, standing.last
     correctable = standing.failure.category is Category.CORRECTABLE
     if policy.reflect and correctable and standing.answer(Topic.REFLECTION) is None:
-        return Reflect(last.model, "asks the worker's model why it failed and how it will mend it")
+        return Ask(Topic.REFLECTION, last.model, "asks the worker's model why it failed and how it will mend it")
     architect = policy.roles.architect
     again = len(standing.charged) > 1 and on_last_rung(standing)
     if architect is not None and correctable and again and not standing.asked_before(Topic.ARCHITECT):
-        return CallResolver(
-            Topic.ARCHITECT, architect, "the implementation fails again and again: reconsider the design"
-        )
+        return Ask(Topic.ARCHITECT, architect, "the implementation fails again and again: reconsider the design")
     return climb(standing)
 
 

@@ -9,43 +9,29 @@ What a person set when they unblocked an issue (another model, more attempts) is
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import get_args
 
 from noface.core.actions import (
+    ASK_NAMES,
+    CALL_RESOLVER,
     Action,
-    Asking,
-    Attempting,
+    Ask,
     AwaitIssues,
-    BreakDown,
-    CallResolver,
-    Diagnose,
-    Reflect,
+    Mode,
     RequestApproval,
-    Review,
-    SwitchModel,
+    Run,
     WaitUntil,
-    kind_of,
-    topic_of,
 )
 from noface.core.attempt import PastAttempt
 from noface.core.history import Advice, History, Topic
 from noface.core.policy import next_action
 from noface.core.retry_policy import Policy
 from noface.core.review_rules import REJECTED_BY_REVIEWER
-from noface.core.simulated_failure import model_of
 from noface.core.taxonomy import PASSED
 
 _STOOD_IN = " waits for its provider"
 """What the reason of a decision ends in where a model stood in for the one named before it."""
-_ASKING = {
-    Topic.DIAGNOSIS: Diagnose.__name__,
-    Topic.REFLECTION: Reflect.__name__,
-    Topic.BREAKDOWN: BreakDown.__name__,
-    Topic.REVIEW: Review.__name__,
-}
-"""The action that asks about a topic; about the others, a resolver is called."""
-_RUNNING = frozenset(kind.__name__ for kind in get_args(Attempting)) | {WaitUntil.__name__}
-_BY_KIND_ALONE = (WaitUntil.__name__, SwitchModel.__name__)
+_RUNNING = frozenset((*(mode.value for mode in Mode), WaitUntil.__name__))
+_BY_KIND_ALONE = (WaitUntil.__name__, Mode.SWITCH.value)
 """Which model works then, and when, depends on who was away."""
 
 
@@ -113,12 +99,12 @@ def _epoch(history: History, epoch: int, written: dict[int, Recorded], policy: P
     whole = replace(history, epoch=epoch, model=model, attempts_max=most)
     attempts = whole.current
     begun = next_action(replace(whole, attempts=(), advice=()), policy, attempts[0].started_at)
-    first = Answer(kind_of(begun), model=attempts[0].model, think=attempts[0].think)
+    first = Answer(begun.name, model=attempts[0].model, think=attempts[0].think)
     yield Decision(history.issue.id, epoch, None, "", first, _answer(begun, ()))
     for place, attempt in enumerate(attempts):
         if attempt.failure is not None and attempt.failure.rule == REJECTED_BY_REVIEWER:
             passed = replace(attempt, outcome=PASSED, charged=True, failure=None, signature="")
-            yield _decision(whole, passed, Recorded(Review.__name__), (), None, policy)
+            yield _decision(whole, passed, Recorded(ASK_NAMES[Topic.REVIEW]), (), None, policy)
         if written[attempt.number].kind:
             given = tuple(advice for advice in whole.asked if advice.after == attempt.number)
             following = attempts[place + 1] if place + 1 < len(attempts) else None
@@ -161,11 +147,11 @@ def _decided(then: History, said: Recorded, given: tuple[Advice, ...], policy: P
     now = then.attempts[-1].finished_at
     while True:
         action = next_action(then, policy, now)
-        if isinstance(action, WaitUntil) and not action.provider and said.kind != kind_of(action):
+        if isinstance(action, WaitUntil) and not action.provider and said.kind != action.name:
             action = next_action(then, policy, action.until)  # its wait was over when that was written down
-        if not isinstance(action, Asking) or kind_of(action) == said.kind:
+        if not isinstance(action, Ask) or action.name == said.kind:
             return _answer(action, tuple(asked))
-        found = next((advice for advice in left if advice.topic is topic_of(action)), None)
+        found = next((advice for advice in left if advice.topic is action.topic), None)
         if found is None:
             return _answer(action, tuple(asked))
         left.remove(found)
@@ -175,9 +161,9 @@ def _decided(then: History, said: Recorded, given: tuple[Advice, ...], policy: P
 
 
 def _answer(action: Action, asked: tuple[Topic, ...]) -> Answer:
-    if kind_of(action) not in _RUNNING:
-        return Answer(kind_of(action), action.reason, asked)
-    return Answer(kind_of(action), action.reason, asked, model_of(action), bool(getattr(action, "think", False)))
+    if not isinstance(action, Run | WaitUntil):
+        return Answer(action.name, action.reason, asked)
+    return Answer(action.name, action.reason, asked, action.model, action.think)
 
 
 def _recorded(last: PastAttempt, said: Recorded, given: tuple[Advice, ...], following: PastAttempt | None) -> Answer:
@@ -196,5 +182,5 @@ def _before(last: PastAttempt, said: Recorded, given: tuple[Advice, ...]) -> tup
     """
     reviewed = last.outcome == PASSED
     answers = [advice for advice in given if reviewed or advice.topic is not Topic.REVIEW]
-    own = [advice for advice in answers if _ASKING.get(advice.topic, CallResolver.__name__) == said.kind]
+    own = [advice for advice in answers if ASK_NAMES.get(advice.topic, CALL_RESOLVER) == said.kind]
     return tuple(advice for advice in answers if advice not in own[-1:])

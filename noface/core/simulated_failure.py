@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from noface.core.actions import Action, Asking, topic_of
+from noface.core.actions import Ask, Run, WaitUntil
 from noface.core.attempt import PastAttempt
 from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, Topic
@@ -59,9 +59,9 @@ class Trouble:
         charged = self.charged(number - 1)
         return Failure(self.kind, "<message>", rule="simulated", signature=said, charged=charged)
 
-    def attempt(self, number: int, action: Action, tiers: Mapping[str, int], now: float) -> PastAttempt:
+    def attempt(self, number: int, action: Run | WaitUntil, tiers: Mapping[str, int], now: float) -> PastAttempt:
         """Return attempt `number` as it failed, begun by `action`."""
-        model, failure = model_of(action), self.failure(number)
+        model, failure = action.model, self.failure(number)
         changes = self.kind is not FailureKind.NO_DIFF
         diff = f"<diff {1 if self.repeats is Repeats.DIFF else number}>"
         return PastAttempt(
@@ -74,18 +74,17 @@ class Trouble:
             patch_hash=diff if changes else "",
             finished_at=now,
             failure=failure,
-            think=bool(getattr(action, "think", False)),
+            think=action.think,
             changed=_CHANGED if changes else (),
             lines=len(_CHANGED) if changes else 0,
             started_at=now,
         )
 
 
-def answer(action: Asking, after: int) -> Advice:
+def answer(action: Ask, after: int) -> Advice:
     """Return an answer as one would wish for, in the form of its topic; only the parts of a breakdown fail."""
-    topic = topic_of(action)
-    advice = Advice(topic, after, model=action.model, cause="<cause>", text=f"<proposal {after}>")
-    match topic:
+    advice = Advice(action.topic, after, model=action.model, cause="<cause>", text=f"<proposal {after}>")
+    match action.topic:
         case Topic.DIAGNOSIS:
             return replace(advice, strategy="alternative_approach", recoverable="yes")
         case Topic.BOUNDARY:
@@ -96,8 +95,3 @@ def answer(action: Asking, after: int) -> Advice:
             return replace(advice, strategy="approve")
         case _:
             return advice
-
-
-def model_of(action: Action) -> str:
-    """Return the model that an action puts to work or asks, "" where it needs none."""
-    return str(getattr(action, "model", ""))

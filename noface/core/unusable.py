@@ -6,7 +6,7 @@ it mended. What stands in is a model of the same tier, else the next one of the 
 
 from dataclasses import replace
 
-from noface.core.actions import Attempting
+from noface.core.actions import Run
 from noface.core.history import History
 from noface.core.retry_policy import Policy
 from noface.core.streaks import Attempts, failure_of
@@ -38,7 +38,7 @@ def instead_of(model: str, told: Attempts, history: History, policy: Policy) -> 
     return next((name for name in names if name != model and name not in broken), None)
 
 
-def replaced(action: Attempting, told: Attempts, history: History, policy: Policy) -> Attempting:
+def replaced(action: Run, told: Attempts, history: History, policy: Policy) -> Run:
     """Return a worker's action with a usable model, where its own has shown that it is none."""
     if action.model not in unusable(told):
         return action

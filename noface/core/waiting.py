@@ -2,16 +2,7 @@
 
 from collections.abc import Mapping
 
-from noface.core.actions import (
-    Action,
-    AwaitIssues,
-    Block,
-    CallResolver,
-    RetrySame,
-    RetryWithFeedback,
-    SwitchModel,
-    WaitUntil,
-)
+from noface.core.actions import Absence, Action, Ask, AwaitIssues, Block, Mode, Run, WaitUntil
 from noface.core.attempt import PastAttempt
 from noface.core.climbing import climb, same_model
 from noface.core.history import Topic
@@ -48,7 +39,7 @@ def wait(standing: Standing, now: float, jitter: float, away: Mapping[str, float
         for other in policy.stand_ins(last.model):
             if away.get(other, now) <= now and _tries(standing, other) == 0:
                 reason = f"{failure.kind}: {other} is of the same tier and works meanwhile"
-                return SwitchModel(other, last.model, until, reason, think=last.think)
+                return Run(Mode.SWITCH, other, reason, last.think, Absence(last.model, until))
     if tries > policy.transient_retries:
         return Block(failure.kind, f"still {failure.kind} after {policy.transient_retries} retries")
     model = same_model(standing.told, standing.ladder)
@@ -79,13 +70,16 @@ def again(standing: Standing) -> Action | None:
     conflicts = row >= CONFLICTS_BEFORE_RESOLVER
     if conflicts and resolver is not None and not standing.asked_before(Topic.MERGE_CONFLICT):
         reason = "main moved twice into the same place: ask how to merge"
-        return CallResolver(Topic.MERGE_CONFLICT, resolver, reason)
+        return Ask(Topic.MERGE_CONFLICT, resolver, reason)
     model = same_model(told, standing.ladder)
     if failure.kind is FailureKind.OUTPUT_FORMAT:
-        return RetrySame(
-            model, "the answer was malformed: once more with a reminder of its form", think=standing.last.think
+        return Run(
+            Mode.SAME,
+            model,
+            "the answer was malformed: once more with a reminder of its form",
+            think=standing.last.think,
         )
-    return RetrySame(model, "not the worker's fault: nothing is charged", think=standing.last.think)
+    return Run(Mode.SAME, model, "not the worker's fault: nothing is charged", think=standing.last.think)
 
 
 def _without_transient(attempts: Attempts) -> Attempts:
@@ -103,8 +97,8 @@ def _reviewed(standing: Standing) -> Action:
     if rounds >= most:
         return Block(standing.failure.kind, f"the reviewer has asked for changes {rounds} times")
     model = same_model(standing.told, standing.ladder)
-    return RetryWithFeedback(
-        model, f"the reviewer asks for changes (round {rounds} of {most})", think=standing.last.think
+    return Run(
+        Mode.FEEDBACK, model, f"the reviewer asks for changes (round {rounds} of {most})", think=standing.last.think
     )
 
 
@@ -115,7 +109,7 @@ def _says_dependency(attempt: PastAttempt) -> bool:
 def _dependency(standing: Standing) -> Action:
     advice = standing.answer(Topic.DEPENDENCY)
     if advice is None:
-        return CallResolver(Topic.DEPENDENCY, "", "the worker says that it depends on other issues: look at them")
+        return Ask(Topic.DEPENDENCY, "", "the worker says that it depends on other issues: look at them")
     needs = tuple(need for need in advice.needs if need not in standing.history.issue.depends_on)
     if needs:
         return AwaitIssues(needs, f"depends on {', '.join(needs)}, which the work turned out to need")

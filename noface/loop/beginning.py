@@ -3,29 +3,7 @@
 from enum import Enum, auto
 from typing import assert_never
 
-from noface.core.actions import (
-    Action,
-    AddContext,
-    AwaitIssues,
-    Block,
-    BreakDown,
-    CallResolver,
-    Diagnose,
-    Escalate,
-    FirstAttempt,
-    Land,
-    ReduceScope,
-    Reflect,
-    RequestApproval,
-    RetrySame,
-    RetryWithFeedback,
-    Review,
-    Skip,
-    SwitchModel,
-    ThinkLonger,
-    WaitUntil,
-    kind_of,
-)
+from noface.core.actions import Action, Ask, AwaitIssues, Block, Land, RequestApproval, Run, Skip, WaitUntil
 from noface.core.history import History
 from noface.core.issue import Issue
 from noface.git.refs import scratch_branch
@@ -54,7 +32,7 @@ def begin(context: RunContext, crew: Crew, issue: Issue, accept_failing: int | N
     told = history(context, issue)
     action = decide(context, told)
     match action:
-        case BreakDown() | CallResolver() | Diagnose() | Reflect() | Review():
+        case Ask():
             if limits.refuses(issue.id, action):
                 return Begun.UNPAID
             state = context.reader.state(issue.id)
@@ -69,17 +47,7 @@ def begin(context: RunContext, crew: Crew, issue: Issue, accept_failing: int | N
         case Block() | Land() | Skip() | RequestApproval() | AwaitIssues():
             settle(context, crew.landing, issue)
             return Begun.NOTHING
-        case (
-            FirstAttempt()
-            | RetrySame()
-            | RetryWithFeedback()
-            | AddContext()
-            | Escalate()
-            | ThinkLonger()
-            | ReduceScope()
-            | SwitchModel()
-            | WaitUntil()
-        ):
+        case Run() | WaitUntil():
             if limits.refuses(issue.id, action):
                 return Begun.UNPAID
             if (why := taken(context, issue, told.attempts)) is not None:
@@ -95,11 +63,13 @@ def begin(context: RunContext, crew: Crew, issue: Issue, accept_failing: int | N
 def _record(context: RunContext, told: History, action: Action) -> None:
     """Write down what follows the last attempt where that is not what was written down at its end."""
     last = told.attempts[-1] if told.attempts else None
-    if last is not None and last.answer != kind_of(action) and last.epoch == told.epoch:
+    if last is not None and last.answer != action.name and last.epoch == told.epoch:
         context.journal.action(context.clock.now(), told.issue.id, last.number, action)
 
 
-def _attempt(context: RunContext, issue: Issue, action: Action, workers: Workers, accept_failing: int | None) -> None:
+def _attempt(
+    context: RunContext, issue: Issue, action: Run | WaitUntil, workers: Workers, accept_failing: int | None
+) -> None:
     state = context.reader.state(issue.id)
     slot = workers.take_slot()
     order, prompt_hash = make_order(context, issue, action, slot, state, accept_failing)

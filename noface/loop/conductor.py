@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.core.actions import model_of
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.issue import Issue
 from noface.core.schedule import Plan, plan
@@ -255,7 +256,7 @@ class Conductor:
         for issue in issues if waits else ():
             state = states[issue.id]
             if state.status in (IssueStatus.READY, IssueStatus.WAITING):
-                models[issue.id] = str(getattr(decide(context, history(context, issue)), "model", ""))
+                models[issue.id] = model_of(decide(context, history(context, issue)))
         return plan(issues, states, models, waits, self._crew.workers.free, context.clock.now(), self._crew.models)
 
     def _present(self, issue: Issue) -> Issue:

@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from noface.core.actions import Asking, topic_of
+from noface.core.actions import Ask
 from noface.core.breaker import tripped
 from noface.core.history import Advice, AdviceOutcome, Topic
 from noface.core.issue import Issue, IssueState
@@ -49,11 +49,11 @@ class Consultations:
         """The models being asked."""
         return frozenset(question.model.name for question in self._open.values())
 
-    def own(self, issue: Issue, action: Asking, state: IssueState) -> bool:
+    def own(self, issue: Issue, action: Ask, state: IssueState) -> bool:
         """Answer a question that needs no model; False where it does."""
-        if getattr(action, "model", ""):
+        if action.model:
             return False
-        context, topic, now = self._context, topic_of(action), self._context.clock.now()
+        context, topic, now = self._context, action.topic, self._context.clock.now()
         past = context.reader.past(issue.id)
         after = past[-1].number
         question = context.questions.asked(
@@ -65,9 +65,9 @@ class Consultations:
             self._record(question, issue, *split(context, issue, past, state.epoch))
         return True
 
-    def begin(self, issue: Issue, action: Asking, state: IssueState, slot: int) -> None:
+    def begin(self, issue: Issue, action: Ask, state: IssueState, slot: int) -> None:
         """Ask a model, in a slot."""
-        context, topic = self._context, topic_of(action)
+        context, topic = self._context, action.topic
         question = make_question(context, issue, topic, action.model, slot, state)
         self._open[issue.id] = question
         self._cancels[issue.id] = Canceller()

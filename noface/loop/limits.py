@@ -1,6 +1,6 @@
 """The limits of a run (law 12): attempts, hours, dollars, tokens. When one is reached, it says which."""
 
-from noface.core.actions import Action
+from noface.core.actions import Ask, Run, WaitUntil, thinks
 from noface.core.budget import Budget, Estimates, Refusal, can_pay
 from noface.core.taxonomy import IssueStatus
 from noface.loop.context import RunContext
@@ -53,12 +53,11 @@ class RunLimits:
                 return f"stopped at the limit max_tokens: {spent.tokens:,} of {tokens:,}"
         return ""
 
-    def refuses(self, issue_id: str, action: Action) -> bool:
+    def refuses(self, issue_id: str, action: Run | WaitUntil | Ask) -> bool:
         """Tell whether the run's budget cannot pay for the model that an action would run (I7)."""
-        model = getattr(action, "model", "")
-        if not self._budget.limited or not model:
+        if not self._budget.limited or not action.model:
             return False
-        refusal = self._refusal(model, think=bool(getattr(action, "think", False)))
+        refusal = self._refusal(action.model, think=thinks(action))
         if refusal is not None:
             self.refused[issue_id] = f"stopped at the limit {refusal.limit}: {refusal.reason}"
             self._tell(issue_id, refusal)

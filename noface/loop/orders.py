@@ -5,7 +5,7 @@ import secrets
 from dataclasses import replace
 from functools import partial
 
-from noface.core.actions import Action
+from noface.core.actions import Run, WaitUntil
 from noface.core.attempt import AttemptOrder
 from noface.core.best import best_attempt
 from noface.core.history import Advice, AdviceOutcome, History, Topic
@@ -28,7 +28,7 @@ _BY_PERSON = "I have committed work of my own on this issue. It is in the worksp
 
 
 def make_order(
-    context: RunContext, issue: Issue, action: Action, slot: int, state: IssueState, accept_failing: int | None
+    context: RunContext, issue: Issue, action: Run | WaitUntil, slot: int, state: IssueState, accept_failing: int | None
 ) -> tuple[AttemptOrder, str]:
     """Return the order for the attempt that `action` starts, and the hash of its prompt.
 
@@ -43,7 +43,7 @@ def make_order(
         context.shop.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
         start = replace(start, commit=kept)
     number = context.reader.next_number(issue.id, slug(issue.id))
-    think = bool(getattr(action, "think", False))
+    think = action.think
     known = lessons_for(context, told, number)
     note = f"{state.note}\n{_BY_PERSON}".strip() if start.by_person else state.note
     prompt = worker_prompt(context, told, action, start, note, protection.patterns, known)
@@ -56,7 +56,7 @@ def make_order(
         token=secrets.token_hex(12),
         issue=replace(issue, title=masked(issue.title), body=masked(issue.body)),  # it is written to disk
         number=number,
-        model=_thinking(context.settings.models[str(getattr(action, "model", ""))], think=think),
+        model=_thinking(context.settings.models[action.model], think=think),
         prompt=text,
         main=main,
         start=start.commit,

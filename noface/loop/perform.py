@@ -1,6 +1,6 @@
 """Decides on an issue and carries the decision out: the only caller of the policy."""
 
-from noface.core.actions import Action, AwaitIssues, Block, Land, RequestApproval, Skip, SwitchModel, WaitUntil
+from noface.core.actions import Absence, Action, AwaitIssues, Block, Land, RequestApproval, Run, Skip, WaitUntil
 from noface.core.attempt import PastAttempt
 from noface.core.blocking import approval_document, block_document
 from noface.core.breaker import tripped
@@ -65,8 +65,8 @@ def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | 
             if action.provider:
                 _trip(context, action.model if last is None else last.model, last, action.until, action.reason)
             context.journal.status(now, issue.id, IssueStatus.WAITING, action.reason, action.until)
-        case SwitchModel():
-            _trip(context, action.away, last, action.until, action.reason)
+        case Run(instead_of=Absence() as absence):
+            _trip(context, absence.model, last, absence.until, action.reason)
             context.journal.status(now, issue.id, IssueStatus.READY, action.reason)
         case _:
             context.journal.status(now, issue.id, IssueStatus.READY, action.reason)

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from noface.core.actions import Action, action_instruction, kind_of
+from noface.core.actions import Mode, Run, WaitUntil, action_instruction
 from noface.core.answers import report
 from noface.core.attempt import PastAttempt
 from noface.core.diagnosis import known_cause
@@ -31,7 +31,7 @@ class Start:
 def worker_prompt(
     context: RunContext,
     history: History,
-    action: Action,
+    action: Run | WaitUntil,
     start: Start,
     note: str,
     protected: tuple[str, ...],
@@ -41,7 +41,7 @@ def worker_prompt(
     issue, settings = history.issue, context.settings
     failed = tuple(attempt for attempt in history.attempts if attempt.failure is not None)
     last = failed[-1] if failed else None
-    kind = kind_of(action)
+    kind = action.name
     situation = situation_for(kind, last.outcome if last is not None else None)
     earlier = tuple(prior(attempt) for attempt in failed)
     shown = start.best or last
@@ -67,7 +67,7 @@ def worker_prompt(
         lessons=lessons,
         files=related_files(context, history, start.commit) if _unsure(history, situation) else (),
         report_example=json.dumps(report.EXAMPLE, indent=1),
-        think=bool(getattr(action, "think", False)),
+        think=action.think,
         earlier_form=settings.earlier_form,
         earlier_bytes_max=settings.earlier_bytes_max,
     )
@@ -85,7 +85,7 @@ def _instruction(history: History, last: PastAttempt | None) -> str:
 
 def _known(last: PastAttempt | None, action: str) -> tuple[Told, ...]:
     """Return what is known of the last failure's cause, for a worker that is to be told more (S1, S4)."""
-    cause = known_cause(last.failure) if last is not None and last.failure and action == "AddContext" else None
+    cause = known_cause(last.failure) if last is not None and last.failure and action == Mode.CONTEXT else None
     return (Told("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause is not None else ()
 
 

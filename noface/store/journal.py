@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from noface.core.actions import Action, kind_of
+from noface.core.actions import Action
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.breaker import Breaker
 from noface.core.codec import encode
@@ -256,9 +256,9 @@ class Journal:
         with self._db.transaction() as connection:
             connection.execute(
                 "UPDATE attempts SET action = ? WHERE issue_id = ? AND number = ?",
-                (dumps({"kind": kind_of(action), "reason": action.reason}), issue_id, number),
+                (dumps({"kind": action.name, "reason": action.reason}), issue_id, number),
             )
-            self.event(at, "action", issue_id, number=number, action=kind_of(action), reason=action.reason)
+            self.event(at, "action", issue_id, number=number, action=action.name, reason=action.reason)
 
     def gate_recorded(self, at: float, key: str, result: GateResult, tests: Inventory | None = None) -> None:
         """Remember a gate's result on a tree, and the tests that it ran there."""

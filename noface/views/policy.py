@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from noface.core.actions import kind_of
+from noface.core.actions import Ask, model_of, thinks
 from noface.core.breaker import BreakerRules
 from noface.core.budget import Budget
 from noface.core.codec import encode
@@ -16,7 +16,6 @@ from noface.core.ladder import Rung
 from noface.core.policy_table import ANY_ISSUE, Course, Row, Step, course, table
 from noface.core.retry_policy import Policy
 from noface.core.review_rules import When
-from noface.core.simulated_failure import model_of
 from noface.core.taxonomy import FailureKind
 from noface.core.waiting import backoff
 from noface.views.page import paint
@@ -138,13 +137,13 @@ def rung_record(rung: Rung) -> Record:
 def step_record(step: Step) -> Record:
     """Return a step of a path: `after` failed attempts, this is done."""
     action = step.action
-    topic = getattr(action, "topic", None)
+    topic = action.topic if isinstance(action, Ask) else None
     return {
         "after": step.after,
-        "action": kind_of(action),
+        "action": action.name,
         "model": model_of(action) or None,
         "tier": step.tier,
-        "think": bool(getattr(action, "think", False)),
+        "think": thinks(action),
         "topic": topic.value if topic is not None else None,
         "wait_s": step.wait_s,
         "charged": step.charged,

@@ -8,25 +8,16 @@ from dataclasses import dataclass
 
 from noface.core.actions import (
     Action,
-    AddContext,
+    Ask,
     AwaitIssues,
     Block,
-    BreakDown,
-    CallResolver,
-    Diagnose,
-    Escalate,
-    FirstAttempt,
     Land,
-    ReduceScope,
-    Reflect,
+    Mode,
     RequestApproval,
-    RetrySame,
-    RetryWithFeedback,
-    Review,
+    Run,
     Skip,
-    SwitchModel,
-    ThinkLonger,
     WaitUntil,
+    cell_of,
 )
 from noface.core.history import Topic
 from noface.core.policy_table import Row, Step, terminal
@@ -40,6 +31,10 @@ _ASKED = {
     Topic.CLARIFICATION: "ask planner",
     Topic.ARCHITECT: "ask architect",
     Topic.DEPENDENCY: "look at needs",
+    Topic.DIAGNOSIS: "diagnose",
+    Topic.REFLECTION: "reflect",
+    Topic.REVIEW: "review",
+    Topic.BREAKDOWN: "divide",
 }
 
 
@@ -98,46 +93,13 @@ def _worded(action: Action, names: Mapping[str, str]) -> Cell:
             return (Phrase("wait for issues", "careful"),)
         case Land():
             return (Phrase("LAND", "good"),)
-        case CallResolver(topic=topic):
+        case Ask(topic=topic):
             return (Phrase(_ASKED.get(topic, "ask resolver"), "active"),)
-        case Diagnose():
-            return (Phrase("diagnose", "active"),)
-        case Reflect():
-            return (Phrase("reflect", "active"),)
-        case Review():
-            return (Phrase("review", "active"),)
-        case BreakDown():
-            return (Phrase("divide", "active"),)
-        case (
-            FirstAttempt(model=model, think=think)
-            | RetrySame(model=model, think=think)
-            | RetryWithFeedback(model=model, think=think)
-            | AddContext(model=model, think=think)
-            | Escalate(model=model, think=think)
-            | ThinkLonger(model=model, think=think)
-            | ReduceScope(model=model, think=think)
-            | SwitchModel(model=model, think=think)
-            | WaitUntil(model=model, think=think)
-        ):
-            name = names.get(model, model) + (" ↑" if isinstance(action, Escalate) else "")
-            said = (*(("thinks",) if think else ()), *_manner(action, think=think))
-            return (Phrase(name), *(Phrase(text, "quiet") for text in said))
-
-
-def _manner(action: Action, *, think: bool) -> tuple[str, ...]:
-    match action:
-        case RetrySame():
-            return ("again",)
-        case RetryWithFeedback() if not think:
-            return ("feedback",)
-        case AddContext():
-            return ("context",)
-        case ReduceScope():
-            return ("smaller",)
-        case SwitchModel():
-            return ("instead",)
-        case _:
-            return ()
+        case Run(model=model, think=think) | WaitUntil(model=model, think=think):
+            mode = action.mode if isinstance(action, Run) else None
+            name = names.get(model, model) + (" ↑" if mode is Mode.ESCALATE else "")
+            manner = "" if mode is Mode.FEEDBACK and think else cell_of(action.name)
+            return (Phrase(name), *(Phrase(text, "quiet") for text in ("thinks" if think else "", manner) if text))
 
 
 def label(row: Row) -> str:

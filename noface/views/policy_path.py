@@ -5,13 +5,13 @@ One kind of failure step by step, and the recorded decisions that another policy
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from noface.core.actions import Asking, Block, RequestApproval, Skip, WaitUntil, action_instruction, kind_of, topic_of
+from noface.core.actions import Ask, Block, RequestApproval, Skip, WaitUntil, action_instruction, model_of, thinks
 from noface.core.blocking import approval_document, block_document
 from noface.core.history import Topic
 from noface.core.policy_table import Course, Step, terminal
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.replay import Answer, Decision
-from noface.core.simulated_failure import Repeats, model_of
+from noface.core.simulated_failure import Repeats
 from noface.core.taxonomy import FailureKind
 from noface.views.page import paint
 from noface.views.policy import Record, Told, head, issue_record, step_record
@@ -91,17 +91,17 @@ def _step_lines(step: Step, made: Course, width: int) -> Iterator[str]:
         return
     model = clean(model_of(action))
     tier = f" (tier {step.tier})" if step.tier is not None else ""
-    if isinstance(action, Asking):
+    if isinstance(action, Ask):
         asked = f"asks {model}{tier}" if model else "noface itself"
-        yield from (paint(line, "active") for line in hanging(f"{kind_of(action)}: {asked}", width, "  ·  "))
+        yield from (paint(line, "active") for line in hanging(f"{action.name}: {asked}", width, "  ·  "))
         yield from hanging(action.reason, width, _INDENT)
         yield from (paint(row, "quiet") for row in hanging(f"wanted: {_carries(step, made)}", width, _INDENT))
         return
     facts = [f"waits at most {duration(step.wait_s)}" if isinstance(action, WaitUntil) else ""]
-    facts += ["extended thinking" if getattr(action, "think", False) else "", "" if step.charged else "not charged"]
+    facts += ["extended thinking" if thinks(action) else "", "" if step.charged else "not charged"]
     more = "".join(f", {fact}" for fact in facts if fact)
     number = f"{step.after + 1:>3}  "
-    yield from (paint(line, "title") for line in hanging(f"{kind_of(action)}: {model}{tier}{more}", width, number))
+    yield from (paint(line, "title") for line in hanging(f"{action.name}: {model}{tier}{more}", width, number))
     yield from hanging(action.reason, width, _INDENT)
     yield from (paint(row, "quiet") for row in hanging(f"prompt: {_carries(step, made)}", width, _INDENT))
 
@@ -116,14 +116,14 @@ def _outcome(step: Step) -> str:
         case RequestApproval():
             return f"ASK YOU: {tried} it waits for your word"
         case action:
-            return f"{kind_of(action)}: {tried}"
+            return f"{action.name}: {tried}"
 
 
 def _situation(step: Step, made: Course) -> str | None:
     """Return the prompt template of an attempt, None where a step starts none."""
-    if terminal(step.action) or isinstance(step.action, Asking):
+    if terminal(step.action) or isinstance(step.action, Ask):
         return None
-    return situation_for(kind_of(step.action), made.trouble.kind if step.after else None).template
+    return situation_for(step.action.name, made.trouble.kind if step.after else None).template
 
 
 def _carries(step: Step, made: Course) -> str:
@@ -131,19 +131,19 @@ def _carries(step: Step, made: Course) -> str:
     action = step.action
     if terminal(action):
         return ""
-    if isinstance(action, Asking):
-        return _ASKS[topic_of(action)]
+    if isinstance(action, Ask):
+        return _ASKS[action.topic]
     if step.after and made.trouble.kind.category.external:
         return "what it would have been told anyway; of this failure it hears nothing"
-    answered = [other for other in made.steps if other.after == step.after and isinstance(other.action, Asking)]
-    situation = situation_for(kind_of(action), made.trouble.kind if step.after else None)
+    answered = [other for other in made.steps if other.after == step.after and isinstance(other.action, Ask)]
+    situation = situation_for(action.name, made.trouble.kind if step.after else None)
     return ("the answer; " if answered else "") + _CARRIES[situation]
 
 
 def _told_lines(made: Course, width: int) -> list[str]:
     """Quote what the workers are told beside the facts: about the kind, and with each strategy."""
     kind = made.trouble.kind
-    used = dict.fromkeys(kind_of(step.action) for step in made.steps)
+    used = dict.fromkeys(step.action.name for step in made.steps)
     texts = [(kind.value, kind.info.instruction)] + [(name, action_instruction(name)) for name in used]
     lines = [line for name, text in texts if text for line in hanging(f'{name}: "{text}"', width, "  ", "    ")]
     return ["", paint("In words", "title"), *lines] if lines else []

@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from noface.core.actions import Block, Escalate, RequestApproval, RetryWithFeedback
+from noface.core.actions import Block, Mode, RequestApproval, Run
 from noface.core.attempt import AttemptOrder, AttemptReport, FileChange, Snapshot
 from noface.core.blocking import approval_document, block_document
 from noface.core.failure import Failure
@@ -136,8 +136,10 @@ class Story:
 
     def fail_and_retry(self, issue):
         """Two failures: once more with feedback, then the stronger model."""
-        again = RetryWithFeedback("claude-sonnet", "attempt 1 of 2 with claude-sonnet failed; it is told why")
-        stronger = Escalate("claude-opus", "2 attempts with claude-sonnet failed: the next model of the ladder")
+        again = Run(Mode.FEEDBACK, "claude-sonnet", "attempt 1 of 2 with claude-sonnet failed; it is told why")
+        stronger = Run(
+            Mode.ESCALATE, "claude-opus", "2 attempts with claude-sonnet failed: the next model of the ladder"
+        )
         self.attempt(issue, 1, red_test(), action=again)
         self.attempt(
             issue,
@@ -233,6 +235,6 @@ def usual_night(root, commit="c" * 40):
         "004", "landing", "local changes of yours are in the way: src/rates.py, src/money.py"
     )
     story.status("006", "waiting", "claude-sonnet: rate limited", story.now + 10**9)
-    story.attempt("007", 1, red_test(), action=RetryWithFeedback("claude-sonnet", "the worker is told why it failed"))
+    story.attempt("007", 1, red_test(), action=Run(Mode.FEEDBACK, "claude-sonnet", "the worker is told why it failed"))
     story.start("007", 2)
     return story

@@ -6,23 +6,7 @@ anybody answers, each list over and over again, so that nothing ends by itself.
 
 from dataclasses import dataclass, field, replace
 
-from noface.core.actions import (
-    Action,
-    Asking,
-    AwaitIssues,
-    Block,
-    BreakDown,
-    CallResolver,
-    Diagnose,
-    Land,
-    Reflect,
-    RequestApproval,
-    Review,
-    Skip,
-    SwitchModel,
-    WaitUntil,
-    kind_of,
-)
+from noface.core.actions import Absence, Action, Ask, AwaitIssues, Block, Land, RequestApproval, Run, Skip, WaitUntil
 from noface.core.attempt import AttemptReport, PastAttempt
 from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
@@ -91,7 +75,7 @@ class Story:
 
     def _note(self, action: Action) -> None:
         if self.history.attempts:
-            self._mend(answer=kind_of(action))
+            self._mend(answer=action.name)
 
     def _mend(self, **changes: object) -> None:
         *rest, last = self.history.attempts
@@ -109,14 +93,14 @@ class Story:
             case AwaitIssues(needs=needs):
                 issue = replace(self.history.issue, depends_on=(*self.history.issue.depends_on, *needs))
                 self.history = replace(self.history, issue=issue)
-            case BreakDown() | CallResolver() | Diagnose() | Reflect() | Review():
+            case Ask():
                 return self._ask(action)
             case WaitUntil(provider=False, until=until) if until > self.now:
                 self.now = until
             case WaitUntil(until=until) if self._settles():
                 self._rest(self.history.attempts[-1].model, until)
                 self.now = until
-            case SwitchModel(away=model, until=until) if self._settles():
+            case Run(instead_of=Absence(model, until)) if self._settles():
                 self._rest(model, until)
             case _:
                 self._run(action)
@@ -205,7 +189,7 @@ class Story:
             note = f"person-rejected:{number}"
             self._overrule(Failure(K.REVIEW_REJECTED, "rejected", "person-rejected", signature=note))
 
-    def _ask(self, action: Asking) -> bool:
+    def _ask(self, action: Ask) -> bool:
         """Ask, once the one who is asked is there; False where the issue is divided and its parts do the work."""
         if self._waits_for(action.model):
             return True
@@ -218,23 +202,23 @@ class Story:
             self._overrule(rejection(advice))
         return not (advice.topic is Topic.BREAKDOWN and advice.outcome is AdviceOutcome.ADVISED)
 
-    def _advice(self, action: Asking, word: Word, number: int) -> Advice:
+    def _advice(self, action: Ask, word: Word, number: int) -> Advice:
         match action:
-            case CallResolver(topic=Topic.DEPENDENCY):
+            case Ask(topic=Topic.DEPENDENCY):
                 known = self.history.issue.depends_on
                 needs = tuple(name for name in self.history.attempts[-1].report.needs if name not in known)
                 return Advice(Topic.DEPENDENCY, number, needs=needs)
-            case CallResolver(topic=topic):
-                return self._said(topic, word, number, word.resolution)
-            case Diagnose():
+            case Ask(topic=Topic.DIAGNOSIS):
                 told = self._said(Topic.DIAGNOSIS, word, number, word.strategy)
                 return replace(told, recoverable=word.recoverable, delay_s=word.delay)
-            case Review():
+            case Ask(topic=Topic.REVIEW):
                 return self._said(Topic.REVIEW, word, number, word.verdict)
-            case Reflect():
+            case Ask(topic=Topic.REFLECTION):
                 return self._said(Topic.REFLECTION, word, number, "")
-            case _:
+            case Ask(topic=Topic.BREAKDOWN):
                 return self._said(Topic.BREAKDOWN, word, number, "")
+            case _:
+                return self._said(action.topic, word, number, word.resolution)
 
     @staticmethod
     def _said(topic: Topic, word: Word, number: int, strategy: str) -> Advice:

@@ -5,10 +5,9 @@ What people decide with other commands is recorded by these, and told by no run.
 """
 
 from collections.abc import Iterator
-from typing import get_args
 
 from noface.agents.base import EventKind
-from noface.core.actions import Action
+from noface.core.actions import NAMES
 from noface.core.history import AdviceOutcome, Topic
 from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind, IssueStatus
 from noface.views.schemas import error
@@ -202,7 +201,7 @@ def _of_decisions() -> Iterator[tuple[str, Schema]]:
         "noface has decided what comes next for an issue.",
         _ISSUE,
         number=or_null(integer("The attempt that led to it; null before the first.", 1)),
-        action=word("What comes next.", (each.__name__ for each in get_args(Action))),
+        action=word("What comes next.", NAMES),
         reason=_REASON,
     )
     yield _event(

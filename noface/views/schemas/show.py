@@ -1,8 +1,6 @@
 """The schema of `noface show ID --json`: an issue's story. `views/show.py` makes the document."""
 
-from typing import get_args
-
-from noface.core.actions import Action
+from noface.core.actions import NAMES
 from noface.core.history import AdviceOutcome, Topic, Verdict
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
 from noface.core.worker_run import BlockedReason, ReportStatus
@@ -75,7 +73,7 @@ def schema() -> Schema:
 def _attempt() -> Schema:
     action = record(
         "What followed it; null while that is open.",
-        kind=word("The action.", (each.__name__ for each in get_args(Action))),
+        kind=word("The action.", NAMES),
         reason=text("Why."),
     )
     return record(
