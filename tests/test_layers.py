@@ -8,7 +8,7 @@ from support import ROOT
 ROWS = """\
 cli
 loop | views
-trackers | agents | gates | git | store | executors
+trackers | agents | gates | git | store
 system
 config
 core

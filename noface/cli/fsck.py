@@ -99,5 +99,4 @@ def _repair(config: Path | None, findings: "tuple[Finding, ...]") -> None:
         stack.callback(database.close)
         chosen = settings(loaded, repository, options)
         context = make_context(repository, loaded, tracker, chosen, database, lambda *_: None, stack)
-        stack.callback(context.executor.close)
         repair(context, findings)

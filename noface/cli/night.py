@@ -18,11 +18,10 @@ from noface.core.backlog import same_id
 from noface.core.budget import Budget
 from noface.core.gate import GateResult
 from noface.errors import UsageError
-from noface.executors.local import LocalExecutor
-from noface.git.repository import Repository, discover, locate
-from noface.loop.attempt import run_attempt
-from noface.loop.conductor import Stop
+from noface.git.locate import locate
+from noface.git.repo import Repository, discover
 from noface.loop.context import RunContext, RunSettings
+from noface.loop.engine import Stop
 from noface.loop.night import work
 from noface.store.database import Database
 from noface.store.journal import Announce, Journal
@@ -136,7 +135,6 @@ def make_context(
     shop = workshop(config, repository, launcher, memo, bubblewrap)
     stack.callback(shop.plumbing.close)
     inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
-    executor = LocalExecutor(lambda order, cancel: run_attempt(order, shop, cancel, inbox.put), chosen.workers)
     reader = Reader(database)
     memo.update(reader.newest_memo())
     for ran, tests in reader.newest_tests().items():
@@ -154,7 +152,6 @@ def make_context(
         lessons=LessonStore(database),
         spending=Spending(database),
         shop=shop,
-        executor=executor,
         clock=shop.clock,
         announce=announce,
         inbox=inbox,

@@ -13,7 +13,6 @@ from noface.core.partial import AccumulationFormat
 from noface.core.policy import Policy
 from noface.core.prompt_data import EarlierForm
 from noface.core.worker_run import ModelSpec
-from noface.executors.local import LocalExecutor
 from noface.loop.gating import Known
 from noface.loop.pattern_search import patient_search
 from noface.loop.workshop import Workshop
@@ -70,7 +69,6 @@ class RunContext:
     journal: Journal
     reader: Reader
     shop: Workshop
-    executor: LocalExecutor
     clock: Clock
     announce: Announce
     inbox: "queue.SimpleQueue[object]"

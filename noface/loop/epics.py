@@ -6,8 +6,7 @@ failed and how far it came (P8), and its own ladder goes on.
 """
 
 import json
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from noface.core.breakdown import subtask_failure
@@ -16,44 +15,29 @@ from noface.core.proof import worst
 from noface.core.taxonomy import IssueStatus
 from noface.loop.context import RunContext
 from noface.loop.gating import Gated, Task, run_gates
+from noface.loop.jobs import Job, JobKind, Jobs
 from noface.loop.judge import told
-from noface.system.supervise import Canceller
+from noface.system.canceller import Canceller
 
 _STUCK = (IssueStatus.BLOCKED, IssueStatus.SKIPPED)
 _OPEN = (IssueStatus.READY, IssueStatus.WAITING)
 _TEXT_MAX = 6000
 
 
-@dataclass(frozen=True, slots=True)
-class EpicChecked:
-    """Message to the loop: a parent's own gates have run on main. `gated` None where that was cut short."""
-
-    issue_id: str
-    gated: Gated | None
-    main: str
-    broken: BaseException | None = None
-
-
 class Epics:
-    """Watches the epics. `step` is called by the loop, from its thread only; checks run in threads, one a slot."""
+    """Watches the epics, for the loop's thread."""
 
-    def __init__(self, context: RunContext) -> None:
+    def __init__(self, context: RunContext, jobs: Jobs) -> None:
         self._context = context
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="epic")
-        self._cancel = Canceller()
-        self._slots: dict[str, int] = {}
-
-    @property
-    def issues(self) -> frozenset[str]:
-        """The epics whose own gates are running."""
-        return frozenset(self._slots)
+        self._jobs = jobs
 
     def ready(self) -> tuple[Issue, ...]:
         """Return the epics of which every part is merged and which are not being checked."""
+        checked = self._jobs.issues(JobKind.EPIC)
         return tuple(
             issue
             for issue, parts, states in self._open()
-            if parts and issue.id not in self._slots and all(states[part.id].done for part in parts)
+            if parts and issue.id not in checked and all(states[part.id].done for part in parts)
         )
 
     def take_back(self) -> tuple[Issue, ...]:
@@ -126,49 +110,31 @@ class Epics:
         partial = f"{len(past)} attempt(s); the best changed {best} file(s), kept on noface/{part.id}"
         return subtask_failure(part, kind, message, nesting_depth=part.depth, partial_output=partial)
 
-    def begin(self, issue: Issue, slot: int) -> None:
-        """Run a parent's own gates on main, in a slot."""
-        self._slots[issue.id] = slot
-        self._pool.submit(self._check, issue, slot)
+    def begin(self, issue: Issue) -> None:
+        """Run a parent's own gates on main, in a slot, which must be free."""
+        slot = self._jobs.take_slot()
+        self._jobs.start(Job(JobKind.EPIC, issue.id, partial(self._check, issue, slot), self._ended, slot))
 
-    def _check(self, issue: Issue, slot: int) -> None:
+    def _check(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Gated | None, str]:
+        """Return what the gates said, None where that was cut short, and the commit they ran on."""
         context, plumbing = self._context, self._context.shop.plumbing
-        checked = EpicChecked(issue.id, None, "")
-        try:
-            main = plumbing.main()
-            logs = Path(context.settings.attempts_dir).parent / "epics" / issue.id
-            task = Task(issue.id, 0, f"epic-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
-            gates = context.gates_for(issue)
-            gated = run_gates(context.shop, task, gates, self._cancel, context.inbox.put, context.known)
-            checked = EpicChecked(issue.id, gated, main)
-        except Exception as error:  # noqa: BLE001 - whatever broke, the loop must hear of it and end the run
-            checked = EpicChecked(issue.id, None, "", error)
-        finally:
-            context.inbox.put(checked)
+        main = plumbing.main()
+        logs = Path(context.settings.attempts_dir).parent / "epics" / issue.id
+        task = Task(issue.id, 0, f"epic-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
+        gates = context.gates_for(issue)
+        return run_gates(context.shop, task, gates, cancel, context.inbox.put, context.known), main
 
-    def ended(self, message: EpicChecked) -> int:
-        """Close the epic, or give its issue back with what its gates say; return the slot that was held."""
-        slot = self._slots.pop(message.issue_id)
-        context, now, gated = self._context, self._context.clock.now(), message.gated
+    def _ended(self, job: Job[tuple[Gated | None, str]]) -> None:
+        """Close the epic, or give its issue back with what its gates say."""
+        context, now = self._context, self._context.clock.now()
+        gated, main = job.result or (None, "")
         if gated is None:
-            return slot
+            return
         red = worst(gated.results)
-        if gated.failure is None and red is None:
-            more = "; all its parts have landed, and its own gates pass"
-            context.journal.merged(now, message.issue_id, message.main, more)
-            return slot
         failure = gated.failure or (told(red, gated.results) if red is not None else None)
-        assert failure is not None  # noqa: S101 - red or not even started: one of them told why
+        if failure is None:
+            context.journal.merged(now, job.issue_id, main, "; all its parts have landed, and its own gates pass")
+            return
         text = f"All parts have landed, but the issue's own gates fail on main: {failure.message}\n\n{failure.excerpt}"
-        context.questions.parts_failed(now, message.issue_id, text[:_TEXT_MAX])
-        context.journal.status(now, message.issue_id, IssueStatus.READY, "all parts landed; its own gates are red")
-        return slot
-
-    def stop(self, *, urgent: bool) -> None:
-        """End what is being checked."""
-        self._cancel.cancel(urgent=urgent)
-
-    def close(self) -> None:
-        """End what is being checked, and wait for it."""
-        self._cancel.cancel()
-        self._pool.shutdown(wait=True)
+        context.questions.parts_failed(now, job.issue_id, text[:_TEXT_MAX])
+        context.journal.status(now, job.issue_id, IssueStatus.READY, "all parts landed; its own gates are red")

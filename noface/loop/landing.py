@@ -4,7 +4,6 @@ An attempt whose proof was made on main as it still is lands at once. Otherwise 
 proven first, in a thread; whoever waits behind it waits, since landing another would make that proof worthless.
 """
 
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from noface.git.repair_interrupted import Held, Landed, Moved
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
 from noface.loop.integrate import Proven, prove
+from noface.loop.jobs import Job, JobKind, Jobs
 from noface.loop.learning import keep_lesson
 from noface.loop.material import attempt_directory
 from noface.loop.messages import landing_message
@@ -37,13 +37,6 @@ PATIENCE_S = 30.0
 
 An editor's git, or a commit with slow hooks, holds one for seconds; one that stays longer was left behind, as a rule.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ProofEnded:
-    """Message to the loop: a proof job is done."""
-
-    issue_id: str
 
 
 @dataclass(slots=True)
@@ -79,12 +72,11 @@ class Rejected:
 class MergeQueue:
     """Lands what is proven. `step` is called by the loop, from its thread only."""
 
-    def __init__(self, context: RunContext) -> None:
+    def __init__(self, context: RunContext, jobs: Jobs) -> None:
         self._context = context
+        self._jobs = jobs
         self._entries: list[Entry] = []
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="integrator")
-        self._job: tuple[Entry, Future[Proven]] | None = None
-        self._cancel = Canceller()
+        self._job: tuple[Entry, Job[Proven]] | None = None
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -128,14 +120,6 @@ class MergeQueue:
                 break
         return rejected
 
-    def stop(self, *, urgent: bool) -> None:
-        """End the proof being made; what has not landed stays in the queue of the next run."""
-        self._cancel.cancel(urgent=urgent)
-
-    def close(self) -> None:
-        """Wait for what still runs."""
-        self._pool.shutdown(wait=True)
-
     def _next(self) -> Entry | None:
         now = self._context.clock.now()
         return next((entry for entry in self._entries if entry.not_before <= now), None)
@@ -147,31 +131,29 @@ class MergeQueue:
         said = context.questions.approvals(entry.issue.id)
         approved = any(one.attempt == entry.number and one.verdict is Verdict.APPROVED for one in said)
 
-        def job() -> Proven:
-            try:
-                return prove(
-                    context.shop,
-                    entry.issue,
-                    entry.number,
-                    entry.candidate,
-                    gates,
-                    logs,
-                    self._cancel,
-                    context.inbox.put,
-                    context.known,
-                    approved=approved,
-                )
-            finally:
-                context.inbox.put(ProofEnded(entry.issue.id))
+        def proof(cancel: Canceller) -> Proven:
+            return prove(
+                context.shop,
+                entry.issue,
+                entry.number,
+                entry.candidate,
+                gates,
+                logs,
+                cancel,
+                context.inbox.put,
+                context.known,
+                approved=approved,
+            )
 
-        self._job = (entry, self._pool.submit(job))
+        # What came of it is looked at by the next step.
+        self._job = entry, self._jobs.start(Job(JobKind.LANDING, entry.issue.id, proof, lambda _: None))
 
     def _collect(self) -> list[Rejected]:
-        if self._job is None or not self._job[1].done():
+        if self._job is None or not self._job[1].future.done():
             return []
-        entry, future = self._job
+        entry, job = self._job
         self._job = None
-        match future.result():
+        match job.future.result():
             case Proof() as proof:
                 entry.proof = proof
             case Failure() as failure:

@@ -4,9 +4,8 @@ import os
 
 from noface.core.taxonomy import FailureKind
 from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED
-from noface.loop.conductor import Conductor
 from noface.loop.context import RunContext
-from noface.loop.ending import Ended
+from noface.loop.engine import Engine, RunResult
 from noface.loop.landing import release_merged
 from noface.loop.lifting import lift_blocks
 from noface.loop.preflight import preflight
@@ -16,7 +15,7 @@ from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
 
 
-def work(context: RunContext, cancel: Canceller) -> Ended:
+def work(context: RunContext, cancel: Canceller) -> RunResult:
     """Settle what a former run left, check that work makes sense, and work. The caller holds the lock.
 
     Raises what `preflight` raises; then nothing was started.
@@ -43,7 +42,7 @@ def work(context: RunContext, cancel: Canceller) -> Ended:
                 context.memo[key] = result
         external = tuple(kind.value for kind in FailureKind if kind.category.external)
         lift_blocks(context, external, "its cause lay outside it; tried again")
-        ended = Conductor(context).run(resumed)
+        ended = Engine(context).run(resumed)
         release_merged(context)
     except BaseException as error:
         code = EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(error, "exit_code", EXIT_FAILURE)

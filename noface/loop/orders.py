@@ -9,12 +9,11 @@ from noface.core.actions import Run, WaitUntil
 from noface.core.attempt import AttemptOrder
 from noface.core.best import best_attempt
 from noface.core.history import Advice, AdviceOutcome, History, Topic
-from noface.core.issue import Issue, IssueState
+from noface.core.issue import Issue
 from noface.core.worker_run import ModelSpec
 from noface.git.plumbing import Plumbing, make_and_hold, with_files_of
 from noface.git.refs import RefUpdate, hold_ref, slug
 from noface.loop.context import RunContext
-from noface.loop.histories import history_of
 from noface.loop.learning import lessons_for
 from noface.loop.material import attempt_directory, prior
 from noface.loop.protected_files import protection_for
@@ -28,25 +27,24 @@ _BY_PERSON = "I have committed work of my own on this issue. It is in the worksp
 
 
 def make_order(
-    context: RunContext, issue: Issue, action: Run | WaitUntil, slot: int, state: IssueState, accept_failing: int | None
+    context: RunContext, history: History, action: Run | WaitUntil, slot: int, note: str, accept_failing: int | None
 ) -> tuple[AttemptOrder, str]:
     """Return the order for the attempt that `action` starts, and the hash of its prompt.
 
     Writes nothing but a ref that holds the starting commit, and which lessons the prompt tells of.
     """
-    told = history_of(context.reader, context.questions, issue, state)
-    main = context.shop.plumbing.main()
+    issue, main = history.issue, context.shop.plumbing.main()
     protection = protection_for(context, issue, main)
-    start = best_start(context, told, main, accept_failing)
+    start = best_start(context, history, main, accept_failing)
     kept = with_files_of(context.shop.plumbing, main, start.commit, protection)
     if kept != start.commit:  # of before these files were protected
         context.shop.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
         start = replace(start, commit=kept)
     number = context.reader.next_number(issue.id, slug(issue.id))
     think = action.think
-    known = lessons_for(context, told, number)
-    note = f"{state.note}\n{_BY_PERSON}".strip() if start.by_person else state.note
-    prompt = worker_prompt(context, told, action, start, note, protection.patterns, known)
+    known = lessons_for(context, history, number)
+    note = f"{note}\n{_BY_PERSON}".strip() if start.by_person else note
+    prompt = worker_prompt(context, history, action, start, note, protection.patterns, known)
     for cut in prompt.cuts:
         context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, topic=None, what=cut)
     masked = context.shop.masker.text
@@ -66,7 +64,7 @@ def make_order(
         protected=protection.patterns,
         may_change=protection.may_change,
         any_case=protection.any_case,
-        earlier=tuple(prior(attempt) for attempt in told.attempts if attempt.failure is not None),
+        earlier=tuple(prior(attempt) for attempt in history.attempts if attempt.failure is not None),
         known_failures=context.known,
         think=think,
         by_person=start.by_person,

@@ -10,11 +10,11 @@ from noface.core.issue import Issue
 from noface.core.masked_records import masked_issue
 from noface.core.policy import next_action
 from noface.core.taxonomy import FailureKind, IssueStatus
-from noface.git.refs import scratch_branch
+from noface.git.repo import scratch_branch
+from noface.loop.budget_guard import estimates
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of
 from noface.loop.landing import Entry, MergeQueue
-from noface.loop.limits import estimates
 from noface.loop.scratch import move, wait_for_person
 from noface.system.failpoints import hit
 
@@ -32,18 +32,25 @@ def decide(context: RunContext, past: History) -> Action:
     return next_action(past, policy, now, context.dice.random(), away, may_use)
 
 
-def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> Action:
+def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> None:
     """Decide on an issue whose attempt has just been recorded, write the decision down, and carry it out."""
-    told = history(context, issue)
-    past = told.attempts
-    action = decide(context, told)
+    past = history(context, issue)
+    apply_action(context, queue, past, decide(context, past), proof)
+
+
+def apply_action(
+    context: RunContext, queue: MergeQueue, told: History, action: Action, proof: Proof | None = None
+) -> None:
+    """Write a decision down and carry it out. Where the scratch branch is a person's by now, that is told instead."""
+    issue, past = told.issue, told.attempts
     last = past[-1] if past else None
     now = context.clock.now()
     why = move(context, issue, past)
     if why is not None and not (why.place and isinstance(action, Land)):
         action = Block(FailureKind.MERGE_CONFLICT, why.reason)
         context.journal.action(now, issue.id, last.number if last else None, action)
-        return wait_for_person(context, told, why)
+        wait_for_person(context, told, why)
+        return
     context.journal.action(now, issue.id, last.number if last else None, action)
     hit("action_recorded")
     stored = masked_issue(issue, context.shop.masker)
@@ -70,7 +77,6 @@ def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | 
             context.journal.status(now, issue.id, IssueStatus.READY, action.reason)
         case _:
             context.journal.status(now, issue.id, IssueStatus.READY, action.reason)
-    return action
 
 
 def block(context: RunContext, issue: Issue, action: Block, told: History) -> None:

@@ -14,9 +14,9 @@ from noface.loop.bench import CHANGED_FILES
 from noface.loop.canary import Leak, leaks, places_of
 from noface.loop.confinement import Lack, lacks, reach_out, setup_lacks
 from noface.loop.context import RunContext
-from noface.loop.gating import Gated, Known
-from noface.loop.precheck import check_baseline
+from noface.loop.gating import Gated, Known, Task, run_gates
 from noface.loop.prepare import SETUP_FAILED, SETUP_PASSING
+from noface.loop.workshop import LANDING_SLOT
 from noface.system.supervise import Canceller
 
 _MAY_FIX = "With `fixes = true` in its [[gates]] entry it may change files of the work, once main is as it wants it."
@@ -220,3 +220,26 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
     if not all(_by_names(result) for result in red):
         return f"Make main green first, or correct the command of {names}."
     return "Make main green first; or let only new failures count: `noface run --allow-red`."
+
+
+def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gated | None:
+    """Run the project's gates on main's tree; None where interrupted. `anew`: also those that are known to be green."""
+    plumbing = context.shop.plumbing
+    main = plumbing.main()
+    logs = Path(context.settings.attempts_dir).parent / "baseline"
+    task = Task("", 0, "baseline", LANDING_SLOT, plumbing.tree(main), main, main, logs)
+    gates, shop = context.settings.gates, context.shop
+    gated = run_gates(shop, task, gates, cancel, context.inbox.put, None, anew=anew)
+    asked = {result.gate.command for result in gated.results if _red_test(result)} - shop.seen.plain if gated else set()
+    if not asked:
+        return gated
+    # It may be red only because its test runner is asked for a report.
+    shop.seen.plain.update(asked)
+    plain = run_gates(shop, task, gates, cancel, context.inbox.put, None, anew=True)
+    if plain is not None:
+        shop.seen.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
+    return plain
+
+
+def _red_test(result: GateResult) -> bool:
+    return result.failure is not None and result.gate.kind is GateKind.TEST

@@ -8,18 +8,17 @@ from noface.core.accept_forms import AcceptForms
 from noface.core.answers.table import ANSWERS
 from noface.core.attempt import PastAttempt
 from noface.core.breakdown import BreakdownLimits
-from noface.core.history import Topic
-from noface.core.issue import Issue, IssueState
+from noface.core.history import History, Topic
+from noface.core.issue import Issue
 from noface.core.patterns import matches_any
 from noface.core.prompt_data import QuestionData
 from noface.core.prompt_situation import Situation
 from noface.core.prompts import render
+from noface.loop.advisors import known_ids
 from noface.loop.asking import Question
 from noface.loop.context import RunContext
-from noface.loop.histories import history_of
 from noface.loop.learning import look_up
 from noface.loop.material import attempt_directory, patch_of, prior, related_files, told_of
-from noface.loop.own_answers import known_ids
 from noface.loop.protected_files import protection_for
 
 _SITUATIONS = {
@@ -35,12 +34,9 @@ _SITUATIONS = {
 _OTHERS_MAX = 50
 
 
-def make_question(
-    context: RunContext, issue: Issue, topic: Topic, model: str, slot: int, state: IssueState
-) -> Question:
+def make_question(context: RunContext, history: History, topic: Topic, model: str, slot: int, note: str) -> Question:
     """Return a question, with its row written: asking begins now."""
-    told = history_of(context.reader, context.questions, issue, state)
-    last = told.current[-1]
+    issue, last = history.issue, history.current[-1]
     main = context.shop.plumbing.main()
     forms = _forms(context, issue)
     start = last.candidate if last.candidate and context.shop.plumbing.resolve(last.candidate) else main
@@ -48,12 +44,12 @@ def make_question(
         issue=issue,
         answer_example=json.dumps(ANSWERS[topic].example, indent=1),
         gates=context.gates_for(issue),
-        earlier=tuple(prior(attempt) for attempt in told.attempts if attempt.failure is not None),
+        earlier=tuple(prior(attempt) for attempt in history.attempts if attempt.failure is not None),
         patch=patch_of(context, issue, last.number),
-        note=state.note,
-        advice=told_of(told),
-        lessons=tuple(lesson.advice for lesson in look_up(context, told)),
-        files=related_files(context, told, start) if topic is Topic.CLARIFICATION else (),
+        note=note,
+        advice=told_of(history),
+        lessons=tuple(lesson.advice for lesson in look_up(context, history)),
+        files=related_files(context, history, start) if topic is Topic.CLARIFICATION else (),
         answer_schema=json.dumps(ANSWERS[topic].schema),
         limits=_limits(context, issue, topic, forms),
         questions=_questions(last),
@@ -66,14 +62,14 @@ def make_question(
     prompt = render(_SITUATIONS[topic], context.settings.templates, data, context.settings.prompt_tokens_max)
     for cut in prompt.cuts:
         context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=None, topic=topic, what=cut)
-    asked = len(told.advice) + 1
+    asked = len(history.advice) + 1
     directory = f"{attempt_directory(context.settings.attempts_dir, issue.id, last.number)}/ask-{asked}-{topic}"
     row = context.questions.asked(
         context.clock.now(),
         issue.id,
         topic,
         after=last.number,
-        epoch=state.epoch,
+        epoch=history.epoch,
         model=model,
         run_id=context.run_id,
         directory=directory,
@@ -90,7 +86,7 @@ def make_question(
         slot=slot,
         directory=directory,
         after=last.number,
-        epoch=state.epoch,
+        epoch=history.epoch,
         limits=_bounds(context),
         asked_at=context.clock.now(),
         known_ids=known_ids(context),

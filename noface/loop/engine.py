@@ -1,37 +1,84 @@
 """The loop. Each tick re-reads what is and decides; a restart is an ordinary tick (law 7).
 
-Worker threads put messages into the inbox; only this thread writes state.
+Threads put messages into the inbox; only this thread writes state.
 """
 
 import queue
+import sqlite3
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from noface.core.actions import model_of
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.issue import Issue
 from noface.core.schedule import Plan, plan
 from noface.core.taxonomy import IssueStatus
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
+from noface.loop.accept_checks import AcceptChecks
 from noface.loop.backlog_watch import BacklogWatch
-from noface.loop.beginning import Begun, begin
-from noface.loop.consultations import Answered
+from noface.loop.budget_guard import BudgetGuard, RunLimits
 from noface.loop.context import RunContext
-from noface.loop.crew import Crew
-from noface.loop.ending import Ended, ended
-from noface.loop.epics import EpicChecked
-from noface.loop.holding import Holding
+from noface.loop.dispatch import Begun, Dispatch
+from noface.loop.epics import Epics
+from noface.loop.jobs import Job, JobEnded, JobKind, Jobs
+from noface.loop.landing import MergeQueue
 from noface.loop.learning import count_lessons
 from noface.loop.lifting import answers_again, lift_raised
-from noface.loop.limits import RunLimits
 from noface.loop.lost_usage import lost_run
 from noface.loop.outside_changes import OutsideChanges
 from noface.loop.perform import decide, history, settle
-from noface.loop.precheck import AcceptChecked
 from noface.loop.recording import provider_answered, record_attempt
 from noface.loop.recover import as_configured
-from noface.loop.workers import AttemptEnded, Running
 from noface.loop.workshop import GateFlaked, GateRan, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The exit code of a run, and why it run_result."""
+
+    exit_code: int
+    why: str
+
+
+def run_result(
+    context: RunContext, *, broken: BaseException | None, stopped: bool, limit: str, work_left: bool, faulty: bool
+) -> RunResult:
+    """Say how the run run_result. `work_left`: something could still start or is waited for."""
+    if broken is not None:
+        message = getattr(broken, "message", "") or f"{type(broken).__name__}: {broken}"
+        return RunResult(EXIT_FAILURE, message)
+    if stopped:
+        return RunResult(EXIT_INTERRUPTED, "interrupted; `noface run` goes on where it was")
+    if limit and work_left:
+        return RunResult(EXIT_LIMIT, limit)
+    only = context.settings.only_issues
+    known = [row for row in context.reader.issues() if not only or row["id"] in only]
+    rows = [row for row in known if row["present"]]
+    if faulty or any(not _settled(row) for row in rows):
+        return RunResult(EXIT_ATTENTION, "finished; some issues need a person")
+    gone = [str(row["id"]) for row in known if row["id"] in (context.at_first or ()) and _lost(row)]
+    if gone:
+        told = ", ".join(gone[:_GONE_SHOWN_MAX]) + (" …" if len(gone) > _GONE_SHOWN_MAX else "")
+        why = f"finished, but issues went away while it ran: {told}; was a branch switched, or work stashed?"
+        return RunResult(EXIT_ATTENTION, why)
+    return RunResult(EXIT_DONE, "all done")
+
+
+_GONE_SHOWN_MAX = 10
+
+
+def _lost(row: sqlite3.Row) -> bool:
+    """Tell whether an issue's file is gone before the issue was settled."""
+    return not row["present"] and not _settled(row)
+
+
+def _settled(row: sqlite3.Row) -> bool:
+    """Tell whether an issue needs nobody any more. A part that its parent took back is the parent's affair."""
+    skipped = row["status"] == IssueStatus.SKIPPED and (row["satisfied"] or row["parent"] is not None)
+    return bool(row["status"] == IssueStatus.MERGED or skipped)
+
 
 _TICK_S = 0.5
 _DRAIN_S = 30.0
@@ -44,29 +91,33 @@ class Stop:
     urgent: bool
 
 
-class Conductor:
+class Engine:
     """Works through the backlog until nothing is left that it can do, or a limit or a person stops it."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
         self._watch = BacklogWatch(context)
-        self._crew = Crew(context)
+        self._jobs = Jobs(context.inbox, context.settings.workers)
+        self._checks = AcceptChecks(context, self._jobs, self._watch)
+        self._epics = Epics(context, self._jobs)
+        self._landing = MergeQueue(context, self._jobs)
         self._limits = RunLimits(context)
+        self._guard = BudgetGuard(context, self._jobs, self._limits)
+        self._dispatch = Dispatch(context, self._jobs, self._landing, self._limits, self._attempt_ended)
         self._outside = OutsideChanges(context)
-        self._holding = Holding(context, self._crew, self._limits)
         self._limit = ""
         self._first_wave: set[str] | None = None
         self._drain_until: float | None = None
         self._broken: BaseException | None = None
 
-    def run(self, resumed: tuple[AttemptOrder, ...] = ()) -> Ended:
+    def run(self, resumed: tuple[AttemptOrder, ...] = ()) -> RunResult:
         """Run until done. `resumed` are attempts of a former run whose work only needs judging."""
         context = self._context
         try:
             self._watch.refresh()
             lift_raised(context)
             for order in resumed:
-                self._crew.workers.submit(as_configured(context, order))
+                self._dispatch.submit(as_configured(context, order))
             self._settle_unfinished()
             while True:
                 self._land()
@@ -80,7 +131,7 @@ class Conductor:
                 if self._drain_until is not None and context.clock.now() >= self._drain_until:
                     self._stop(urgent=False)
         finally:
-            self._close()
+            self._jobs.close()
 
     # What comes in
 
@@ -104,7 +155,7 @@ class Conductor:
         context = self._context
         match message:
             case Progress(issue_id, number, phase, text):
-                self._crew.workers.saw(message)
+                self._jobs.progressed(message)
                 self._limits.live.saw(message)
                 self._breakers_close(message)
                 cost, tokens = message.used.cost_usd, message.used.tokens
@@ -118,44 +169,33 @@ class Conductor:
             case GateFlaked():
                 context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)
                 return False
-            case AttemptEnded(token):
-                running = self._crew.workers.ended(token)
-                self._limits.ended(running.order.issue.id)
-                self._attempt_ended(running)
-            case AcceptChecked(issue_id):
-                if message.broken is not None:
-                    self._break(message.broken)
-                self._crew.workers.give_slot(self._crew.checks.ended(message, self._watch.issue(issue_id)))
-            case Answered():
-                self._limits.ended(message.question.issue.id)
-                if message.broken is not None:
-                    self._break(message.broken)
-                self._crew.workers.give_slot(self._crew.questions.ended(message))
-                context.backlog_changed()
-            case EpicChecked(issue_id):
-                if message.broken is not None:
-                    self._break(message.broken)
-                self._crew.workers.give_slot(self._crew.epics.ended(message))
+            case JobEnded(job):
+                self._job_ended(job)
             case Stop(urgent):
                 self._stop(urgent=urgent)
             case _:
-                pass  # a proof is done: the merge queue looks at its own job
+                pass
         return True
 
-    def _attempt_ended(self, running: Running) -> None:
-        context, order, dear = self._context, running.order, False
+    def _job_ended(self, job: Job[Any]) -> None:
+        self._jobs.ended(job)
+        if job.kind in (JobKind.ATTEMPT, JobKind.QUESTION):
+            self._limits.ended(job.issue_id)
+        if job.error is not None and job.kind is not JobKind.LANDING:  # the merge queue raises its own
+            self._break(job.error)
+        job.finish()
+
+    def _attempt_ended(self, order: AttemptOrder, job: Job[AttemptReport]) -> None:
+        context, dear, report = self._context, False, job.result
         context.suspects.discard(order.issue.id)
         changed = self._outside.ended(order)
-        error = running.future.exception()
-        if error is not None:
-            self._break(error)
+        if report is None:
             lost = lost_run(context.shop, order.model, Path(order.directory, "agent.log"))
             report = AttemptReport(order.token, order.issue.id, order.number, lost, None, interrupted=True)
-            applied = record_attempt(context, order, report, f"noface failed: {error}", *changed)
+            applied = record_attempt(context, order, report, f"noface failed: {job.error}", *changed)
         else:
-            report = running.future.result()
-            dear = running.over is not None and report.interrupted
-            applied = record_attempt(context, order, report, *changed, over=running.over if dear else None)
+            dear = job.over is not None and report.interrupted
+            applied = record_attempt(context, order, report, *changed, over=job.over if dear else None)
         if not applied:
             return
         if report.interrupted and not dear and (self._drain_until is not None or self._limit):
@@ -164,23 +204,23 @@ class Conductor:
             return
         provider_answered(context, order.model.name, report)
         count_lessons(context, order, report)
-        settle(context, self._crew.landing, self._present(order.issue), report.proof)
+        settle(context, self._landing, self._present(order.issue), report.proof)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
 
     def _breakers_close(self, message: Progress) -> None:
         """Close the breaker of a model that shows life: its probe has succeeded."""
-        model = self._crew.workers.model_of(message.issue_id) if message.alive else None
+        model = self._jobs.model_of(message.issue_id) if message.alive else None
         if model is not None:
             answers_again(self._context, model)
 
     # What goes out
 
     def _land(self) -> None:
-        for rejected in self._crew.landing.step(begin=self._drain_until is None):
+        for rejected in self._landing.step(begin=self._drain_until is None):
             entry = rejected.entry
             now = self._context.clock.now()
             self._context.journal.attempt_overruled(now, entry.issue.id, entry.number, rejected.failure)
-            settle(self._context, self._crew.landing, self._present(entry.issue))
+            settle(self._context, self._landing, self._present(entry.issue))
 
     def _start(self) -> Plan:
         planned = self._plan()
@@ -195,7 +235,7 @@ class Conductor:
             for issue in planned.start:
                 if not self._alone_enough(issue):
                     break
-                if self._crew.workers.free and not self._limits.reached() and self._in_this_wave(issue):
+                if self._jobs.free and not self._limits.reached() and self._in_this_wave(issue):
                     self._begin(issue)
             planned = self._plan() if refused < len(self._limits.refused) else planned
         return planned
@@ -205,7 +245,7 @@ class Conductor:
 
         Else the next death would be held against whoever else is at work.
         """
-        working, suspects = self._crew.workers.issues, self._context.suspects
+        working, suspects = self._jobs.issues(JobKind.ATTEMPT), self._context.suspects
         return not working or not (suspects & working or issue.id in suspects)
 
     def _in_this_wave(self, issue: Issue) -> bool:
@@ -213,12 +253,11 @@ class Conductor:
 
     def _begin(self, issue: Issue) -> None:
         context = self._context
-        if self._crew.checks.needed(issue):
-            self._crew.checks.begin(issue, self._crew.workers.take_slot())
+        if self._checks.needed(issue):
+            self._checks.begin(issue)
             return
-        failing = self._crew.checks.failing(issue)
-        self._outside.begins(alone=not len(self._crew.workers))
-        match begin(context, self._crew, issue, failing, self._limits):
+        self._outside.begins(alone=not self._jobs.issues(JobKind.ATTEMPT))
+        match self._dispatch.begin(issue, self._checks.failing(issue)):
             case Begun.ATTEMPT:
                 self._limits.attempt_started()
                 if self._first_wave is not None:
@@ -230,26 +269,26 @@ class Conductor:
 
     def _hold_budgets(self) -> None:
         if self._drain_until is None:
-            passed = self._holding.hold()
+            passed = self._guard.hold()
             self._limit = self._limit or passed
 
     def _close_epics(self) -> None:
         """Check the epics whose parts have all landed; take back those whose parts cannot all be done."""
         if self._drain_until is not None:
             return
-        for issue in self._crew.epics.take_back():
+        for issue in self._epics.take_back():
             self._context.backlog_changed()
-            settle(self._context, self._crew.landing, issue)
-        for issue in self._crew.epics.ready():
-            if self._crew.workers.free:
-                self._crew.epics.begin(issue, self._crew.workers.take_slot())
+            settle(self._context, self._landing, issue)
+        for issue in self._epics.ready():
+            if self._jobs.free:
+                self._epics.begin(issue)
 
     # What is
 
     def _plan(self) -> Plan:
         context = self._context
         states = context.reader.states()
-        busy = self._crew.issues | self._limits.refused.keys()
+        busy = self._jobs.issues() | self._limits.refused.keys()
         issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
         waits = context.reader.waits()
         models = {}
@@ -257,23 +296,24 @@ class Conductor:
             state = states[issue.id]
             if state.status in (IssueStatus.READY, IssueStatus.WAITING):
                 models[issue.id] = model_of(decide(context, history(context, issue)))
-        return plan(issues, states, models, waits, self._crew.workers.free, context.clock.now(), self._crew.models)
+        return plan(issues, states, models, waits, self._jobs.free, context.clock.now(), self._jobs.models)
 
     def _present(self, issue: Issue) -> Issue:
         """Return an issue as it is now, with what was agreed since its order was made."""
         return self._watch.issue(issue.id) or issue
 
     def _idle(self) -> bool:
-        return self._crew.idle(draining=self._drain_until is not None)
+        landing = self._landing.busy if self._drain_until is None else self._landing.working
+        return not self._jobs.issues() and not landing
 
     def _settle_unfinished(self) -> None:
         """Decide on the issues that a former run left in the middle: attempts without an action, landings."""
         for issue in self._watch.backlog.issues:
             row = self._context.reader.issue(issue.id)
-            if row is None or issue.id in self._crew.workers.issues:
+            if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT):
                 continue
             if row["status"] in (IssueStatus.RUNNING, IssueStatus.LANDING):
-                settle(self._context, self._crew.landing, issue)
+                settle(self._context, self._landing, issue)
 
     # How it ends
 
@@ -296,8 +336,8 @@ class Conductor:
         context.clock.sleep(min(_TICK_S, max(0.0, until - now)))
         return True
 
-    def _ended(self, planned: Plan) -> Ended:
-        return ended(
+    def _ended(self, planned: Plan) -> RunResult:
+        return run_result(
             self._context,
             broken=self._broken,
             stopped=self._drain_until is not None,
@@ -317,8 +357,4 @@ class Conductor:
         if self._drain_until is None:
             self._context.announce("stopping", None, {})
         self._drain_until = self._drain_until or now + _DRAIN_S
-        self._crew.stop(everything=now >= self._drain_until, urgent=urgent)
-
-    def _close(self) -> None:
-        self._crew.close()
-        self._context.executor.close()
+        self._jobs.stop(everything=now >= self._drain_until, urgent=urgent)
