@@ -7,7 +7,7 @@ from support.policy_story import K, conflict, failed, interrupted, passed
 
 from noface.core.attempt import AttemptReport
 from noface.core.failure import Failure
-from noface.loop.charging import charged
+from noface.core.policy_state import charged
 
 
 def report(kind=None, number=1, *, theirs=True, cut=False):

@@ -6,9 +6,8 @@ from support.processes import wait_for
 
 from noface.core.actions import Land, RequestApproval
 from noface.core.failure import Failure
-from noface.core.ladder import Rung
 from noface.core.policy import next_action
-from noface.core.retry_policy import Policy
+from noface.core.retry_policy import Policy, Rung
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 

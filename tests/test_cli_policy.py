@@ -12,7 +12,7 @@ from support.policies import policies
 from noface.cli.wiring import breaker_rules
 from noface.cli.wiring import policy as policy_of
 from noface.config.load import parse
-from noface.core.breaker import BreakerRules
+from noface.core.schedule import BreakerRules
 from noface.core.taxonomy import FailureKind
 from noface.views.policy import Told, policy_page
 from noface.views.policy_cells import short_names

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.core.attempt import PastAttempt
-from noface.core.best import best_attempt
+from noface.core.policy_state import best_attempt
 from noface.core.taxonomy import INTERRUPTED, FailureKind
 
 

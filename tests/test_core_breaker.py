@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noface.core.breaker import Breaker, BreakerRules, tripped
+from noface.core.schedule import Breaker, BreakerRules, tripped
 
 NOW = 1_000_000.0
 RULES = BreakerRules(after=3, wait_s=600.0)

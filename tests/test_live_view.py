@@ -14,8 +14,8 @@ from support.cli_story import Story, red_test, write_issue
 from support.live_screen import Terminal
 
 from noface.agents.base import EventKind
-from noface.core.breaker import Breaker
 from noface.core.budget import Budget, Spent
+from noface.core.schedule import Breaker
 from noface.loop.run_watch import file_in
 from noface.store.spending import Spending
 from noface.views.announcer import Purse, Totals, look_up

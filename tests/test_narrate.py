@@ -8,8 +8,8 @@ import pytest
 from support.cli_story import Story, red_test, write_issue
 
 import noface
-from noface.core.breaker import Breaker
 from noface.core.history import Topic
+from noface.core.schedule import Breaker
 from noface.core.taxonomy import IssueStatus
 from noface.store.journal import Journal
 from noface.views.announcer import closing_lines

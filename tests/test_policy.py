@@ -21,7 +21,7 @@ from support.policy_story import (
 
 from noface.core.actions import Block, Land, Mode, RequestApproval, Run
 from noface.core.history import Topic, Verdict
-from noface.core.ladder import Rung
+from noface.core.retry_policy import Rung
 from noface.core.taxonomy import Category, Strategy
 
 # Rule 1

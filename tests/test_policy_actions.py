@@ -21,8 +21,7 @@ from support.policy_story import (
 
 from noface.core.actions import NAMES, Ask, Terminal, model_of
 from noface.core.history import Topic
-from noface.core.ladder import Rung
-from noface.core.retry_policy import Roles
+from noface.core.retry_policy import Roles, Rung
 from noface.core.review_rules import ReviewRules, When
 
 ASKING = policy(roles=ROLES)

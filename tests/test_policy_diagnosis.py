@@ -7,8 +7,7 @@ from support.policy_story import NOW, ROLES, K, conflict, decide, failed, fails,
 
 from noface.core.actions import Ask, Block, Mode, Run, Skip, WaitUntil
 from noface.core.history import AdviceOutcome, Topic
-from noface.core.ladder import Rung
-from noface.core.retry_policy import Roles
+from noface.core.retry_policy import Roles, Rung
 from noface.core.taxonomy import Strategy
 
 DOCTOR = Roles(diagnoser="doctor")

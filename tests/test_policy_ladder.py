@@ -4,7 +4,7 @@ import pytest
 from support.policy_story import ALONE, K, conflict, decide, failed, fails, interrupted, policy, rungs, same
 
 from noface.core.actions import Block, Mode, Run
-from noface.core.ladder import Rung
+from noface.core.retry_policy import Rung
 from noface.core.taxonomy import Strategy
 
 PATIENT = policy(ladder=(Rung("small", 1, 4), Rung("big", 2, 5)), attempts_max=9)

@@ -23,9 +23,8 @@ from support.policy_story import (
 from noface.core.actions import Block
 from noface.core.budget import Estimates, Seen
 from noface.core.history import Topic
-from noface.core.ladder import Rung
 from noface.core.policy import next_action
-from noface.core.retry_policy import Roles
+from noface.core.retry_policy import Roles, Rung
 from noface.core.review_rules import ReviewRules, When
 from noface.core.worker_run import ModelSpec
 

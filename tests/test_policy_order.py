@@ -24,7 +24,7 @@ from support.policy_story import (
 
 from noface.core.actions import Block, Land, RequestApproval, WaitUntil
 from noface.core.history import Topic
-from noface.core.ladder import Rung
+from noface.core.retry_policy import Rung
 from noface.core.taxonomy import Strategy
 from noface.core.worker_run import BlockedReason
 

@@ -11,10 +11,10 @@ from support.policy_worlds import STORIES
 from noface.core.actions import Action, Ask, Block, Land, RequestApproval, Run, WaitUntil
 from noface.core.attempt import PastAttempt
 from noface.core.history import AdviceOutcome, History, Topic, Verdict
+from noface.core.ladder import OF_THE_MODEL
 from noface.core.policy import next_action
 from noface.core.review_rules import review_due
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category
-from noface.core.unusable import OF_THE_MODEL
 
 CALM = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 DECISIONS_MAX = 400

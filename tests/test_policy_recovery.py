@@ -7,8 +7,7 @@ from support.policy_story import ALONE, ISSUE, ROLES, K, conflict, decide, faile
 
 from noface.core.actions import Ask, Block, Mode, Run
 from noface.core.history import AdviceOutcome, Topic
-from noface.core.ladder import Rung
-from noface.core.retry_policy import BreakdownRules, Roles
+from noface.core.retry_policy import BreakdownRules, Roles, Rung
 from noface.core.taxonomy import Category, Strategy
 
 PLANNER = Roles(planner="planner")

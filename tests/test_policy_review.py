@@ -7,8 +7,7 @@ from support.policy_story import ISSUE, NOW, K, conflict, decide, failed, fails,
 
 from noface.core.actions import Ask, Block, Land, Mode, RequestApproval, Run, WaitUntil
 from noface.core.history import AdviceOutcome, Topic, Verdict
-from noface.core.ladder import Rung
-from noface.core.retry_policy import Roles
+from noface.core.retry_policy import Roles, Rung
 from noface.core.review_rules import ReviewRules, When, rejection
 from noface.core.worker_run import ReportStatus, WorkerReport
 

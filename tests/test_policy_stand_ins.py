@@ -6,8 +6,7 @@ import pytest
 from support.policy_story import ISSUE, NOW, TIER_OF, TIERS, K, conflict, decide, failed, fails, interrupted, policy
 
 from noface.core.actions import Absence, Block, Mode, Run, WaitUntil
-from noface.core.ladder import Rung
-from noface.core.retry_policy import Roles
+from noface.core.retry_policy import Roles, Rung
 from noface.core.taxonomy import Strategy
 
 TWINS = policy(alternatives=("small", "twin", "big", "bigtwin", "huge"), attempts_max=9)

@@ -11,14 +11,12 @@ from noface.core.actions import Mode, Run
 from noface.core.attempt import AttemptReport
 from noface.core.history import Topic
 from noface.core.issue import Issue
-from noface.core.ladder import Rung
 from noface.core.policy import next_action
-from noface.core.policy_table import ATTEMPTS_MAX, course, path, table, terminal
-from noface.core.retry_policy import Policy, Roles
+from noface.core.policy_state import charged
+from noface.core.policy_table import ATTEMPTS_MAX, Repeats, Trouble, course, path, table, terminal
+from noface.core.retry_policy import Policy, Roles, Rung
 from noface.core.review_rules import ReviewRules
-from noface.core.simulated_failure import Repeats, Trouble
 from noface.core.taxonomy import Category, FailureKind, Strategy
-from noface.loop.charging import charged
 
 K = FailureKind
 EVERYBODY = Roles("opus", "opus", "opus", "opus", "opus")

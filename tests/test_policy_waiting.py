@@ -21,7 +21,7 @@ from support.policy_story import (
 
 from noface.core.actions import Ask, AwaitIssues, Block, Mode, Run, WaitUntil
 from noface.core.history import AdviceOutcome, Topic
-from noface.core.ladder import Rung
+from noface.core.retry_policy import Rung
 from noface.core.taxonomy import Category, Strategy
 from noface.core.worker_run import BlockedReason
 

@@ -11,11 +11,10 @@ from noface.core.attempt import PastAttempt
 from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
 from noface.core.issue import Issue
-from noface.core.ladder import Rung
 from noface.core.policy import next_action
 from noface.core.policy_table import course
 from noface.core.replay import Recorded, replay
-from noface.core.retry_policy import Roles
+from noface.core.retry_policy import Roles, Rung
 from noface.core.review_rules import ReviewRules, When, rejection
 from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport

@@ -3,9 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noface.core.breaker import Breaker
 from noface.core.issue import Issue, IssueState
-from noface.core.schedule import plan
+from noface.core.schedule import Breaker, plan
 from noface.core.taxonomy import IssueStatus
 
 NOW = 1000.0

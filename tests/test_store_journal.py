@@ -12,11 +12,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from noface.core.actions import Land, Mode, Run
 from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
-from noface.core.breaker import Breaker
 from noface.core.failure import Failure
 from noface.core.gate import GateResult, GateSpec
 from noface.core.history import Advice, Topic
 from noface.core.issue import Backlog, Issue, IssueFault
+from noface.core.schedule import Breaker
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.store.database import Database

@@ -14,9 +14,9 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.look import Look
+    from noface.core.actions import ApprovalKind
     from noface.core.attempt import PastAttempt
     from noface.core.failure import Failure
-    from noface.core.wanted import Wanted
 
 
 NOTE_CHARS_MAX = 10_000
@@ -226,14 +226,14 @@ class Case:
 
     row: sqlite3.Row
     attempt: "PastAttempt"
-    wants: "Wanted"
+    wants: "ApprovalKind"
     paths: tuple[str, ...] = ()
     settled: str | None = None
 
 
 def open_case(found: "Look", issue_id: str, verdict: Verdict) -> Case:
     """Return what an issue waits for. Raises UsageError where it waits for no approval, or for nothing any more."""
-    from noface.core.wanted import Wanted
+    from noface.core.actions import ApprovalKind
     from noface.store.questions import Questions
     from noface.views.issues import find_issue
 
@@ -242,7 +242,7 @@ def open_case(found: "Look", issue_id: str, verdict: Verdict) -> Case:
     if row["status"] != "approval":
         decided = Questions(found.database, found.journal).approvals(row["id"])
         if decided and past and (decided[-1].verdict, decided[-1].attempt) == (verdict, past[-1].number):
-            return Case(row, past[-1], Wanted.LANDING, settled=str(row["status"]))
+            return Case(row, past[-1], ApprovalKind.LANDING, settled=str(row["status"]))
         raise _no_approval(row)
     problem = gone(row)
     if problem is not None:
@@ -250,8 +250,8 @@ def open_case(found: "Look", issue_id: str, verdict: Verdict) -> Case:
     if not past:
         raise UsageError(f"issue {row['id']} has no attempt to decide on", f"Give it back: noface unblock {row['id']}")
     document = json.loads(row["block"]) if row["block"] else {}
-    otherwise = Wanted.LANDING if past[-1].failure is None else Wanted.GOING_ON
-    wants = next((each for each in Wanted if each.value == document.get("wants")), otherwise)
+    otherwise = ApprovalKind.LANDING if past[-1].failure is None else ApprovalKind.GOING_ON
+    wants = next((each for each in ApprovalKind if each.value == document.get("wants")), otherwise)
     return Case(row, past[-1], wants, tuple(str(path) for path in document.get("paths", ())))
 
 
@@ -278,17 +278,17 @@ def show_verdict(case: Case, verdict: Verdict, *, as_json: bool) -> None:
 def _approve(found: "Look", case: Case, note: str) -> None:
     import time
 
+    from noface.core.actions import ApprovalKind
     from noface.core.taxonomy import IssueStatus
-    from noface.core.wanted import Wanted
     from noface.store.questions import Questions
 
     now, row = time.time(), case.row
     questions = Questions(found.database, found.journal)
     questions.approve(now, row["id"], case.attempt.number, epoch=row["epoch"], verdict=Verdict.APPROVED, note=note)
-    if case.wants is Wanted.PATHS:
+    if case.wants is ApprovalKind.PATHS:
         granted = (*json.loads(row["granted_paths"]), *case.paths)
         found.journal.allowed(now, row["id"], tuple(dict.fromkeys(granted)))
-    if note and case.wants is not Wanted.LANDING:
+    if note and case.wants is not ApprovalKind.LANDING:
         questions.note(row["id"], note)  # another worker follows, and should know
     found.journal.status(now, row["id"], IssueStatus.READY, "approved by a person")
 

@@ -18,8 +18,7 @@ from noface.core.backlog import same_id
 from noface.core.budget import Budget
 from noface.core.gate import GateResult
 from noface.errors import UsageError
-from noface.git.locate import locate
-from noface.git.repo import Repository, discover
+from noface.git.repository import Repository, discover, locate
 from noface.loop.context import RunContext, RunSettings
 from noface.loop.engine import Stop
 from noface.loop.night import work

@@ -8,15 +8,14 @@ from pathlib import Path
 
 from noface.config.presets import presets, price_of
 from noface.config.sections import Config, Model
-from noface.core.breaker import BreakerRules
 from noface.core.classify.diff import DiffLimits
 from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.hints import HintRule
-from noface.core.ladder import Rung
 from noface.core.partial import AccumulationFormat
 from noface.core.prompt_data import EarlierForm
-from noface.core.retry_policy import BreakdownRules, Policy, Roles
+from noface.core.retry_policy import BreakdownRules, Policy, Roles, Rung
 from noface.core.review_rules import ReviewRules, When
+from noface.core.schedule import BreakerRules
 from noface.core.taxonomy import Category, FailureKind, Strategy
 from noface.core.worker_run import ModelSpec
 from noface.errors import UsageError

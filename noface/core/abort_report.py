@@ -7,7 +7,7 @@ from typing import Any
 from noface.core.attempt import PastAttempt
 from noface.core.history import Advice
 from noface.core.issue import Issue
-from noface.core.streaks import failure_of, same_failure
+from noface.core.policy_state import failure_of, same_failure
 from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.core.worker_run import Usage
 

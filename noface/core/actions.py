@@ -1,4 +1,4 @@
-"""What noface can do next with an issue. An action is a value; `loop/perform` carries it out.
+"""What noface can do next with an issue. An action is a value; `loop/decisions` carries it out.
 
 Every action has a `reason` that a person will read in `noface show`, and a `name` as it is shown and stored. A new way
 to run a worker is a `Mode`, its entry in `data/actions.toml`, and the rule of the policy that asks for it.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from noface.core.history import Topic
-from noface.core.taxonomy import FailureKind
+from noface.core.taxonomy import Category, FailureKind
 from noface.data import table
 
 
@@ -196,3 +196,25 @@ def prompt_of(name: str) -> str:
 
 def _entry(name: str, key: str) -> str:
     return str(table("actions").get(name, {}).get(key, ""))
+
+
+class ApprovalKind(StrEnum):
+    """What a person is asked.
+
+    LANDING: may the work land? PATHS: may it change more? CONTRACT: is a test or a contract wrong? GOING_ON: may
+    there be another attempt, where `[retry.strategies]` wants a person's word first?
+    """
+
+    LANDING = "landing"
+    PATHS = "paths"
+    CONTRACT = "contract"
+    GOING_ON = "going_on"
+
+
+def approval_kind(action: RequestApproval) -> ApprovalKind:
+    """Return what a request for approval wants."""
+    if action.kind is None:
+        return ApprovalKind.LANDING
+    if action.paths:
+        return ApprovalKind.PATHS
+    return ApprovalKind.CONTRACT if action.kind.category is Category.BOUNDARY else ApprovalKind.GOING_ON

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from noface.core.abort_report import abort_report
-from noface.core.actions import Block, RequestApproval, followed_by
+from noface.core.actions import Block, RequestApproval, approval_kind, followed_by
 from noface.core.attempt import PastAttempt
 from noface.core.excerpts import distinct, short
 from noface.core.failure import Failure
@@ -18,7 +18,6 @@ from noface.core.issue import Issue
 from noface.core.person_question import approval_question, blocked_question
 from noface.core.scratch import Taken
 from noface.core.taxonomy import PASSED
-from noface.core.wanted import wanted_by
 from noface.core.ways_out import Way, ways_of_approval, ways_of_blocked
 
 _ERRORS_MAX = 5
@@ -84,7 +83,7 @@ def approval_document(issue: Issue, action: RequestApproval, history: History, b
 
     `wants` says what is asked for (see `wanted`), `attempt` for which attempt, `paths` which paths it would be allowed.
     """
-    wants = wanted_by(action)
+    wants = approval_kind(action)
     last = history.current[-1] if history.current else None
     number = last.number if last is not None else 0
     changed = last.changed if last is not None else ()

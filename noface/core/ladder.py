@@ -1,63 +1,17 @@
-"""The ladder of recovery (N11, L5, L14): ordered rungs, each a model with a number of charged attempts.
+"""Where an issue stands on the ladder of recovery (N11, L5, L14), and the action that its next rung is.
 
-A ladder is climbed, never descended: a rung that has been used, or whose tier an attempt has reached, is the lowest of
-all later attempts until the issue is unblocked. The last rung repeats until the issue's cap (docs/decisions.md).
+A rung that has been used, or whose tier an attempt has reached, is the lowest of all later attempts until the issue is
+unblocked. The last rung repeats until the issue's cap. A model that cannot be used here (no login, no credit, a wrong
+entry in the configuration) is tried once an issue; a model of its tier works in its place, else the next of the ladder.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from noface.core.issue import Issue
-from noface.core.streaks import Attempts, identical
-from noface.core.taxonomy import FailureKind
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """One step: `model` for `times` charged attempts, thinking longer if `think`.
-
-    `answers` are the failure kinds it is meant for; empty means every kind.
-    """
-
-    model: str
-    tier: int
-    times: int
-    think: bool = False
-    answers: tuple[FailureKind, ...] = ()
-
-    def suits(self, kind: FailureKind | None) -> bool:
-        """Tell whether the rung answers failures of `kind`."""
-        return not self.answers or kind is None or kind in self.answers
-
-
-def ladder_for(ladder: tuple[Rung, ...], tiers: Mapping[str, int], issue: Issue, model: str | None) -> tuple[Rung, ...]:
-    """Return the rungs for an issue. `model` is what a person named at unblocking, before the issue's own `model`.
-
-    A model so named comes first. Where the ladder knows it, it goes on from there; after any other model only
-    stronger rungs follow. `tier` leaves out the rungs below it, as long as one is left. With `no_escalate` no other
-    model follows the first.
-    """
-    rungs = ladder
-    if issue.tier is not None:
-        rungs = tuple(rung for rung in ladder if rung.tier >= issue.tier) or ladder[-1:]
-    wanted = model or issue.model
-    if wanted is not None and wanted != rungs[0].model:
-        rungs = _beginning_with(wanted, rungs, tiers)
-    if issue.no_escalate:
-        return tuple(rung for rung in rungs if rung.model == rungs[0].model)
-    climbing = list(rungs[:1])
-    for rung in rungs[1:]:
-        if rung.tier >= climbing[-1].tier:
-            climbing.append(rung)
-    return tuple(climbing)
-
-
-def _beginning_with(model: str, rungs: tuple[Rung, ...], tiers: Mapping[str, int]) -> tuple[Rung, ...]:
-    names = [rung.model for rung in rungs]
-    if model in names:
-        return rungs[names.index(model) :]
-    first = replace(rungs[0], model=model, tier=tiers.get(model, rungs[0].tier), think=False, answers=())
-    return (first, *(rung for rung in rungs if rung.tier > first.tier))
+from noface.core.actions import Block, Mode, Run
+from noface.core.history import History
+from noface.core.policy_state import Attempts, PolicyState, failure_of, identical
+from noface.core.retry_policy import Policy, Rung
+from noface.core.taxonomy import FailureKind, Strategy
 
 
 def rung_index(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
@@ -112,3 +66,94 @@ def _floor(tier: int, ladder: tuple[Rung, ...], least: int) -> int:
     """Return the lowest rung that keeps the tier from falling below an attempt's; the last where none is so high."""
     high_enough = [place for place, rung in enumerate(ladder) if place >= least and rung.tier >= tier]
     return high_enough[0] if high_enough else len(ladder) - 1
+
+
+def climb(state: PolicyState, how: Strategy = Strategy.FEEDBACK, why: str = "") -> Run | Block:
+    """Return the next worker run: the ladder's rung, and on the same rung what `how` says. `why` begins the reason."""
+    ladder, failure = state.ladder, state.failure
+    reached = max(attempt.tier for attempt in state.attempts)
+    index = suitable(ladder, rung_index(state.attempts, ladder), failure.kind, reached)
+    if index is None:
+        return Block(failure.kind, f"no rung of the ladder answers {failure.kind}")
+    return _on(state, index, how, why or str(failure.kind))
+
+
+def climb_higher(state: PolicyState, why: str) -> Run | None:
+    """Return the run on the next rung above the last attempt's, None where there is none."""
+    ladder = state.ladder
+    used = rung_used(state.attempts, ladder)
+    index = next_higher(ladder, used, state.failure.kind)
+    return None if index is None else _on(state, index, Strategy.ESCALATE, why)
+
+
+def on_last_rung(state: PolicyState) -> bool:
+    """Tell whether nothing of the ladder is left that answers such a failure, but the rung it stands on."""
+    return next_higher(state.ladder, rung_index(state.attempts, state.ladder), state.failure.kind) is None
+
+
+def same_model(attempts: Attempts, ladder: tuple[Rung, ...]) -> str:
+    """Return the last attempt's model, or its rung's where issue or configuration no longer name that model."""
+    last = attempts[-1].model
+    return last if any(rung.model == last for rung in ladder) else ladder[rung_index(attempts, ladder)].model
+
+
+def _on(state: PolicyState, index: int, how: Strategy, why: str) -> Run:
+    rung, last = state.ladder[index], state.last
+    stuck = identical(state.charged) > 1
+    cause = f"no progress: {why}" if stuck else why
+    if rung.think and not last.think:
+        return Run(Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer, with all that was learnt", think=True)
+    if rung.model != last.model and rung.tier >= last.tier and not _stood_in(state, rung):
+        return Run(Mode.ESCALATE, rung.model, f"{cause}: next rung, {rung.model}", think=rung.think)
+    match how:
+        case Strategy.CONTEXT:
+            return Run(Mode.CONTEXT, rung.model, f"{why}: once more, with what noface knows", think=rung.think)
+        case Strategy.REDUCE:
+            return Run(Mode.REDUCE, rung.model, f"{why}: a smaller step", think=rung.think)
+        case Strategy.THINK:
+            return Run(Mode.THINK, rung.model, f"{why}: {rung.model} thinks longer", think=True)
+        case _:
+            return Run(Mode.FEEDBACK, rung.model, f"{why}: once more, with feedback", think=rung.think)
+
+
+def _stood_in(state: PolicyState, rung: Rung) -> bool:
+    """Tell whether the last attempt's model only stood in for the rung's: going back to it is no escalation."""
+    return state.last.model in state.policy.stand_ins(rung.model) and all(
+        other.model != state.last.model for other in state.ladder
+    )
+
+
+OF_THE_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)
+"""What is wrong with a model's login or entry; a broken machine or a red main is wrong for all of them."""
+
+
+def unusable(told: Attempts) -> frozenset[str]:
+    """Return the models whose newest attempt failed of their own login or entry."""
+    newest = {attempt.model: attempt for attempt in told}
+    return frozenset(
+        model for model, last in newest.items() if not last.charged and failure_of(last).kind in OF_THE_MODEL
+    )
+
+
+def instead_of(model: str, told: Attempts, history: History, policy: Policy) -> str | None:
+    """Return the model that works in the place of an unusable one, None where there is none.
+
+    An issue that must not escalate keeps its model, and so does a kind that a person has given another answer.
+    """
+    broken = unusable(told)
+    if history.issue.no_escalate or any(kind in dict(policy.strategies) for kind in OF_THE_MODEL):
+        return None
+    ladder = policy.ladder_for(history.issue, history.model)
+    tier = dict(policy.tiers).get(model, 0)
+    names = [*policy.stand_ins(model), *(rung.model for rung in ladder if rung.tier >= tier)]
+    return next((name for name in names if name != model and name not in broken), None)
+
+
+def replaced(action: Run, told: Attempts, history: History, policy: Policy) -> Run:
+    """Return a worker's action with a usable model, where its own has shown that it is none."""
+    if action.model not in unusable(told):
+        return action
+    other = instead_of(action.model, told, history, policy)
+    if other is None:
+        return action
+    return replace(action, model=other, reason=f"{action.reason}; {action.model} cannot be used here")

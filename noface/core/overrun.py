@@ -11,7 +11,7 @@ from enum import StrEnum
 from noface.core.actions import Block
 from noface.core.attempt import PastAttempt
 from noface.core.budget import Budget, Estimate, Spent
-from noface.core.streaks import Attempts, trailing
+from noface.core.policy_state import Attempts, trailing
 from noface.core.taxonomy import INTERRUPTED, FailureKind
 
 ENDS_MAX = 2

@@ -4,7 +4,7 @@ Where the worker itself asked, its words are the question, quoted; else the kind
 person can know. The text of workers, resolvers and diagnoses is always quoted as theirs.
 """
 
-from noface.core.actions import RequestApproval
+from noface.core.actions import ApprovalKind, RequestApproval, approval_kind
 from noface.core.attempt import PastAttempt
 from noface.core.classify.diff_names import UnfitRule
 from noface.core.excerpts import quoted, short
@@ -14,7 +14,6 @@ from noface.core.issue import Issue
 from noface.core.quoting import some
 from noface.core.tampering_words import ALTERED, MISSING
 from noface.core.taxonomy import INTERRUPTED, Category, FailureKind
-from noface.core.wanted import Wanted, wanted_by
 
 _SAID_CHARS_MAX = 300
 _PATHS_SHOWN = 5
@@ -53,14 +52,14 @@ def approval_question(issue: Issue, action: RequestApproval, history: History) -
     last = _last(history)
     failure = last.failure if last is not None else None
     number = last.number if last is not None else 0
-    match wanted_by(action):
-        case Wanted.LANDING:
+    match approval_kind(action):
+        case ApprovalKind.LANDING:
             files = len(last.changed) if last is not None else 0
             changed = f" and changes {files} file{'s' if files != 1 else ''}" if files else ""
             return f"May attempt {number} of issue {issue.id} land? It passed every hard gate{changed}."
-        case Wanted.PATHS:
+        case ApprovalKind.PATHS:
             return _may_change(issue, action.paths, _newest(history, Topic.BOUNDARY))
-        case Wanted.CONTRACT if last is not None and failure is not None:
+        case ApprovalKind.CONTRACT if last is not None and failure is not None:
             return _about_tests(issue, history, last, failure)
         case _:
             said = f": {quoted(failure.message, _SAID_CHARS_MAX)}" if failure is not None else ""

@@ -53,20 +53,17 @@ from dataclasses import replace
 from noface.core.actions import Action, Ask, Block, Land, Mode, RequestApproval, Run, WaitUntil, model_of, thinks
 from noface.core.attempt import PastAttempt
 from noface.core.budget import Estimate, Estimates, can_pay
-from noface.core.climbing import same_model
 from noface.core.failure import Failure
 from noface.core.history import AdviceOutcome, History, Topic, Verdict
-from noface.core.ladder import Rung
+from noface.core.ladder import OF_THE_MODEL, instead_of, replaced, same_model
 from noface.core.overrun import too_dear, why_again
 from noface.core.patterns import matches_any
-from noface.core.recovering import recover
-from noface.core.retry_policy import Policy, Roles
+from noface.core.policy_state import Attempts, PolicyState, failure_of
+from noface.core.retry_policy import Policy, Roles, Rung
 from noface.core.review_rules import REJECTED_BY_PERSON, review_due
-from noface.core.standing import Standing
-from noface.core.streaks import Attempts, failure_of
+from noface.core.rules_charged import recover
+from noface.core.rules_transient import again, wait
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
-from noface.core.unusable import OF_THE_MODEL, instead_of, replaced
-from noface.core.waiting import again, wait
 
 __all__ = ["History", "Policy", "Rung", "next_action"]
 
@@ -114,7 +111,7 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
         return limit
     if last.outcome == INTERRUPTED:
         return Run(Mode.SAME, same_model(attempts, ladder), why_again(last), think=last.think)
-    standing = Standing(history, policy, ladder, told, failure)
+    state = PolicyState(history, policy, ladder, told, failure)
     if failure.category is Category.ENVIRONMENT and not last.charged:
         other = instead_of(last.model, told, history, policy) if failure.kind in OF_THE_MODEL else None
         if other is not None:
@@ -123,8 +120,8 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
             )
         return Block(failure.kind, "no retry mends the environment")
     if failure.category is Category.TRANSIENT:
-        return wait(standing, now, jitter, away)
-    return (again(standing) if not last.charged else None) or recover(standing, now)
+        return wait(state, now, jitter, away)
+    return (again(state) if not last.charged else None) or recover(state, now)
 
 
 def _as_decided(history: History, attempts: Attempts) -> Attempts:

@@ -1,12 +1,64 @@
-"""The retry policy in force, as a value: what `[retry]`, `[recovery]`, `[breakdown]` and `[approval]` come to."""
+"""The retry policy in force, as a value: what `[retry]`, `[recovery]`, `[breakdown]` and `[approval]` come to.
 
-from dataclasses import dataclass, field
+The ladder (N11, L5, L14) is a row of rungs, each a model with a number of charged attempts. It is climbed, never
+descended; `core/ladder` says where an issue stands on it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from noface.core.budget import Budget
 from noface.core.issue import Issue
-from noface.core.ladder import Rung, ladder_for
 from noface.core.review_rules import ReviewRules
 from noface.core.taxonomy import FailureKind, Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One step: `model` for `times` charged attempts, thinking longer if `think`.
+
+    `answers` are the failure kinds it is meant for; empty means every kind.
+    """
+
+    model: str
+    tier: int
+    times: int
+    think: bool = False
+    answers: tuple[FailureKind, ...] = ()
+
+    def suits(self, kind: FailureKind | None) -> bool:
+        """Tell whether the rung answers failures of `kind`."""
+        return not self.answers or kind is None or kind in self.answers
+
+
+def ladder_for(ladder: tuple[Rung, ...], tiers: Mapping[str, int], issue: Issue, model: str | None) -> tuple[Rung, ...]:
+    """Return the rungs for an issue. `model` is what a person named at unblocking, before the issue's own `model`.
+
+    A model so named comes first. Where the ladder knows it, it goes on from there; after any other model only
+    stronger rungs follow. `tier` leaves out the rungs below it, as long as one is left. With `no_escalate` no other
+    model follows the first.
+    """
+    rungs = ladder
+    if issue.tier is not None:
+        rungs = tuple(rung for rung in ladder if rung.tier >= issue.tier) or ladder[-1:]
+    wanted = model or issue.model
+    if wanted is not None and wanted != rungs[0].model:
+        rungs = _beginning_with(wanted, rungs, tiers)
+    if issue.no_escalate:
+        return tuple(rung for rung in rungs if rung.model == rungs[0].model)
+    climbing = list(rungs[:1])
+    for rung in rungs[1:]:
+        if rung.tier >= climbing[-1].tier:
+            climbing.append(rung)
+    return tuple(climbing)
+
+
+def _beginning_with(model: str, rungs: tuple[Rung, ...], tiers: Mapping[str, int]) -> tuple[Rung, ...]:
+    names = [rung.model for rung in rungs]
+    if model in names:
+        return rungs[names.index(model) :]
+    first = replace(rungs[0], model=model, tier=tiers.get(model, rungs[0].tier), think=False, answers=())
+    return (first, *(rung for rung in rungs if rung.tier > first.tier))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 import shlex
 from dataclasses import dataclass
 
+from noface.core.actions import ApprovalKind
 from noface.core.history import History
 from noface.core.issue import Issue
 from noface.core.taxonomy import Category, FailureKind
-from noface.core.wanted import Wanted
 
 _MORE_ATTEMPTS = 3
 _NOTE = '--note "…"'
@@ -38,23 +38,23 @@ def ways_of_blocked(issue: Issue, kind: FailureKind, history: History, branch: s
     return tuple(ways)
 
 
-def ways_of_approval(issue: Issue, wants: Wanted, branch: str) -> tuple[Way, ...]:
+def ways_of_approval(issue: Issue, wants: ApprovalKind, branch: str) -> tuple[Way, ...]:
     """Return what can be said to an issue that waits for approval."""
     approve, reject = f"noface approve {issue.id}", f"noface reject {issue.id} {_NOTE}"
     look = (Way("look at the work first", f"git diff ...{shlex.quote(branch)}"),) if branch else ()
     return (*look, *_answers(wants, approve, reject))
 
 
-def _answers(wants: Wanted, approve: str, reject: str) -> tuple[Way, Way]:
+def _answers(wants: ApprovalKind, approve: str, reject: str) -> tuple[Way, Way]:
     match wants:
-        case Wanted.LANDING:
+        case ApprovalKind.LANDING:
             return Way("let it land", approve), Way("turn it down and say why; the next worker is told", reject)
-        case Wanted.PATHS:
+        case ApprovalKind.PATHS:
             return Way("allow these paths as well", approve), Way("refuse, and say how to do without", reject)
-        case Wanted.CONTRACT:
+        case ApprovalKind.CONTRACT:
             yes = Way("it is wrong: the change of the tests may land, if the gates pass", f"{approve} {_NOTE}")
             return yes, Way("it is right, and stays: say so", reject)
-        case Wanted.GOING_ON:
+        case ApprovalKind.GOING_ON:
             return Way("go on with it", approve), Way("say what should be done instead", reject)
 
 

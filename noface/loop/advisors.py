@@ -9,18 +9,18 @@ from functools import partial
 from noface.core.actions import Ask
 from noface.core.attempt import PastAttempt
 from noface.core.breakdown_files import split_by_files
-from noface.core.breaker import tripped
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue, IssueState
 from noface.core.masked_records import masked_issue
 from noface.core.overrun import ENDS_MAX, EndedFor, Overrun
 from noface.core.review_rules import rejection
+from noface.core.schedule import tripped
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.core.worker_run import Usage
 from noface.loop.asking import Answer, Question, ask, question_usage
 from noface.loop.context import RunContext
 from noface.loop.jobs import Job, JobKind, Jobs
-from noface.loop.question_prompts import make_question
+from noface.loop.question_prompts import known_ids, make_question
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
 
@@ -70,11 +70,6 @@ def split(
         return Advice(Topic.BREAKDOWN, last, AdviceOutcome.UNUSABLE, epoch, cause=why), ()
     names = ", ".join(child.id for child in children)
     return Advice(Topic.BREAKDOWN, last, epoch=epoch, strategy="by files", text=f"divided into {names}"), children
-
-
-def known_ids(context: RunContext) -> frozenset[str]:
-    """Return every id that is taken: of issues that are or were there."""
-    return frozenset(context.reader.states()) | frozenset(child.id for child in context.questions.children())
 
 
 class Advisors:

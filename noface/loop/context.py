@@ -5,13 +5,13 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from noface.core.breaker import BreakerRules
 from noface.core.gate import GateResult, GateSpec
 from noface.core.hints import HintRule, Search
 from noface.core.issue import Issue
 from noface.core.partial import AccumulationFormat
 from noface.core.policy import Policy
 from noface.core.prompt_data import EarlierForm
+from noface.core.schedule import BreakerRules
 from noface.core.worker_run import ModelSpec
 from noface.loop.gating import Known
 from noface.loop.pattern_search import patient_search

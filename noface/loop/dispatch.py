@@ -9,7 +9,7 @@ from noface.core.actions import Action, Ask, AwaitIssues, Block, Land, RequestAp
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.history import History
 from noface.core.issue import Issue
-from noface.git.repo import scratch_branch
+from noface.git.refs import scratch_branch
 from noface.loop.advisors import Advisors
 from noface.loop.attempt import run_attempt
 from noface.loop.budget_guard import RunLimits

@@ -92,11 +92,6 @@ class MergeQueue:
         now = self._context.clock.now()
         return self._job is not None or any(entry.worth_waiting(now) for entry in self._entries)
 
-    @property
-    def make_and_hold(self) -> tuple[Entry, ...]:
-        """The entries that wait for a person to move something out of the way."""
-        return tuple(entry for entry in self._entries if entry.held)
-
     def add(self, entry: Entry) -> None:
         """Queue a passed attempt; an entry of the same issue is replaced."""
         self._entries = [e for e in self._entries if e.issue.id != entry.issue.id]

@@ -7,9 +7,9 @@ from functools import partial
 
 from noface.core.actions import Run, WaitUntil
 from noface.core.attempt import AttemptOrder
-from noface.core.best import best_attempt
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue
+from noface.core.policy_state import best_attempt
 from noface.core.worker_run import ModelSpec
 from noface.git.plumbing import Plumbing, make_and_hold, with_files_of
 from noface.git.refs import RefUpdate, hold_ref, slug

@@ -3,14 +3,14 @@
 from noface.core.actions import Absence, Action, AwaitIssues, Block, Land, RequestApproval, Run, Skip, WaitUntil
 from noface.core.attempt import PastAttempt
 from noface.core.blocking import approval_document, block_document
-from noface.core.breaker import tripped
 from noface.core.gate import Proof
 from noface.core.history import History
 from noface.core.issue import Issue
 from noface.core.masked_records import masked_issue
 from noface.core.policy import next_action
+from noface.core.schedule import tripped
 from noface.core.taxonomy import FailureKind, IssueStatus
-from noface.git.repo import scratch_branch
+from noface.git.refs import scratch_branch
 from noface.loop.budget_guard import estimates
 from noface.loop.context import RunContext
 from noface.loop.histories import history_of

@@ -14,7 +14,6 @@ from noface.core.patterns import matches_any
 from noface.core.prompt_data import QuestionData
 from noface.core.prompt_situation import Situation
 from noface.core.prompts import render
-from noface.loop.advisors import known_ids
 from noface.loop.asking import Question
 from noface.loop.context import RunContext
 from noface.loop.learning import look_up
@@ -145,3 +144,8 @@ def _paths(issue: Issue, topic: Topic, last: PastAttempt) -> tuple[str, ...]:
     if topic is Topic.MERGE_CONFLICT and last.failure is not None:
         return last.failure.evidence
     return last.changed
+
+
+def known_ids(context: RunContext) -> frozenset[str]:
+    """Return every id that is taken: of issues that are or were there."""
+    return frozenset(context.reader.states()) | frozenset(child.id for child in context.questions.children())

@@ -3,8 +3,8 @@
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.overrun import Overrun
 from noface.core.partial import accumulate, steps_of
+from noface.core.policy_state import charged
 from noface.core.taxonomy import Category
-from noface.loop.charging import charged
 from noface.loop.context import RunContext
 from noface.loop.lifting import answers_again
 from noface.system.failpoints import hit

@@ -9,11 +9,11 @@ from noface.core.attempt import PastAttempt
 from noface.core.diagnosis import known_cause
 from noface.core.hints import matched
 from noface.core.history import History, Topic
+from noface.core.policy_state import identical
 from noface.core.prompt_data import Prompt, PromptData, Told
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.prompts import render
 from noface.core.review_rules import REJECTED_BY_PERSON
-from noface.core.streaks import identical
 from noface.core.taxonomy import FailureKind, instruction_for
 from noface.loop.context import RunContext
 from noface.loop.material import patch_of, prior, related_files, told_of

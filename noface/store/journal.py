@@ -7,12 +7,12 @@ from typing import Any
 
 from noface.core.actions import Action
 from noface.core.attempt import AttemptOrder, AttemptReport
-from noface.core.breaker import Breaker
 from noface.core.codec import encode
 from noface.core.failure import Failure
 from noface.core.gate import GateResult
 from noface.core.inventory import Inventory
 from noface.core.issue import Backlog
+from noface.core.schedule import Breaker
 from noface.core.taxonomy import IssueStatus
 from noface.store.costs import count_cost
 from noface.store.database import Database

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from noface.core.attempt import AttemptOrder, PastAttempt
-from noface.core.breaker import Breaker
 from noface.core.codec import decode
 from noface.core.failure import Failure
 from noface.core.gate import GateResult
 from noface.core.inventory import Inventory
 from noface.core.issue import IssueFault, IssueState
+from noface.core.schedule import Breaker
 from noface.core.taxonomy import IssueStatus
 from noface.core.worker_run import WorkerReport
 from noface.store.database import Database

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from noface.core.breaker import Breaker
+from noface.core.schedule import Breaker
 from noface.core.taxonomy import INTERRUPTED, PASSED
 from noface.store.reader import Reader
 from noface.views.text import clean, count, fit, moment

@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from noface.core.actions import Ask, model_of, thinks
-from noface.core.breaker import BreakerRules
 from noface.core.budget import Budget
 from noface.core.codec import encode
 from noface.core.history import History
-from noface.core.ladder import Rung
 from noface.core.policy_table import ANY_ISSUE, Course, Row, Step, course, table
-from noface.core.retry_policy import Policy
+from noface.core.retry_policy import Policy, Rung
 from noface.core.review_rules import When
+from noface.core.rules_transient import backoff
+from noface.core.schedule import BreakerRules
 from noface.core.taxonomy import FailureKind
-from noface.core.waiting import backoff
 from noface.views.page import paint
 from noface.views.policy_cells import short_names, table_lines
 from noface.views.text import clean, count, duration, hanging, money

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from noface.core.actions import Ask, Block, RequestApproval, Skip, WaitUntil, action_instruction, model_of, thinks
 from noface.core.blocking import approval_document, block_document
 from noface.core.history import Topic
-from noface.core.policy_table import Course, Step, terminal
+from noface.core.policy_table import Course, Repeats, Step, terminal
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.replay import Answer, Decision
-from noface.core.simulated_failure import Repeats
 from noface.core.taxonomy import FailureKind
 from noface.views.page import paint
 from noface.views.policy import Record, Told, head, issue_record, step_record

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from noface.core.ladder import Rung
-from noface.core.retry_policy import BreakdownRules, Policy, Roles
+from noface.core.retry_policy import BreakdownRules, Policy, Roles, Rung
 from noface.core.review_rules import ReviewRules
 from noface.core.taxonomy import FailureKind
 

@@ -9,9 +9,8 @@ from noface.core.attempt import PastAttempt
 from noface.core.failure import Failure
 from noface.core.history import Advice, Approval, History, Topic, Verdict
 from noface.core.issue import Issue
-from noface.core.ladder import Rung
 from noface.core.policy import next_action
-from noface.core.retry_policy import Policy, Roles
+from noface.core.retry_policy import Policy, Roles, Rung
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 

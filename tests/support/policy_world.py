@@ -12,11 +12,11 @@ from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
 from noface.core.issue import Issue
 from noface.core.policy import next_action
+from noface.core.policy_state import charged
 from noface.core.reported import of_report
 from noface.core.retry_policy import Policy
 from noface.core.review_rules import rejection
 from noface.core.taxonomy import Category
-from noface.loop.charging import charged
 
 from .policy_story import NOW, TIER_OF, K
 from .policy_turns import Turn, Word, report_of

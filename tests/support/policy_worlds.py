@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from noface.core.history import AdviceOutcome
 from noface.core.issue import Issue
-from noface.core.ladder import Rung
-from noface.core.retry_policy import BreakdownRules, Policy, Roles
+from noface.core.retry_policy import BreakdownRules, Policy, Roles, Rung
 from noface.core.review_rules import ReviewRules, When
 from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import BlockedReason

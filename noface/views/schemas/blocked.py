@@ -1,7 +1,7 @@
 """The schema of `noface blocked --json`: what a person is asked. `views/blocked.py` makes the document."""
 
+from noface.core.actions import ApprovalKind
 from noface.core.taxonomy import PASSED, FailureKind, IssueStatus
-from noface.core.wanted import Wanted
 from noface.views.schemas.parts import (
     Schema,
     first,
@@ -46,7 +46,7 @@ def entry() -> Schema:
     approval = record(
         "An issue that waits for approval.",
         **_told(IssueStatus.APPROVAL, (PASSED, *names(FailureKind))),
-        wants=word("What is to be approved.", names(Wanted)),
+        wants=word("What is to be approved.", names(ApprovalKind)),
         attempt=integer("The attempt it is about; 0 where there is none."),
         branch=or_null(text("The branch with its work.")),
         paths=texts("The paths that it would be allowed to change as well."),
