@@ -18,7 +18,7 @@ import psutil
 
 from noface.agents.base import AgentEvent
 from noface.agents.table import AGENTS
-from noface.loop.log_follower import LogFollower
+from noface.loop.agent_logs import LogFollower
 from noface.system.supervise import Command, Exit, Launcher
 
 CHATTER = """

@@ -16,7 +16,7 @@ from noface.core.hints import (
 )
 from noface.core.issue import Issue
 from noface.core.taxonomy import FailureKind
-from noface.loop.pattern_search import patient_search, search
+from noface.loop.context import patient_search, search
 
 CATASTROPHE = "(a+)+$"
 ENDLESS = "a" * 5000 + "!"

@@ -25,7 +25,7 @@ from noface.core.budget import Budget, Estimate, Spent
 from noface.core.history import Topic
 from noface.core.overrun import EndedFor, Paid, first_to_end, overrun, passed_by
 from noface.core.worker_run import Usage
-from noface.loop.run_watch import at_least
+from noface.loop.agent_run import at_least
 from noface.store.database import Database
 
 NOTHING = result(0) | {"usage": {"input_tokens": 0, "output_tokens": 0}}

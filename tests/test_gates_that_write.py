@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from noface.loop.kept_paths import kept_digest
+from noface.loop.prepare import kept_digest
 
 FORMAT = "sed -i 's/ *$//' *.txt"
 

@@ -15,7 +15,7 @@ from noface.core.hints import Found, HintRule
 from noface.core.issue import Issue
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import ReportStatus, WorkerReport
-from noface.loop.pattern_search import search
+from noface.loop.context import search
 
 
 def fail(issue, number, message, signature="s1", kind=FailureKind.TEST_FAILURE, mended=None, labels=(), **more):

@@ -16,7 +16,7 @@ from support.live_screen import Terminal
 from noface.agents.base import EventKind
 from noface.core.budget import Budget, Spent
 from noface.core.schedule import Breaker
-from noface.loop.run_watch import file_in
+from noface.loop.agent_run import file_in
 from noface.store.spending import Spending
 from noface.views.announcer import Purse, Totals, look_up
 from noface.views.live_drawing import block

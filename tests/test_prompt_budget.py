@@ -16,7 +16,7 @@ from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, Questi
 from noface.core.prompt_situation import Situation
 from noface.core.prompt_text import size, tokens
 from noface.core.prompts import render
-from noface.loop.templates_folder import built_in
+from noface.loop.prompt_context import built_in
 
 TEMPLATES = built_in()
 WORK = [situation for situation in Situation if not situation.asks]

@@ -15,7 +15,7 @@ from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, Questi
 from noface.core.prompt_situation import Situation
 from noface.core.prompts import render
 from noface.core.taxonomy import IssueStatus
-from noface.loop.templates_folder import built_in
+from noface.loop.prompt_context import built_in
 
 TEMPLATES = built_in()
 MARKDOWN = MarkdownIt("commonmark")

@@ -10,7 +10,7 @@ from noface.core.prompt_situation import Situation
 from noface.core.prompt_values import QUESTION_VARIABLES, WORKER_VARIABLES, values_of
 from noface.core.prompts import BUILT_IN, render
 from noface.errors import ConfigError
-from noface.loop.templates_folder import TEMPLATE_BYTES_MAX, built_in, check_templates, load_templates
+from noface.loop.prompt_context import TEMPLATE_BYTES_MAX, built_in, check_templates, load_templates
 
 DATA = PromptData(Issue("7", "Mend the sum", body="It adds wrongly."), (GateSpec("unit", "pytest -q"),))
 

@@ -19,7 +19,7 @@ from noface.core.prompts import render
 from noface.core.protection import default_protected
 from noface.core.taxonomy import Category, FailureKind, instruction_for, reaches_workers
 from noface.data import table
-from noface.loop.templates_folder import built_in
+from noface.loop.prompt_context import built_in
 
 TEMPLATES = built_in()
 WORK = [situation for situation in Situation if not situation.asks]

@@ -5,7 +5,7 @@ from support.git_ground import a_bench, write
 
 from noface.core.masking import Masker
 from noface.core.secret_names import Secret
-from noface.loop.secret_blobs import secrets_in_bytes
+from noface.loop.examine import secrets_in_bytes
 
 VALUE = "sk-Wq8zT4nL2pX9vB7mK5dR3hJ6"
 MASKER = Masker([Secret("SHOP_TOKEN", VALUE)])

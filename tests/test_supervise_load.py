@@ -9,7 +9,7 @@ from bench.supervision import supervision
 
 from noface.agents.base import AgentEvent, EventKind, Lines
 from noface.core.worker_run import EndedBy
-from noface.loop.log_follower import BEHIND_BYTES_MAX, LogFollower
+from noface.loop.agent_logs import BEHIND_BYTES_MAX, LogFollower
 from noface.system.supervise import Canceller, Command, Ladder, Launcher
 
 

@@ -28,7 +28,7 @@ from noface.core.attempt import AttemptOrder
 from noface.core.issue import Issue
 from noface.core.prices import summed
 from noface.core.worker_run import ModelSpec, Usage
-from noface.loop.run_watch import PATIENCE_S, CostLimit
+from noface.loop.agent_run import PATIENCE_S, CostLimit
 
 THREAD = "01a1f99b-d584-70b0-8d2c-252f2bbcce93"
 BEGAN = datetime.fromtimestamp(int(THREAD[:8] + THREAD[9:13], 16) / 1000, UTC)

@@ -18,8 +18,8 @@ from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
 from noface.git.repository import Repository, check_version
 from noface.loop.agent_run import missing_program
-from noface.loop.canary import isolated
-from noface.loop.workshop import fingerprint
+from noface.loop.attempt_environment import fingerprint
+from noface.loop.isolation_checks import isolated
 from noface.store.database import Database
 from noface.store.lessons import has_full_text
 from noface.store.reader import Reader

@@ -18,8 +18,7 @@ from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import EndedBy, ModelSpec
 from noface.git.repository import Repository
 from noface.loop.agent_run import run_agent
-from noface.loop.order_file import order_document
-from noface.loop.workshop import Workshop
+from noface.loop.attempt_environment import AttemptEnvironment, order_document
 from noface.system.files import write_atomic
 from noface.system.supervise import Canceller, Launcher
 from noface.views.doctor import Finding, ModelFinding, Probe, State
@@ -55,7 +54,7 @@ def with_probe(finding: ModelFinding, spec: ModelSpec, found: Probe) -> ModelFin
     return replace(finding, problems=(*rest, problem), probe=found)
 
 
-def _probe(spec: ModelSpec, shop: Workshop, cancel: Canceller) -> Probe:
+def _probe(spec: ModelSpec, shop: AttemptEnvironment, cancel: Canceller) -> Probe:
     spec = replace(
         spec,
         timeout_s=min(spec.timeout_s, PROBE_SECONDS_MAX),

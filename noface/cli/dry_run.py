@@ -16,8 +16,8 @@ from noface.core.parts import with_parts
 from noface.core.policy import next_action
 from noface.core.schedule import plan
 from noface.core.taxonomy import IssueStatus
-from noface.loop.backlog_watch import as_agreed
-from noface.loop.histories import history_of
+from noface.loop.outside import as_agreed
+from noface.loop.prompt_context import history_of
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions

@@ -67,7 +67,7 @@ def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Finding, ...]]":
     A living run goes on between one look and the next, so beside one only that counts which two looks agree on.
     """
     from noface.core.fsck import check
-    from noface.loop.fsck_collect import collect
+    from noface.loop.recover import collect
 
     facts = collect(plumbing)
     findings = check(facts)
@@ -87,7 +87,7 @@ def _repair(config: Path | None, findings: "tuple[Finding, ...]") -> None:
     """Repair under the lock. Raises LockedError beside a run, ConfigError where there is no sound configuration."""
     from noface.cli.night import make_context, open_project
     from noface.cli.wiring import RunOptions, settings
-    from noface.loop.fsck_repair import repair
+    from noface.loop.recover import repair
     from noface.store.database import Database
     from noface.system.lock import RepositoryLock
 

@@ -87,7 +87,7 @@ def list_hints(
 ) -> None:
     """List the hints, and how often each has matched."""
     from noface.cli.look import look
-    from noface.loop.pattern_search import patient_search
+    from noface.loop.context import patient_search
     from noface.views import page
 
     seen = look(config)
@@ -115,7 +115,7 @@ def try_on(
     """Show which hints match an issue's failure, and why."""
     from noface.cli.look import look
     from noface.core.hints import explain
-    from noface.loop.pattern_search import search
+    from noface.loop.context import search
     from noface.views import page
     from noface.views.hints import match_document, match_page
     from noface.views.issues import find_issue
@@ -164,7 +164,7 @@ def suggest(
 
     from noface.cli.look import look
     from noface.core.hint_mining import propose
-    from noface.loop.pattern_search import patient_search
+    from noface.loop.context import patient_search
     from noface.views import page
     from noface.views.hints import proposals_document, proposals_page
 
@@ -190,7 +190,7 @@ def suggest(
 def _add(seen: "Look", config: Path | None, rule: "HintRule", *, as_json: bool, draft: bool) -> None:
     from noface.config.edit import with_hint, write
     from noface.config.load import find, read
-    from noface.loop.pattern_search import patient_search
+    from noface.loop.context import patient_search
     from noface.views import page
     from noface.views.hints import added_document, added_page
 

@@ -21,7 +21,7 @@ from noface.errors import UsageError
 from noface.git.repository import Repository, discover, locate
 from noface.loop.context import RunContext, RunSettings
 from noface.loop.engine import Stop
-from noface.loop.night import work
+from noface.loop.run_session import run_session
 from noface.store.database import Database
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
@@ -59,7 +59,7 @@ def run_night(start: Path, config_path: Path | None, options: RunOptions, *, as_
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack)
         cancel = Canceller()
         with _signals(context, cancel):
-            ended = work(context, cancel)
+            ended = run_session(context, cancel)
         view.finish(ended.exit_code, ended.why)
     return ended.exit_code
 

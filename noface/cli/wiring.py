@@ -23,9 +23,9 @@ from noface.gates.rule_search import project_rules
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository
 from noface.git.snapshot import Limits
+from noface.loop.attempt_environment import AttemptEnvironment, SandboxRules, Setup
 from noface.loop.context import RunSettings
-from noface.loop.templates_folder import load_templates
-from noface.loop.workshop import SandboxRules, Setup, Workshop
+from noface.loop.prompt_context import load_templates
 from noface.system.clock import SystemClock
 from noface.system.sandbox import Bubblewrap, find_bubblewrap
 from noface.system.supervise import Launcher
@@ -281,11 +281,11 @@ def workshop(
     launcher: Launcher,
     memo: dict[str, GateResult],
     bubblewrap: Bubblewrap | None = None,
-) -> Workshop:
+) -> AttemptEnvironment:
     """Return what attempts work with. `bubblewrap` is what `bubblewrap_for` has found."""
     from noface.agents.table import AGENTS
 
-    return Workshop(
+    return AttemptEnvironment(
         plumbing=Plumbing(repository),
         launcher=launcher,
         clock=SystemClock(),

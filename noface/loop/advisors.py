@@ -17,10 +17,9 @@ from noface.core.review_rules import rejection
 from noface.core.schedule import tripped
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.core.worker_run import Usage
-from noface.loop.asking import Answer, Question, ask, question_usage
+from noface.loop.asking import Answer, Question, ask, known_ids, make_question, question_usage
 from noface.loop.context import RunContext
 from noface.loop.jobs import Job, JobKind, Jobs
-from noface.loop.question_prompts import known_ids, make_question
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
 

@@ -1,4 +1,4 @@
-"""Asks a model about an issue, between two attempts: runs it on a prompt, validates what it answers (L11, L12, P6).
+"""Asks a model about an issue, between two attempts: the question, its run, its answer (L11, L12, P6, S2, K5, N7, N9).
 
 The model works in a slot like a worker does, so that it can read the project; what it changes there is thrown away.
 A malformed answer gets one immediate reminder that names what is wrong with it.
@@ -13,12 +13,16 @@ from typing import Any
 
 from noface.core.accept_forms import AcceptForms
 from noface.core.answers.table import ANSWERS
-from noface.core.attempt import AttemptOrder
+from noface.core.attempt import AttemptOrder, PastAttempt
 from noface.core.breakdown import BreakdownLimits, PlanFault, left_out, plan_children
-from noface.core.history import Advice, AdviceOutcome, Topic
+from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue
 from noface.core.masking import Masker
+from noface.core.patterns import matches_any
 from noface.core.prices import summed
+from noface.core.prompt_data import QuestionData
+from noface.core.prompt_situation import Situation
+from noface.core.prompts import render
 from noface.core.protection import Protection
 from noface.core.structured import Invalid, reminder, validate
 from noface.core.taxonomy import Category
@@ -26,13 +30,14 @@ from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.workspace import give_git
+from noface.loop.agent_logs import lost_usage
 from noface.loop.agent_run import run_agent
-from noface.loop.boxes import fresh_place
-from noface.loop.lost_usage import lost_usage
-from noface.loop.order_file import order_document
-from noface.loop.own_files import put
+from noface.loop.attempt_environment import AttemptEnvironment, Progress, Tell, order_document, put
+from noface.loop.context import RunContext
+from noface.loop.isolation import fresh_place
 from noface.loop.prepare import prepare
-from noface.loop.workshop import Progress, Tell, Workshop
+from noface.loop.prompt_context import attempt_directory, look_up, patch_of, prior, related_files, told_of
+from noface.loop.protected_files import protection_for
 from noface.system.failpoints import hit
 from noface.system.files import real_folder
 from noface.system.supervise import Canceller
@@ -84,7 +89,7 @@ class Answer:
     used: Usage = field(default_factory=Usage)
 
 
-def ask(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> Answer:
+def ask(question: Question, shop: AttemptEnvironment, cancel: Canceller, tell: Tell) -> Answer:
     """Ask, and once more where the answer is malformed. Raises only where noface, git or the disk fails."""
     for log in logs_of(question.directory):
         log.unlink(missing_ok=True)  # of a run that was killed while it asked the same
@@ -107,7 +112,7 @@ def logs_of(directory: str) -> tuple[Path, Path]:
     return Path(directory, "agent.log"), Path(directory, _AGAIN, "agent.log")
 
 
-def question_usage(shop: Workshop, model: ModelSpec, directory: str) -> Usage:
+def question_usage(shop: AttemptEnvironment, model: ModelSpec, directory: str) -> Usage:
     """Return what a question's runs had used that noface did not see the end of."""
     first, again = (lost_usage(shop, model, log) for log in logs_of(directory))
     return summed(first, again)
@@ -131,7 +136,7 @@ def _paid(answer: Answer, usage: Usage) -> Answer:
     return replace(answer, advice=advice, used=used)
 
 
-def _once(question: Question, shop: Workshop, cancel: Canceller, tell: Tell) -> tuple[Answer, Invalid | None]:
+def _once(question: Question, shop: AttemptEnvironment, cancel: Canceller, tell: Tell) -> tuple[Answer, Invalid | None]:
     order = _order(question, shop.masker)
     tell(Progress(question.issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}"))
     slot = shop.agent_slot(question.slot)
@@ -211,3 +216,134 @@ def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Inva
 def _without(question: Question, outcome: AdviceOutcome, why: str) -> Answer:
     advice = Advice(question.topic, question.after, outcome, question.epoch, question.model.name, cause=why)
     return Answer(question, advice)
+
+
+_SITUATIONS = {
+    Topic.DIAGNOSIS: Situation.DIAGNOSIS,
+    Topic.REFLECTION: Situation.REFLECTION,
+    Topic.CLARIFICATION: Situation.CLARIFICATION,
+    Topic.BOUNDARY: Situation.BOUNDARY,
+    Topic.MERGE_CONFLICT: Situation.CONFLICT,
+    Topic.ARCHITECT: Situation.ARCHITECT,
+    Topic.BREAKDOWN: Situation.BREAKDOWN,
+    Topic.REVIEW: Situation.REVIEWER,
+}
+_OTHERS_MAX = 50
+
+
+def make_question(context: RunContext, history: History, topic: Topic, model: str, slot: int, note: str) -> Question:
+    """Return a question, with its row written: asking begins now."""
+    issue, last = history.issue, history.current[-1]
+    main = context.shop.plumbing.main()
+    forms = _forms(context, issue)
+    start = last.candidate if last.candidate and context.shop.plumbing.resolve(last.candidate) else main
+    data = QuestionData(
+        issue=issue,
+        answer_example=json.dumps(ANSWERS[topic].example, indent=1),
+        gates=context.gates_for(issue),
+        earlier=tuple(prior(attempt) for attempt in history.attempts if attempt.failure is not None),
+        patch=patch_of(context, issue, last.number),
+        note=note,
+        advice=told_of(history),
+        lessons=tuple(lesson.advice for lesson in look_up(context, history)),
+        files=related_files(context, history, start) if topic is Topic.CLARIFICATION else (),
+        answer_schema=json.dumps(ANSWERS[topic].schema),
+        limits=_limits(context, issue, topic, forms),
+        questions=_questions(last),
+        paths=_paths(issue, topic, last),
+        results=gate_lines(context.reader.gates_of(issue.id, last.number)),
+        others=tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)[:_OTHERS_MAX],
+        earlier_form=context.settings.earlier_form,
+        earlier_bytes_max=context.settings.earlier_bytes_max,
+    )
+    prompt = render(_SITUATIONS[topic], context.settings.templates, data, context.settings.prompt_tokens_max)
+    for cut in prompt.cuts:
+        context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=None, topic=topic, what=cut)
+    asked = len(history.advice) + 1
+    directory = f"{attempt_directory(context.settings.attempts_dir, issue.id, last.number)}/ask-{asked}-{topic}"
+    row = context.questions.asked(
+        context.clock.now(),
+        issue.id,
+        topic,
+        after=last.number,
+        epoch=history.epoch,
+        model=model,
+        run_id=context.run_id,
+        directory=directory,
+    )
+    return Question(
+        id=row,
+        run_id=context.run_id,
+        issue=issue,
+        topic=topic,
+        model=context.settings.models[model],
+        prompt=context.shop.masker.text(prompt.text, (*issue.paths, *data.paths)),
+        main=main,
+        start=start,
+        slot=slot,
+        directory=directory,
+        after=last.number,
+        epoch=history.epoch,
+        limits=_bounds(context),
+        asked_at=context.clock.now(),
+        known_ids=known_ids(context),
+        # Whatever the work may change: who judges it is not to be told how by it.
+        forms=forms,
+        protection=replace(protection_for(context, issue, main), may_change=()),
+    )
+
+
+def _forms(context: RunContext, issue: Issue) -> AcceptForms:
+    commands = tuple(gate.command for gate in context.settings.gates)
+    return AcceptForms((*commands, *issue.accept), any_command=context.settings.any_accept)
+
+
+def _bounds(context: RunContext) -> BreakdownLimits:
+    rules = context.settings.policy.breakdown
+    return BreakdownLimits(children_max=rules.children_max, depth_max=rules.depth_max)
+
+
+def gate_lines(gates: tuple[Mapping[str, object], ...]) -> tuple[str, ...]:
+    """Return a line for each gate of an attempt, as a reviewer reads it."""
+    said = {True: "passed", False: "failed"}
+    return tuple(
+        f"{gate['name']}: {said[bool(gate['passed'])]}"
+        f"{', only when it was run again' if gate.get('flaky') else ''}{'' if gate['hard'] else ' (reported only)'}"
+        for gate in gates
+    )
+
+
+def _limits(context: RunContext, issue: Issue, topic: Topic, forms: AcceptForms) -> tuple[str, ...]:
+    if topic is not Topic.BREAKDOWN:
+        return ()
+    rules = context.settings.policy.breakdown
+    found = [f"At least 2 and at most {rules.children_max} parts, each smaller than the issue."]
+    found.append("Each part names the paths it may change, inside the repository.")
+    if not forms.any_command:
+        found.append(f"Accept commands that are allowed: {forms.told}.")
+    if issue.paths:
+        found.append(f"Only paths within: {', '.join(issue.paths)}.")
+    if issue.accept:
+        numbered = ", ".join(f"{number} = {command}" for number, command in enumerate(issue.accept))
+        found.append(f"Together the parts' `covers` name every acceptance command of the issue: {numbered}.")
+    return tuple(found)
+
+
+def _questions(last: PastAttempt) -> tuple[str, ...]:
+    said = last.failure.questions if last.failure is not None else ()
+    reported = (*last.report.questions, *last.report.gaps) if last.report is not None else ()
+    return tuple(dict.fromkeys((*said, *reported)))
+
+
+def _paths(issue: Issue, topic: Topic, last: PastAttempt) -> tuple[str, ...]:
+    """Return the files a question is about: those outside the issue's limits, or in conflict."""
+    if topic is Topic.BOUNDARY and issue.paths:
+        return tuple(path for path in last.changed if not matches_any(path, issue.paths))
+    if topic is Topic.MERGE_CONFLICT and last.failure is not None:
+        return last.failure.evidence
+    return last.changed
+
+
+def known_ids(context: RunContext) -> frozenset[str]:
+    """Return every id that is taken: of issues that are or were there."""
+    return frozenset(context.reader.states()) | frozenset(child.id for child in context.questions.children())

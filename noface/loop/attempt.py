@@ -25,15 +25,11 @@ from noface.git.removal import remove
 from noface.git.snapshot import Taken, forget_index, take
 from noface.git.workspace import Slot, give_git
 from noface.loop.agent_run import run_agent
-from noface.loop.boxes import fresh_place
-from noface.loop.examine import Change
+from noface.loop.attempt_environment import AttemptEnvironment, Progress, Tell, attempt_message, order_document, put
+from noface.loop.examine import Change, own_values
+from noface.loop.isolation import fresh_place
 from noface.loop.judge import judge
-from noface.loop.messages import attempt_message
-from noface.loop.order_file import order_document
-from noface.loop.own_files import put
-from noface.loop.own_values import own_values
 from noface.loop.prepare import prepare, setup_differs
-from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.failpoints import hit
 from noface.system.files import read_regular, real_folder
 from noface.system.supervise import Canceller
@@ -57,7 +53,7 @@ class Work:
     notes: tuple[str, ...] = ()
 
 
-def run_attempt(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> AttemptReport:
+def run_attempt(order: AttemptOrder, shop: AttemptEnvironment, cancel: Canceller, tell: Tell) -> AttemptReport:
     """Carry out an order. Raises only where noface, git or the disk fails; all else is in the report."""
     before = _done_before(order, shop) if order.resumed else None
     done = before or _do_work(order, shop, cancel, tell)
@@ -102,7 +98,7 @@ def _mark(order: AttemptOrder, text: bytes) -> bytes:
     return hmac.new(order.seal.encode(), text, "sha256").hexdigest().encode()
 
 
-def _done_before(order: AttemptOrder, shop: Workshop) -> tuple[Work, Change] | None:
+def _done_before(order: AttemptOrder, shop: AttemptEnvironment) -> tuple[Work, Change] | None:
     """Return the recorded work with the change that its commits hold, None where it was cut off before."""
     work = read_work(order)
     if work is None:
@@ -118,7 +114,7 @@ def _done_before(order: AttemptOrder, shop: Workshop) -> tuple[Work, Change] | N
     return work, Change(diff.changes, patch, masked, by_worker=work.changed, cut=len(patch) < len(diff.patch))
 
 
-def _as_held(order: AttemptOrder, shop: Workshop, snapshot: Snapshot) -> Snapshot:
+def _as_held(order: AttemptOrder, shop: AttemptEnvironment, snapshot: Snapshot) -> Snapshot:
     """Return a recorded snapshot with the commit that its ref holds now.
 
     A noface that was killed late had given the work its last commits already; the first may have been pruned since.
@@ -129,7 +125,7 @@ def _as_held(order: AttemptOrder, shop: Workshop, snapshot: Snapshot) -> Snapsho
     return replace(snapshot, candidate=commit)
 
 
-def _as_protected(order: AttemptOrder, shop: Workshop, snapshot: Snapshot) -> Snapshot:
+def _as_protected(order: AttemptOrder, shop: AttemptEnvironment, snapshot: Snapshot) -> Snapshot:
     """Return a recorded snapshot with what is protected now as it is on main: less may have been when it was taken."""
     commit = with_files_of(shop.plumbing, order.main, snapshot.candidate, order.protection)
     if commit == snapshot.candidate:
@@ -142,7 +138,9 @@ def _as_protected(order: AttemptOrder, shop: Workshop, snapshot: Snapshot) -> Sn
     return replace(snapshot, candidate=commit, candidate_tree=tree, changes=changes, protected_edits=edits)
 
 
-def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell) -> tuple[Work, Change] | Failure:
+def _do_work(
+    order: AttemptOrder, shop: AttemptEnvironment, cancel: Canceller, tell: Tell
+) -> tuple[Work, Change] | Failure:
     tell(Progress(order.issue.id, order.number, "workspace", "preparing the workspace"))
     shop.plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, "start"), order.start))
     hit("base_held")
@@ -182,7 +180,7 @@ def _do_work(order: AttemptOrder, shop: Workshop, cancel: Canceller, tell: Tell)
     return work, Change(taken.snapshot.changes, patch, masked, by_worker=changed, cut=cut)
 
 
-def _held_snapshot(order: AttemptOrder, shop: Workshop, slot: Slot) -> Taken:
+def _held_snapshot(order: AttemptOrder, shop: AttemptEnvironment, slot: Slot) -> Taken:
     """Take a snapshot of the slot, from the files anew where its objects were pruned before their ref held them."""
     before: list[int] = []
 
@@ -213,7 +211,7 @@ def _mend(directory: Path) -> None:
         directory.mkdir(parents=True)
 
 
-def _finished(order: AttemptOrder, shop: Workshop, report: AttemptReport) -> AttemptReport:
+def _finished(order: AttemptOrder, shop: AttemptEnvironment, report: AttemptReport) -> AttemptReport:
     """Give the attempt's commits their outcome trailer, and keep them by the attempt's ref."""
     snapshot = report.snapshot
     assert snapshot is not None  # noqa: S101 - an attempt that did work has one

@@ -10,12 +10,12 @@ from noface.core.budget import Budget, Estimates, Refusal, Spent, can_pay
 from noface.core.issue import Issue
 from noface.core.overrun import EndedFor, Paid, Passed, first_to_end, overrun, passed_by
 from noface.core.taxonomy import IssueStatus
+from noface.loop.agent_run import PATIENCE_S
+from noface.loop.attempt_environment import Progress
 from noface.loop.context import RunContext
-from noface.loop.histories import history_of
 from noface.loop.jobs import Jobs
 from noface.loop.orders import THINKING_FACTOR
-from noface.loop.run_watch import PATIENCE_S
-from noface.loop.workshop import Progress
+from noface.loop.prompt_context import history_of
 
 _RUN = ""
 """What stands for the run where issues have their ids; no issue has this one."""

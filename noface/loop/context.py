@@ -2,20 +2,20 @@
 
 import queue
 import random
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from noface.core.gate import GateResult, GateSpec
-from noface.core.hints import HintRule, Search
+from noface.core.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
 from noface.core.issue import Issue
 from noface.core.partial import AccumulationFormat
 from noface.core.policy import Policy
 from noface.core.prompt_data import EarlierForm
 from noface.core.schedule import BreakerRules
 from noface.core.worker_run import ModelSpec
+from noface.loop.attempt_environment import AttemptEnvironment
 from noface.loop.gating import Known
-from noface.loop.pattern_search import patient_search
-from noface.loop.workshop import Workshop
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
 from noface.store.questions import Questions
@@ -24,6 +24,34 @@ from noface.store.spending import Spending
 from noface.system.boot import boot_id
 from noface.system.clock import Clock
 from noface.trackers.base import Tracker
+
+_SECONDS_MAX = 0.5
+_SLOW_MAX = 3
+
+
+def search(expression: str, text: str) -> Found:
+    """Tell whether `expression` occurs in the first part of `text`, or took too long to say."""
+    import regex
+
+    try:
+        found = regex.search(expression, text[:SEARCHED_CHARS_MAX], timeout=_SECONDS_MAX)
+    except TimeoutError:
+        return Found.TOO_SLOW
+    return Found.NO if found is None else Found.YES
+
+
+def patient_search() -> Search:
+    """Return a search for looking through many texts: an expression that took too long thrice is not tried again."""
+    slow: Counter[str] = Counter()
+
+    def look(expression: str, text: str) -> Found:
+        if slow[expression] >= _SLOW_MAX:
+            return Found.TOO_SLOW
+        found = search(expression, text)
+        slow[expression] += found is Found.TOO_SLOW
+        return found
+
+    return look
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +96,7 @@ class RunContext:
     tracker: Tracker
     journal: Journal
     reader: Reader
-    shop: Workshop
+    shop: AttemptEnvironment
     clock: Clock
     announce: Announce
     inbox: "queue.SimpleQueue[object]"

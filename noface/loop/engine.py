@@ -16,22 +16,27 @@ from noface.core.issue import Issue
 from noface.core.schedule import Plan, plan
 from noface.core.taxonomy import IssueStatus
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
-from noface.loop.accept_checks import AcceptChecks
-from noface.loop.backlog_watch import BacklogWatch
+from noface.loop.agent_logs import lost_run
+from noface.loop.attempt_environment import GateFlaked, GateRan, Progress
 from noface.loop.budget_guard import BudgetGuard, RunLimits
 from noface.loop.context import RunContext
-from noface.loop.dispatch import Begun, Dispatch
-from noface.loop.epics import Epics
+from noface.loop.dispatch import (
+    Begun,
+    Dispatch,
+    answers_again,
+    decide,
+    history,
+    lift_raised,
+    provider_answered,
+    record_attempt,
+    settle,
+)
 from noface.loop.jobs import Job, JobEnded, JobKind, Jobs
 from noface.loop.landing import MergeQueue
-from noface.loop.learning import count_lessons
-from noface.loop.lifting import answers_again, lift_raised
-from noface.loop.lost_usage import lost_run
-from noface.loop.outside_changes import OutsideChanges
-from noface.loop.perform import decide, history, settle
-from noface.loop.recording import provider_answered, record_attempt
+from noface.loop.main_checks import AcceptChecks, Epics
+from noface.loop.outside import BacklogWatch, OutsideChanges
+from noface.loop.prompt_context import count_lessons
 from noface.loop.recover import as_configured
-from noface.loop.workshop import GateFlaked, GateRan, Progress
 
 
 @dataclass(frozen=True, slots=True)

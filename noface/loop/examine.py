@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.core.attempt import AttemptOrder, FileChange
+from noface.core.attempt import AttemptOrder, FileChange, Snapshot
 from noface.core.classify import diff as rules
 from noface.core.classify import syntax
 from noface.core.classify.diff_gates import Manifest, changed_gates, may_steer
@@ -26,6 +26,8 @@ from noface.core.classify.diff_names import (
 from noface.core.classify.diff_text import MARKERS, kin, places
 from noface.core.failure import Failure
 from noface.core.judges import Part, lifted, part_of
+from noface.core.masked_records import named_anew
+from noface.core.masking import Masker
 from noface.core.patch_lines import changed_lines, shown
 from noface.core.patterns import matches_any
 from noface.core.protection import named_exactly
@@ -33,15 +35,111 @@ from noface.core.self_aware import self_aware
 from noface.core.shadows import shadowing
 from noface.core.suppressions import one_line, read_by
 from noface.core.tampering import is_code, is_test_file
-from noface.gates.secrets import scan, secret_failure
+from noface.core.taxonomy import FailureKind
+from noface.gates.secrets import Secret, scan, secret_failure
 from noface.git.objects import BlobReader, refused
-from noface.loop.outside_modules import outside_modules
-from noface.loop.own_files import put
-from noface.loop.reached import reached
-from noface.loop.secret_blobs import secrets_in_bytes
-from noface.loop.workshop import Workshop
+from noface.git.plumbing import Plumbing, occurring
+from noface.loop.attempt_environment import AttemptEnvironment, put
+from noface.loop.isolation import outside_modules
+from noface.loop.protected_files import reached
 
 _ABSENT = "000000"
+_GITLINK = "160000"
+_CHUNK_BYTES = 1 << 19
+_PIECES_BYTES_MAX = 8 << 20
+TOTAL_BYTES_MAX = 1 << 30
+_SHOWN_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """The values that a file adds, as they are written, and the names of those that stand there in pieces."""
+
+    forms: frozenset[str]
+    broken: frozenset[str]
+
+
+def secrets_in_bytes(
+    plumbing: Plumbing,
+    masker: Masker,
+    main: str,
+    changes: tuple[FileChange, ...],
+    *,
+    whole: bool,
+    bytes_max: int = TOTAL_BYTES_MAX,
+) -> Failure | None:
+    """Return the failure for known secrets in files that the patch does not show, or for more than can be read.
+
+    `whole` tells that the patch against `main` was not cut: then only files without lines are read. More than
+    `bytes_max` bytes are not read in all. Raises GitError where git ended.
+    """
+    unseen = tuple(
+        change
+        for change in changes
+        if change.new_mode not in (_ABSENT, _GITLINK)
+        and change.new_oid != change.old_oid
+        and (not whole or change.added is None)
+    )
+    if not unseen or not masker:
+        return None
+    on_main: frozenset[str] | None = None
+    left = bytes_max
+    found: list[Secret] = []
+    with plumbing.blobs() as blobs:
+        for at, change in enumerate(unseen):
+            left -= blobs.size(change.new_oid) or 0
+            if left < 0:
+                return _unread(tuple(each.path for each in unseen[at:]))
+            added = _added(masker, blobs, change)
+            names = added.broken | masker.names_of(added.forms - occurring(plumbing, main, added.forms))
+            if names and on_main is None:
+                on_main = plumbing.objects(main)
+            if on_main is None or change.new_oid not in on_main:
+                found += [Secret(change.path, name, f"the value of {name}") for name in sorted(names)]
+    return secret_failure(tuple(found)) if found else None
+
+
+def _added(masker: Masker, blobs: BlobReader, change: FileChange) -> _Added:
+    name = change.path.encode("utf-8", "surrogateescape") if change.status == "A" else b""
+    forms, broken = _held(masker, blobs, change.new_oid)
+    if (forms or broken) and change.old_mode != _ABSENT:
+        before = _held(masker, blobs, change.old_oid)
+        forms, broken = forms - before[0], broken - before[1]
+    return _Added(forms | masker.telling(name), broken)
+
+
+def _held(masker: Masker, blobs: BlobReader, oid: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the values that stand in a blob as they are written there, and the names of those in several pieces."""
+    forms: set[str] = set()
+    kept, overlap = b"", masker.longest_bytes - 1
+    for data in blobs.chunks(oid, _CHUNK_BYTES):
+        window = kept + data
+        forms |= masker.telling(window)
+        kept = window[-overlap:] if overlap > 0 else b""
+    return frozenset(forms), masker.in_pieces(blobs.read(oid, _PIECES_BYTES_MAX) or b"")
+
+
+def _unread(paths: tuple[str, ...]) -> Failure:
+    return Failure(
+        FailureKind.RESOURCE_EXHAUSTED,
+        f"the change is too large to be looked through for secrets: {', '.join(paths[:_SHOWN_MAX])} were not read;"
+        " leave out what need not be committed, or name it in .gitignore",
+        rule="not-looked-through",
+        location=paths[0],
+        signature="not-looked-through",
+        evidence=paths[:_SHOWN_MAX],
+    )
+
+
+def own_values(shop: AttemptEnvironment, main: str, snapshot: Snapshot, patch: bytes = b"") -> frozenset[str]:
+    """Return which of the values that a change seems to add stand on `main`: in the name of a file, or in a file.
+
+    What the patch against main removes stands there. Git is asked only for others.
+    """
+    added, removed = shop.masker.added(patch, named_anew(snapshot)), shop.masker.removed(patch)
+    return (added & removed) | occurring(shop.plumbing, main, added - removed)
+
+
 _REGULAR = ("100644", "100755")
 _MANIFEST_BYTES_MAX = 1_000_000
 _READ_BY_GIT_MAX = 20
@@ -65,7 +163,7 @@ class Change:
     cut: bool = False
 
 
-def mask_secrets(order: AttemptOrder, shop: Workshop, change: Change) -> Failure | None:
+def mask_secrets(order: AttemptOrder, shop: AttemptEnvironment, change: Change) -> Failure | None:
     """Return the failure for secrets that the change adds; the patch that prompts and people see loses them."""
     return _in_the_patch(order, change) or secrets_in_bytes(
         shop.plumbing, shop.masker, order.main, change.files, whole=not change.cut
@@ -80,7 +178,7 @@ def _in_the_patch(order: AttemptOrder, change: Change) -> Failure | None:
     return secret_failure(found.secrets)
 
 
-def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple[Failure, ...]:
+def examine_change(order: AttemptOrder, shop: AttemptEnvironment, change: Change) -> tuple[Failure, ...]:
     """Return what speaks against the change, the gravest first; empty where the gates should judge it."""
     patch = change.patch.decode("utf-8", "replace")
     commands = tuple(gate.command for gate in order.gates)
@@ -110,7 +208,7 @@ def examine_change(order: AttemptOrder, shop: Workshop, change: Change) -> tuple
     return rules.by_gravity((*found, *([syntax.syntax_failure(broken)] if broken else [])))
 
 
-def _shadows(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
+def _shadows(order: AttemptOrder, shop: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
     """Return what of the change takes the place of modules that the gates have from outside the tree."""
     if not any(change.old_mode == _ABSENT for change in changes):
         return ()
@@ -118,7 +216,7 @@ def _shadows(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...
 
 
 def _told_by_lines(
-    order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...], patch: str, commands: str
+    order: AttemptOrder, shop: AttemptEnvironment, changes: tuple[FileChange, ...], patch: str, commands: str
 ) -> tuple[str, ...]:
     """Return the lines by which the product knows of its tests, or is excused from a check as main never is."""
     paths = {shown(change.path) for change in changes}
@@ -138,23 +236,23 @@ def _told_by_lines(
     return (*aware, *new)
 
 
-def _in_product(order: AttemptOrder, shop: Workshop, word: str) -> bool:
+def _in_product(order: AttemptOrder, shop: AttemptEnvironment, word: str) -> bool:
     """Tell whether main's own product has a word already: then the project is about such things."""
     return any(is_code(path) and part_of(path) is Part.PRODUCT for path in shop.plumbing.naming(order.main, (word,)))
 
 
-def _repositories(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
+def _repositories(order: AttemptOrder, shop: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
     if not may_make_repository(changes):
         return ()
     return made_repositories(changes, shop.plumbing.whole(order.main).paths, order.issue.may_change)
 
 
-def _names(order: AttemptOrder, shop: Workshop, changes: tuple[FileChange, ...]) -> tuple[Unfit, ...]:
+def _names(order: AttemptOrder, shop: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[Unfit, ...]:
     on_main = shop.plumbing.whole(order.main).paths if adds(changes) else frozenset()
     return unfit_names(changes, on_main, (*order.issue.may_change, *named_exactly(order.issue)))
 
 
-def _refused(shop: Workshop, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
+def _refused(shop: AttemptEnvironment, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
     """Yield the files whose contents a checking server would refuse, but not what it would refuse main's for."""
     read = [(read_by_git(change.path), change) for change in changes if change.new_mode in _REGULAR]
     for name, change in [each for each in read if each[0]][:_READ_BY_GIT_MAX]:
@@ -183,7 +281,7 @@ def _text(blobs: BlobReader, mode: str, oid: str) -> str | None:
 
 
 def _mere_text(
-    order: AttemptOrder, shop: Workshop, blobs: BlobReader, changes: tuple[FileChange, ...], patch: str
+    order: AttemptOrder, shop: AttemptEnvironment, blobs: BlobReader, changes: tuple[FileChange, ...], patch: str
 ) -> frozenset[str]:
     """Return the files with conflict markers in which those are text, and no conflict.
 
@@ -204,7 +302,7 @@ def _mere_text(
     return frozenset(map(shown, found))
 
 
-def _workspaces(shop: Workshop) -> tuple[str, ...]:
+def _workspaces(shop: AttemptEnvironment) -> tuple[str, ...]:
     """Return the folder of all workspaces, as it is called and as it is reached."""
     return str(shop.slots_dir), os.path.realpath(shop.slots_dir)
 

@@ -1,14 +1,23 @@
-"""Runs the gates on a tree in a slot that no agent has touched; results that are remembered are not run again."""
+"""Runs the gates on a tree in a slot that no agent has touched; results that are remembered are not run again.
+
+What a gate with `fixes` wrote becomes part of the work, gated anew. Before a failure on a merge with main is held
+against a worker, main itself is asked (law 8).
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.core.attempt import AttemptOrder
+from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult, GateSpec
+from noface.core.proof import worst
+from noface.core.quoting import some
+from noface.core.taxonomy import FailureKind
 from noface.gates.run import remembered
-from noface.loop.bench import CHANGED_FILES, Bench, Known, Task
-from noface.loop.workshop import GateFlaked, GateRan, Tell, Workshop
+from noface.git.plumbing import make_and_hold
+from noface.git.refs import hold_ref
+from noface.loop.attempt_environment import AttemptEnvironment, GateFlaked, GateRan, Tell, attempt_message
+from noface.loop.gate_session import CHANGED_FILES, GateSession, Known, Task
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
 
@@ -31,7 +40,7 @@ class Gated:
 
 def gate_tree(
     order: AttemptOrder,
-    shop: Workshop,
+    shop: AttemptEnvironment,
     tree: str,
     commit: str,
     main: str,
@@ -51,7 +60,7 @@ def gate_task(order: AttemptOrder, tree: str, commit: str, main: str) -> Task:
 
 
 def run_gates(
-    shop: Workshop,
+    shop: AttemptEnvironment,
     task: Task,
     gates: tuple[GateSpec, ...],
     cancel: Canceller,
@@ -66,7 +75,7 @@ def run_gates(
     build gate made, the slot is made ready anew and the build gates run again. `anew`: nothing that is remembered
     counts.
     """
-    bench = Bench(shop, shop.gate_slot(task.name), task, cancel, tell, known)
+    bench = GateSession(shop, shop.gate_slot(task.name), task, cancel, tell, known)
     results: list[GateResult] = []
     remembered_from = len(gates) if anew else _first_remembered(shop, task.tree, gates)
     for position, gate in enumerate(gates):
@@ -87,7 +96,7 @@ def run_gates(
     return Gated(task.tree, tuple(results))
 
 
-def _tried(bench: Bench, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:
+def _tried(bench: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:
     """Run a gate, and again where it fails and may be: each time on a clean checkout, after the builds before it.
 
     What a failed run left behind must not let the next one pass. A pass that needed another run is remembered for
@@ -111,7 +120,7 @@ def _tried(bench: Bench, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateRe
     return result
 
 
-def _undisturbed(bench: Bench, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:
+def _undisturbed(bench: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:
     """Run a gate; once more where files of the tree were written meanwhile, unless its run on main writes them, too.
 
     It may have been somebody else, who worked in the slot: then the verdict is about what was there for a moment. A
@@ -131,7 +140,7 @@ def _undisturbed(bench: Bench, gate: GateSpec, before: tuple[GateSpec, ...]) -> 
 
 
 def _once_more(
-    bench: Bench, gate: GateSpec, before: tuple[GateSpec, ...], folder: str, so_far: GateResult
+    bench: GateSession, gate: GateSpec, before: tuple[GateSpec, ...], folder: str, so_far: GateResult
 ) -> GateResult | None:
     """Run a gate again on a clean checkout; `so_far` counts where that cannot be made. None where it was cancelled."""
     if bench.ready() is not None:
@@ -139,7 +148,7 @@ def _once_more(
     return bench.run(gate, folder) if bench.build(before, folder) else None
 
 
-def _first_remembered(shop: Workshop, tree: str, gates: tuple[GateSpec, ...]) -> int:
+def _first_remembered(shop: AttemptEnvironment, tree: str, gates: tuple[GateSpec, ...]) -> int:
     """Return the position from which on every gate is known to be green on `tree`.
 
     A green gate before one that must run is run again: what it built is gone with the slot's last cleaning.
@@ -151,3 +160,114 @@ def _first_remembered(shop: Workshop, tree: str, gates: tuple[GateSpec, ...]) ->
             break
         position -= 1
     return position
+
+
+_SHOWN_MAX = 10
+
+
+def with_fixes(
+    order: AttemptOrder,
+    shop: AttemptEnvironment,
+    report: AttemptReport,
+    main: str,
+    gated: Gated,
+    cancel: Canceller,
+    tell: Tell,
+) -> tuple[AttemptReport, Gated | None]:
+    """Take what a gate with `fixes` wrote into the work, and gate the result; once, and in files of the change only."""
+    gate = gated.results[-1].gate
+    plumbing = shop.plumbing
+    allowed = {change.path for change in plumbing.diff(main, gated.tree).changes}
+    written = tuple(change.path for change in plumbing.diff(gated.tree, gated.fixed).changes)
+    others = tuple(path for path in written if path not in allowed)
+    if others:
+        return report, replace(gated, failure=_not_its_own(gate, others))
+    snapshot = report.snapshot
+    assert snapshot is not None  # noqa: S101 - gated work has one
+    before, message = snapshot.candidate, attempt_message(order, "")
+    commit = make_and_hold(
+        plumbing,
+        hold_ref(order.issue.id, str(order.number)),
+        order.start,
+        lambda: plumbing.commit_tree(gated.fixed, (before,), message),
+        str,
+    )
+    changes = plumbing.diff(main, gated.fixed).changes
+    snapshot = replace(snapshot, candidate=commit, candidate_tree=gated.fixed, changes=changes)
+    note = f"the gate {gate.name} changed {some(written, _SHOWN_MAX)}; that became part of the work"
+    report = replace(report, snapshot=snapshot, notes=(*report.notes, note))
+    again = gate_tree(order, shop, gated.fixed, commit, main, cancel, tell, known=order.known_failures)
+    if again is not None and again.fixed:
+        return report, replace(again, failure=_never_done(gate, some(written, _SHOWN_MAX)))
+    return report, again
+
+
+def _not_its_own(gate: GateSpec, paths: tuple[str, ...]) -> Failure:
+    message = (
+        f"gate {gate.name}: it changed files that the work does not touch: {some(paths, _SHOWN_MAX)}."
+        " Have main as this gate wants it first, or leave these files out of it"
+    )
+    return Failure(
+        FailureKind.MISCONFIGURED,
+        message,
+        rule="gate-fixed-others",
+        signature=f"gate-fixed-others:{','.join(paths)}",
+        evidence=paths[:_SHOWN_MAX],
+        gate=gate.name,
+        charged=False,
+    )
+
+
+def _never_done(gate: GateSpec, written: str) -> Failure:
+    return Failure(
+        FailureKind.MISCONFIGURED,
+        f"gate {gate.name}: it changed {written}, and run on the result a gate changes files again: it never ends",
+        rule="gate-fixes-again",
+        signature="gate-fixes-again",
+        gate=gate.name,
+        charged=False,
+    )
+
+
+_BELIEVED_S = 300.0
+_BELIEVED_RUNS = 10
+"""So long, in seconds and in the gate's own runs, a gate that passed on main is believed to pass there still."""
+
+
+def main_is_red(
+    shop: AttemptEnvironment,
+    task: Task,
+    failed: GateResult,
+    gates: tuple[GateSpec, ...],
+    cancel: Canceller,
+    tell: Tell,
+) -> Failure | None:
+    """Return the failure of main itself at the gate that `failed` on the task's tree; None where main passes it.
+
+    That it was green there before does not count: the machine may have changed since (a tool gone, a service down). So
+    it runs once in a run, and again where that is long ago by the time the gate takes. An issue's own `accept` is red
+    on main by right.
+    """
+    tree = shop.plumbing.tree(task.main)
+    key, now = shop.key(tree, failed.gate), shop.clock.now()
+    green_at = shop.seen.main_green.get(key)
+    believed_s = max(_BELIEVED_S, _BELIEVED_RUNS * failed.seconds)
+    if failed.gate.accept or (green_at is not None and now < green_at + believed_s):
+        return None
+    needed = tuple(gate for gate in gates if gate.kind is GateKind.BUILD and gate != failed.gate)
+    on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main")
+    gated = run_gates(shop, on_main, (*needed, failed.gate), cancel, tell, None, anew=True)
+    if gated is None or gated.failure is not None:
+        return None
+    red = worst(gated.results)
+    if red is None or red.failure is None:
+        shop.seen.main_green[key] = now
+        return None
+    name = shop.plumbing.repository.main_name
+    return replace(
+        red.failure,
+        kind=FailureKind.BASELINE_RED,
+        message=(f"{name} itself is red at gate {red.gate.name} ({task.main[:12]}): {red.failure.message}"),
+        rule="main-is-red",
+        charged=False,
+    )

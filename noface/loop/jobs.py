@@ -12,7 +12,7 @@ from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
 from noface.core.overrun import EndedFor, Overrun
-from noface.loop.workshop import Progress
+from noface.loop.attempt_environment import Progress
 from noface.system.canceller import Canceller
 
 R = TypeVar("R")

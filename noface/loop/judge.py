@@ -13,12 +13,10 @@ from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import AgentRun, ReportStatus
 from noface.git.plumbing import merge_and_hold
 from noface.git.refs import hold_ref
+from noface.loop.attempt_environment import AttemptEnvironment, Progress, Tell
 from noface.loop.examine import Change, examine_change, mask_secrets
-from noface.loop.fixes import with_fixes
-from noface.loop.gating import Gated, gate_task, gate_tree
+from noface.loop.gating import Gated, gate_task, gate_tree, main_is_red, with_fixes
 from noface.loop.judges import gates_tell, unbought
-from noface.loop.red_main import main_is_red
-from noface.loop.workshop import Progress, Tell, Workshop
 from noface.system.supervise import Canceller
 
 _SHOWN_MAX = 10
@@ -39,7 +37,7 @@ _PLAIN_AGENTS = ("command", "scripted")
 
 
 def judge(
-    order: AttemptOrder, shop: Workshop, report: AttemptReport, change: Change, cancel: Canceller, tell: Tell
+    order: AttemptOrder, shop: AttemptEnvironment, report: AttemptReport, change: Change, cancel: Canceller, tell: Tell
 ) -> AttemptReport:
     """Return the report with failure, or with the proof that lets it land; or marked as interrupted.
 
@@ -105,7 +103,7 @@ def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool
 
 
 def _before_gates(
-    order: AttemptOrder, shop: Workshop, report: AttemptReport, change: Change, nothing: Failure | None
+    order: AttemptOrder, shop: AttemptEnvironment, report: AttemptReport, change: Change, nothing: Failure | None
 ) -> Failure | None:
     """Return what speaks against the work before any gate; `nothing` is the failure where there is none to judge."""
     agent, snapshot = report.agent, report.snapshot
@@ -131,7 +129,7 @@ def _before_gates(
 
 
 def _merged(
-    shop: Workshop, main: str, order: AttemptOrder, report: AttemptReport
+    shop: AttemptEnvironment, main: str, order: AttemptOrder, report: AttemptReport
 ) -> tuple[str | None, tuple[str, ...]]:
     snapshot = report.snapshot
     assert snapshot is not None  # noqa: S101 - see judge
@@ -141,7 +139,9 @@ def _merged(
     return merge.tree, merge.conflicts
 
 
-def _after_gates(order: AttemptOrder, report: AttemptReport, gated: Gated, main: str, shop: Workshop) -> AttemptReport:
+def _after_gates(
+    order: AttemptOrder, report: AttemptReport, gated: Gated, main: str, shop: AttemptEnvironment
+) -> AttemptReport:
     failed = worst(gated.results)
     agent = report.agent
     unfinished = agent.error if agent is not None else None

@@ -26,10 +26,10 @@ from noface.core.tampering_words import altered, missing, skipped
 from noface.core.taxonomy import FailureKind
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref
-from noface.loop.bench import Known, Task
+from noface.loop.attempt_environment import AttemptEnvironment, Progress, Tell
+from noface.loop.gate_session import Known, Task
 from noface.loop.gating import Gated, gate_task, run_gates
-from noface.loop.reached import reached
-from noface.loop.workshop import Progress, Tell, Workshop
+from noface.loop.protected_files import reached
 from noface.system.supervise import Canceller
 
 _ABSENT = "000000"
@@ -44,7 +44,7 @@ class CutShort(Exception):  # noqa: N818 - no error: somebody wants noface to st
 class Judges:
     """Judges one change whose gates, as it has them, are green. `failure` raises CutShort where it is cancelled."""
 
-    shop: Workshop
+    shop: AttemptEnvironment
     task: Task
     issue: Issue
     gates: tuple[GateSpec, ...]
@@ -245,7 +245,7 @@ def gates_tell(early: Failure, order: AttemptOrder) -> bool:
 
 def unbought(
     order: AttemptOrder,
-    shop: Workshop,
+    shop: AttemptEnvironment,
     report: AttemptReport,
     tree: str,
     suspicion: Failure | None,

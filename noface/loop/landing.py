@@ -1,34 +1,100 @@
 """The merge queue: one integrator, first come first served. Main moves only here (law 1).
 
 An attempt whose proof was made on main as it still is lands at once. Otherwise its merge with the present main is
-proven first, in a thread; whoever waits behind it waits, since landing another would make that proof worthless.
+proven first, in a thread: the merge result is gated. Who waits behind it waits, since landing another would make that
+proof worthless.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.core.failure import Failure
-from noface.core.gate import Proof
+from noface.core.gate import GateResult, GateSpec, Proof
 from noface.core.history import Verdict
 from noface.core.issue import Issue
 from noface.core.masked_records import masked_issue
+from noface.core.proof import all_hard_passed, worst
 from noface.core.scratch import needed_until_landed
-from noface.core.taxonomy import IssueStatus
+from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.errors import RefLockedError
 from noface.git.landing import advance
-from noface.git.plumbing import make_and_hold
+from noface.git.plumbing import make_and_hold, merge_and_hold
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.repair_interrupted import Held, Landed, Moved
+from noface.loop.attempt_environment import LANDING_SLOT, AttemptEnvironment, Tell, landing_message
 from noface.loop.context import RunContext
-from noface.loop.histories import history_of
-from noface.loop.integrate import Proven, prove
+from noface.loop.gating import Known, Task, main_is_red, run_gates
 from noface.loop.jobs import Job, JobKind, Jobs
-from noface.loop.learning import keep_lesson
-from noface.loop.material import attempt_directory
-from noface.loop.messages import landing_message
-from noface.loop.scratch import committed, wait_for_person
+from noface.loop.judge import conflict, told
+from noface.loop.judges import CutShort, Judges
+from noface.loop.outside import committed, wait_for_person
+from noface.loop.prompt_context import attempt_directory, history_of, keep_lesson
 from noface.system.failpoints import hit
 from noface.system.supervise import Canceller
+
+Proven = Proof | Failure | None
+"""A proof, the failure of the merge result, or None where it was interrupted."""
+
+
+def prove(
+    shop: AttemptEnvironment,
+    issue: Issue,
+    number: int,
+    candidate: str,
+    gates: tuple[GateSpec, ...],
+    logs: Path,
+    cancel: Canceller,
+    tell: Tell,
+    known: Known | None,
+    *,
+    approved: bool = False,
+) -> Proven:
+    """Merge `candidate` with main as it is now and run every gate on the result, unless that tree has passed.
+
+    What it altered of its judges must not be what makes it green here either, unless a person or the issue's own
+    commands want it.
+    """
+    main = shop.plumbing.main()
+    merge = merge_and_hold(shop.plumbing, hold_ref(issue.id, "merge"), main, candidate)
+    if merge.tree is None:
+        return conflict(merge.conflicts)
+    hit("merge_built")
+    token = f"landing-{issue.id}"
+    task = Task(issue.id, number, token, LANDING_SLOT, merge.tree, candidate, main, logs)
+    gated = run_gates(shop, task, gates, cancel, tell, known)
+    if gated is None:
+        return None
+    if gated.failure is not None:
+        return gated.failure
+    if gated.fixed:
+        return _to_be_fixed(gated.results[-1])
+    red = worst(gated.results)
+    if red is not None:
+        on_main = main_is_red(shop, task, red, gates, cancel, tell) if known is None else None
+        return on_main or _overruled(told(red, gated.results), main)
+    if not all_hard_passed(gates, gated.results):
+        return Failure(FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False)
+    try:
+        judges = Judges(shop, task, issue, gates, cancel, tell, known)
+        bought = None if approved or issue.accept else judges.failure()
+    except CutShort:
+        return None
+    if bought is not None:
+        return _overruled(bought, main)
+    keys = tuple(shop.key(merge.tree, result.gate) for result in gated.results)
+    return Proof(merge.tree, main, candidate, gated.results, keys)
+
+
+def _to_be_fixed(result: GateResult) -> Failure:
+    """Return the failure of work that a gate with `fixes` changes once more after main moved: it is done again."""
+    message = f"gate {result.gate.name} changes files of the work once it is merged with the present main"
+    return Failure(FailureKind.MERGE_CONFLICT, message, rule="gate-changed-files", gate=result.gate.name, charged=False)
+
+
+def _overruled(failure: Failure, main: str) -> Failure:
+    message = f"passed alone, but merged with main ({main[:12]}) {failure.message}"
+    return replace(failure, message=message)
+
 
 _HELD_RETRY_S = 5.0
 _PASSING_RETRY_S = 0.5

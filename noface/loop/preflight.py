@@ -10,13 +10,12 @@ from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import told_by_names
 from noface.loop.agent_run import missing_program
-from noface.loop.bench import CHANGED_FILES
-from noface.loop.canary import Leak, leaks, places_of
-from noface.loop.confinement import Lack, lacks, reach_out, setup_lacks
+from noface.loop.attempt_environment import LANDING_SLOT
 from noface.loop.context import RunContext
+from noface.loop.gate_session import CHANGED_FILES
 from noface.loop.gating import Gated, Known, Task, run_gates
+from noface.loop.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
 from noface.loop.prepare import SETUP_FAILED, SETUP_PASSING
-from noface.loop.workshop import LANDING_SLOT
 from noface.system.supervise import Canceller
 
 _MAY_FIX = "With `fixes = true` in its [[gates]] entry it may change files of the work, once main is as it wants it."

@@ -1,9 +1,19 @@
-"""Makes a slot ready: checkout, and `[project] setup` where the slot is new or its inputs changed."""
+"""Makes a slot ready: checkout, and `[project] setup` where the slot is new or its inputs changed.
+
+What lies in the kept paths of a gate slot (node_modules, .venv) has a digest that tells whether it was changed.
+Reading every byte before each gate would cost more than most gates, so the digest is made of what the file system
+says of each file. Size and mtime can be set to what they were, ctime cannot; but ctime also changes where a package
+store (uv, pnpm) links the same file into another project. So of a file with several names the content counts in its
+place: it can be changed under any of them. It is read once for each ctime that is seen.
+"""
 
 import hashlib
 import os
 import select
+import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from noface.core.diagnosis import passing_cause
@@ -15,12 +25,52 @@ from noface.core.worker_run import EndedBy
 from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, checkout, give_git
-from noface.loop.boxes import gate_box, wrapping
-from noface.loop.checkouts import gate_variables
-from noface.loop.kept_paths import kept_digest
-from noface.loop.workshop import Workshop
+from noface.loop.attempt_environment import AttemptEnvironment
+from noface.loop.isolation import gate_box, gate_variables, wrapping
 from noface.system.files import read_bounded, read_regular, write_atomic
 from noface.system.supervise import Canceller, Command
+
+_LINKED_FILES_MAX = 1 << 20
+
+
+def kept_digest(paths: Iterable[Path]) -> str:
+    """Return a digest of name, type, size, mtime and, as it tells, ctime or content of all files below `paths`.
+
+    Folders count by what is in them, links by themselves. What cannot be read counts as not there.
+    """
+    digest = hashlib.sha256()
+    for path in paths:
+        for entry in _entries(os.fspath(path)):
+            digest.update(repr(entry).encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def _entries(top: str) -> Iterator[tuple[str, int, int, int, int | str]]:
+    pending = [top]
+    while pending:
+        path = pending.pop()
+        try:
+            status = os.lstat(path)
+            if stat.S_ISDIR(status.st_mode):
+                pending.extend(sorted((entry.path for entry in os.scandir(path)), reverse=True))
+                continue
+        except OSError:
+            continue
+        told: int | str = status.st_ctime_ns
+        if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
+            told = _content(path, status.st_ino, status.st_size, status.st_ctime_ns)
+        yield path, status.st_mode, status.st_size, status.st_mtime_ns, told
+
+
+@lru_cache(maxsize=_LINKED_FILES_MAX)
+def _content(path: str, _inode: int, _size: int, _ctime_ns: int) -> str:
+    """Return a digest of a file's content, "" where it cannot be read; what identifies its state is only the key."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - there are very many of them
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
 
 _TAIL_BYTES = 8_000
 _STAMP_BYTES_MAX = 64 << 20
@@ -32,7 +82,7 @@ SETUP_PASSING = "setup-failed-in-passing"
 SETUP_PAUSES_S = (2.0, 8.0)
 
 
-def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Canceller) -> Failure | None:
+def prepare(shop: AttemptEnvironment, slot: Slot, commit: str, token: str, cancel: Canceller) -> Failure | None:
     """Check `commit` out in the slot and set it up; return why that failed, if it did."""
     _clear_beside(slot)
     checkout(slot, commit)
@@ -51,7 +101,7 @@ def prepare(shop: Workshop, slot: Slot, commit: str, token: str, cancel: Cancell
     return failure
 
 
-def setup_differs(shop: Workshop, commit: str, main: str) -> bool:
+def setup_differs(shop: AttemptEnvironment, commit: str, main: str) -> bool:
     """Tell whether a commit changes what setup depends on: where setup fails then, it fails by that change."""
     return bool(shop.setup.command) and _stamp(shop, commit) != _stamp(shop, main)
 
@@ -76,7 +126,7 @@ def _clear_beside(slot: Slot) -> None:
 
 
 def prepare_gate_slot(
-    shop: Workshop, slot: Slot, commit: str, main: str, token: str, cancel: Canceller
+    shop: AttemptEnvironment, slot: Slot, commit: str, main: str, token: str, cancel: Canceller
 ) -> Failure | None:
     """Check `commit` out for gates. What is kept comes from setup on main's tree, which no worker wrote (law 11).
 
@@ -108,7 +158,7 @@ def prepare_gate_slot(
     return None
 
 
-def _prepare_kept(shop: Workshop, slot: Slot, main: str, token: str, cancel: Canceller) -> Failure | None:
+def _prepare_kept(shop: AttemptEnvironment, slot: Slot, main: str, token: str, cancel: Canceller) -> Failure | None:
     failure = prepare(shop, slot, main, token, cancel)
     _note_kept(slot)
     return failure
@@ -157,7 +207,7 @@ def _note_kept(slot: Slot) -> None:
         write_atomic(slot.kept_stamp, kept_digest(slot.path / path for path in slot.keep), durable=False)
 
 
-def _stamp(shop: Workshop, commit: str) -> str:
+def _stamp(shop: AttemptEnvironment, commit: str) -> str:
     if not shop.setup.command:
         return ""
     inputs = shop.setup.inputs
@@ -174,7 +224,7 @@ def _read(stamp: Path) -> str | None:
     return told.decode("utf-8", "replace") if told is not None else None
 
 
-def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
+def _set_up(shop: AttemptEnvironment, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
     """Run setup; again, after a pause, where what it wrote names a cause that may pass. That is charged to nobody."""
     for pause in (*SETUP_PAUSES_S, None):
         failure = _set_up_once(shop, slot, token, cancel)
@@ -184,7 +234,7 @@ def _set_up(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failur
     raise AssertionError("the last pause is None")
 
 
-def _set_up_once(shop: Workshop, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
+def _set_up_once(shop: AttemptEnvironment, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
     log = slot.private_git_dir / "setup.log"
     log.unlink(missing_ok=True)
     outside = gate_variables(shop, shop.setup.env_pass, token)

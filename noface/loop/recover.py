@@ -1,30 +1,100 @@
-"""Looks at what a former run left open and settles it: landings, attempts, processes. Harmless to repeat."""
+"""Looks at what a former run left open and settles it: landings, attempts, processes. Harmless to repeat.
+
+An attempt can kill noface: by its process id, or by using up the memory. It would be repeated, and paid for, at every
+start. So unexplained deaths are counted, and the issue that may be why is blocked; a stop by signal is recorded and is
+no death, neither is one with the machine, which has another boot id then. `noface fsck` collects its facts here, and
+has its repairs done.
+"""
 
 import json
-from dataclasses import replace
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from noface.core.actions import Block
 from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
+from noface.core.fsck_facts import DatabaseFacts, Facts
+from noface.core.fsck_findings import Finding, Repair, RepairKind
+from noface.core.issue import Issue
 from noface.core.masked_records import masked_snapshot
-from noface.core.taxonomy import INTERRUPTED, IssueStatus
+from noface.core.taxonomy import INTERRUPTED, FailureKind, IssueStatus
 from noface.core.worker_run import ModelSpec, Usage
-from noface.errors import GitError
-from noface.git.landing import settle
-from noface.git.refs import RefUpdate, hold_ref
+from noface.errors import GitError, StoreError
+from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
+from noface.git.plumbing import Plumbing
+from noface.git.private_git_dir import config_text, write_if_new
+from noface.git.refs import ZERO, RefUpdate, hold_ref, slug
 from noface.git.repair_interrupted import Held, Landed, Moved
 from noface.git.snapshot import take
+from noface.git.survey import survey
+from noface.loop.agent_logs import lost_run
 from noface.loop.asking import question_usage
 from noface.loop.attempt import read_work
+from noface.loop.attempt_environment import attempt_message
 from noface.loop.context import RunContext
-from noface.loop.deaths import DEATHS_MAX, block_for_deaths, count_death, note_boot
-from noface.loop.lost_usage import lost_run
-from noface.loop.messages import attempt_message
-from noface.loop.own_values import own_values
+from noface.loop.dispatch import block, history
+from noface.loop.examine import own_values
+from noface.loop.landing import release_merged
 from noface.loop.protected_files import protection_for
+from noface.store.check import database_facts
+from noface.store.database import Database
 from noface.store.questions import OpenQuestion
-from noface.store.reader import OpenAttempt
+from noface.store.reader import OpenAttempt, Reader
 from noface.system.files import read_regular
-from noface.system.sweep import sweep
+from noface.system.lock import holder_of
+from noface.system.sweep import carriers, sweep
+
+DEATHS_MAX = 2
+_BOOT = "boot"
+
+
+@dataclass(frozen=True, slots=True)
+class LastEnd:
+    """How the noface before this one ended: `unexplained` where it left work open and the machine ran on."""
+
+    unexplained: bool
+
+
+def note_boot(context: RunContext) -> LastEnd:
+    """Remember this start of the machine; return whether the noface before died within the same one."""
+    before = context.reader.fact(_BOOT)
+    now = context.boot
+    context.journal.fact(_BOOT, now)
+    return LastEnd(bool(now) and before == now and context.reader.cut_off_before(context.run_id))
+
+
+def count_death(context: RunContext, attempt: OpenAttempt, last: LastEnd) -> int:
+    """Record a death of noface during an open attempt where it is unexplained; return how many in a row there are."""
+    if not last.unexplained:
+        return 0
+    epoch = context.reader.state(attempt.issue_id).epoch
+    deaths = context.reader.deaths(attempt.issue_id, epoch, _last_ended(context, attempt.issue_id)) + 1
+    context.journal.event(
+        context.clock.now(), "noface_died", attempt.issue_id, number=attempt.number, epoch=epoch, deaths=deaths
+    )
+    return deaths
+
+
+def block_for_deaths(context: RunContext, attempt: OpenAttempt, issue: Issue | None, deaths: int) -> bool:
+    """Block the issue of an attempt that noface died in too often; tell whether it did."""
+    if deaths < DEATHS_MAX:
+        return False
+    told = history(context, issue or Issue(attempt.issue_id, attempt.issue_id))
+    reason = (
+        f"noface itself died {deaths} times, without a word and without a restart of the machine, while attempt"
+        f" {attempt.number} was under way: it may kill noface, or use up the memory. Look at {attempt.directory} and at"
+        f" the system's log (`journalctl -k`, `dmesg`: out of memory?); then `noface retry {attempt.issue_id}`"
+    )
+    block(context, told.issue, Block(FailureKind.AGENT_CRASH, reason), told)
+    return True
+
+
+def _last_ended(context: RunContext, issue_id: str) -> int:
+    """Return the number of the newest attempt that came to an end of its own."""
+    past = context.reader.past(issue_id)
+    return max((one.number for one in past if one.outcome and one.outcome != INTERRUPTED), default=0)
+
 
 _ORDER_BYTES_MAX = 16 << 20
 
@@ -85,18 +155,18 @@ def _with_variables(context: RunContext, model: ModelSpec) -> ModelSpec:
 
 
 def _settle_landings(context: RunContext) -> None:
-    for landing in context.reader.open_landings():
-        result = settle(context.shop.plumbing, landing.old, landing.new, f"noface: land issue {landing.issue_id}")
+    for intent in context.reader.open_landings():
+        result = settle(context.shop.plumbing, intent.old, intent.new, f"noface: land issue {intent.issue_id}")
         now = context.clock.now()
         match result:
             case Landed(commit):
-                context.journal.landed(now, landing.id, landing.issue_id, commit)
+                context.journal.landed(now, intent.id, intent.issue_id, commit)
             case Moved():
-                context.journal.landing_dropped(landing.id)
+                context.journal.landing_dropped(intent.id)
             case Held(reason, paths):
-                context.journal.landing_dropped(landing.id)
+                context.journal.landing_dropped(intent.id)
                 shown = f"{reason}: {', '.join(paths)}" if paths else reason
-                context.journal.status(now, landing.issue_id, IssueStatus.LANDING, shown)
+                context.journal.status(now, intent.issue_id, IssueStatus.LANDING, shown)
 
 
 def _drop_questions(context: RunContext) -> None:
@@ -179,3 +249,99 @@ def _numbers_in_use(context: RunContext) -> dict[str, int]:
         if number.isdecimal():
             numbers[name] = max(numbers.get(name, 0), int(number))
     return numbers
+
+
+def collect(plumbing: Plumbing) -> Facts:
+    """Return the facts about a repository. Raises UsageError where main is gone, GitError where git fails."""
+    state = plumbing.repository.state_dir
+    holder = holder_of(state / "lock")
+    rows, error, hint = _rows(state / "state.db")
+    asked = {
+        oid
+        for oid in (
+            *(oid for attempt in rows.attempts for oid in (attempt.candidate, attempt.commit)),
+            *(issue.merged_commit for issue in rows.issues),
+        )
+        if oid
+    }
+    found = survey(plumbing, asked)
+    ids = {
+        "",
+        *(issue.id for issue in rows.issues),
+        *(attempt.issue for attempt in rows.attempts),
+        *(landed.issue for landed in found.landed),
+    }
+    return Facts(
+        git=found,
+        database=rows if (state / "state.db").exists() and not error else None,
+        database_error=error,
+        database_hint=hint,
+        running=holder,
+        names={slug(issue_id): issue_id for issue_id in ids},
+        folders=_folders(state / "attempts"),
+        processes=() if holder else carriers("NOFACE_STATE", str(state)),
+    )
+
+
+def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
+    """Return what the database holds, or why it cannot be used and what to do."""
+    if not path.exists():
+        return DatabaseFacts(), "", ""
+    try:
+        with closing(Database.open(path)) as database:
+            rows = database_facts(database)
+            opened = Reader(database).open_attempts()
+    except StoreError as error:
+        return DatabaseFacts(), error.message, error.hint
+    judged_next = {
+        attempt.directory for attempt in opened if attempt.order is not None and read_work(attempt.order) is not None
+    }
+    saved = tuple(replace(attempt, saved=attempt.directory in judged_next) for attempt in rows.attempts)
+    return replace(rows, attempts=saved), "", ""
+
+
+def _folders(home: Path) -> tuple[str, ...]:
+    """Return the folders that attempts have: one an issue, in it one a number."""
+    return tuple(sorted(str(path) for path in home.glob("*/*") if path.name.isdigit() and path.is_dir()))
+
+
+def repair(context: RunContext, findings: Iterable[Finding]) -> None:
+    """Repair what is safe. The caller holds the lock; nothing of a person's is touched.
+
+    Attempts whose work only needs judging stay open: the next run judges them.
+    """
+    recover(context)
+    settle_forgotten(context.shop.plumbing)
+    release_merged(context)
+    for each in findings:
+        if each.repair is not None:
+            _carry_out(context, each.repair)
+
+
+def _carry_out(context: RunContext, asked: Repair) -> None:
+    now, journal, plumbing = context.clock.now(), context.journal, context.shop.plumbing
+    match asked.kind:
+        case RepairKind.RECOVER | RepairKind.RELEASE:
+            pass  # done for all of them at once
+        case RepairKind.END_RUNS:
+            journal.runs_cut_off(now)
+        case RepairKind.MARK_MERGED:
+            journal.merged(now, asked.subject, asked.oid)
+        case RepairKind.HOLD:
+            _hold(context, asked.subject, asked.oid)
+        case RepairKind.RECOUNT:
+            journal.recount(asked.subject)
+        case RepairKind.UNLOCK:
+            with landing(plumbing):  # so that no git of an earlier landing holds it
+                remove_own_ref_locks(plumbing, asked.oid)
+        case RepairKind.REWRITE_HUB:
+            git_dir = plumbing.repository.private_git_dirs / asked.subject
+            write_if_new(git_dir / "config", config_text(plumbing.repository))
+
+
+def _hold(context: RunContext, ref: str, oid: str) -> None:
+    """Make a ref; where there is one meanwhile it is left, and the next check tells of it."""
+    try:
+        context.shop.plumbing.refs.apply(RefUpdate(ref, oid, ZERO))
+    except GitError:
+        return

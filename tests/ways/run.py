@@ -27,10 +27,10 @@ from noface.core.issue import Issue
 from noface.core.tampering_words import ALTERED, MISSING
 from noface.errors import NofaceError
 from noface.loop.attempt import run_attempt
+from noface.loop.attempt_environment import Progress
 from noface.loop.context import RunContext
 from noface.loop.preflight import preflight
 from noface.loop.protected_files import protection_for
-from noface.loop.workshop import Progress
 from noface.store.database import Database
 from noface.system.supervise import Canceller
 

@@ -4,6 +4,7 @@ Nobody sees the repository's git dir (but its objects, read-only), noface's stat
 """
 
 import os
+import pwd
 import re
 import sys
 from collections.abc import Mapping
@@ -14,13 +15,88 @@ from noface.agents.base import SESSION, Place, place_in
 from noface.core.worker_run import ModelSpec
 from noface.gates.inventory import WRITTEN
 from noface.git.removal import remove
+from noface.git.repository import Repository
 from noface.git.workspace import Slot
-from noface.loop.checkouts import all_checkouts, checkouts, environments, home_of, own_home, prefix_of
-from noface.loop.workshop import AGENT_SLOT, Workshop
-from noface.system.environment import Variables, boxed
+from noface.loop.attempt_environment import AGENT_SLOT, LANDING_SLOT, AttemptEnvironment
+from noface.system.environment import Variables, boxed, gate_environment, without_places
+from noface.system.files import read_regular
+from noface.system.programs import package_folders
 from noface.system.sandbox import Box
 from noface.system.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, is_folder
 from noface.system.sandbox_places import known_places
+
+_POINTER_BYTES_MAX = 8192
+
+
+def gate_variables(
+    shop: AttemptEnvironment, env_pass: tuple[str, ...], token: str, *, leaky: bool = False
+) -> Variables:
+    """Return the environment of a gate or setup. It leads into no checkout of the person's, but where it is `leaky`."""
+    env = gate_environment(env_pass)
+    roots = () if leaky else checkouts(shop.plumbing.repository, home_of(dict(env)))
+    if roots:
+        env = without_places(env, roots, environments(dict(env), roots), env_pass)
+    return (*env, *shop.markers(token))
+
+
+def home_of(env: dict[str, str]) -> str:
+    """Return the home that programs are told of; the user's own where that is none."""
+    named = os.path.realpath(env.get("HOME", "")) if env.get("HOME", "").startswith("/") else ""
+    return named if named and Path(named).is_dir() else own_home()
+
+
+def own_home() -> str:
+    """Return the home that the system knows of the user."""
+    return os.path.realpath(pwd.getpwuid(os.geteuid()).pw_dir)
+
+
+def checkouts(repository: Repository, home: str) -> tuple[str, ...]:
+    """Return the working trees of the repository that can be hidden: those that do not hold the home itself."""
+    return tuple(root for root in all_checkouts(repository) if not below(home, (root,)) and Path(root).is_dir())
+
+
+def environments(env: Mapping[str, str], roots: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the virtual environments in the folders `roots` whose programs are on PATH."""
+    folders = [folder for folder in env.get("PATH", "").split(":") if below(folder, roots)]
+    return tuple(dict.fromkeys(prefix for folder in folders if (prefix := _environment(folder))))
+
+
+def all_checkouts(repository: Repository) -> tuple[str, ...]:
+    """Return the working trees of the repository."""
+    linked = []
+    for pointer in repository.common_dir.glob("worktrees/*/gitdir"):
+        told = read_regular(pointer, _POINTER_BYTES_MAX)
+        if told:
+            linked.append(str(Path(os.fsdecode(told).strip()).parent))
+    return (str(repository.root), *linked)
+
+
+def _environment(folder: str) -> str:
+    """Return the virtual environment that a folder of programs is of, "" where it is of none."""
+    parent = Path(folder).parent
+    return str(parent) if (parent / "pyvenv.cfg").exists() else ""
+
+
+def prefix_of(folder: str) -> str:
+    """Return what a folder of programs belongs to: a virtual environment, an installation of packages, or itself."""
+    path = Path(folder)
+    if "node_modules" in path.parts:
+        return str(Path(*path.parts[: path.parts.index("node_modules")]))
+    return _environment(folder) or folder
+
+
+def outside_modules(shop: AttemptEnvironment) -> frozenset[str]:
+    """Return the names of modules of the standard library, of environments on PATH, and of those that setup made."""
+    slot = shop.gate_folder(LANDING_SLOT)
+    prefixes = [*environments(dict(gate_environment()), ("/",)), *(str(slot / path) for path in shop.setup.keep)]
+    folders = [folder for prefix in prefixes for folder in package_folders(Path(prefix))]
+    installed = {entry.name.partition(".")[0] for folder in folders for entry in folder.iterdir() if _is_module(entry)}
+    return frozenset(installed | sys.stdlib_module_names)
+
+
+def _is_module(entry: Path) -> bool:
+    return entry.suffix in (".py", ".so") or (entry / "__init__.py").exists()
+
 
 _MADE = "made"
 _NO_RULES: Mapping[str, HomeRule] = {}
@@ -31,7 +107,7 @@ _NOT_SEARCHED = frozenset(("node_modules", "vendor", "target", "dist", "build", 
 _TEMPLATES = ("example", "sample", "template", "dist", "schema", "defaults")
 
 
-def agent_box(shop: Workshop, model: ModelSpec, place: Place, env: Variables) -> tuple[Box | None, Variables]:
+def agent_box(shop: AttemptEnvironment, model: ModelSpec, place: Place, env: Variables) -> tuple[Box | None, Variables]:
     """Return the box of a worker or of a model that is asked something, and its environment there."""
     if not (shop.sandbox.bubblewrap and model.boxed):
         return None, env
@@ -60,7 +136,7 @@ def agent_box(shop: Workshop, model: ModelSpec, place: Place, env: Variables) ->
 
 
 def gate_box(
-    shop: Workshop,
+    shop: AttemptEnvironment,
     slot: Slot,
     env: Variables,
     *,
@@ -102,7 +178,7 @@ def fresh_place(workspace: Path, directory: Path) -> Place:
     return place_in(workspace, directory)
 
 
-def wrapping(shop: Workshop, workspace: str, place: Place | None = None) -> tuple[str, ...]:
+def wrapping(shop: AttemptEnvironment, workspace: str, place: Place | None = None) -> tuple[str, ...]:
     """Return `[sandbox] wrap` for a workspace; a gate or setup has no `place` of its own."""
     if not shop.sandbox.wrap:
         return ()
@@ -133,7 +209,7 @@ def _filled(word: str, values: dict[str, str]) -> str:
 
 
 def _composed(
-    shop: Workshop,
+    shop: AttemptEnvironment,
     workspace: str,
     path: str,
     caches: str,
@@ -161,7 +237,7 @@ def _composed(
     )
 
 
-def _shown(shop: Workshop, home: str) -> dict[str, HomeRule]:
+def _shown(shop: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
     """Return the rules for what `[sandbox] show` names below the home."""
     rules = {}
     for path in shop.sandbox.show:
@@ -178,7 +254,9 @@ def _fresh(workspace: str, kind: str) -> str:
     return str(folder)
 
 
-def _visible(shop: Workshop, env: dict[str, str], program: str = "", *, checkout: bool = True) -> tuple[str, ...]:
+def _visible(
+    shop: AttemptEnvironment, env: dict[str, str], program: str = "", *, checkout: bool = True
+) -> tuple[str, ...]:
     """Return what must be there though it lies in a folder that is private or hidden; `program` is the agent's."""
     repository = shop.plumbing.repository
     folders = [*env.get("PATH", "").split(":"), os.path.dirname(program)]
@@ -192,7 +270,7 @@ def _visible(shop: Workshop, env: dict[str, str], program: str = "", *, checkout
     return (*needed, *inner, str(repository.objects), *outside)
 
 
-def _hidden(shop: Workshop, home: str) -> tuple[str, ...]:
+def _hidden(shop: AttemptEnvironment, home: str) -> tuple[str, ...]:
     """Return what nobody sees: git dir and state, all slots, what checkouts keep in `.env`, `[sandbox] hide`."""
     repository = shop.plumbing.repository
     slots = [str(shop.slots_dir)]

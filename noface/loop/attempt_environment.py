@@ -1,4 +1,7 @@
-"""What an attempt works with besides its order: the repository, workspaces, processes, limits. Shared by threads."""
+"""What an attempt works with besides its order: the repository, workspaces, processes, limits. Shared by threads.
+
+Also what is written beside it where a worker can write too: its order as JSON, its files, its commits' messages.
+"""
 
 import hashlib
 import os
@@ -6,25 +9,120 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from noface.agents.base import Agent, EventKind
+from noface.core.attempt import AttemptOrder
 from noface.core.classify.diff import DiffLimits
 from noface.core.classify.project_rules import ProjectRules
+from noface.core.codec import encode
 from noface.core.gate import GateResult, GateSpec
 from noface.core.inventory import Inventory
+from noface.core.issue import Issue
 from noface.core.masking import Masker
 from noface.core.named_files import called_programs
 from noface.core.proof import gate_key
 from noface.core.worker_run import Usage
 from noface.git.plumbing import Plumbing
+from noface.git.removal import remove
 from noface.git.snapshot import Limits
 from noface.git.workspace import Slot, open_slot
-from noface.loop.seen import Seen
 from noface.system.clock import Clock
 from noface.system.environment import passed_digest
 from noface.system.failpoints import hit
+from noface.system.files import write_atomic
 from noface.system.programs import programs_digest
 from noface.system.supervise import Launcher
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the gates of a run have shown, by a gate's command, memo key, or tree and command.
+
+    `counts`: how many tests a command ran on main. `rewriting`: commands that write files of main's tree with what they
+    hold already. `main_green`: when a gate, by its memo key, last passed on main. `inventories`: which tests a command
+    ran on a tree, and `asked` where that was to be found out. `plain`: commands whose test runners are not asked for
+    their tests, since they fail when they are.
+    """
+
+    counts: dict[str, int] = field(default_factory=dict)
+    rewriting: set[str] = field(default_factory=set)
+    main_green: dict[str, float] = field(default_factory=dict)
+    inventories: dict[tuple[str, str], Inventory] = field(default_factory=dict)
+    asked: set[tuple[str, str]] = field(default_factory=set)
+    plain: set[str] = field(default_factory=set)
+
+
+_SUBJECT_MAX = 100
+
+
+def attempt_message(order: AttemptOrder, outcome: str) -> str:
+    """Return the message of an attempt's commit; `outcome` is empty while it is not known."""
+    subject = _subject(f"{order.issue.title} (attempt {order.number})")
+    trailers = [f"Noface-Issue: {order.issue.id}", f"Noface-Attempt: {order.number}"]
+    if outcome:
+        trailers.append(f"Noface-Outcome: {outcome}")
+    return subject + "\n\n" + "\n".join(trailers) + "\n"
+
+
+def landing_message(issue: Issue, number: int) -> str:
+    """Return the message of the commit that brings an issue to main."""
+    return _subject(issue.title) + f"\n\nNoface-Issue: {issue.id}\nNoface-Attempt: {number}\n"
+
+
+def _subject(text: str) -> str:
+    flat = " ".join(text.split()) or "(no title)"
+    return flat if len(flat) <= _SUBJECT_MAX else flat[: _SUBJECT_MAX - 1] + "…"
+
+
+def put(path: Path, data: str | bytes) -> None:
+    """Write a file of an attempt or a question.
+
+    Not durable: after a power loss an attempt counts as interrupted, and its snapshot is kept all the same.
+    """
+    if path.is_dir() and not path.is_symlink():
+        remove(path)
+    write_atomic(path, data, durable=False)
+
+
+def order_document(order: AttemptOrder) -> dict[str, Any]:
+    """Return the document: issue, gates, accept commands, earlier failures, commits."""
+    issue = order.issue
+    return {
+        "schema": 1,
+        "run_id": order.run_id,
+        "attempt": order.number,
+        "role": order.role,
+        "think": order.think,
+        "issue": {
+            "id": issue.id,
+            "title": issue.title,
+            "body": issue.body,
+            "priority": issue.priority,
+            "labels": list(issue.labels),
+            "depends_on": list(issue.depends_on),
+            "paths": list(issue.paths),
+            "accept": list(issue.accept),
+        },
+        "model": {
+            "name": order.model.name,
+            "agent": order.model.agent,
+            "model": order.model.model,
+            "tier": order.model.tier,
+        },
+        "gates": [
+            {"name": g.name, "command": g.command, "kind": g.kind.value, "hard": g.hard, "timeout_s": g.timeout_s}
+            for g in order.gates
+            if not g.accept
+        ],
+        "accept": list(issue.accept),
+        "earlier": [encode(failure) for failure in order.earlier],
+        "protected": list(order.protected),
+        "may_change": list(order.may_change),
+        "main": order.main,
+        "start": order.start,
+    }
+
 
 LANDING_SLOT = "land"
 AGENT_SLOT = "agent-"
@@ -73,7 +171,7 @@ class SandboxRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class AttemptEnvironment:
     """Everything a worker thread may use. `memo` is filled by the loop and only read here.
 
     `seen` is filled by all threads. `passed` are the patterns of all gates' `env_pass`,

@@ -3,8 +3,14 @@
 Gates run the change's own code, which could make a later gate pass. So a gate finds the task's tree, what setup left in
 the kept paths, and what the build gates before it have made there and elsewhere; nothing else. And what a gate judged
 must be what lands: where one leaves a file of the tree other than it was, its verdict is about something else.
+
+What gates leave is told apart from what was there before by what the file system says of a file; content is not read.
+ctime cannot be set back.
 """
 
+import os
+import stat
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,17 +25,80 @@ from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.run import GatePlace, log_name, log_names, run_gate
 from noface.git.private_git_dir import with_private_config
 from noface.git.refs import RefUpdate, hold_ref
-from noface.git.removal import remove
+from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, give_git, in_use
-from noface.loop.boxes import gate_box, wrapping
-from noface.loop.checkouts import gate_variables
-from noface.loop.kept_paths import kept_digest
-from noface.loop.leftovers import Files, changed, files_in, remove_new, restore_tracked
-from noface.loop.prepare import prepare_gate_slot
-from noface.loop.workshop import Progress, Tell, Workshop
+from noface.loop.attempt_environment import AttemptEnvironment, Progress, Tell
+from noface.loop.isolation import gate_box, gate_variables, wrapping
+from noface.loop.prepare import kept_digest, prepare_gate_slot
 from noface.system.failpoints import hit
 from noface.system.files import read_bounded, real_folder
 from noface.system.supervise import Canceller
+
+Files = Mapping[str, tuple[int, ...]]
+"""What was in a slot, but for its `.git` and the kept paths, by path relative to it."""
+
+
+def files_in(slot: Slot) -> Files:
+    """Return what lies in the slot now. Folders count by their mode, links by themselves."""
+    top = os.fspath(slot.path)
+    beside = {f"{top}/.git", *(f"{top}/{path.strip('/')}" for path in slot.keep)}
+    found: dict[str, tuple[int, ...]] = {}
+    pending = [top]
+    while pending:
+        folder = pending.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            found[os.path.relpath(folder, top)] = ()  # closed, or gone meanwhile: it is not as it was
+            continue
+        for entry in entries:
+            if entry.path in beside:
+                continue
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                found[entry.path[len(top) + 1 :]] = (status.st_mode,)
+                pending.append(entry.path)
+                continue
+            found[entry.path[len(top) + 1 :]] = (
+                status.st_mode,
+                status.st_ino,
+                status.st_size,
+                status.st_mtime_ns,
+                status.st_ctime_ns,
+            )
+    return found
+
+
+def changed(before: Files, now: Files) -> frozenset[str]:
+    """Return the paths of `before` that are other, or gone, now."""
+    return frozenset(path for path, entry in before.items() if now.get(path) != entry)
+
+
+def remove_new(slot: Slot, before: Files, now: Files) -> None:
+    """Remove what is there now and was not before."""
+    new = now.keys() - before.keys()
+    for path in new:
+        if str(Path(path).parent) not in new:
+            remove_below(slot.path, path)
+
+
+def restore_tracked(slot: Slot, tree: str, paths: Iterable[str]) -> None:
+    """Give these files of `tree` back as they are in it; what is not of the tree is left."""
+    for path in paths:
+        for place in (*reversed([str(parent) for parent in Path(path).parents][:-1]), path):
+            here = slot.path / place
+            if here.is_symlink() or (place != path and os.path.lexists(here) and not here.is_dir()):
+                remove_below(slot.path, place)  # git would take what lies behind a link for the tree's files
+                break
+        else:
+            if (slot.path / path).is_dir():
+                remove_below(slot.path, path)
+    with in_use(slot) as git:
+        git.ask("read-tree", "-u", "--reset", tree)
+
 
 Known = tuple[tuple[str, tuple[str, ...]], ...]
 CHANGED_FILES = "gate-changed-files"
@@ -77,14 +146,14 @@ class Traces:
 
 
 @dataclass(slots=True)
-class Bench:
+class GateSession:
     """A gate slot with a task: makes it ready, and runs gates in it.
 
     `files` and `kept` tell what the next gate may find there, beside the kept paths and in them; `left` what lies there
     since the last gate.
     """
 
-    shop: Workshop
+    shop: AttemptEnvironment
     slot: Slot
     task: Task
     cancel: Canceller
@@ -266,7 +335,7 @@ class Bench:
         return kept_digest(self.slot.path / path for path in self.slot.keep)
 
 
-def _counted(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
+def _counted(shop: AttemptEnvironment, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
     """Refuse a green test gate that tells of no test where main's run did: `os._exit(0)` also ends with exit 0."""
     if task.on_main:
         if result.tests_run and task.tree == shop.plumbing.tree(task.main):
@@ -287,7 +356,7 @@ def _counted(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> 
     return replace(result, failure=failure)
 
 
-def _blamed(shop: Workshop, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
+def _blamed(shop: AttemptEnvironment, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
     """Charge an environment failure to the change where the same gate has passed on main with the same set-up."""
     green = shop.memo.get(shop.key(shop.plumbing.tree(task.main), gate))
     if green is None or green.failure is not None or green.flaky or result.failure is None:

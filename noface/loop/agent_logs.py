@@ -1,16 +1,21 @@
-"""Reads a worker's stream while it grows, and knows when the run last showed that it lives.
+"""Reads workers' streams: while they grow, and after a run that noface did not see the end of.
 
-What is read belongs to the worker: it may write faster than anybody can read, cut its log off, move it away, or put a
-pipe in its place. None of that may hold up the watch over its limits, so each look reads a bounded part.
+The stream tells when a run last showed that it lives, and what it has used: spent money is not forgotten.
 """
 
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from noface.agents.base import AgentEvent, EventKind, StreamReader
+from noface.agents.base import SESSION, AgentEvent, EventKind, StreamReader
+from noface.core.prices import priced
+from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
+from noface.loop.attempt_environment import AttemptEnvironment
+from noface.loop.isolation import session_environment
+from noface.system.environment import agent_environment
 from noface.system.files import open_regular
 
 BEHIND_BYTES_MAX = 16 << 20
@@ -88,3 +93,30 @@ class LogFollower:
         if size != self._stderr_size:
             self._stderr_size = size
             self.last_life = time.monotonic()
+
+
+def lost_run(shop: AttemptEnvironment, model: ModelSpec, log: Path) -> AgentRun | None:
+    """Return the run that wrote `log` as far as that tells, None where it tells no usage."""
+    usage = lost_usage(shop, model, log)
+    if usage.cost_usd is None and usage.tokens is None:
+        return None
+    return AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage)
+
+
+def lost_usage(shop: AttemptEnvironment, model: ModelSpec, log: Path) -> Usage:
+    """Return what the run that wrote `log` had used; nothing where there is no log. `model` is with its variables."""
+    agent = shop.agents.get(model.agent)
+    descriptor = open_regular(log) if agent is not None else None
+    if agent is None or descriptor is None:
+        return Usage()
+    env = agent_environment(agent.environment, model, model.env)
+    session = log.parent / SESSION
+    boxed = any(session.glob("home*"))
+    reader = agent.reader(session_environment(str(session), env, agent.homes) if boxed else dict(env))
+    # Where the disk fails, what has been read till then has to do: noface may be ending because of it.
+    with suppress(OSError), os.fdopen(descriptor, "rb") as file:
+        left = shop.log_bytes_max
+        while left > 0 and (data := file.read(min(_CHUNK_BYTES, left))):
+            left -= len(data)
+            reader.feed(data)
+    return priced(reader.used(), model)
