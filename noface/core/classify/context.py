@@ -1,14 +1,13 @@
 """What a gate's command line and the tools it started tell: which programs ran, and whose files are whose."""
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 from noface.core.classify.evidence import GateEvidence
 from noface.core.classify.text import Log
 from noface.core.gate import GateKind
+from noface.data import table
 
 _SPLIT = re.compile(r"[;&|()\n]+|\$\(|`")
 _ASSIGN = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
@@ -19,7 +18,7 @@ _ECHO_LINES_MAX = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The programs that tools.toml names: those that start others, and three kinds that gates are made of."""
+    """The programs that data/programs.toml names: those that start others, and three kinds that gates are made of."""
 
     wrappers: frozenset[str]
     linters: frozenset[str]
@@ -29,9 +28,8 @@ class Tools:
 
 @cache
 def known_tools() -> Tools:
-    """Return what tools.toml says."""
-    data = tomllib.loads(files("noface.core.classify").joinpath("tools.toml").read_text("utf-8"))
-    return Tools(**{name: frozenset(words) for name, words in data.items()})
+    """Return what data/programs.toml says."""
+    return Tools(**{name: frozenset(words) for name, words in table("programs").items()})
 
 
 @dataclass(frozen=True, slots=True)

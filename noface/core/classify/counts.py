@@ -154,7 +154,7 @@ def _completed(count: Counts) -> Counts:
 
 
 def find_counts(log: Log, owned: frozenset[int]) -> list[Counts]:
-    """Every summary line of a log that no reader owns already, in order."""
+    """Return every summary line of a log that no reader owns already, in order."""
     summaries = []
     for number, line in enumerate(log.lines):
         if number in owned or not line:

@@ -64,7 +64,7 @@ _ARROW_LOOK = 4
 
 
 def read_diagnostics(log: Log, context: Context) -> Reading | None:
-    """Every diagnostic line of a known form."""
+    """Read every diagnostic line of a known form."""
     findings: list[Finding] = []
     for number, line in enumerate(log.lines):
         if not _LENGTH_MIN <= len(line) <= _LENGTH_MAX:

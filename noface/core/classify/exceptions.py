@@ -7,42 +7,64 @@ look alike; the project's file list tells them apart. Without one, only a relati
 # ruff: noqa: E501 - a pattern is kept in one piece
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 from noface.core.classify.context import Repo
 from noface.core.taxonomy import FailureKind
+from noface.data import table
 
-_PUBLIC_ROOTS = frozenset(
-    [
-        "com",
-        "org",
-        "net",
-        "io",
-        "de",
-        "edu",
-        "gov",
-        "dev",
-        "jp",
-        "cn",
-        "uk",
-        "fr",
-        "me",
-        "ch",
-        "eu",
-        "co",
-        "github",
-        "gitlab",
-    ]
-)
+_PUBLIC_ROOT = re.compile(r"com|org|net|io|de|edu|gov|dev|jp|cn|uk|fr|me|ch|eu|co|github|gitlab")
 _ROOT_AND_OWNER = 2
 _SEPARATORS = re.compile(r"::|[./\\]")
+_ERRNO = re.compile(
+    r"\[(?:Errno|WinError|SSL)\b|^(?:connect |listen |bind |getaddrinfo |open |spawn |mkdir |unlink |write |read |ENOSPC|E[A-Z]{4,})"
+    r"|(?:open|mkdir|listen tcp|dial tcp|write|read|lookup) \S+.*: |@ (?:rb_sysopen|dir_)|SQLSTATE|: E[A-Z]{4,}\b|\(E[A-Z]{4,}\)"
+    r"|java\.net|\(No space left|\(Permission denied\)|\(Connection refused"
+)
+_TIMED_OUT_TEST = re.compile(
+    r"^(?:Timeout >?[\d.]+s?\b|\S+\(\) timed out after|test timed out after|execution timed out after"
+    r"|Timeout of [\d.]+ ?ms exceeded|Exceeded timeout of \d+|Test timed out in \d+)"
+)
+_MISSING_MODULE = re.compile(
+    r"No module named '?(?P<py>[\w.]+)'?|^Cannot find (?:module|package) '(?P<js>[^'\n]+)'"
+    r"|^cannot load such file -- (?P<rb>\S+)|Can't locate (?P<pl>[\w/]+)\.pm in @INC|^module '(?P<lua>[\w./-]+)' not found"
+    r"|there is no package called [‘'](?P<r>[\w.]+)[’']|Package (?P<jl>\w+) not found in current path"
+    r"|Could not locate \S+?, (?P<clj>[\w/]+)\.clj\S* or \S+ on classpath"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """The expressions of data/exceptions.toml."""
+
+    assertion: re.Pattern[str]
+    syntax: re.Pattern[str]
+    timeout: re.Pattern[str]
+    system: re.Pattern[str]
+    generic: re.Pattern[str]
+    system_messages: re.Pattern[str]
+
+
+@cache
+def _types() -> _Types:
+    data = table("exceptions")
+
+    def named(kind: str, separators: str) -> re.Pattern[str]:
+        return re.compile(rf"(?:^|[{separators}])(?:{'|'.join(data[kind])})$")
+
+    return _Types(
+        assertion=named("assertion", r".:\\/"),
+        syntax=named("syntax", r".:\\/"),
+        timeout=named("timeout", ".:"),
+        system=named("system", r".:\\"),
+        generic=named("generic", r".:\\"),
+        system_messages=re.compile("|".join(data["system_messages"])),
+    )
 
 
 def is_own_module(name: str, repo: Repo) -> bool:
-    """Whether a module, package, header or file of this name would be the project's own."""
+    """Tell whether a module, package, header or file of this name would be the project's own."""
     bare = name.strip("'\"`‘’“”")
     if bare.startswith(("./", "../", "/repo/", "@/", "~/", "#")) or (
         bare.startswith("/") and "node_modules" not in bare
@@ -57,7 +79,7 @@ def is_own_module(name: str, repo: Repo) -> bool:
     parts = [part for part in _SEPARATORS.split(bare) if part]
     if not parts:
         return False
-    if parts[0] in _PUBLIC_ROOTS and len(parts) > _ROOT_AND_OWNER:
+    if _PUBLIC_ROOT.fullmatch(parts[0]) and len(parts) > _ROOT_AND_OWNER:
         return _holds_folder(f"{parts[0]}/{parts[1]}/", repo)
     candidates = {parts[0], parts[0].lower(), parts[0].replace("-", "_"), _snake(parts[0])}
     return bool(candidates & repo.stems)
@@ -76,54 +98,8 @@ def dependency_kind(name: str, repo: Repo, *, foreign: FailureKind, own: Failure
     return own if is_own_module(name, repo) else foreign
 
 
-@dataclass(frozen=True, slots=True)
-class _Types:
-    """The expressions of exceptions.toml."""
-
-    assertion: re.Pattern[str]
-    syntax: re.Pattern[str]
-    timeout: re.Pattern[str]
-    system: re.Pattern[str]
-    generic: re.Pattern[str]
-    system_messages: re.Pattern[str]
-
-
-@cache
-def _types() -> _Types:
-    data = tomllib.loads(files("noface.core.classify").joinpath("exceptions.toml").read_text("utf-8"))
-
-    def named(kind: str, separators: str) -> re.Pattern[str]:
-        return re.compile(rf"(?:^|[{separators}])(?:{'|'.join(data[kind])})$")
-
-    return _Types(
-        assertion=named("assertion", r".:\\/"),
-        syntax=named("syntax", r".:\\/"),
-        timeout=named("timeout", ".:"),
-        system=named("system", r".:\\"),
-        generic=named("generic", r".:\\"),
-        system_messages=re.compile("|".join(data["system_messages"])),
-    )
-
-
-_ERRNO = re.compile(
-    r"\[(?:Errno|WinError|SSL)\b|^(?:connect |listen |bind |getaddrinfo |open |spawn |mkdir |unlink |write |read |ENOSPC|E[A-Z]{4,})"
-    r"|(?:open|mkdir|listen tcp|dial tcp|write|read|lookup) \S+.*: |@ (?:rb_sysopen|dir_)|SQLSTATE|: E[A-Z]{4,}\b|\(E[A-Z]{4,}\)"
-    r"|java\.net|\(No space left|\(Permission denied\)|\(Connection refused"
-)
-_TIMED_OUT_TEST = re.compile(
-    r"^(?:Timeout >?[\d.]+s?\b|\S+\(\) timed out after|test timed out after|execution timed out after"
-    r"|Timeout of [\d.]+ ?ms exceeded|Exceeded timeout of \d+|Test timed out in \d+)"
-)
-_MISSING_MODULE = re.compile(
-    r"No module named '?(?P<py>[\w.]+)'?|^Cannot find (?:module|package) '(?P<js>[^'\n]+)'"
-    r"|^cannot load such file -- (?P<rb>\S+)|Can't locate (?P<pl>[\w/]+)\.pm in @INC|^module '(?P<lua>[\w./-]+)' not found"
-    r"|there is no package called [‘'](?P<r>[\w.]+)[’']|Package (?P<jl>\w+) not found in current path"
-    r"|Could not locate \S+?, (?P<clj>[\w/]+)\.clj\S* or \S+ on classpath"
-)
-
-
 def is_assertion(exc: str) -> bool:
-    """Whether a type is that of a failed expectation."""
+    """Tell whether a type is that of a failed expectation."""
     return bool(_types().assertion.search(exc))
 
 
@@ -148,7 +124,7 @@ def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) 
 
 
 def is_environment(exc: str, message: str) -> bool:
-    """Whether the system, not the code, is what an exception complains about (disk, network, permissions)."""
+    """Tell whether the system, not the code, is what an exception complains about (disk, network, permissions)."""
     if exc.startswith(("Errno::", "java.net.")) and exc.rsplit("::", 1)[-1].rsplit(".", 1)[-1] not in {
         "ENOENT",
         "EPIPE",

@@ -88,7 +88,7 @@ def _free(finding: Finding, reading: Reading, owned: frozenset[int]) -> bool:
 
 
 def _specific(general: list[Finding], named: list[Finding]) -> list[Finding]:
-    """All findings, less those by form alone on a line that a tool's own rule knows."""
+    """Return all findings, less those by form alone on a line that a tool's own rule knows."""
     known = {finding.line for finding in named if finding.level >= Level.DIAGNOSTIC}
     return [f for f in general if not (f.rule.startswith("diagnostic.") and f.line in known)] + named
 

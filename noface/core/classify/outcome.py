@@ -21,7 +21,7 @@ _NEARLY = 0.97
 
 
 def ran_out_of_time(evidence: GateEvidence) -> bool:
-    """Whether the gate was ended by a limit: its own, or that of a `timeout` inside it (exit code 124).
+    """Tell whether the gate was ended by a limit: its own, or that of a `timeout` inside it (exit code 124).
 
     137 long before the limit is the kernel's OOM killer or somebody's kill, and no timeout.
     """
@@ -45,7 +45,7 @@ def timeout_line(log: Log, findings: list[Finding], repo: Repo) -> tuple[int, st
 
 
 def dumped_place(log: Log, repo: Repo) -> str | None:
-    """Where the code stood when a watchdog dumped its stack (faulthandler, pytest-timeout)."""
+    """Return where the code stood when a watchdog dumped its stack (faulthandler, pytest-timeout)."""
     for number in log.lines_with("most recent call first"):
         place = place_below(log, number, repo)
         if place:

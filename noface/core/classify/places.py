@@ -48,7 +48,7 @@ _LINE_MAX = 600
 
 
 def is_own(path: str, repo: Repo) -> bool:
-    """Whether a file named in a log belongs to the project rather than to a library or the runtime."""
+    """Tell whether a file named in a log belongs to the project rather than to a library or the runtime."""
     if not path or _FOREIGN.search(path):
         return False
     return not repo.known or resolve(path, repo) is not None
@@ -71,7 +71,7 @@ def resolve(path: str, repo: Repo) -> str | None:
 
 
 def places(line: str, repo: Repo) -> list[str]:
-    """Every `file:line` of the project's own that a line of output names, in the order of the line."""
+    """Return every `file:line` of the project's own that a line of output names, in the order of the line."""
     if not any(digit in line for digit in "0123456789"):
         return []
     matches: list[tuple[int, str]] = []

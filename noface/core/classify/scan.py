@@ -17,7 +17,7 @@ _HEADING_MAX = 200
 
 
 def scan(rules: tuple[Rule, ...], log: Log, context: Context, owned: frozenset[int]) -> list[Finding]:
-    """Every rule's findings on lines that no reader owns, at most a few dozen a rule."""
+    """Return every rule's findings on lines that no reader owns, at most a few dozen a rule."""
     findings: list[Finding] = []
     for rule in rules:
         if (rule.tools and not context.tools & set(rule.tools)) or (rule.code and context.exit_code not in rule.code):
@@ -50,7 +50,7 @@ _EXPECTATION = re.compile(
 
 
 def _is_quoted(match: re.Match[str], rule: Rule) -> bool:
-    """Whether a line only compares or quotes the words: the two sides of a failed expectation prove nothing."""
+    """Tell whether a line only compares or quotes the words: the two sides of a failed expectation prove nothing."""
     if rule.kind is FailureKind.TEST_FAILURE or rule.quotes:
         return False
     if _EXPECTATION.match(match.string):

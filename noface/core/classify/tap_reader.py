@@ -99,7 +99,7 @@ def _point(log: Log, number: int, name: str, context: Context) -> _Point:
 
 
 def _is_raised(fields: dict[str, str]) -> bool:
-    """Whether a point failed by an exception: its place is where it was raised, not where the test stands."""
+    """Tell whether a point failed by an exception: its place is where it was raised, not where the test stands."""
     exc = fields.get("name", "")
     return exc.endswith(("Error", "Exception")) and not is_assertion(exc)
 

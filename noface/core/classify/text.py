@@ -71,7 +71,7 @@ class Log:
     grams: frozenset[str] = frozenset()
 
     def may_hold(self, literal: str) -> bool:
-        """Whether `literal` may be in `text`: a cheap no for most of the rules, whose words the log never uses."""
+        """Tell whether `literal` may be in `text`: a cheap no for most of the rules, whose words the log never uses."""
         if len(literal) < _GRAM:
             return literal in self.text
         grams = self.grams
@@ -122,7 +122,7 @@ class Log:
 
 
 def digest(text: str) -> str:
-    """At most BUDGET characters of `text`."""
+    """Return at most BUDGET characters of `text`."""
     if len(text) <= BUDGET:
         return text
     low, high = HEAD, len(text) - TAIL

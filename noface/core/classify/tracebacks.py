@@ -38,7 +38,7 @@ _LOOK_DOWN = 8
 
 
 def read_python_traces(log: Log, context: Context) -> Reading | None:
-    """Python tracebacks and syntax errors outside of any runner's own format."""
+    """Read Python tracebacks and syntax errors outside of any runner's own format."""
     findings: list[Finding] = []
     owned: list[tuple[int, int]] = []
     if "Traceback (most recent" in log.text:
@@ -118,7 +118,7 @@ def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> li
 
 
 def read_framed_traces(log: Log, context: Context) -> Reading | None:
-    """Exceptions printed as "Type: message" above indented frames."""
+    """Read exceptions printed as "Type: message" above indented frames."""
     findings: list[Finding] = []
     for number in _head_lines(log):
         match = _HEAD.match(log.get(number))
