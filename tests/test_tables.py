@@ -10,7 +10,9 @@ from pydantic import TypeAdapter
 from support import ROOT
 
 from noface.core.actions import NAMES
+from noface.core.key_shapes import without_keys
 from noface.core.protection import always_protected, default_protected
+from noface.core.secret_names import VALUE_CHARS_MIN
 from noface.core.taxonomy import Category, FailureKind, KindInfo, Strategy
 from noface.data import FOLDER, table
 
@@ -123,6 +125,37 @@ def test_a_price_list_is_dated_and_of_two_numbers_a_model():
     assert prices.keys() == {"as_of", "models"}
     assert isinstance(prices["as_of"], date)
     assert all(price.keys() == {"in", "out"} for price in prices["models"].values())
+
+
+# --- secrets, environment, languages
+
+
+@pytest.mark.parametrize("shape", table("secrets")["shapes"], ids=lambda shape: shape["hint"])
+def test_a_key_s_example_is_masked_by_its_own_shape(shape):
+    assert shape.keys() == {"name", "hint", "pattern", "example"}
+    key = "".join(shape["example"])
+    assert shape["hint"] in key
+    assert without_keys(f"key={key};") == f"key=***{shape['name']}***;"
+
+
+def test_the_names_of_secrets_are_words_and_no_value_of_everybody_s_is_too_short_to_matter():
+    secrets = table("secrets")
+    assert secrets.keys() == {"names", "places", "settings", "setting_patterns", "everybodys", "shapes"}
+    assert all(word.isupper() for word in (*secrets["places"], *secrets["settings"]))
+    assert all(len(value) >= VALUE_CHARS_MIN and value == value.lower() for value in secrets["everybodys"])
+
+
+def test_no_variable_is_named_twice():
+    lists = table("environment")
+    assert lists.keys() == {"never", "sessions", "misleading", "basics", "network", "toolchains", "forced"}
+    names = [name for key, listed in lists.items() for name in listed if key != "forced"]
+    assert len(set(names)) == len(names)
+
+
+def test_a_suffix_is_a_language_s_own_but_for_golang():
+    owners = [(suffix, name) for name, suffixes in table("languages").items() for suffix in suffixes]
+    assert all(suffix.startswith(".") for suffix, _ in owners)
+    assert len({suffix for suffix, _ in owners}) == len(owners) - 1
 
 
 # --- protected paths

@@ -20,62 +20,37 @@ Gates (and `[project] setup`) run code that an agent wrote, so they get by the s
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from noface.core.model_providers import is_anothers, providers_of
 from noface.core.secret_names import is_secret_name
 from noface.core.worker_run import ModelSpec
+from noface.data import table
 
-FORCED: Mapping[str, str] = {
-    "LC_ALL": "C.UTF-8",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_EDITOR": "true",
-    "PYTHONDONTWRITEBYTECODE": "1",
-}
-"""What every program gets: messages untranslated, git that never asks, no bytecode in the workspace."""
 
-NEVER_PASSED = ("GIT_*", "NOFACE_*", "PYTEST_*", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
-"""Not even by `env_pass`."""
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """environment.toml, which says what its lists are for."""
 
-_SESSIONS = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "BASH_ENV")
-"""What an agent around noface, or a shell's startup file, would hand down; an adapter's own patterns may fit it."""
-_MISLEADS_ALL = ("LANGUAGE", "LC_MESSAGES", "VIRTUAL_ENV_PROMPT", "COLUMNS", "LINES")
+    never: tuple[str, ...]
+    sessions: tuple[str, ...]
+    misleading: tuple[str, ...]
+    basics: tuple[str, ...]
+    network: tuple[str, ...]
+    toolchains: tuple[str, ...]
+    forced: Mapping[str, str]
 
-_BASICS = (
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "LANG", "LC_*", "TZ", "TERM", "COLORTERM", "NO_COLOR",
-    "TMPDIR", "TMP", "TEMP", "XDG_*", "CI",
-)  # fmt: skip
-_NETWORK = (
-    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY",
-    "http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy",
-    "SSL_CERT_*", "NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA", "NODE_USE_ENV_PROXY", "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE", "NIX_SSL_CERT_FILE",
-)  # fmt: skip
-_TOOLCHAINS = (
-    # the machine: libraries, compilers
-    "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH",
-    "CPLUS_INCLUDE_PATH", "PKG_CONFIG*", "CC", "CXX", "AR", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_*",
-    "CCACHE_*", "MANPATH", "SDKROOT", "DEVELOPER_DIR", "MACOSX_DEPLOYMENT_TARGET", "CUDA_HOME", "CUDA_PATH",
-    # managers of many languages
-    "NIX_*", "LOCALE_ARCHIVE", "HOMEBREW_*", "ASDF_*", "MISE_*", "SDKMAN_*",
-    # Python
-    "VIRTUAL_ENV", "PYTHONPATH", "PYENV_*", "CONDA_*", "MAMBA_*", "PIP_*", "UV_*", "POETRY_*", "PDM_*", "PIPX_*",
-    # JavaScript
-    "NODE_PATH", "NODE_ENV", "NVM_*", "FNM_*", "VOLTA_*", "N_PREFIX", "COREPACK_*", "NPM_CONFIG_*", "npm_config_*",
-    "PNPM_HOME", "YARN_*", "BUN_INSTALL*", "DENO_*", "PLAYWRIGHT_BROWSERS_PATH",
-    # Rust, Go
-    "CARGO_*", "RUSTUP_*", "RUSTFLAGS", "RUSTC_WRAPPER", "RUST_BACKTRACE",
-    "GOPATH", "GOROOT", "GOBIN", "GOCACHE", "GOMODCACHE", "GOENV", "GOFLAGS", "GOPROXY", "GOPRIVATE", "GONOPROXY",
-    "GOSUMDB", "GONOSUMDB", "GOTOOLCHAIN", "GO111MODULE", "CGO_*",
-    # Java and its kin
-    "JAVA_HOME", "JDK_HOME", "JAVA_OPTS", "GRADLE_*", "MAVEN_*", "M2_HOME", "ANT_HOME", "KOTLIN_HOME", "SCALA_HOME",
-    "SBT_*", "ANDROID_HOME", "ANDROID_SDK_ROOT", "ANDROID_NDK_*",
-    # others
-    "GEM_HOME", "GEM_PATH", "BUNDLE_PATH", "BUNDLE_GEMFILE", "BUNDLE_WITHOUT", "RBENV_*", "RUBY_VERSION",
-    "COMPOSER_HOME", "COMPOSER_CACHE_DIR", "PHPENV_*", "DOTNET_*", "NUGET_PACKAGES", "GHCUP_*", "STACK_ROOT",
-    "CABAL_DIR", "OPAM*", "OCAML*", "MIX_*", "HEX_HOME", "ERL_*", "ELIXIR_*", "JULIA_*", "R_LIBS*", "PERL5LIB",
-    "PERL_*", "FLUTTER_*", "PUB_CACHE", "ZIG_*", "SWIFT_*",
-)  # fmt: skip
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """What nobody inherits unless a person names it, or not even then."""
+        return (*self.never, *self.sessions, *self.misleading)
+
+
+@cache
+def _lists() -> _Lists:
+    lists = dict(table("environment"))
+    return _Lists(forced=lists.pop("forced"), **{name: tuple(names) for name, names in lists.items()})
 
 
 def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -> dict[str, str]:
@@ -86,23 +61,23 @@ def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -
     """
     own = tuple(own)
     providers = providers_of(model.agent, model.model, {**given, **dict(model.env)})
-    passed = {name for name in given if fits(name, model.env_pass) and not fits(name, NEVER_PASSED)}
+    passed = {name for name in given if fits(name, model.env_pass) and not fits(name, _lists().never)}
     inherited = {
         name for name in given if _for_agent(name, own) and not (is_secret_name(name) and is_anothers(name, providers))
     }
-    return {name: value for name, value in given.items() if name in passed or name in inherited} | dict(FORCED)
+    return {name: value for name, value in given.items() if name in passed or name in inherited} | dict(_lists().forced)
 
 
 def for_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> dict[str, str]:
     """Return what a gate or setup gets of noface's environment `given`; `env_pass` are patterns of further names."""
     passed = {name: value for name, value in given.items() if _for_gate(name, env_pass)}
-    return passed | dict(FORCED)
+    return passed | dict(_lists().forced)
 
 
 def kept_from_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the names in `given` that a gate does not get, but would if `env_pass` named them."""
-    names = (name for name in given if not _for_gate(name, env_pass) and name not in FORCED)
-    return tuple(sorted(name for name in names if not fits(name, (*NEVER_PASSED, *_SESSIONS, *_MISLEADS_ALL))))
+    names = (name for name in given if not _for_gate(name, env_pass) and name not in _lists().forced)
+    return tuple(sorted(name for name in names if not fits(name, _lists().withheld)))
 
 
 def without_places(
@@ -130,15 +105,15 @@ def _leads_into(text: str, folders: tuple[str, ...]) -> bool:
 
 
 def _for_agent(name: str, own: tuple[str, ...]) -> bool:
-    if fits(name, (*NEVER_PASSED, *_SESSIONS, *_MISLEADS_ALL)):
+    if fits(name, _lists().withheld):
         return False
-    if fits(name, own) or fits(name, _BASICS) or fits(name, _NETWORK):
+    if fits(name, own) or fits(name, _lists().basics) or fits(name, _lists().network):
         return True
-    return fits(name, _TOOLCHAINS) and not is_secret_name(name)
+    return fits(name, _lists().toolchains) and not is_secret_name(name)
 
 
 def _for_gate(name: str, env_pass: tuple[str, ...]) -> bool:
-    if fits(name, NEVER_PASSED):
+    if fits(name, _lists().never):
         return False
     return fits(name, env_pass) or _for_agent(name, ())
 

@@ -14,12 +14,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from noface.core.common_words import is_common
-
 MESSAGE_CHARS_MAX = 400
 _PIECES_MAX = 3
 _WORDS_MIN, _TELLING_MIN, _LETTERS_MIN = 3, 2, 10
 _EXACT_LETTERS_MIN = 3
+
+_COMMON = re.compile(
+    r"an?|and|are|as|at|be|but|by|can|cannot|could|did|do|does|errors?|expected|failed|failures?|for|from|got|had|has"
+    r"|have|in|into|is|it|its|line|no|not|of|on|one|or|so|such|that|the|then|there|this|to|was|were|when|which|with"
+    r"|would|you|your",
+    re.IGNORECASE,
+)
+"""Words that stand in any message, so that having them in common says nothing."""
 
 _CHANGES = (
     ("quoted", r"""(?<!\w)(?:'[^'\n]{0,200}'|"[^"\n]{0,200}"|`[^`\n]{0,200}`|‘[^’\n]{0,200}’)(?!\w)"""),
@@ -70,6 +76,11 @@ def candidates(messages: tuple[str, ...]) -> Iterator[Candidate]:
         yield Candidate(line)
     elif len(parts) > 1:
         yield Candidate(_expression(exact), is_regex=True)
+
+
+def is_common(word: str) -> bool:
+    """Tell whether a word says nothing by itself."""
+    return _COMMON.fullmatch(word) is not None
 
 
 def first_line(message: str) -> str:

@@ -7,30 +7,16 @@ are everybody's (`postgres`, `password`) are no secrets either: taking such word
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+
+from noface.data import table
 
 VALUE_CHARS_MIN = 8
 """Shorter values stand in texts by chance, so they cannot be taken out of them."""
 
-_NAME = re.compile(
-    r"KEY(?![A-RT-Z])|TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIAL|_(?:AUTH|PAT|PWD)$", re.IGNORECASE
-)
-_NAMES_A_PLACE = re.compile(
-    r"(?:FILE|PATH|DIR|HOME|SOCK|URL|URI|ENDPOINT|HOST|NAME|USER|TYPE|ALGORITHM|LENGTH|SIZE|LIMIT|COUNT|TTL|LAYOUT)$",
-    re.IGNORECASE,
-)
-_NAMES_A_SETTING = re.compile(
-    r"MODEL|URL|URI|ENDPOINT|HOST|REGION|PROJECT|FLAGS|OPTIONS|LANG|VERSION|LEVEL|MODE|TIMEOUT|EFFORT|TIER|PROVIDER"
-    r"|PATH|DIR|HOME|FILE|NAME|EDITOR|SHELL|TERM$|^TZ$|^USER$",
-    re.IGNORECASE,
-)
 _NUMBER = re.compile(r"[\d.,_]+[kKmMgG]?")
 _WORDS = re.compile(r"[A-Za-z]{1,30}(?:[ _-][A-Za-z]{1,30}){0,3}")
 _LOGIN = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@]{0,200}:(?P<password>[^\s/@]{1,500})@")
-_EVERYBODYS = frozenset({
-    "changeme", "default1", "development", "disabled", "enabled1", "letmein1", "localhost", "mariadb1", "mysecret",
-    "password", "password1", "passw0rd", "postgres", "postgresql", "production", "required", "root1234", "rootpass",
-    "rootroot", "secret12", "secretkey", "testtest", "test1234", "testpassword", "12345678", "123456789",
-})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +27,30 @@ class Secret:
     value: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What names and values say, from secrets.toml."""
+
+    secret: re.Pattern[str]
+    place: re.Pattern[str]
+    setting: re.Pattern[str]
+    everybodys: frozenset[str]
+
+
+@cache
+def _names() -> _Names:
+    known = table("secrets")
+    return _Names(
+        re.compile(known["names"], re.IGNORECASE),
+        re.compile(f"(?:{'|'.join(known['places'])})$", re.IGNORECASE),
+        re.compile("|".join((*known["settings"], *known["setting_patterns"])), re.IGNORECASE),
+        frozenset(known["everybodys"]),
+    )
+
+
 def is_secret_name(name: str) -> bool:
     """Tell whether a variable of this name holds a secret, as far as names tell."""
-    return _NAME.search(name) is not None and _NAMES_A_PLACE.search(name) is None
+    return _names().secret.search(name) is not None and _names().place.search(name) is None
 
 
 def secrets_of(
@@ -60,7 +67,7 @@ def secrets_of(
         named = is_secret_name(name) and not _is_plain_number(name, value)
         _add(found, name, value, is_path, whole=named)
     for name, value in given:
-        setting = _NAMES_A_SETTING.search(name) or _NUMBER.fullmatch(value) or _WORDS.fullmatch(value)
+        setting = _names().setting.search(name) or _NUMBER.fullmatch(value) or _WORDS.fullmatch(value)
         _add(found, name, value, is_path, whole=is_secret_name(name) or not setting)
     return tuple(found.values())
 
@@ -73,7 +80,7 @@ def _add(found: dict[str, Secret], name: str, value: str, is_path: Callable[[str
 
 
 def _keep(found: dict[str, Secret], name: str, value: str) -> None:
-    if len(value) >= VALUE_CHARS_MIN and value.lower() not in _EVERYBODYS and len(set(value)) > 1:
+    if len(value) >= VALUE_CHARS_MIN and value.lower() not in _names().everybodys and len(set(value)) > 1:
         found.setdefault(value, Secret(name, value))
 
 
