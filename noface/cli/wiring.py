@@ -16,7 +16,7 @@ from noface.core.prompt_data import EarlierForm
 from noface.core.retry_policy import BreakdownRules, Policy, Roles, Rung
 from noface.core.review_rules import ReviewRules, When
 from noface.core.schedule import BreakerRules
-from noface.core.taxonomy import Category, FailureKind, Strategy
+from noface.core.taxonomy import Category, FailureKind
 from noface.core.worker_run import ModelSpec
 from noface.errors import UsageError
 from noface.gates.rule_search import project_rules
@@ -46,7 +46,7 @@ def policy(config: Config, model: str | None = None) -> Policy:
         backoff_base_s=retry.backoff_base,
         backoff_max_s=retry.backoff_max,
         alternatives=tuple(name for name in config.models if name in retry.models or name not in presets()),
-        strategies=tuple((FailureKind(kind), Strategy(name)) for kind, name in retry.strategies.items()),
+        strategies=tuple(retry.strategies.items()),
         roles=Roles(**config.roles.model_dump()) if recovery.enabled else Roles(reviewer=config.roles.reviewer),
         reflect=retry.reflect and recovery.enabled,
         strategies_max=recovery.max_strategies,
@@ -89,7 +89,7 @@ def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
     retry, models = config.retry, config.models
     if retry.ladder:
         rungs = [
-            Rung(rung.model, models[rung.model].tier, rung.attempts, rung.think, _kinds(tuple(rung.answers)))
+            Rung(rung.model, models[rung.model].tier, rung.attempts, rung.think, _kinds(rung.answers))
             for rung in retry.ladder
         ]
         if model is None or model == rungs[0].model:
@@ -108,16 +108,9 @@ def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
     return tuple(rungs)
 
 
-def _kinds(names: tuple[str, ...]) -> tuple[FailureKind, ...]:
-    """Return the kinds that names of kinds and categories stand for."""
-    categories = {category.value for category in Category}
-    found = [
-        kind
-        for name in names
-        for kind in FailureKind
-        if kind.value == name or (name in categories and kind.category == name)
-    ]
-    return tuple(dict.fromkeys(found))
+def _kinds(answers: tuple[FailureKind | Category, ...]) -> tuple[FailureKind, ...]:
+    """Return the kinds that kinds and categories stand for."""
+    return tuple(dict.fromkeys(kind for each in answers for kind in FailureKind if each in (kind, kind.category)))
 
 
 _MB = 1_000_000

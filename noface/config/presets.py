@@ -5,7 +5,7 @@ A preset needs nothing but its agent's program and a login to the provider; `nof
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from noface.data import table
 
@@ -13,10 +13,6 @@ AGENT_NAMES = tuple(table("agents"))
 
 if TYPE_CHECKING:
     from noface.config.sections import Model
-
-    AgentName = str
-else:  # as a literal, so that a wrong name is answered with the nearest right one
-    AgentName = Literal[AGENT_NAMES]
 
 _LIMITS: Mapping[str, object] = {"timeout": "60m", "idle_timeout": "10m"}
 

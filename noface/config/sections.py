@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noface.config.presets import AGENT_NAMES, AgentName
+from noface.config.presets import AGENT_NAMES
 from noface.config.values import (
     Branch,
     Command,
@@ -32,10 +32,17 @@ from noface.config.values import (
     Regex,
     SlotsDir,
     Text,
+    default_of,
     one_of,
 )
+from noface.core.classify.diff import DiffLimits
+from noface.core.gate import GateSpec
 from noface.core.protection import default_protected
+from noface.core.retry_policy import BreakdownRules, Policy
+from noface.core.review_rules import ReviewRules
+from noface.core.schedule import BreakerRules
 from noface.core.taxonomy import Category, FailureKind, Strategy
+from noface.core.worker_run import ModelSpec
 from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
 from noface.errors import ConfigError
 
@@ -128,16 +135,16 @@ class Gate(Section):
     kind: Literal["build", "lint", "test"] = Field(
         default="test", description='"build", "lint" or "test"; only what a build leaves is there for later gates'
     )
-    hard: bool = Field(default=True, description="true: must pass; false: only reported")
-    timeout: Duration = Field(default=600.0, description="time limit of one run")
+    hard: bool = Field(default=default_of(GateSpec, "hard"), description="true: must pass; false: only reported")
+    timeout: Duration = Field(default=default_of(GateSpec, "timeout_s"), description="time limit of one run")
     retries: int = Field(
-        default=0,
+        default=default_of(GateSpec, "retries"),
         ge=0,
         le=3,
         description="run it again so often (0 to 3) where it fails; passing then marks it as flaky, which is shown",
     )
     fixes: bool = Field(
-        default=False,
+        default=default_of(GateSpec, "fixes"),
         description="true: what it changes in files of the work (a formatter, `--fix`) becomes part of the work, and"
         " all gates run again; false: a gate that changes files fails",
     )
@@ -155,7 +162,7 @@ class Gate(Section):
         default=None, description="the sandbox it runs in; by default that of [sandbox]", examples=["none"]
     )
     canary: bool = Field(
-        default=True,
+        default=default_of(GateSpec, "canary"),
         description="true: noface proves once that it turns red where the project's sources are broken",
     )
     canary_reason: Text = Field(
@@ -265,10 +272,12 @@ class Limits(Section):
     max_file_mb: int = Field(default=50, ge=1, description="files larger than this never land, in MB")
     max_binary_mb: int = Field(default=1, ge=1, description="a change that adds a larger binary file fails, in MB")
     max_changed_files: int = Field(
-        default=200, ge=1, description="a change of more files fails; lock files and build output don't count"
+        default=default_of(DiffLimits, "files_max"),
+        ge=1,
+        description="a change of more files fails; lock files and build output don't count",
     )
     max_changed_lines: int = Field(
-        default=20_000,
+        default=default_of(DiffLimits, "lines_max"),
         ge=1,
         description="a change of more lines (added and deleted) fails; generated files don't count",
     )
@@ -296,12 +305,17 @@ def _some_condition(schema: dict[str, Any]) -> None:
 class Model(Section, json_schema_extra=_schema_rules):
     """A model that issues can be given to; presets such as claude-sonnet, gpt-codex and gemini-pro need no entry."""
 
-    agent: AgentName = Field(
+    agent: Annotated[str, *one_of({name: name for name in AGENT_NAMES})] = Field(
         description=f"the program that runs it: {', '.join(AGENT_NAMES[:-1])} or {AGENT_NAMES[-1]}",
         examples=["claude"],
     )
     model: Text = Field(default="", description="the model's name as the agent knows it", examples=["claude-haiku-4-5"])
-    tier: int = Field(default=1, ge=1, le=9, description="its strength, 1 to 9; escalation goes up, never down")
+    tier: int = Field(
+        default=default_of(ModelSpec, "tier"),
+        ge=1,
+        le=9,
+        description="its strength, 1 to 9; escalation goes up, never down",
+    )
     command: Text = Field(
         default="", description='the shell command of agent "command", required there', examples=["./scripts/agent.sh"]
     )
@@ -322,8 +336,11 @@ class Model(Section, json_schema_extra=_schema_rules):
     network: Network = Field(
         default="on", description='whether it reaches the network in the sandbox: "on" or "off"', examples=["off"]
     )
-    timeout: Duration = Field(default=1800.0, description="time limit of one attempt")
-    idle_timeout: Duration = Field(default=300.0, description="an attempt without any output for this long is ended")
+    timeout: Duration = Field(default=default_of(ModelSpec, "timeout_s"), description="time limit of one attempt")
+    idle_timeout: Duration = Field(
+        default=default_of(ModelSpec, "idle_timeout_s"),
+        description="an attempt without any output for this long is ended",
+    )
     max_cost_usd: Money | None = Field(
         default=None, description="cost limit of one attempt, in US dollars", examples=[2.0]
     )
@@ -396,7 +413,11 @@ class Retry(Section, json_schema_extra=_one_ladder):
         examples=["claude-opus"],
     )
     escalate_after_attempts: int = Field(default=2, ge=1, description="so many failed attempts, then escalation_model")
-    max_total_attempts: int = Field(default=5, ge=1, description="so many attempts an issue in all, then it is blocked")
+    max_total_attempts: int = Field(
+        default=default_of(Policy, "attempts_max"),
+        ge=1,
+        description="so many attempts an issue in all, then it is blocked",
+    )
     block_after: int | None = Field(
         default=None,
         ge=1,
@@ -410,20 +431,30 @@ class Retry(Section, json_schema_extra=_one_ladder):
         default=None, ge=1, description="limit of one issue's tokens, read and written", examples=[5_000_000]
     )
     reflect: bool = Field(
-        default=False, description="ask the worker's model before each retry why it failed and what it will do"
+        default=default_of(Policy, "reflect"),
+        description="ask the worker's model before each retry why it failed and what it will do",
     )
     think: bool = Field(
         default=True, description="the last rung thinks longer; a rung of [[retry.ladder]] says so for itself"
     )
     transient_retries: int = Field(
-        default=3, ge=0, description="how often a rate limit or network failure is waited out"
+        default=default_of(Policy, "transient_retries"),
+        ge=0,
+        description="how often a rate limit or network failure is waited out",
     )
-    backoff_base: Pause = Field(default=30.0, description="the first of these waits; each next one is twice as long")
-    backoff_max: Pause = Field(default=900.0, description="the longest of these waits")
+    backoff_base: Pause = Field(
+        default=default_of(Policy, "backoff_base_s"),
+        description="the first of these waits; each next one is twice as long",
+    )
+    backoff_max: Pause = Field(default=default_of(Policy, "backoff_max_s"), description="the longest of these waits")
     breaker_after: int = Field(
-        default=5, ge=1, description="after so many such failures in a row a model is left alone, for all issues"
+        default=default_of(BreakerRules, "after"),
+        ge=1,
+        description="after so many such failures in a row a model is left alone, for all issues",
     )
-    breaker_wait: Duration = Field(default=600.0, description="so long, then one attempt may try it again")
+    breaker_wait: Duration = Field(
+        default=default_of(BreakerRules, "wait_s"), description="so long, then one attempt may try it again"
+    )
     strategies: Mapping[Kind, Annotated[Strategy, *one_of({member.value: member for member in Strategy})]] = Field(
         default_factory=dict,
         description=f"how a kind of failure is answered, in place of the default: {', '.join(Strategy)}",
@@ -466,16 +497,19 @@ class Recovery(Section):
 
     enabled: bool = Field(default=True, description="false: the ladder alone; nobody is asked, nothing is broken down")
     max_strategies: int = Field(
-        default=3, ge=1, description="give up after so many different recovery strategies have failed"
+        default=default_of(Policy, "strategies_max"),
+        ge=1,
+        description="give up after so many different recovery strategies have failed",
     )
     diagnose_after: int = Field(
-        default=2,
+        default=default_of(Policy, "diagnose_after"),
         ge=1,
         description="ask the diagnoser once the same failure came so often in a row; after an UNKNOWN one at once",
     )
     learn: bool = Field(default=True, description="remember recoveries that worked, and look them up")
     allow_skip: bool = Field(
-        default=False, description="a diagnosis may skip the issue; otherwise it is blocked with that advice"
+        default=default_of(Policy, "allow_skip"),
+        description="a diagnosis may skip the issue; otherwise it is blocked with that advice",
     )
     model_accept: Literal["forms", "any"] = Field(
         default="forms",
@@ -494,13 +528,33 @@ class Recovery(Section):
 class Breakdown(Section):
     """When an issue is broken down into smaller ones."""
 
-    enabled: bool = Field(default=True, description="false: never by itself")
-    after_timeouts: int = Field(default=2, ge=1, description="after so many timeouts")
-    after_attempts: int = Field(default=3, ge=1, description="after so many failed attempts whose change was too big")
-    files: int = Field(default=20, ge=1, description="a change of more files is too big")
-    lines: int = Field(default=1000, ge=1, description="a change of more lines is too big")
-    max_children: int = Field(default=8, ge=2, le=50, description="at most so many smaller issues (2 to 50)")
-    max_depth: int = Field(default=2, ge=1, le=5, description="how often a part may be broken down again (1 to 5)")
+    enabled: bool = Field(default=default_of(BreakdownRules, "enabled"), description="false: never by itself")
+    after_timeouts: int = Field(
+        default=default_of(BreakdownRules, "after_timeouts"), ge=1, description="after so many timeouts"
+    )
+    after_attempts: int = Field(
+        default=default_of(BreakdownRules, "after_attempts"),
+        ge=1,
+        description="after so many failed attempts whose change was too big",
+    )
+    files: int = Field(
+        default=default_of(BreakdownRules, "files"), ge=1, description="a change of more files is too big"
+    )
+    lines: int = Field(
+        default=default_of(BreakdownRules, "lines"), ge=1, description="a change of more lines is too big"
+    )
+    max_children: int = Field(
+        default=default_of(BreakdownRules, "children_max"),
+        ge=2,
+        le=50,
+        description="at most so many smaller issues (2 to 50)",
+    )
+    max_depth: int = Field(
+        default=default_of(BreakdownRules, "depth_max"),
+        ge=1,
+        le=5,
+        description="how often a part may be broken down again (1 to 5)",
+    )
 
 
 class Prompts(Section):
@@ -533,12 +587,20 @@ class Review(Section):
         default=(), description="globs: a change that touches such a file is risky", examples=[["src/auth/**"]]
     )
     labels: Items[Text] = Field(default=(), description="an issue with such a label is risky", examples=[["security"]])
-    files: int = Field(default=10, ge=1, description="a change of more files is risky")
-    lines: int = Field(default=300, ge=1, description="a change of more lines is risky")
+    files: int = Field(default=default_of(ReviewRules, "files"), ge=1, description="a change of more files is risky")
+    lines: int = Field(default=default_of(ReviewRules, "lines"), ge=1, description="a change of more lines is risky")
     confidence: float = Field(
-        default=0.6, ge=0, le=1, description="work whose worker reports less confidence (0 to 1) is risky"
+        default=default_of(ReviewRules, "confidence"),
+        ge=0,
+        le=1,
+        description="work whose worker reports less confidence (0 to 1) is risky",
     )
-    rounds: int = Field(default=5, ge=1, le=20, description="so many rejections, then a person is asked (1 to 20)")
+    rounds: int = Field(
+        default=default_of(ReviewRules, "rounds_max"),
+        ge=1,
+        le=20,
+        description="so many rejections, then a person is asked (1 to 20)",
+    )
 
 
 GATE_EXAMPLE = '[[gates]]\nname = "unit"\ncommand = "python -m pytest -q"\nkind = "test"'

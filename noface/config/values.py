@@ -1,10 +1,11 @@
 """The kinds of values noface.toml is made of, as pydantic types whose errors say what was expected."""
 
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import PurePosixPath
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
@@ -168,6 +169,11 @@ def one_of(members: Mapping[str, object]) -> tuple[BeforeValidator, WithJsonSche
     return BeforeValidator(check), WithJsonSchema(
         {"type": "string", **({"enum": words} if words[1:] else {"const": words[0]})}
     )
+
+
+def default_of(record: type, field: str) -> Any:
+    """Return the default of a record that a section fills: it stands there, and nowhere else."""
+    return inspect.signature(record).parameters[field].default
 
 
 def is_duration(field: FieldInfo) -> bool:
