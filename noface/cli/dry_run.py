@@ -1,7 +1,6 @@
 """`noface run --dry-run`: what would start now and why, and what waits for what. Changes nothing."""
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,15 +12,16 @@ from noface.core.actions import model_of
 from noface.core.backlog import without_unknown_models
 from noface.core.issue import IssueState
 from noface.core.parts import with_parts
-from noface.core.policy import next_action
-from noface.core.schedule import plan
 from noface.core.taxonomy import IssueStatus
+from noface.loop.context import Planning
+from noface.loop.dispatch import decide, history, plan_tick
 from noface.loop.outside import as_agreed
-from noface.loop.prompt_context import history_of
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions
 from noface.store.reader import Reader
+from noface.store.spending import Spending
+from noface.system.clock import SystemClock
 
 
 def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> None:
@@ -43,19 +43,16 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         state = states[issue.id]
         if state.status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED) and state.content_hash != issue.content_hash:
             states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit lifts it, as the run will do
-    now = time.time()
-    away = {model: breaker.until for model, breaker in reader.waits().items()}
-    actions = {
-        issue.id: next_action(history_of(reader, questions, issue, states[issue.id]), chosen.policy, now, away=away)
-        for issue in issues
-    }
-    models = {name: model_of(action) for name, action in actions.items()}
-    planned = plan(issues, states, models, reader.waits(), len(issues), now)
+    planning = Planning(
+        settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=SystemClock()
+    )
+    planned = plan_tick(planning, issues, states, len(issues))
+    actions = {issue.id: decide(planning, history(planning, issue, states[issue.id])) for issue in planned.start}
     starts = [
         {
             "id": issue.id,
             "title": issue.title,
-            "model": models[issue.id],
+            "model": model_of(actions[issue.id]),
             "action": actions[issue.id].name,
             "reason": actions[issue.id].reason,
             "now": position < chosen.workers,

@@ -1,4 +1,4 @@
-"""What noface can do next with an issue. An action is a value; `loop/decisions` carries it out.
+"""What noface can do next with an issue. An action is a value; `loop/dispatch` carries it out.
 
 Every action has a `reason` that a person will read in `noface show`, and a `name` as it is shown and stored. A new way
 to run a worker is a `Mode`, its entry in `data/actions.toml`, and the rule of the policy that asks for it.

@@ -91,6 +91,34 @@ class AttemptOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker did: its run, the snapshot of its slot, whether it changed anything. It holds no secret."""
+
+    agent: AgentRun
+    snapshot: Snapshot
+    patch_hash: str
+    changed: bool
+    report: WorkerReport | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What was made of work. `snapshot` is that of the work, with what gates with `fixes` added to it.
+
+    `failure` None and a proof mean PASSED, unless it was `interrupted`. `doubts`: see `AttemptReport`.
+    """
+
+    snapshot: Snapshot
+    gates: tuple[GateResult, ...] = ()
+    failure: Failure | None = None
+    proof: Proof | None = None
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptReport:
     """What came of an order. `failure` None and a proof mean PASSED; `interrupted` means nobody is to blame.
 

@@ -36,7 +36,7 @@ from noface.loop.attempt_environment import AttemptEnvironment, Progress, Tell, 
 from noface.loop.context import RunContext
 from noface.loop.isolation import fresh_place
 from noface.loop.prepare import prepare
-from noface.loop.prompt_context import attempt_directory, look_up, patch_of, prior, related_files, told_of
+from noface.loop.prompt_context import attempt_directory, look_up, patch_of, prior_failures, related_files, told_of
 from noface.loop.protected_files import protection_for
 from noface.system.failpoints import hit
 from noface.system.files import real_folder
@@ -241,7 +241,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         issue=issue,
         answer_example=json.dumps(ANSWERS[topic].example, indent=1),
         gates=context.gates_for(issue),
-        earlier=tuple(prior(attempt) for attempt in history.attempts if attempt.failure is not None),
+        earlier=prior_failures(history.attempts),
         patch=patch_of(context, issue, last.number),
         note=note,
         advice=told_of(history),

@@ -9,15 +9,15 @@ read from git again where the judging is done again.
 
 import hmac
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from noface.core.answers.report import find_report
-from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
+from noface.core.attempt import AttemptOrder, AttemptReport, Judgement, Snapshot, Work
 from noface.core.codec import decode, encode
 from noface.core.failure import Failure
 from noface.core.masked_records import masked_failure, masked_report, masked_snapshot
-from noface.core.worker_run import AgentRun, EndedBy, WorkerReport
+from noface.core.worker_run import EndedBy
 from noface.gates.secrets import MARK
 from noface.git.plumbing import make_and_hold, with_files_of
 from noface.git.refs import RefUpdate, hold_ref
@@ -41,18 +41,6 @@ _PATCH_BYTES_MAX = 20 * 1024 * 1024
 _WORK_BYTES_MAX = 256 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a worker did: its run, the snapshot of its slot, whether it changed anything. It holds no secret."""
-
-    agent: AgentRun
-    snapshot: Snapshot
-    patch_hash: str
-    changed: bool
-    report: WorkerReport | None = None
-    notes: tuple[str, ...] = ()
-
-
 def run_attempt(order: AttemptOrder, shop: AttemptEnvironment, cancel: Canceller, tell: Tell) -> AttemptReport:
     """Carry out an order. Raises only where noface, git or the disk fails; all else is in the report."""
     before = _done_before(order, shop) if order.resumed else None
@@ -61,21 +49,12 @@ def run_attempt(order: AttemptOrder, shop: AttemptEnvironment, cancel: Canceller
         told = masked_failure(done, shop.masker)
         return AttemptReport(order.token, order.issue.id, order.number, agent=None, snapshot=None, failure=told)
     work, change = done
-    report = AttemptReport(
-        token=order.token,
-        issue_id=order.issue.id,
-        number=order.number,
-        agent=work.agent,
-        snapshot=work.snapshot,
-        notes=(*work.snapshot.notes, *work.notes),
-        patch_hash=work.patch_hash,
-        worker=work.report,
-    )
     if work.agent.ended_by is EndedBy.CANCELLED:
-        return _finished(order, shop, replace(report, interrupted=True))
-    judged = judge(order, shop, report, change, cancel, tell)
-    hit("attempt_judged")
-    return _finished(order, shop, judged)
+        judged = Judgement(work.snapshot, interrupted=True)
+    else:
+        judged = judge(order, shop, work, change, cancel, tell)
+        hit("attempt_judged")
+    return _finished(order, shop, work, judged)
 
 
 def read_work(order: AttemptOrder) -> Work | None:
@@ -211,10 +190,24 @@ def _mend(directory: Path) -> None:
         directory.mkdir(parents=True)
 
 
-def _finished(order: AttemptOrder, shop: AttemptEnvironment, report: AttemptReport) -> AttemptReport:
-    """Give the attempt's commits their outcome trailer, and keep them by the attempt's ref."""
-    snapshot = report.snapshot
-    assert snapshot is not None  # noqa: S101 - an attempt that did work has one
+def _finished(order: AttemptOrder, shop: AttemptEnvironment, work: Work, judged: Judgement) -> AttemptReport:
+    """Return the report. The attempt's commits get their outcome trailer, and are kept by the attempt's ref."""
+    snapshot = judged.snapshot
+    report = AttemptReport(
+        token=order.token,
+        issue_id=order.issue.id,
+        number=order.number,
+        agent=work.agent,
+        snapshot=snapshot,
+        gates=judged.gates,
+        failure=judged.failure,
+        proof=judged.proof,
+        interrupted=judged.interrupted,
+        notes=(*work.snapshot.notes, *work.notes, *judged.notes),
+        patch_hash=work.patch_hash,
+        worker=work.report,
+        doubts=judged.doubts,
+    )
     message = attempt_message(order, report.outcome)
     plumbing = shop.plumbing
 

@@ -12,7 +12,7 @@ from noface.core.overrun import EndedFor, Paid, Passed, first_to_end, overrun, p
 from noface.core.taxonomy import IssueStatus
 from noface.loop.agent_run import PATIENCE_S
 from noface.loop.attempt_environment import Progress
-from noface.loop.context import RunContext
+from noface.loop.context import Planning, RunContext
 from noface.loop.jobs import Jobs
 from noface.loop.orders import THINKING_FACTOR
 from noface.loop.prompt_context import history_of
@@ -93,7 +93,7 @@ def _sum(*amounts: Spent) -> Spent:
     return Spent(sum(each.usd for each in amounts), sum(each.tokens for each in amounts))
 
 
-def estimates(context: RunContext) -> Estimates:
+def estimates(context: Planning) -> Estimates:
     """Return what each model's next run may use: by its own limit, or by what its runs here have used."""
     return Estimates(context.settings.models, context.spending.seen(), THINKING_FACTOR)
 

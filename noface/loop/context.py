@@ -83,8 +83,20 @@ class RunSettings:
     any_accept: bool = False
 
 
-@dataclass(slots=True)
-class RunContext:
+@dataclass(slots=True, kw_only=True)
+class Planning:
+    """What deciding on issues needs; all that `--dry-run` has of a run."""
+
+    settings: RunSettings
+    reader: Reader
+    questions: Questions
+    spending: Spending
+    clock: Clock
+    dice: random.Random = field(default_factory=random.Random)
+
+
+@dataclass(slots=True, kw_only=True)
+class RunContext(Planning):
     """The parts of a run. `known` are main's failing tests by gate, under the baseline "only-new".
 
     `issues` is the backlog as last read, with the parts of what was broken down. `given_back` are those that were
@@ -92,20 +104,14 @@ class RunContext:
     """
 
     run_id: str
-    settings: RunSettings
     tracker: Tracker
     journal: Journal
-    reader: Reader
     shop: AttemptEnvironment
-    clock: Clock
     announce: Announce
     inbox: "queue.SimpleQueue[object]"
     memo: dict[str, GateResult]
-    questions: Questions
     lessons: LessonStore
-    spending: Spending
     search: Search = field(default_factory=patient_search)
-    dice: random.Random = field(default_factory=random.Random)
     known: Known | None = None
     issues: tuple[Issue, ...] = ()
     backlog_stale: bool = False

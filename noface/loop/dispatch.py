@@ -2,29 +2,41 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum, auto
 from functools import partial
 from typing import assert_never
 
-from noface.core.actions import Absence, Action, Ask, AwaitIssues, Block, Land, RequestApproval, Run, Skip, WaitUntil
+from noface.core.actions import (
+    Absence,
+    Action,
+    Ask,
+    AwaitIssues,
+    Block,
+    Land,
+    RequestApproval,
+    Run,
+    Skip,
+    WaitUntil,
+    model_of,
+)
 from noface.core.attempt import AttemptOrder, AttemptReport, PastAttempt
 from noface.core.blocking import approval_document, block_document
 from noface.core.gate import Proof
 from noface.core.history import History
-from noface.core.issue import Issue
+from noface.core.issue import Issue, IssueState
 from noface.core.masked_records import masked_issue
 from noface.core.overrun import Overrun
 from noface.core.partial import accumulate, steps_of
 from noface.core.policy import next_action
 from noface.core.policy_state import charged
-from noface.core.schedule import tripped
+from noface.core.schedule import Plan, plan, tripped
 from noface.core.taxonomy import Category, FailureKind, IssueStatus
 from noface.git.refs import scratch_branch
 from noface.loop.advisors import Advisors
 from noface.loop.attempt import run_attempt
 from noface.loop.budget_guard import RunLimits, estimates
-from noface.loop.context import RunContext
+from noface.loop.context import Planning, RunContext
 from noface.loop.jobs import Job, JobKind, Jobs
 from noface.loop.landing import Entry, MergeQueue
 from noface.loop.orders import make_order
@@ -122,17 +134,34 @@ def _notes(report: AttemptReport) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def history(context: RunContext, issue: Issue) -> History:
-    """Return what the policy decides from, as it is now."""
-    return history_of(context.reader, context.questions, issue, context.reader.state(issue.id))
+def history(context: Planning, issue: Issue, state: IssueState | None = None) -> History:
+    """Return what the policy decides from, as it is now; with `state` in place of the issue's recorded one."""
+    return history_of(context.reader, context.questions, issue, state or context.reader.state(issue.id))
 
 
-def decide(context: RunContext, past: History) -> Action:
+def decide(context: Planning, past: History) -> Action:
     """Ask the policy what comes next for an issue; changes nothing."""
     now, policy = context.clock.now(), context.settings.policy
     away = {model: breaker.until for model, breaker in context.reader.waits().items()}
     may_use = estimates(context) if policy.budget.limited else None
     return next_action(past, policy, now, context.dice.random(), away, may_use)
+
+
+def plan_tick(
+    context: Planning,
+    issues: tuple[Issue, ...],
+    states: Mapping[str, IssueState],
+    slots: int,
+    at_work: frozenset[str] = frozenset(),
+) -> Plan:
+    """Return what of `issues` starts now, and why the rest waits. `at_work` are the models that are."""
+    waits = context.reader.waits()
+    models = {
+        issue.id: model_of(decide(context, history(context, issue, states.get(issue.id))))
+        for issue in (issues if waits else ())
+        if issue.id not in states or states[issue.id].status in (IssueStatus.READY, IssueStatus.WAITING)
+    }
+    return plan(issues, states, models, waits, slots, context.clock.now(), at_work)
 
 
 def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> None:
@@ -158,8 +187,9 @@ def apply_action(
     hit("action_recorded")
     stored = masked_issue(issue, context.shop.masker)
     match action:
-        case Land():
-            enqueue(context, queue, issue, past, proof)
+        case Land() if last is not None and last.candidate is not None:
+            context.journal.status(now, issue.id, IssueStatus.LANDING, "passed; waits to land")
+            queue.add(Entry(issue, last.number, last.candidate, proof))
         case Block():
             block(context, stored, action, told)
         case RequestApproval():
@@ -203,16 +233,6 @@ def _trip(context: RunContext, model: str, last: PastAttempt | None, until: floa
             rules=context.settings.breaker,
         )
     )
-
-
-def enqueue(
-    context: RunContext, queue: MergeQueue, issue: Issue, past: tuple[PastAttempt, ...], proof: Proof | None = None
-) -> None:
-    """Put the last attempt, which passed, into the merge queue; without a proof it is made there."""
-    last = past[-1]
-    assert last.candidate is not None  # noqa: S101 - an attempt that passed has one
-    context.journal.status(context.clock.now(), issue.id, IssueStatus.LANDING, "passed; waits to land")
-    queue.add(Entry(issue, last.number, last.candidate, proof))
 
 
 def _kept(past: tuple[PastAttempt, ...]) -> list[PastAttempt]:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noface.core.actions import model_of
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.issue import Issue
-from noface.core.schedule import Plan, plan
+from noface.core.schedule import Plan
 from noface.core.taxonomy import IssueStatus
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
 from noface.loop.agent_logs import lost_run
@@ -24,9 +23,8 @@ from noface.loop.dispatch import (
     Begun,
     Dispatch,
     answers_again,
-    decide,
-    history,
     lift_raised,
+    plan_tick,
     provider_answered,
     record_attempt,
     settle,
@@ -291,17 +289,10 @@ class Engine:
     # What is
 
     def _plan(self) -> Plan:
-        context = self._context
-        states = context.reader.states()
         busy = self._jobs.issues() | self._limits.refused.keys()
         issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
-        waits = context.reader.waits()
-        models = {}
-        for issue in issues if waits else ():
-            state = states[issue.id]
-            if state.status in (IssueStatus.READY, IssueStatus.WAITING):
-                models[issue.id] = model_of(decide(context, history(context, issue)))
-        return plan(issues, states, models, waits, self._jobs.free, context.clock.now(), self._jobs.models)
+        states = self._context.reader.states()
+        return plan_tick(self._context, issues, states, self._jobs.free, self._jobs.models)
 
     def _present(self, issue: Issue) -> Issue:
         """Return an issue as it is now, with what was agreed since its order was made."""

@@ -7,7 +7,7 @@ against a worker, main itself is asked (law 8).
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.core.attempt import AttemptOrder, AttemptReport
+from noface.core.attempt import AttemptOrder, Judgement
 from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.proof import worst
@@ -168,12 +168,12 @@ _SHOWN_MAX = 10
 def with_fixes(
     order: AttemptOrder,
     shop: AttemptEnvironment,
-    report: AttemptReport,
+    judged: Judgement,
     main: str,
     gated: Gated,
     cancel: Canceller,
     tell: Tell,
-) -> tuple[AttemptReport, Gated | None]:
+) -> tuple[Judgement, Gated | None]:
     """Take what a gate with `fixes` wrote into the work, and gate the result; once, and in files of the change only."""
     gate = gated.results[-1].gate
     plumbing = shop.plumbing
@@ -181,10 +181,8 @@ def with_fixes(
     written = tuple(change.path for change in plumbing.diff(gated.tree, gated.fixed).changes)
     others = tuple(path for path in written if path not in allowed)
     if others:
-        return report, replace(gated, failure=_not_its_own(gate, others))
-    snapshot = report.snapshot
-    assert snapshot is not None  # noqa: S101 - gated work has one
-    before, message = snapshot.candidate, attempt_message(order, "")
+        return judged, replace(gated, failure=_not_its_own(gate, others))
+    before, message = judged.snapshot.candidate, attempt_message(order, "")
     commit = make_and_hold(
         plumbing,
         hold_ref(order.issue.id, str(order.number)),
@@ -193,13 +191,13 @@ def with_fixes(
         str,
     )
     changes = plumbing.diff(main, gated.fixed).changes
-    snapshot = replace(snapshot, candidate=commit, candidate_tree=gated.fixed, changes=changes)
+    snapshot = replace(judged.snapshot, candidate=commit, candidate_tree=gated.fixed, changes=changes)
     note = f"the gate {gate.name} changed {some(written, _SHOWN_MAX)}; that became part of the work"
-    report = replace(report, snapshot=snapshot, notes=(*report.notes, note))
+    judged = replace(judged, snapshot=snapshot, notes=(*judged.notes, note))
     again = gate_tree(order, shop, gated.fixed, commit, main, cancel, tell, known=order.known_failures)
     if again is not None and again.fixed:
-        return report, replace(again, failure=_never_done(gate, some(written, _SHOWN_MAX)))
-    return report, again
+        return judged, replace(again, failure=_never_done(gate, some(written, _SHOWN_MAX)))
+    return judged, again
 
 
 def _not_its_own(gate: GateSpec, paths: tuple[str, ...]) -> Failure:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
+from noface.core.attempt import AttemptOrder, Judgement, Snapshot, Work
 from noface.core.classify.agent import without_changes
 from noface.core.failure import Failure
 from noface.core.gate import GateResult, Proof
@@ -37,59 +37,52 @@ _PLAIN_AGENTS = ("command", "scripted")
 
 
 def judge(
-    order: AttemptOrder, shop: AttemptEnvironment, report: AttemptReport, change: Change, cancel: Canceller, tell: Tell
-) -> AttemptReport:
-    """Return the report with failure, or with the proof that lets it land; or marked as interrupted.
+    order: AttemptOrder, shop: AttemptEnvironment, work: Work, change: Change, cancel: Canceller, tell: Tell
+) -> Judgement:
+    """Return the failure, or the proof that lets the work land, or that judging was interrupted.
 
-    Rules look at `change`, never at what the report tells of it. What they say of it has yet to be masked.
+    Rules look at `change`, never at what the record tells of it. What they say of it has yet to be masked.
     """
-    nothing = None if change.by_worker else _unchanged(order, report)
+    judged = Judgement(work.snapshot)
+    nothing = None if change.by_worker else _unchanged(order, work)
     left = nothing is not None and _left_ungated(order, change, nothing)
-    early = _before_gates(order, shop, report, change, None if left else nothing)
+    early = _before_gates(order, shop, work, change, None if left else nothing)
     suspicion = early if early is not None and gates_tell(early, order) else None
     if early is not None and suspicion is None:
-        return replace(report, failure=early)
-    snapshot = _snapshot(report)
+        return replace(judged, failure=early)
     main = shop.plumbing.main()
-    tree, conflicts = _merged(shop, main, order, report)
+    tree, conflicts = _merged(shop, main, order, work.snapshot)
     if tree is None:
-        return replace(report, failure=conflict(conflicts))
+        return replace(judged, failure=conflict(conflicts))
     tell(Progress(order.issue.id, order.number, "gate", "running the gates"))
-    gated = gate_tree(order, shop, tree, snapshot.candidate, main, cancel, tell, known=order.known_failures)
+    gated = gate_tree(order, shop, tree, work.snapshot.candidate, main, cancel, tell, known=order.known_failures)
     if gated is not None and gated.fixed:
-        report, gated = with_fixes(order, shop, report, main, gated, cancel, tell)
+        judged, gated = with_fixes(order, shop, judged, main, gated, cancel, tell)
     if gated is None:
-        return replace(report, interrupted=True)
-    report = replace(report, gates=gated.results, notes=(*report.notes, *_flaky(gated.results)))
-    judged = _after_gates(order, report, gated, main, shop)
-    failed = worst(gated.results)
-    if judged.failure is not None and judged.failure.charged and failed is not None and order.known_failures is None:
-        task = gate_task(order, gated.tree, _snapshot(report).candidate, main)
+        return replace(judged, interrupted=True)
+    judged = replace(judged, gates=gated.results, notes=(*judged.notes, *_flaky(gated.results)))
+    judged = _after_gates(order, work, judged, gated, main, shop)
+    failed, failure = worst(gated.results), judged.failure
+    if failure is None:
+        return unbought(order, shop, judged, gated.tree, suspicion, cancel, tell)
+    if failure.charged and failed is not None and order.known_failures is None:
+        task = gate_task(order, gated.tree, judged.snapshot.candidate, main)
         on_main = main_is_red(shop, task, failed, order.gates, cancel, tell)
         if on_main is not None:
             return replace(judged, failure=on_main)
-    red = judged.failure is not None and judged.failure.charged
-    if judged.failure is not None and red and snapshot.elsewhere:
-        judged = replace(judged, failure=_told_of_elsewhere(judged.failure, snapshot.elsewhere))
-    if red and nothing is not None:
+    if failure.charged and nothing is not None:
         return replace(judged, failure=nothing)
-    return judged if judged.failure is not None else unbought(order, shop, judged, gated.tree, suspicion, cancel, tell)
+    if failure.charged and work.snapshot.elsewhere:
+        return replace(judged, failure=_told_of_elsewhere(failure, work.snapshot.elsewhere))
+    return judged
 
 
-def _snapshot(report: AttemptReport) -> Snapshot:
-    """Return the snapshot of a report whose work is judged: such work has one."""
-    snapshot = report.snapshot
-    assert snapshot is not None  # noqa: S101 - _before_gates has answered for one without
-    return snapshot
-
-
-def _unchanged(order: AttemptOrder, report: AttemptReport) -> Failure:
-    agent, snapshot = report.agent, report.snapshot
-    assert agent is not None and snapshot is not None  # noqa: S101, PT018 - judged attempts did work
-    told = report.worker.status if report.worker is not None else ReportStatus.DONE
-    if snapshot.elsewhere and agent.error is None and told is not ReportStatus.BLOCKED:
+def _unchanged(order: AttemptOrder, work: Work) -> Failure:
+    agent, snapshot = work.agent, work.snapshot
+    status = work.report.status if work.report is not None else ReportStatus.DONE
+    if snapshot.elsewhere and agent.error is None and status is not ReportStatus.BLOCKED:
         return _worked_elsewhere(order, snapshot.elsewhere, agent.last_words)
-    return of_report(report.worker) or _nothing_changed(order, agent, snapshot.protected_edits)
+    return of_report(work.report) or _nothing_changed(order, agent, snapshot.protected_edits)
 
 
 def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool:
@@ -103,14 +96,12 @@ def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool
 
 
 def _before_gates(
-    order: AttemptOrder, shop: AttemptEnvironment, report: AttemptReport, change: Change, nothing: Failure | None
+    order: AttemptOrder, shop: AttemptEnvironment, work: Work, change: Change, nothing: Failure | None
 ) -> Failure | None:
     """Return what speaks against the work before any gate; `nothing` is the failure where there is none to judge."""
-    agent, snapshot = report.agent, report.snapshot
-    assert agent is not None and snapshot is not None  # noqa: S101, PT018 - judged attempts did work
+    error, snapshot = work.agent.error, work.snapshot
     # Before all else: whatever comes of it, the patch is shown.
     secret = mask_secrets(order, shop, change) if nothing is None else None
-    error = agent.error
     if error is not None and error.category.external:
         return error
     if snapshot.left_out:
@@ -119,7 +110,7 @@ def _before_gates(
         return nothing
     if secret is not None:
         return secret
-    unfinished = error or of_report(report.worker)
+    unfinished = error or of_report(work.report)
     if unfinished is not None and not order.issue.accept:
         return unfinished  # half-work must not land: nothing but `accept` could tell it from the whole
     if snapshot.oversized:
@@ -129,10 +120,8 @@ def _before_gates(
 
 
 def _merged(
-    shop: AttemptEnvironment, main: str, order: AttemptOrder, report: AttemptReport
+    shop: AttemptEnvironment, main: str, order: AttemptOrder, snapshot: Snapshot
 ) -> tuple[str | None, tuple[str, ...]]:
-    snapshot = report.snapshot
-    assert snapshot is not None  # noqa: S101 - see judge
     if main == order.main:
         return snapshot.candidate_tree, ()
     merge = merge_and_hold(shop.plumbing, hold_ref(order.issue.id, f"gating-{order.slot}"), main, snapshot.candidate)
@@ -140,23 +129,20 @@ def _merged(
 
 
 def _after_gates(
-    order: AttemptOrder, report: AttemptReport, gated: Gated, main: str, shop: AttemptEnvironment
-) -> AttemptReport:
-    failed = worst(gated.results)
-    agent = report.agent
-    unfinished = agent.error if agent is not None else None
-    if gated.failure is not None:
-        return replace(report, failure=gated.failure)
-    if failed is not None:
-        return replace(report, failure=unfinished or told(failed, gated.results))
-    if not all_hard_passed(order.gates, gated.results):
+    order: AttemptOrder, work: Work, judged: Judgement, gated: Gated, main: str, shop: AttemptEnvironment
+) -> Judgement:
+    failure = gated.failure
+    if failure is None and (red := gates_failure(gated.results)) is not None:
+        failure = work.agent.error or red
+    if failure is None and not all_hard_passed(order.gates, gated.results):
         message = "not every hard gate was run"
-        return replace(report, failure=Failure(FailureKind.ENVIRONMENT, message, rule="gates-missing", charged=False))
-    snapshot = _snapshot(report)
+        failure = Failure(FailureKind.ENVIRONMENT, message, rule="gates-missing", charged=False)
+    if failure is not None:
+        return replace(judged, failure=failure)
     if order.known_failures is not None and main != order.main:
-        return report  # main's failing tests may be others by now: the landing proves it against those
+        return judged  # main's failing tests may be others by now: the landing proves it against those
     keys = tuple(shop.key(gated.tree, result.gate) for result in gated.results)
-    return replace(report, proof=Proof(gated.tree, main, snapshot.candidate, gated.results, keys))
+    return replace(judged, proof=Proof(gated.tree, main, judged.snapshot.candidate, gated.results, keys))
 
 
 def _flaky(results: tuple[GateResult, ...]) -> tuple[str, ...]:
@@ -169,10 +155,12 @@ def _flaky(results: tuple[GateResult, ...]) -> tuple[str, ...]:
     )
 
 
-def told(failed: GateResult, results: tuple[GateResult, ...]) -> Failure:
-    """Return the failure to report for red gates: the first one's, naming the others."""
+def gates_failure(results: tuple[GateResult, ...]) -> Failure | None:
+    """Return the failure to report for red hard gates: the first one's, naming the others; None where all passed."""
+    failed = worst(results)
+    if failed is None or failed.failure is None:
+        return None
     failure = failed.failure
-    assert failure is not None  # noqa: S101 - a gate that did not pass has one
     others = [r.gate.name for r in results if r.gate.hard and not r.passed and r is not failed]
     tests = tuple(dict.fromkeys(t for r in results if r.gate.hard and not r.passed for t in r.failing_tests))
     more = f" (also red: {', '.join(others)})" if others else ""

@@ -13,7 +13,7 @@ Nothing is run again where nothing of that kind is touched and the ids are there
 
 from dataclasses import dataclass, field, replace
 
-from noface.core.attempt import AttemptOrder, AttemptReport
+from noface.core.attempt import AttemptOrder, Judgement
 from noface.core.classify.diff import REWRITTEN
 from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult, GateSpec
@@ -101,7 +101,7 @@ class Judges:
             return altered(paths, replace(gated.failure, charged=True))
         reds = (result for result in gated.results if not result.passed)
         red = next((r for r in reds if not (only_tests and self._short_of_new_tests(tree, r))), None)
-        return altered(paths, _named(red)) if red is not None and red.failure is not None else None
+        return altered(paths, _named(red, red.failure)) if red is not None and red.failure is not None else None
 
     def _short_of_new_tests(self, tree: str, red: GateResult) -> bool:
         """Tell whether a gate is red for want of the change's own tests alone: a threshold of coverage, say.
@@ -226,9 +226,7 @@ class Judges:
         return found
 
 
-def _named(red: GateResult) -> Failure:
-    failure = red.failure
-    assert failure is not None  # noqa: S101 - a gate that did not pass has one
+def _named(red: GateResult, failure: Failure) -> Failure:
     return replace(failure, gate=red.gate.name, failing_tests=red.failing_tests or failure.failing_tests)
 
 
@@ -246,27 +244,25 @@ def gates_tell(early: Failure, order: AttemptOrder) -> bool:
 def unbought(
     order: AttemptOrder,
     shop: AttemptEnvironment,
-    report: AttemptReport,
+    judged: Judgement,
     tree: str,
     suspicion: Failure | None,
     cancel: Canceller,
     tell: Tell,
-) -> AttemptReport:
-    """Return the report of work whose gates are green, as main's own tests and settings see it (law 11)."""
-    snapshot = report.snapshot
-    assert snapshot is not None  # noqa: S101 - gated work has one
-    main = report.proof.main if report.proof is not None else shop.plumbing.main()
-    task = gate_task(order, tree, snapshot.candidate, main)
+) -> Judgement:
+    """Return the judgement of work whose gates are green, as main's own tests and settings see it (law 11)."""
+    main = judged.proof.main if judged.proof is not None else shop.plumbing.main()
+    task = gate_task(order, tree, judged.snapshot.candidate, main)
     judges = Judges(shop, task, order.issue, order.gates, cancel, tell, order.known_failures)
     try:
         bought = judges.failure()
         if bought is None and suspicion is not None and suspicion.rule == REWRITTEN and judges.fewer() == ():
             suspicion = None
     except CutShort:
-        return replace(report, interrupted=True, proof=None)
+        return replace(judged, interrupted=True, proof=None)
     found = tuple(failure for failure in (bought, suspicion) if failure is not None)
     if not found:
-        return report
+        return judged
     if order.issue.accept:
-        return replace(report, doubts=tuple(failure.message for failure in found))
-    return replace(report, failure=found[0], proof=None)
+        return replace(judged, doubts=tuple(failure.message for failure in found))
+    return replace(judged, failure=found[0], proof=None)

@@ -25,7 +25,7 @@ from noface.loop.attempt_environment import LANDING_SLOT, AttemptEnvironment, Te
 from noface.loop.context import RunContext
 from noface.loop.gating import Known, Task, main_is_red, run_gates
 from noface.loop.jobs import Job, JobKind, Jobs
-from noface.loop.judge import conflict, told
+from noface.loop.judge import conflict, gates_failure
 from noface.loop.judges import CutShort, Judges
 from noface.loop.outside import committed, wait_for_person
 from noface.loop.prompt_context import attempt_directory, history_of, keep_lesson
@@ -68,10 +68,10 @@ def prove(
         return gated.failure
     if gated.fixed:
         return _to_be_fixed(gated.results[-1])
-    red = worst(gated.results)
-    if red is not None:
+    red, failure = worst(gated.results), gates_failure(gated.results)
+    if red is not None and failure is not None:
         on_main = main_is_red(shop, task, red, gates, cancel, tell) if known is None else None
-        return on_main or _overruled(told(red, gated.results), main)
+        return on_main or _overruled(failure, main)
     if not all_hard_passed(gates, gated.results):
         return Failure(FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False)
     try:

@@ -14,12 +14,11 @@ from noface.core.breakdown import subtask_failure
 from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult
 from noface.core.issue import Issue, IssueState
-from noface.core.proof import worst
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.loop.context import RunContext, accept_gates
 from noface.loop.gating import Gated, Task, run_gates
 from noface.loop.jobs import Job, JobKind, Jobs
-from noface.loop.judge import told
+from noface.loop.judge import gates_failure
 from noface.loop.outside import BacklogWatch
 from noface.system.canceller import Canceller
 
@@ -242,8 +241,7 @@ class Epics:
         gated, main = job.result or (None, "")
         if gated is None:
             return
-        red = worst(gated.results)
-        failure = gated.failure or (told(red, gated.results) if red is not None else None)
+        failure = gated.failure or gates_failure(gated.results)
         if failure is None:
             context.journal.merged(now, job.issue_id, main, "; all its parts have landed, and its own gates pass")
             return

@@ -24,7 +24,7 @@ from noface.git.plumbing import Plumbing, make_and_hold, with_files_of
 from noface.git.refs import RefUpdate, hold_ref, slug
 from noface.loop.context import RunContext
 from noface.loop.outside import scratch_of
-from noface.loop.prompt_context import attempt_directory, lessons_for, patch_of, prior, related_files, told_of
+from noface.loop.prompt_context import attempt_directory, lessons_for, patch_of, prior_failures, related_files, told_of
 from noface.loop.protected_files import protection_for
 
 
@@ -52,7 +52,7 @@ def worker_prompt(
     last = failed[-1] if failed else None
     kind = action.name
     situation = situation_for(kind, last.outcome if last is not None else None)
-    earlier = tuple(prior(attempt) for attempt in failed)
+    earlier = prior_failures(failed)
     shown = start.best or last
     patch = patch_of(context, issue, shown.number) if shown is not None else ""
     previous = patch_of(context, issue, last.number) if last is not None and start.best not in (None, last) else ""
@@ -151,7 +151,7 @@ def make_order(
         protected=protection.patterns,
         may_change=protection.may_change,
         any_case=protection.any_case,
-        earlier=tuple(prior(attempt) for attempt in history.attempts if attempt.failure is not None),
+        earlier=prior_failures(history.attempts),
         known_failures=context.known,
         think=think,
         by_person=start.by_person,

@@ -75,19 +75,21 @@ def attempt_directory(attempts_dir: str, issue_id: str, number: int) -> str:
     return str(Path(attempts_dir) / slug(issue_id) / str(number))
 
 
-def prior(attempt: PastAttempt) -> PriorFailure:
-    """Return a failed attempt as the next worker is told of it."""
-    failure = attempt.failure
-    assert failure is not None  # noqa: S101 - the caller filtered
-    return PriorFailure(
-        number=attempt.number,
-        model=attempt.model,
-        kind=attempt.outcome,
-        message=failure.message,
-        location=failure.location,
-        excerpt=failure.excerpt,
-        failing_tests=failure.failing_tests,
-        rule=failure.rule,
+def prior_failures(attempts: tuple[PastAttempt, ...]) -> tuple[PriorFailure, ...]:
+    """Return the attempts that failed, as the next worker is told of them."""
+    return tuple(
+        PriorFailure(
+            number=attempt.number,
+            model=attempt.model,
+            kind=attempt.outcome,
+            message=failure.message,
+            location=failure.location,
+            excerpt=failure.excerpt,
+            failing_tests=failure.failing_tests,
+            rule=failure.rule,
+        )
+        for attempt in attempts
+        if (failure := attempt.failure) is not None
     )
 
 

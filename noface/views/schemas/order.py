@@ -1,6 +1,6 @@
 """The schema of the order: what a worker, or a model that is asked something, finds in `$NOFACE_ORDER_FILE`.
 
-`loop/order_file.py` makes the document.
+`loop/attempt_environment.py` makes the document.
 """
 
 from noface.agents.base import WORKER
