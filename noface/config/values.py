@@ -171,6 +171,15 @@ def one_of(members: Mapping[str, object]) -> tuple[BeforeValidator, WithJsonSche
     )
 
 
+def setting(default: Any, description: str, *examples: Any, **limits: Any) -> Any:
+    """Return the field of a setting: its default (`...` for none, a class for what it makes), what it is for, examples.
+
+    `limits` are those of pydantic's Field.
+    """
+    given = {"default_factory": default} if isinstance(default, type) else {"default": default}
+    return Field(**given, description=description, examples=list(examples) or None, **limits)
+
+
 def default_of(record: type, field: str) -> Any:
     """Return the default of a record that a section fills: it stands there, and nowhere else."""
     return inspect.signature(record).parameters[field].default
