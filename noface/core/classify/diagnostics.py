@@ -60,7 +60,14 @@ _ERROR = re.compile(
 )
 _LINES_MAX = 400
 _LENGTH_MIN, _LENGTH_MAX = 8, 1_500
-_ARROW_LOOK = 4
+_ARROW_LOOK, _OCAML_LOOK = 4, 12
+_PARSE_CODES = ("E9", "E0001", "invalid-syntax", "SC1")
+_OF_COMPILERS = (
+    ("diagnostic.maven", _MAVEN),
+    ("diagnostic.kotlin", _KOTLIN),
+    ("diagnostic.scala", _SCALA3),
+    ("diagnostic.sbt", _SBT),
+)
 
 
 def read_diagnostics(log: Log, context: Context) -> Reading | None:
@@ -69,7 +76,7 @@ def read_diagnostics(log: Log, context: Context) -> Reading | None:
     for number, line in enumerate(log.lines):
         if not _LENGTH_MIN <= len(line) <= _LENGTH_MAX:
             continue
-        finding = _one(log, number, line, context)
+        finding = _diagnostic(log, number, line, context)
         if finding:
             findings.append(finding)
             if len(findings) >= _LINES_MAX:
@@ -77,52 +84,50 @@ def read_diagnostics(log: Log, context: Context) -> Reading | None:
     return Reading("diagnostics", findings=tuple(findings)) if findings else None
 
 
-def _one(log: Log, number: int, line: str, context: Context) -> Finding | None:
+def _diagnostic(log: Log, number: int, line: str, context: Context) -> Finding | None:
     if ":" not in line and "(" not in line:
         return None
-    for name, pattern in (("maven", _MAVEN), ("kotlin", _KOTLIN), ("scala", _SCALA3), ("sbt", _SBT)):
-        match = pattern.match(line)
-        if match:
-            return _made(
-                f"diagnostic.{name}",
-                compile_kind(log, number, match["msg"] if "msg" in match.groupdict() else "", context),
-                match,
-                number,
-                context,
-            )
-    match = _COLON.match(line) or _PAREN.match(line)
-    if match:
+    for rule, pattern in _OF_COMPILERS:
+        if match := pattern.match(line):
+            message = match.groupdict().get("msg") or ""
+            return _finding(rule, compile_kind(log, number, message, context), match, number, context)
+    if match := _COLON.match(line) or _PAREN.match(line):
         return _severe(log, number, match, context)
-    match = _CODED.match(line)
-    if match:
-        broken = match["code"].startswith(("E9", "E0001", "invalid-syntax", "SC1")) and not match["code"].startswith(
-            "E90"
-        )
-        kind = FailureKind.SYNTAX_ERROR if broken or "SyntaxError" in match["msg"] else FailureKind.LINT_FAILURE
-        return _made("diagnostic.coded", kind, match, number, context)
-    return _two_lines(log, number, line, context)
+    if match := _CODED.match(line):
+        kind = FailureKind.SYNTAX_ERROR if _does_not_parse(match) else FailureKind.LINT_FAILURE
+        return _finding("diagnostic.coded", kind, match, number, context)
+    if match := _OCAML.match(line):
+        return _ocaml(log, number, match, context)
+    if match := _HEADED.match(line):
+        return _arrow(log, number, match, context)
+    return None
 
 
-def _two_lines(log: Log, number: int, line: str, context: Context) -> Finding | None:
-    if line.startswith("File "):
-        match = _OCAML.match(line)
-        if not match:
+def _does_not_parse(match: re.Match[str]) -> bool:
+    """Tell whether a linter's code or message says that the file does not parse."""
+    code = match["code"]
+    return (code.startswith(_PARSE_CODES) and not code.startswith("E90")) or "SyntaxError" in match["msg"]
+
+
+def _ocaml(log: Log, number: int, match: re.Match[str], context: Context) -> Finding | None:
+    """Read the place on one line, and the error on a line below the quoted source."""
+    for below in range(number + 1, min(log.stream_end(number), number + _OCAML_LOOK)):
+        if error := _OCAML_ERROR.match(log.get(below)):
+            kind = compile_kind(log, below, error["msg"], context)
+            return _finding("diagnostic.ocaml", kind, match, below, context)
+        if log.get(below).startswith("File "):
             return None
-        for below in range(number + 1, min(log.stream_end(number), number + 12)):
-            error = _OCAML_ERROR.match(log.get(below))
-            if error:
-                return _made("diagnostic.ocaml", compile_kind(log, below, error["msg"], context), match, below, context)
-            if log.get(below).startswith("File "):
-                return None
-        return None
-    match = _HEADED.match(line)
-    if match:
-        for below in range(number + 1, min(log.stream_end(number), number + _ARROW_LOOK)):
-            arrow = _ARROW.match(log.get(below))
-            if arrow:
-                lint = not match["code"] and _is_clippy(log, number)
-                kind = FailureKind.LINT_FAILURE if lint else context_kind(log, number, match["msg"], line, context)
-                return _made("diagnostic.arrow", kind, arrow, number, context)
+    return None
+
+
+def _arrow(log: Log, number: int, match: re.Match[str], context: Context) -> Finding | None:
+    """Read the error on one line, and the place behind an arrow on a line below it."""
+    for below in range(number + 1, min(log.stream_end(number), number + _ARROW_LOOK)):
+        if arrow := _ARROW.match(log.get(below)):
+            lint = not match["code"] and _is_clippy(log, number)
+            message = match["msg"]
+            kind = FailureKind.LINT_FAILURE if lint else context_kind(log, number, message, match.string, context)
+            return _finding("diagnostic.arrow", kind, arrow, number, context)
     return None
 
 
@@ -137,17 +142,16 @@ def _is_clippy(log: Log, number: int) -> bool:
 
 
 def _severe(log: Log, number: int, match: re.Match[str], context: Context) -> Finding | None:
-    severe = bool(_ERROR.search(match["sev"]))
-    if not severe:
-        if not context.lints or match["sev"] in {"note", "hint", "info"}:
-            return None
-        return _made("diagnostic.warning", FailureKind.LINT_FAILURE, match, number, context)
-    return _made(
-        "diagnostic.error", context_kind(log, number, match["msg"], match.string, context), match, number, context
-    )
+    """Judge by the severity: a warning is a finding only of a gate that lints."""
+    if _ERROR.search(match["sev"]):
+        kind = context_kind(log, number, match["msg"], match.string, context)
+        return _finding("diagnostic.error", kind, match, number, context)
+    if not context.lints or match["sev"] in {"note", "hint", "info"}:
+        return None
+    return _finding("diagnostic.warning", FailureKind.LINT_FAILURE, match, number, context)
 
 
-def _made(rule: str, kind: FailureKind, match: re.Match[str], number: int, context: Context) -> Finding:
+def _finding(rule: str, kind: FailureKind, match: re.Match[str], number: int, context: Context) -> Finding:
     return Finding(rule, kind, Level.DIAGNOSTIC, number, place_of(match["file"], match["line"], context.repo))
 
 

@@ -93,28 +93,26 @@ def _python_finding(log: Log, start: int, end: int, context: Context) -> Finding
 
 
 def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> list[Finding]:
+    """Read the syntax errors that Python prints without a traceback: of a file that it could not even load."""
     findings = []
     for word in ("SyntaxError: ", "IndentationError: ", "TabError: "):
         for number in log.lines_with(word):
-            match = _PY_SYNTAX.match(log.get(number))
-            if not match or any(start <= number < end for start, end in owned):
-                continue
-            for above in range(number - 1, max(log.stream_start(number), number - 6) - 1, -1):
-                frame = _PY_FILE.match(log.get(above))
-                if frame and not frame["inside"] and not frame["file"].startswith("<"):
-                    place = places(log.get(above), context.repo)
-                    findings.append(
-                        Finding(
-                            "python.syntax",
-                            FailureKind.SYNTAX_ERROR,
-                            Level.TRACEBACK,
-                            number,
-                            place[-1] if place else None,
-                            even_in_tests=True,
-                        )
-                    )
-                    break
+            free = _PY_SYNTAX.match(log.get(number)) and not any(start <= number < end for start, end in owned)
+            above = _file_above(log, number) if free else None
+            if above is not None:
+                place = places(log.get(above), context.repo)
+                kind, where = FailureKind.SYNTAX_ERROR, place[-1] if place else None
+                findings.append(Finding("python.syntax", kind, Level.TRACEBACK, number, where, even_in_tests=True))
     return findings
+
+
+def _file_above(log: Log, number: int) -> int | None:
+    """Return the line shortly above that names a file as a whole, and no frame in it."""
+    for above in range(number - 1, max(log.stream_start(number), number - 6) - 1, -1):
+        frame = _PY_FILE.match(log.get(above))
+        if frame and not frame["inside"] and not frame["file"].startswith("<"):
+            return above
+    return None
 
 
 def read_framed_traces(log: Log, context: Context) -> Reading | None:
