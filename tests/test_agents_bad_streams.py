@@ -38,7 +38,7 @@ def test_50_mb_on_one_line_take_little_memory_and_the_rest_is_read(cli):
 
 
 @pytest.mark.parametrize("cli", CLIS)
-def test_a_hundred_thousand_lines_of_prose_take_little_memory(cli):
+def test_20_000_lines_of_prose_leave_little_in_memory(cli):
     line = {
         "claude": {"type": "assistant", "message": {"content": [{"type": "text", "text": "prose " * 30}]}},
         "codex": {"type": "item.completed", "item": {"type": "agent_message", "text": "prose " * 30}},
@@ -49,11 +49,11 @@ def test_a_hundred_thousand_lines_of_prose_take_little_memory(cli):
     reader = AGENTS[cli].reader()
     reader.feed(b"mini-swe-agent (step 1, $0.00):\n")
     tracemalloc.start()
-    for _ in range(100):
-        reader.feed(data * 1000)
+    for _ in range(20):
+        reader.feed(data * 1000)  # 4 MB in all
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept < 4_000_000
+    assert kept < 400_000
     assert len(reader.verdict(1, "").answer) <= ANSWER_MAX
 
 

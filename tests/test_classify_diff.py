@@ -1,9 +1,9 @@
 """What a diff tells before any gate runs: every rule against patches that a real git made."""
 
-import subprocess
 from dataclasses import replace
 
 import pytest
+from support.git_ground import git, git_bytes, tree_of
 
 from noface.core.classify.diff import Diff, DiffLimits, binaries, by_gravity, examine
 from noface.core.classify.diff_names import is_generated
@@ -19,24 +19,12 @@ OPTIONS = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-dif
 def change(tmp_path):
     """The diff between a tree with the files `before` and one where those of `after` were written (None deletes)."""
 
-    def git(*args):
-        return subprocess.run(["git", "-C", str(tmp_path), *args], check=True, capture_output=True).stdout
-
-    def tree(files):
-        for name, text in files.items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if text is None:
-                path.unlink()
-            else:
-                path.write_bytes(text.encode() if isinstance(text, str) else text)
-        git("add", "-A", "-f")
-        return git("write-tree").decode().strip()
-
-    git("init", "-q")
+    git(tmp_path, "init", "-q")
 
     def make(before, after, **about):
-        diff = parse_diff(git("diff-tree", *OPTIONS, tree(before), tree(after)))
+        diff = parse_diff(
+            git_bytes(tmp_path, "diff-tree", *OPTIONS, tree_of(tmp_path, before), tree_of(tmp_path, after))
+        )
         sizes = {each.path: len(after[each.path]) for each in binaries(diff.changes)}
         return Diff(diff.changes, diff.patch.decode("utf-8", "replace"), sizes=sizes, **about)
 

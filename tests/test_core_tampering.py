@@ -1,8 +1,7 @@
 """Weakened tests, found in patches that a real git made."""
 
-import subprocess
-
 import pytest
+from support.git_ground import git, git_bytes, tree_of
 
 from noface.core.tampering import is_test_file, weakened_tests
 from noface.git.objects import parse_diff
@@ -52,29 +51,13 @@ FILES = {
 def examined(tmp_path):
     """Examine what writing these files (None deletes one) over the usual ones does to the tests."""
 
-    def git(*args):
-        return subprocess.run(["git", "-C", str(tmp_path), *args], check=True, capture_output=True).stdout
-
-    def commit(files):
-        for name, text in files.items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if text is None:
-                path.unlink()
-            elif isinstance(text, bytes):
-                path.write_bytes(text)
-            else:
-                path.write_text(text, "utf-8")
-        git("add", "-A")
-        return git("write-tree").decode().strip()
-
-    git("init", "-q")
+    git(tmp_path, "init", "-q")
 
     def ask(changed, before=FILES, quote="false"):
-        git("rm", "-rfq", "--ignore-unmatch", ".")
-        old, new = commit(before), commit(changed)
+        git(tmp_path, "rm", "-rfq", "--ignore-unmatch", ".")
+        old, new = tree_of(tmp_path, before), tree_of(tmp_path, changed)
         options = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-diff", "--no-textconv")
-        diff = parse_diff(git("-c", f"core.quotePath={quote}", "diff-tree", *options, old, new))
+        diff = parse_diff(git_bytes(tmp_path, "-c", f"core.quotePath={quote}", "diff-tree", *options, old, new))
         return weakened_tests(diff.changes, diff.patch.decode("utf-8", "replace"))
 
     return ask

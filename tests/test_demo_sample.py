@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from support.git_ground import git, git_bytes
 
 from noface.demo.catalogue import BugClass, catalogue, draw
 from noface.demo.sample import build, library
@@ -26,11 +27,6 @@ def outcomes(directory, *arguments):
     text = run_pytest(directory, "--continue-on-collection-errors", *arguments).stdout
     lines = [line.split() for line in text.splitlines() if line.startswith(("PASSED", "FAILED", "ERROR"))]
     return {(line[0], Path(line[1].partition("::")[0]).stem) for line in lines}
-
-
-def git(directory, *arguments):
-    done = subprocess.run(["git", *arguments], cwd=directory, capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 def front_matter(path):
@@ -99,7 +95,7 @@ def test_the_right_code_is_nowhere_in_the_repository(sample):
     for bug in bugs:
         path = f"oddments/{bug.module}.py"
         commits = git(sample.directory, "log", "--all", "--format=%H", "--", path).split()
-        versions = [git(sample.directory, "show", f"{commit}:{path}") for commit in commits]
+        versions = [git_bytes(sample.directory, "show", f"{commit}:{path}").decode() for commit in commits]
         assert versions
         assert not any(bug.right in version for version in versions)
         assert all(bug.wrong in version for version in versions)

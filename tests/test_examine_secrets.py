@@ -1,9 +1,9 @@
 """Secrets among added lines: found where detect-secrets (the extra `secrets`) is installed, and shown nowhere."""
 
-import subprocess
 from importlib.util import find_spec
 
 import pytest
+from support.git_ground import git, tree_of
 
 from noface.core.taxonomy import FailureKind
 from noface.gates.secrets import scan, secret_failure
@@ -17,18 +17,9 @@ KEY = "-----BEGIN RSA " + "PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA7bq2\n" * 3 + 
 
 @pytest.fixture
 def patch(tmp_path):
-    def git(*args):
-        return subprocess.run(["git", "-C", str(tmp_path), *args], check=True, capture_output=True).stdout
-
     def make(before, after):
-        trees = []
-        git("init", "-q")
-        for files in (before, after):
-            for name, text in files.items():
-                (tmp_path / name).write_text(text)
-            git("add", "-A")
-            trees.append(git("write-tree").decode().strip())
-        return git("diff-tree", "-r", "-p", *trees).decode()
+        git(tmp_path, "init", "-q")
+        return git(tmp_path, "diff-tree", "-r", "-p", tree_of(tmp_path, before), tree_of(tmp_path, after)) + "\n"
 
     return make
 

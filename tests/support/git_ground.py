@@ -33,16 +33,31 @@ _TEMPLATES = tempfile.TemporaryDirectory(prefix="noface-tests-")
 
 def git(folder, *args, check=True, stdin=None):
     """Run git as a person would in `folder`; return what it printed."""
+    return git_bytes(folder, *args, check=check, stdin=stdin).decode("utf-8", "surrogateescape").rstrip("\n")
+
+
+def git_bytes(folder, *args, check=True, stdin=None):
     ended = subprocess.run(["git", *args], cwd=folder, env=ENV, input=stdin, capture_output=True, check=False)
     assert not check or ended.returncode == 0, ended.stderr
-    return ended.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
+    return ended.stdout
 
 
 def write(folder, files):
+    """Write files by path; None deletes one."""
     for path, content in files.items():
         file = Path(folder, path)
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        if content is None:
+            file.unlink()
+        else:
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def tree_of(folder, files):
+    """Write these files over those of a repository; return the tree of all that is there then."""
+    write(folder, files)
+    git(folder, "add", "-A", "-f")
+    return git(folder, "write-tree")
 
 
 def a_repository(folder, files=None, *init):
