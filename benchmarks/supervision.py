@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from noface.agents.base import AgentEvent
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.loop.agent_logs import LogFollower
 from noface.system.supervise import Command, Exit, Launcher
 

@@ -7,8 +7,8 @@ import pytest
 from support.agent_recordings import CLIS, run
 
 from noface.agents.base import ANSWER_MAX, LINE_BYTES_MAX, EventKind, Tail
-from noface.agents.table import AGENTS
-from noface.agents.typed import asks
+from noface.agents.json_stream import asks
+from noface.agents.registry import AGENTS
 
 JSON_CLIS = ("claude", "codex", "gemini", "opencode")
 

@@ -11,7 +11,7 @@ import pytest
 
 from noface.agents.base import Place
 from noface.agents.mini_task import summary
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.core.attempt import AttemptOrder
 from noface.core.issue import Issue
 from noface.core.worker_run import ModelSpec

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from noface.agents.base import EventKind
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.core.classify.agent import classify
 from noface.core.classify.reset_times import WallClock
 

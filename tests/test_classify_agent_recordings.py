@@ -4,7 +4,7 @@ import pytest
 from support.agent_recordings import CLIS, MISLABELLED, run, runs, verdict
 
 from noface.agents.base import EventKind
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.core.taxonomy import Category
 from noface.core.worker_run import EndedBy
 

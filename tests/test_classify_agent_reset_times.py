@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noface.agents.wall import named_zone, wall_clock
+from noface.agents.local_clock import local_clock, named_zone
 from noface.core.classify.reset_times import WallClock, epoch, reset_time, retry_after
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
@@ -106,8 +106,8 @@ def test_no_text_breaks_it(text):
 
 
 def test_the_wall_clock_knows_its_zone_and_refuses_one_that_does_not_exist():
-    assert wall_clock(5.0, "Europe/Berlin").zone == ZoneInfo("Europe/Berlin")
-    assert wall_clock().now > NOW.timestamp() - 10**9
+    assert local_clock(5.0, "Europe/Berlin").zone == ZoneInfo("Europe/Berlin")
+    assert local_clock().now > NOW.timestamp() - 10**9
     assert named_zone("../etc/passwd") is None
     with pytest.raises(ValueError, match="Mars/Base"):
-        wall_clock(5.0, "Mars/Base")
+        local_clock(5.0, "Mars/Base")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.agent_recordings import CLIS
 
 from noface.agents.base import EventKind, Place
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.config.presets import AGENT_NAMES
 from noface.core.attempt import AttemptOrder
 from noface.core.classify.agent import classify

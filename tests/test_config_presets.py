@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.cli.wiring import model_specs, policy
 from noface.config.load import parse
 from noface.config.presets import presets

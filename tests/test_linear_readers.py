@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.core import json_scan, prompt_text
 from noface.core.attempt import FileChange
 from noface.core.classify import agent, gate, syntax

@@ -13,19 +13,13 @@ from noface.agents.base import Agent, Invocation
 from noface.agents.command import CommandReader
 
 
-class NewAgent:
+class NewAgent(Agent):
+    name = "new"
+    stream = CommandReader
     environment = ("NEW_*",)
-    homes = ()
-    holds_cost = False
-
-    def program(self, model):
-        return model.command or "new"
 
     def invocation(self, order, place):
         return Invocation((self.program(order.model), *order.model.args), place.prompt_file)
-
-    def reader(self, env=None):
-        return CommandReader()
 
 
 AGENT: Agent = NewAgent()
@@ -52,7 +46,7 @@ LOOK = """
 import json
 from pathlib import Path
 
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.cli.logins import login_of
 from noface.config.load import parse
 from noface.core.classify.agent import classify

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.config.load import parse
 from noface.config.presets import ListPrice, presets, price_of
 from noface.core.prices import TOKENS_MAX, priced

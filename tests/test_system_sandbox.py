@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.system.sandbox import Box, find_bubblewrap
 from noface.system.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, make_mount_point
 from noface.system.sandbox_places import known_places

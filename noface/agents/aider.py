@@ -2,16 +2,31 @@
 
 It keeps no login and no session; its histories go to the attempt's folder, and ~/.aider holds nothing but caches. Its
 own retries cannot be bounded: they end by themselves after about 85 seconds.
+
+It prints text, whatever happened, and exits with 0. Prose and aider's own words share a stream. What follows the newest
+"Tokens: … sent, … received." is aider's own: that line ends every answer of the model, so whatever an answer quotes
+stands before it.
 """
 
-from collections.abc import Mapping
+import re
 from typing import ClassVar
 
-from noface.agents.aider_stream import AiderReader
-from noface.agents.base import ONLY_THE_STREAM, WORKER, Agent, Invocation, Place, defaults
-from noface.agents.typed import LITELLM_ENVIRONMENT
+from noface.agents.base import (
+    LAST_WORDS_MAX,
+    WORKER,
+    Agent,
+    AgentEvent,
+    EventKind,
+    Invocation,
+    Place,
+    Tail,
+    defaults,
+    option,
+)
+from noface.agents.json_stream import LITELLM_ENVIRONMENT, SHOWN_MAX, Ending, LineReader, dollars, unescaped
 from noface.core.attempt import AttemptOrder
-from noface.core.worker_run import ModelSpec
+from noface.core.classify.agent_evidence import AgentError
+from noface.core.worker_run import Usage
 from noface.system.sandbox_home import AgentHome
 
 _FLAGS = (
@@ -21,44 +36,132 @@ _FLAGS = (
     "--map-tokens", "0",  # the map is cached inside the workspace, where it would count as the worker's change
 )  # fmt: skip
 _COLUMNS = "20000"  # it breaks its lines, and a report in one line of JSON has to stay whole
+_TOKENS = re.compile(
+    r"Tokens: ([\d.,]+)([kM]?) sent\b.{0,200}?\b([\d.,]+)([kM]?) received\.?"
+    r"(?:.{0,100}?\$([\d.]+) session)?"
+)
+_HEADER_ENDS = re.compile(r"Repo-map: ")
+_EDIT = re.compile(r"Applied edit to (.+)")
+_ERROR = re.compile(r"litellm\.(\w+): ")
+_RETRIES = re.compile(r"Retrying in |litellm\.\w+: |The API provider\b")
+_ERROR_ENDS = re.compile(r"(?:The API provider\b|Retrying in |https?://|\s*$)")
+_OVER_LIMIT = "has hit a token limit!"
+_EDIT_FORMAT = "The LLM did not conform to the edit format."
+_EMPTY = "Empty response received from LLM."
+_ANSWER_TOKENS_MAX = 100_000_000
+_SCALE = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
-class AiderAgent:
-    """Translates orders to aider's command line and its text to events."""
+class AiderReader(LineReader):
+    """Cuts the text into answers, and keeps what follows the newest of them."""
 
-    environment: ClassVar[tuple[str, ...]] = (*LITELLM_ENVIRONMENT, "AIDER_*")
+    agent = "aider"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._since = Tail()
+        self._answer = ""
+        self._answered = False
+        self._sent = self._received = 0
+
+    def line(self, line: str) -> list[AgentEvent]:
+        """Return the event of a line, if it is not empty."""
+        shown = unescaped(line).rstrip()
+        tokens = _TOKENS.match(shown)
+        if tokens is not None:
+            self._count(tokens)
+            self._answer, self._answered = self._since.text, True
+            self._since.clear()
+            return [AgentEvent(EventKind.RESULT, shown[:SHOWN_MAX])]
+        if not self._answered and _HEADER_ENDS.match(shown):
+            self._since.clear()
+            return []
+        self._since.append(shown)
+        if edit := _EDIT.match(shown):
+            return [AgentEvent(EventKind.EDIT, f"edited {edit[1]}"[:SHOWN_MAX])]
+        kind = EventKind.RETRY if _RETRIES.match(shown) else EventKind.TEXT
+        return [AgentEvent(kind, shown[:SHOWN_MAX])] if shown else []
+
+    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+        """Return how the run ended; one that ends without an answer has not finished."""
+        del stderr
+        error = self._failure(self._since.lines)
+        words = self._answer if error is None or self._answer != "" else self._since.text
+        finished = error is None and exit_code == 0 and self._answered
+        return Ending(error, finished, "" if words.startswith(_EMPTY) else words)
+
+    def used(self) -> Usage:
+        """Return the sum of what its answers used; the cost is aider's own sum."""
+        counted = self._answered or None
+        return Usage(self._cost, counted and self._sent, counted and self._received)
+
+    def _failure(self, since: list[str]) -> AgentError | None:
+        own = "\n".join(since)
+        starts = [number for number, line in enumerate(since) if _ERROR.match(line)]
+        if starts:
+            lines = since[starts[-1] :]
+            end = next((n for n, line in enumerate(lines) if n and _ERROR_ENDS.match(line)), len(lines))
+            return AgentError(
+                " ".join(lines[:end])[:LAST_WORDS_MAX], (lines[0].partition(":")[0].removeprefix("litellm."),)
+            )
+        if _OVER_LIMIT in own:
+            message = next(line for line in since if _OVER_LIMIT in line)
+            return AgentError(message[:LAST_WORDS_MAX], (f"token-limit-{self._which_limit(own)}",))
+        if _EDIT_FORMAT in own:
+            return AgentError(f"{_EDIT_FORMAT} {since[-1][:LAST_WORDS_MAX]}".strip(), ("edit-format",))
+        if self._answer.startswith(_EMPTY):
+            return AgentError(self._answer.partition("\n")[0][:LAST_WORDS_MAX], ("empty-response",))
+        return None
+
+    def _which_limit(self, own: str) -> str:
+        """Return output or context; aider counts what was received, and nothing is where the input was too long."""
+        if "possibly exceeded output limit" in own:
+            return "output"
+        received = re.search(r"^Output tokens: ~?([\d,]+)", own, re.MULTILINE)
+        return "output" if received and int(received[1].replace(",", "") or 0) else "context"
+
+    def _count(self, tokens: re.Match[str]) -> None:
+        self._sent += _amount(tokens[1], tokens[2])
+        self._received += _amount(tokens[3], tokens[4])
+        self._cost = dollars(tokens[5], self._cost)
+
+
+def _amount(digits: str, scale: str) -> int:
+    """Return a count of tokens, 0 where it is none that one answer can take."""
+    try:
+        amount = round(float(digits.replace(",", "")) * _SCALE[scale])
+    except (ValueError, OverflowError):
+        return 0
+    return amount if amount <= _ANSWER_TOKENS_MAX else 0
+
+
+class AiderAgent(Agent):
+    """Translates orders to aider's command line."""
+
+    name = "aider"
+    stream = AiderReader
+    environment = (*LITELLM_ENVIRONMENT, "AIDER_*")
     homes: ClassVar[tuple[AgentHome, ...]] = (
         AgentHome(".aider.conf.yml", read=("",)),
         AgentHome(".aider.oauth-keys.env", read=("",)),
         AgentHome(".aider", copied=("analytics.json", "installs.json")),
         AgentHome(".env", read=("",)),
     )
-    holds_cost: ClassVar[bool] = False
-
-    def program(self, model: ModelSpec) -> str:
-        """Return the program: `[models.NAME] command`, or aider."""
-        return model.command or "aider"
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; histories go to the attempt's folder, wide lines keep messages whole.
 
-        Who is only asked something gets aider's mode "ask", in which no answer is applied. What a model doesn't take
-        of the two options for thinking, aider leaves out.
+        A run that only answers gets aider's mode "ask", in which no answer is applied. What a model doesn't take of the
+        two options for thinking, aider leaves out.
         """
         argv = [self.program(order.model), "--message-file", place.prompt_file]
-        if order.model.model:
-            argv += ["--model", order.model.model]
+        argv += option("--model", order.model.model)
         chat, typed = f"{place.directory}/aider.chat.md", f"{place.directory}/aider.input"
         argv += [*_FLAGS, "--chat-history-file", chat, "--input-history-file", typed]
-        argv += ["--chat-mode", "ask"] if order.role != WORKER else []
-        argv += ["--reasoning-effort", "high", "--thinking-tokens", "32k"] if order.think else []
+        argv += ("--chat-mode", "ask") if order.role != WORKER else ()
+        argv += ("--reasoning-effort", "high", "--thinking-tokens", "32k") if order.think else ()
         env = defaults(order.model, ("COLUMNS", _COLUMNS), ("LITELLM_LOCAL_MODEL_COST_MAP", "True"))
         return Invocation((*argv, *order.model.args), None, env, histories=(chat, typed))
-
-    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> AiderReader:
-        """Return a reader of its text."""
-        del env
-        return AiderReader()
 
 
 AGENT: Agent = AiderAgent()

@@ -1,5 +1,6 @@
 """What an agent adapter is: it builds a command line and reads a stream. It starts no process."""
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -99,6 +100,13 @@ class Invocation:
     histories: tuple[str, ...] = ()
 
 
+def option(name: str, value: str | float | None) -> tuple[str, ...]:
+    """Return an option with its value, nothing where it has none."""
+    if value is None or value == "":
+        return ()
+    return name, value if isinstance(value, str) else f"{value:g}"
+
+
 def defaults(model: ModelSpec, *variables: tuple[str, str]) -> tuple[tuple[str, str], ...]:
     """Return the variables that `[models.NAME] env` does not set itself: what a person wrote there stands."""
     own = {name for name, _ in model.env}
@@ -141,34 +149,36 @@ class StreamReader(Protocol):
         ...
 
 
-class Agent(Protocol):
-    """An agent program noface can drive.
+class Agent(ABC):
+    """An agent program noface can drive. An adapter states what differs from these defaults."""
 
-    `homes` are the folders of the person's home that it needs in a sandbox, its login among them.
-    `environment` are glob patterns of the variables that the program reads for itself, its keys among them; what any
-    program needs (PATH, HOME, proxies, certificates, locale) is not repeated there. `holds_cost`: the program ends a
-    run at `max_cost_usd` by itself, and more gently than from outside.
-    """
-
-    environment: ClassVar[tuple[str, ...]]
-    holds_cost: ClassVar[bool]
+    name: ClassVar[str] = ""
+    """The program, unless `[models.NAME] command` gives another; "" where none is needed."""
+    stream: ClassVar[type[StreamReader]]
+    """What reads the program's output."""
+    environment: ClassVar[tuple[str, ...]] = ()
+    """Glob patterns of the variables that the program reads for itself, its keys among them. What any program needs
+    (PATH, HOME, proxies, certificates, locale) is not repeated here."""
+    enforces_cost: ClassVar[bool] = False
+    """True where the program ends a run at `max_cost_usd` by itself, and more gently than from outside."""
 
     @property
     def homes(self) -> tuple[AgentHome, ...]:
-        """The folders in which the program keeps what is the person's."""
-        ...
+        """The folders of the person's home that the program needs in a sandbox, its login among them."""
+        return ()
 
     def program(self, model: ModelSpec) -> str:
         """Return the program that must be on PATH, or "" where none is needed."""
-        ...
+        return model.command or self.name
 
+    @abstractmethod
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return how to start the agent on an order."""
-        ...
 
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> StreamReader:
         """Return a fresh reader for one run. `env` is the program's environment: it tells where it keeps its files."""
-        ...
+        del env
+        return self.stream()
 
 
 class Lines:

@@ -7,29 +7,225 @@ apart by session. What they share, ~/.claude.json, it writes under a lock held f
 that takes the old one's place. Where a killed run left the lock behind, others write without it and do not wait (seen
 with strace; tests/agents proves it). So a CLAUDE_CONFIG_DIR for each attempt would gain nothing, and cost the login.
 Nothing of its own is written into the workspace.
+
+It prints one JSON object a line; the result line tells how the run went. An API error ends in a result line with
+`subtype: "success"` and `is_error: true`: only `is_error` is trusted.
 """
 
+import json
 import os
-from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, WORKER, Agent, Invocation, Place, defaults
-from noface.agents.claude_stream import ClaudeReader
+from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option
+from noface.agents.json_stream import (
+    SHOWN_MAX,
+    Ending,
+    JsonReader,
+    cost,
+    inside,
+    reset_time,
+    table,
+    tables,
+    text,
+    total,
+    whole,
+)
 from noface.core.attempt import AttemptOrder
-from noface.core.worker_run import ModelSpec
+from noface.core.classify.agent_evidence import AgentError
+from noface.core.worker_run import Usage
 from noface.system.sandbox_home import AgentHome
 
-_READING = ("--tools", "Read,Grep,Glob", "--strict-mcp-config")  # no MCP servers either: theirs may write
+_READ_ONLY = ("--tools", "Read,Grep,Glob", "--strict-mcp-config")  # no MCP servers either: theirs may write
 _IN_PLACE = "--disallowedTools=EnterWorktree,ExitWorktree"
 """They would take its work out of the checkout. A person's own --disallowedTools are added to these."""
 _THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS", "63999"))
 """By default it thinks with 31,999 tokens; what a model cannot take, Claude Code lowers by itself."""
+_FINAL_REASONS = frozenset({"prompt_too_long", "refusal"})
+_ANSWERS_OPEN_MAX = 1_000
+"""Subagents answer at the same time; of an answer further back no more parts come."""
+_CHARS_PER_TOKEN = 4
+_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
-class ClaudeAgent:
-    """Translates orders to Claude Code's command line and its stream to events."""
+class ClaudeReader(JsonReader):
+    """Reads stream-json; the result line, the newest error name and the newest rejected limit are what counts."""
 
-    environment: ClassVar[tuple[str, ...]] = (
+    agent = "claude"
+    editing_tools = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._result: dict[str, Any] = {}
+        self._error = ""
+        self._retrying: AgentError | None = None
+        self._resets_at: float | None = None
+        self._answers = AnswerTokens()
+
+    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
+        """Return the events of a line."""
+        self._session = text(entry.get("session_id")) or self._session
+        message = table(entry.get("message"))
+        match entry.get("type"):
+            case "assistant":
+                self._retrying = None
+                self._error = text(entry.get("error"))  # of the newest: an error that was overcome is none
+                self._answers.add(message)
+                return [event for part in tables(message.get("content")) for event in self._part(part)]
+            case "user":
+                results = [part for part in tables(message.get("content")) if part.get("type") == "tool_result"]
+                ended = [(part.get("tool_use_id"), not part.get("is_error")) for part in results]
+                return [event for call, succeeded in ended for event in self.tool_ended(call, succeeded=succeeded)]
+            case "result":
+                self._result = entry
+                how = text(entry.get("subtype"))
+                return [AgentEvent(EventKind.RESULT, "error" if entry.get("is_error") and how == "success" else how)]
+            case "system" if entry.get("subtype") == "api_retry":
+                name = text(entry.get("error")) or "an error"
+                shown = f"retrying after {name}"[:SHOWN_MAX]
+                self._retrying = AgentError(shown, (name,), whole(entry.get("error_status")))
+                return [AgentEvent(EventKind.RETRY, shown)]
+            case "rate_limit_event" if inside(entry, "rate_limit_info").get("status") == "rejected":
+                # the status "allowed_warning" is no failure
+                self._resets_at = reset_time(inside(entry, "rate_limit_info").get("resetsAt"))
+                return [AgentEvent(EventKind.LIMIT, "the provider's usage limit is reached", self._resets_at)]
+            case _:
+                return []
+
+    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+        """Return how the run ended: as the result line says, or as a run without one."""
+        del stderr
+        result = self._result
+        good = not result.get("is_error") and result.get("subtype") == "success"
+        finished = bool(result) and good and result.get("stop_reason") != "refusal" and not self._broke_off()
+        error = None if finished else self._failure(exit_code)
+        return Ending(error, finished, text(result.get("result")) or self._last_text, self._retrying)
+
+    def used(self) -> Usage:
+        """Return what the run used: as its result says, until that comes the sum of its answers without a cost.
+
+        The result counts over all models, since its `usage` leaves out what Claude Code asks on the side. One that
+        is ended by a signal reports a cost of 0 and no tokens, whatever it used: then its answers count.
+        """
+        cached = self._count("cacheReadInputTokens", "cache_read_input_tokens")
+        written = self._count("cacheCreationInputTokens", "cache_creation_input_tokens")
+        reported = Usage(
+            cost_usd=cost(self._result.get("total_cost_usd")),
+            tokens_in=total(self._count("inputTokens", "input_tokens"), written, cached),
+            tokens_out=self._count("outputTokens", "output_tokens"),
+            session_id=self._session,
+            tokens_cached=cached,
+        )
+        so_far = self._answers.sum
+        if so_far is None or reported.cost_usd or (reported.tokens or 0) >= so_far.read + so_far.written:
+            return reported
+        return Usage(None, so_far.read, so_far.written, self._session, so_far.cached)
+
+    def _broke_off(self) -> bool:
+        """Tell whether the last answer's stream ended between two of its events: Claude Code calls that a success."""
+        return "stop_reason" in self._result and self._result["stop_reason"] is None
+
+    def _failure(self, exit_code: int | None) -> AgentError | None:
+        result = self._result
+        if not result:
+            plain = self.plain if exit_code != 0 and not self.any_entry else ""  # --output-format text, without prose
+            return AgentError(plain, resets_at=self._resets_at) if plain else None
+        errors = result.get("errors")
+        first = str(errors[0]) if isinstance(errors, list) and errors else ""
+        subtype = text(result.get("subtype"))
+        reasons = [text(result.get(name)) for name in ("terminal_reason", "stop_reason")]
+        codes = [reason for reason in reasons if reason in _FINAL_REASONS]
+        codes += [code for code in (subtype if subtype != "success" else "", self._error) if code]
+        if not codes and not result.get("is_error") and self._broke_off():
+            return AgentError("the answer's stream broke off before its end", ("stream-broke-off",))
+        message = text(result.get("result")) or first
+        return AgentError(message, tuple(codes), whole(result.get("api_error_status")), resets_at=self._resets_at)
+
+    def _part(self, part: dict[str, Any]) -> list[AgentEvent]:
+        match part.get("type"):
+            case "text":
+                return self.text_event(part.get("text"))
+            case "tool_use":
+                return self.tool_started(part.get("id"), part.get("name"), part.get("input"))
+            case _:
+                return []
+
+    def _count(self, of_model: str, of_run: str) -> int | None:
+        models = inside(self._result, "modelUsage").values()
+        if models:
+            return total(*(table(model).get(of_model) for model in models))
+        return total(inside(self._result, "usage").get(of_run))
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Counts of tokens. `read` includes what is written into the cache and what came from it (`cached`)."""
+
+    read: int = 0
+    written: int = 0
+    cached: int = 0
+
+
+class AnswerTokens:
+    """What a run has used before its result line says: the tokens of all answers so far.
+
+    An answer comes as several lines of one message id, one for each part of its content; each repeats the answer's
+    usage, and the newest counts. That was known when the answer began: what is read is exact, but of what is written
+    it holds a first few tokens. Until the answer's end (`stop_reason`), what is written is therefore estimated from
+    the parts seen. What Claude Code asks on the side (titles, summaries) is not in the stream, so the sum is rather
+    too small than too large.
+    """
+
+    def __init__(self) -> None:
+        self._sum = Tokens()
+        self._open: dict[str, tuple[Tokens, int]] = {}  # each open answer's tokens, and its characters
+
+    @property
+    def sum(self) -> Tokens | None:
+        """What all answers used, None before any used something."""
+        return self._sum if self._sum.read or self._sum.written else None
+
+    def add(self, message: dict[str, Any]) -> None:
+        """Count a line's message. One without an id or without usage tells nothing."""
+        name, usage = text(message.get("id")), table(message.get("usage"))
+        read = total(*(usage.get(key) for key in _READ))
+        if not name or read is None:
+            return
+        before, chars = self._open.pop(name, (Tokens(), 0))
+        chars += sum(_written_chars(part) for part in tables(message.get("content")))
+        output = whole(usage.get("output_tokens")) or 0
+        written = output if message.get("stop_reason") else max(output, -(-chars // _CHARS_PER_TOKEN))
+        now = Tokens(read, written, whole(usage.get("cache_read_input_tokens")) or 0)
+        self._sum = Tokens(
+            self._sum.read + now.read - before.read,
+            self._sum.written + now.written - before.written,
+            self._sum.cached + now.cached - before.cached,
+        )
+        self._open[name] = (now, chars)
+        if len(self._open) > _ANSWERS_OPEN_MAX:
+            del self._open[next(iter(self._open))]
+
+
+def _written_chars(part: dict[str, Any]) -> int:
+    """Return how many characters the model wrote for a part of an answer."""
+    match part.get("type"):
+        case "text" | "thinking" as kind:
+            return len(text(part.get(kind)))
+        case "tool_use":
+            try:
+                return len(json.dumps(part.get("input"), ensure_ascii=False))
+            except RecursionError:
+                return 0  # nested too deep to be what a tool is given
+        case _:
+            return 0
+
+
+class ClaudeAgent(Agent):
+    """Translates orders to Claude Code's command line."""
+
+    name = "claude"
+    stream = ClaudeReader
+    environment = (
         "ANTHROPIC_*", "CLAUDE_*", "MAX_THINKING_TOKENS", "API_TIMEOUT_MS", "BASH_*", "MCP_*", "MAX_MCP_*",
         "DISABLE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*",
     )  # fmt: skip
@@ -47,34 +243,22 @@ class ClaudeAgent:
         ),
         AgentHome(".claude.json", copied=("",)),
     )  # fmt: skip
-    holds_cost: ClassVar[bool] = True
-
-    def program(self, model: ModelSpec) -> str:
-        """Return the program: `[models.NAME] command`, or claude."""
-        return model.command or "claude"
+    enforces_cost = True
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; permissions are bypassed, since nobody is there to be asked.
 
-        Who is only asked something gets no tool but those that read: nothing else is offered to the model.
+        A run that only answers gets no tool but those that read: nothing else is offered to the model.
         """
         argv = [self.program(order.model), "-p", "--output-format", "stream-json", "--verbose"]
-        if order.model.model:
-            argv += ["--model", order.model.model]
-        if order.model.max_cost_usd is not None:
-            argv += ["--max-budget-usd", f"{order.model.max_cost_usd:g}"]
+        argv += option("--model", order.model.model)
+        argv += option("--max-budget-usd", order.model.max_cost_usd)
         argv += ["--permission-mode", "bypassPermissions", _IN_PLACE]
-        argv += _READING if order.role != WORKER else ()
+        argv += _READ_ONLY if order.role != WORKER else ()
         argv += ("--effort", "max") if order.think else ()
         env = [("CLAUDE_CODE_MAX_RETRIES", "2"), ("DISABLE_AUTOUPDATER", "1"), *(_THINKING if order.think else ())]
-        if os.geteuid() == 0:
-            env.append(("IS_SANDBOX", "1"))
+        env += [("IS_SANDBOX", "1")] if os.geteuid() == 0 else []
         return Invocation((*argv, *order.model.args), place.prompt_file, defaults(order.model, *env))
-
-    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> ClaudeReader:
-        """Return a reader of stream-json."""
-        del env
-        return ClaudeReader()
 
 
 AGENT: Agent = ClaudeAgent()

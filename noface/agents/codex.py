@@ -7,25 +7,247 @@ its other retries itself, at five within some seconds; for the providers it brin
 CODEX_HOME stays the person's, and only its databases are the attempt's own (CODEX_SQLITE_HOME), so that runs at once
 share no lock for longer than a moment. A home of its own would cost the login: renewing it in a copy makes the
 original worthless, a login in the keyring belongs to the folder's path, and every new home fetches its plugins anew.
+
+It prints one JSON object a line, of threads, turns and items. `turn.failed` is its error channel. A top-level
+"Reconnecting…" and items of type "error" are notices, not failures.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, WORKER, Agent, Invocation, Place, defaults
-from noface.agents.codex_stream import CodexReader
-from noface.agents.codex_usage import Rollout
+from noface.agents.base import (
+    ONLY_THE_STREAM,
+    WORKER,
+    Agent,
+    AgentEvent,
+    EventKind,
+    Invocation,
+    Place,
+    defaults,
+    option,
+)
+from noface.agents.json_stream import (
+    SHOWN_MAX,
+    Ending,
+    JsonReader,
+    inside,
+    json_value,
+    last_match,
+    log_time,
+    table,
+    tables,
+    text,
+    tool,
+    total,
+)
 from noface.core.attempt import AttemptOrder
-from noface.core.worker_run import ModelSpec
+from noface.core.classify.agent_evidence import AgentError
+from noface.core.worker_run import Usage
 from noface.system.sandbox_home import AgentHome
 
 _LOG = "error,codex_core::responses_retry=warn"
+_STATUS = re.compile(r"\b(?:unexpected|last) status:? (\d{3})\b")
+_WAITS = re.compile(
+    r"^(\S{20,40}Z) .{0,400}?responses_retry: .{0,80}?\(\d+/\d+ in (\d{1,12}(?:\.\d{1,12})?)s\)", re.MULTILINE
+)
+_LOOK_EVERY_S = 1.0
+_TAIL_BYTES = 1 << 20
+_FILES_MAX = 20_000
+_THREAD = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_COUNTING = ('"token_usage_record"', '"token_count"')
+_TIMED = "7"
+"""The version of a UUID that begins with its time, in milliseconds."""
 
 
-class CodexAgent:
-    """Translates orders to Codex's command line and its stream to events."""
+class CodexReader(JsonReader):
+    """Reads threads, turns and items, and the tokens in Codex's log of the thread."""
 
-    environment: ClassVar[tuple[str, ...]] = ("CODEX_*", "OPENAI_*", "AZURE_OPENAI_*", "RUST_LOG")
+    agent = "codex"
+
+    def __init__(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> None:
+        super().__init__()
+        self._rollout = Rollout(env)
+        self._usage: Usage | None = None
+        self._error: AgentError | None = None
+        self._retrying: AgentError | None = None
+        self._finished = False
+
+    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
+        """Return the events of a line."""
+        match entry.get("type"):
+            case "thread.started":
+                self._session = text(entry.get("thread_id")) or None
+                return []
+            case "turn.completed":
+                self._usage, self._finished, self._error = _usage(table(entry.get("usage"))), True, None
+                return [AgentEvent(EventKind.RESULT, "turn completed")]
+            case "turn.failed":
+                self._error, self._finished = _error(text(inside(entry, "error").get("message"))), False
+                return [AgentEvent(EventKind.ERROR, self._error.message[:SHOWN_MAX])]
+            case "error":
+                return self._notice(text(entry.get("message")))
+            case "item.started" | "item.updated" | "item.completed" as stage:
+                return self._item(table(entry.get("item")), done=stage == "item.completed")
+            case _:
+                return []
+
+    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+        """Return how the run ended; the usage of a resumed thread is that of all its turns."""
+        del exit_code
+        self._rollout.used(self._session, at_once=True)
+        return Ending(self._error, self._finished, self._last_text, self._waiting(stderr))
+
+    def used(self) -> Usage:
+        """Return what the turn used; until it says so, what Codex's log of the thread says."""
+        return replace(self._usage or self._rollout.used(self._session), session_id=self._session)
+
+    def _waiting(self, stderr: str) -> AgentError | None:
+        """Return what it is trying to overcome, with the time at which its log says that it will try again."""
+        logged = last_match(_WAITS, stderr)
+        at = log_time(logged[1]) if logged else None
+        if self._retrying is None or logged is None or at is None:
+            return self._retrying
+        return replace(self._retrying, resets_at=at + float(logged[2]))
+
+    def _notice(self, message: str) -> list[AgentEvent]:
+        if message.startswith("Reconnecting..."):
+            self._retrying = _error(message)
+            return [AgentEvent(EventKind.RETRY, message[:SHOWN_MAX])]
+        if not self._finished:
+            self._error = _error(message)
+        return [AgentEvent(EventKind.ERROR, message[:SHOWN_MAX])]
+
+    def _item(self, item: dict[str, Any], *, done: bool) -> list[AgentEvent]:
+        if item.get("type") != "error":
+            self._retrying = None  # work goes on
+        match item.get("type"):
+            case "agent_message" if done:
+                return self.text_event(item.get("text"))
+            case "file_change" if done:
+                paths = [text(change.get("path")) for change in tables(item.get("changes"))]
+                return [AgentEvent(EventKind.EDIT, f"edited {', '.join(paths)}"[:SHOWN_MAX])]
+            case "command_execution" | "mcp_tool_call" | "web_search" as kind if not done:
+                return [AgentEvent(EventKind.TOOL, tool(item.get("tool") or kind, item))]
+            case "reasoning" | "todo_list" as kind:
+                return [AgentEvent(EventKind.TOOL, str(kind))]
+            case _:
+                return []  # an item of type "error" is a warning
+
+
+def _error(message: str) -> AgentError:
+    status = _STATUS.search(message)
+    return AgentError(message, status=int(status[1]) if status else None)
+
+
+class Rollout:
+    """The newest token count in Codex's log of one thread; the log is looked at once a second at most.
+
+    `codex exec --json` gives tokens in `turn.completed` alone, so a turn that fails or is cut off gives none. Codex's
+    own log, CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl, has a `token_usage_record` as soon as an
+    answer of the model has come, and a `token_count` after its tools have run; both count the whole thread. Nothing
+    else is taken from it. The worker could write there as well, so it is trusted with nothing but its own bill.
+
+    `env` is Codex's environment; without a home in it there is nothing to look at.
+    """
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        home = env.get("CODEX_HOME") or (f"{env['HOME']}/.codex" if env.get("HOME") else "")
+        self._sessions = Path(home, "sessions") if home.startswith("/") else None
+        self._path: Path | None = None
+        self._size = 0
+        self._look_from = 0.0
+        self._usage = Usage()
+
+    def used(self, thread: str | None, *, at_once: bool = False) -> Usage:
+        """Return what the thread has used, nothing where the log does not say. `at_once`: as of this moment."""
+        now = time.monotonic()
+        if self._sessions is None or thread is None or not _THREAD.fullmatch(thread):
+            return self._usage
+        if at_once or now >= self._look_from:
+            self._look_from = now + _LOOK_EVERY_S
+            try:
+                self._path = self._path or _log_of(thread, self._sessions)
+                if self._path is not None:
+                    self._look(self._path, thread)
+            except OSError:
+                pass  # it is Codex's file: it may move it, or keep none
+        return self._usage
+
+    def _look(self, path: Path, thread: str) -> None:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size == self._size:
+                return
+            self._size = status.st_size
+            start = max(status.st_size - _TAIL_BYTES, 0)
+            lines = os.pread(descriptor, _TAIL_BYTES, start).decode("utf-8", "replace").split("\n")
+        finally:
+            os.close(descriptor)
+        usages = (_logged_usage(line, thread) for line in reversed(lines[1 if start else 0 :]))
+        self._usage = next((usage for usage in usages if usage is not None), self._usage)
+
+
+def _logged_usage(line: str, thread: str) -> Usage | None:
+    """Return what a line says that the thread has used."""
+    if not any(word in line for word in _COUNTING):
+        return None
+    entry = table(json_value(line))
+    payload = table(entry.get("payload"))
+    match entry.get("type"), payload.get("type"):
+        case "token_usage_record", _ if payload.get("thread_id") == thread:
+            return _usage(table(payload.get("thread_token_usage")))
+        case "event_msg", "token_count":
+            return _usage(inside(payload, "info", "total_token_usage"))
+        case _:
+            return None
+
+
+def _usage(counts: dict[str, Any]) -> Usage | None:
+    """Return a usage from Codex's counts, None where there are none."""
+    read, written = total(counts.get("input_tokens")), total(counts.get("output_tokens"))
+    if read is None and written is None:
+        return None
+    return Usage(tokens_in=read, tokens_out=written, tokens_cached=total(counts.get("cached_input_tokens")))
+
+
+def _log_of(thread: str, sessions: Path) -> Path | None:
+    """Return the thread's log, looked for in the folders of the day it began on and of those beside it."""
+    for day in _days(thread):
+        try:
+            with os.scandir(sessions / day) as entries:
+                for entry in islice(entries, _FILES_MAX):
+                    if entry.name.startswith("rollout-") and entry.name.endswith(f"-{thread}.jsonl"):
+                        return Path(entry.path)
+        except FileNotFoundError:
+            continue
+    return None
+
+
+def _days(thread: str) -> Iterator[str]:
+    """Yield the folders by their dates; Codex takes them in its own time zone, so the neighbours count."""
+    milliseconds = int(thread[:8] + thread[9:13], 16)
+    try:
+        began = datetime.fromtimestamp(milliseconds / 1000, UTC) if thread[14] == _TIMED else datetime.now(UTC)
+        for days in (0, -1, 1):
+            yield f"{began + timedelta(days=days):%Y/%m/%d}"
+    except (ValueError, OverflowError, OSError):
+        return  # no day that a calendar has
+
+
+class CodexAgent(Agent):
+    """Translates orders to Codex's command line."""
+
+    name = "codex"
+    environment = ("CODEX_*", "OPENAI_*", "AZURE_OPENAI_*", "RUST_LOG")
     homes: ClassVar[tuple[AgentHome, ...]] = (
         AgentHome(
             ".codex",
@@ -36,29 +258,22 @@ class CodexAgent:
             session=("sessions",),
         ),
     )
-    holds_cost: ClassVar[bool] = False
-
-    def program(self, model: ModelSpec) -> str:
-        """Return the program: `[models.NAME] command`, or codex."""
-        return model.command or "codex"
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; noface's own slot and sandbox bound it, nobody is there to approve.
 
-        Who is only asked something runs in Codex's own sandbox, which lets it read everything and write nothing.
+        A run that only answers stays in Codex's own sandbox, which lets it read everything and write nothing.
         """
         argv = [self.program(order.model), "exec", "--json", "--skip-git-repo-check"]
         argv += ("--dangerously-bypass-approvals-and-sandbox",) if order.role == WORKER else ("-s", "read-only")
-        if order.model.model:
-            argv += ["-m", order.model.model]
-        if order.think:
-            argv += ["-c", 'model_reasoning_effort="high"']
+        argv += option("-m", order.model.model)
+        argv += ("-c", 'model_reasoning_effort="high"') if order.think else ()
         env = defaults(order.model, ("RUST_LOG", _LOG), ("CODEX_SQLITE_HOME", f"{place.directory}/codex"))
         return Invocation((*argv, *order.model.args, "-"), place.prompt_file, env)
 
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> CodexReader:
-        """Return a reader of its JSON lines, and of the tokens in its log of the thread."""
-        return CodexReader(Rollout(env))
+        """Return a reader of its JSON lines, and of its log below the home that `env` names."""
+        return CodexReader(env)
 
 
 AGENT: Agent = CodexAgent()

@@ -7,12 +7,9 @@ edits are judged by the gates whatever it says.
 
 import re
 import shlex
-from collections.abc import Mapping
-from typing import ClassVar
 
 from noface.agents.base import (
     LAST_WORDS_MAX,
-    ONLY_THE_STREAM,
     Agent,
     AgentEvent,
     EventKind,
@@ -21,7 +18,7 @@ from noface.agents.base import (
     Place,
     Verdict,
 )
-from noface.agents.typed import asks, unescaped
+from noface.agents.json_stream import asks, unescaped
 from noface.core.attempt import AttemptOrder
 from noface.core.classify.agent_rules import ASKS
 from noface.core.failure import Failure
@@ -34,73 +31,6 @@ _SHELL_WORDS = frozenset((
     ".", ":", "case", "cd", "command", "eval", "exec", "exit", "export", "for", "function", "if", "set", "source",
     "test", "time", "trap", "true", "ulimit", "umask", "until", "while",
 ))  # fmt: skip
-
-
-class CommandAgent:
-    """Runs `[models.NAME] command`, with `args` added, `{prompt_file}` and `{model}` filled in.
-
-    It may call any of the other agents, so in a sandbox it has the homes of all.
-    """
-
-    environment: ClassVar[tuple[str, ...]] = ()
-    holds_cost: ClassVar[bool] = False
-
-    @property
-    def homes(self) -> tuple[AgentHome, ...]:
-        """The homes of all agents that have one."""
-        from noface.agents.table import AGENTS
-
-        return tuple(home for name in AGENTS if name != "command" for home in AGENTS[name].homes)
-
-    def program(self, model: ModelSpec) -> str:
-        """Return the command's first word where it is a plain program name; the shell finds everything else."""
-        try:
-            words = shlex.split(model.command)
-        except ValueError:
-            return ""
-        if not words or words[0] in _SHELL_WORDS or any(mark in model.command for mark in "|&;<>()$`\n"):
-            return ""
-        return "" if any(mark in words[0] for mark in "=~{*?[") else words[0]
-
-    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
-        """Return the shell command for an order."""
-        command = _filled(order.model.command, {"prompt_file": place.prompt_file, "model": order.model.model})
-        command = " ".join((command, *(shlex.quote(argument) for argument in order.model.args)))
-        return Invocation(("bash", "-c", command), place.prompt_file)
-
-    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> "CommandReader":
-        """Return a reader that takes every line for a sign of life."""
-        del env
-        return CommandReader()
-
-
-AGENT: Agent = CommandAgent()
-
-
-def _filled(command: str, values: dict[str, str]) -> str:
-    """Fill in each `{name}` so that the shell sees the value and nothing else, whether it stands in quotes or not."""
-    pieces = []
-    quote = ""
-    position = 0
-    while position < len(command):
-        token = _TOKEN.match(command, position)
-        text = token[0] if token is not None else command[position]
-        if text[0] == "\\" and quote == "'":
-            text = text[0]  # in single quotes a backslash is just one
-        position += len(text)
-        if text[0] == "{" and text[1:-1] in values:
-            pieces.append(_quoted(values[text[1:-1]], quote))
-            continue
-        if text in ("'", '"') and quote in ("", text):
-            quote = "" if quote else text
-        pieces.append(text)
-    return "".join(pieces)
-
-
-def _quoted(value: str, quote: str) -> str:
-    if quote == '"':
-        return re.sub(r'([\\"$`])', r"\\\1", value)
-    return value.replace("'", "'\"'\"'") if quote else shlex.quote(value)
 
 
 class CommandReader:
@@ -152,3 +82,64 @@ class CommandReader:
             charged=kind is FailureKind.AGENT_CRASH,
         )
         return Verdict(last_words=last, error=failure, finished=False)
+
+
+class CommandAgent(Agent):
+    """Runs `[models.NAME] command`, with `args` added, `{prompt_file}` and `{model}` filled in.
+
+    It may call any of the other agents, so in a sandbox it has the homes of all.
+    """
+
+    stream = CommandReader
+
+    @property
+    def homes(self) -> tuple[AgentHome, ...]:
+        """The homes of all agents that have one."""
+        from noface.agents.registry import AGENTS
+
+        return tuple(home for name in AGENTS if name != "command" for home in AGENTS[name].homes)
+
+    def program(self, model: ModelSpec) -> str:
+        """Return the command's first word where it is a plain program name; the shell finds everything else."""
+        try:
+            words = shlex.split(model.command)
+        except ValueError:
+            return ""
+        if not words or words[0] in _SHELL_WORDS or any(mark in model.command for mark in "|&;<>()$`\n"):
+            return ""
+        return "" if any(mark in words[0] for mark in "=~{*?[") else words[0]
+
+    def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
+        """Return the shell command for an order."""
+        command = _filled(order.model.command, {"prompt_file": place.prompt_file, "model": order.model.model})
+        command = " ".join((command, *(shlex.quote(argument) for argument in order.model.args)))
+        return Invocation(("bash", "-c", command), place.prompt_file)
+
+
+def _filled(command: str, values: dict[str, str]) -> str:
+    """Fill in each `{name}` so that the shell sees the value and nothing else, whether it stands in quotes or not."""
+    pieces = []
+    quote = ""
+    position = 0
+    while position < len(command):
+        token = _TOKEN.match(command, position)
+        text = token[0] if token is not None else command[position]
+        if text[0] == "\\" and quote == "'":
+            text = text[0]  # in single quotes a backslash is just one
+        position += len(text)
+        if text[0] == "{" and text[1:-1] in values:
+            pieces.append(_quoted(values[text[1:-1]], quote))
+            continue
+        if text in ("'", '"') and quote in ("", text):
+            quote = "" if quote else text
+        pieces.append(text)
+    return "".join(pieces)
+
+
+def _quoted(value: str, quote: str) -> str:
+    if quote == '"':
+        return re.sub(r'([\\"$`])', r"\\\1", value)
+    return value.replace("'", "'\"'\"'") if quote else shlex.quote(value)
+
+
+AGENT: Agent = CommandAgent()

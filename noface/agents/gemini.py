@@ -5,22 +5,151 @@ they share, the list of projects, is written under a lock held for a moment, eac
 run counts for ten seconds. It has no option for extended thinking or for a limit of cost, nor one for its retries: of
 ten a request, each after the wait that the provider asked for, only the idle limit makes fewer. (A file of defaults
 would do it, but Gemini CLI reads one only from folders that belong to root.)
+
+It prints one JSON object a line. `result.status` says more than the exit code: broken, malformed and empty answers exit
+with 0. Of a failed request the exit code is the HTTP status & 255. An answer cut off at the output limit is reported as
+a success (see `_is_cut`). Failed tries stand in standard error alone: up to ten a request, each after the wait that the
+provider asked for.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
+import re
+from typing import Any, ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, WORKER, Agent, Invocation, Place
-from noface.agents.gemini_stream import GeminiReader
+from noface.agents.base import (
+    ANSWER_MAX,
+    LAST_WORDS_MAX,
+    WORKER,
+    Agent,
+    AgentEvent,
+    EventKind,
+    Invocation,
+    Place,
+    option,
+)
+from noface.agents.json_stream import (
+    SHOWN_MAX,
+    Ending,
+    JsonReader,
+    error_codes,
+    inside,
+    last_match,
+    parsed,
+    text,
+    total,
+    whole,
+)
 from noface.core.attempt import AttemptOrder
-from noface.core.worker_run import ModelSpec
+from noface.core.classify.agent_evidence import AgentError
+from noface.core.classify.agent_words import stops_mid_sentence
+from noface.core.worker_run import Usage
 from noface.system.sandbox_home import AgentHome
 
+_STATUS_OF_EXIT = {status & 255: status for status in (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504)}
+_OWN_EXITS = frozenset({41, 42, 44, 52, 53, 55})
+_TRY = re.compile(
+    r"^Attempt \d{1,3} failed(?: with status (\d{3}))?[.:] (.{0,2000}(?:\n(?![ }]).{0,300})?)", re.MULTILINE
+)
 
-class GeminiAgent:
-    """Translates orders to Gemini CLI's command line and its stream to events."""
 
-    environment: ClassVar[tuple[str, ...]] = ("GEMINI_*", "GOOGLE_*", "CLOUDSDK_*")
+class GeminiReader(JsonReader):
+    """Reads messages, tools and the result."""
+
+    agent = "gemini"
+    editing_tools = frozenset({"write_file", "replace", "edit"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._result: dict[str, Any] = {}
+        self._noted = ""
+        self._tools = 0
+        self._awaits_answer = True
+
+    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
+        """Return the events of a line."""
+        self._awaits_answer = entry.get("type") in ("init", "tool_result") or entry.get("role") == "user"
+        match entry.get("type"):
+            case "init":
+                self._session = text(entry.get("session_id")) or None
+                return []
+            case "message" if entry.get("role") == "assistant":
+                piece = text(entry.get("content"))
+                self._last_text = (self._last_text + piece if entry.get("delta") else piece)[-ANSWER_MAX:]
+                return [AgentEvent(EventKind.TEXT, piece[:LAST_WORDS_MAX])]
+            case "tool_use":
+                self._last_text = ""
+                self._tools += 1
+                return self.tool_started(entry.get("tool_id"), entry.get("tool_name"), entry.get("parameters"))
+            case "tool_result":
+                return self.tool_ended(entry.get("tool_id"), succeeded=entry.get("status") == "success")
+            case "error":
+                note = text(entry.get("message"))
+                self._noted = note if entry.get("severity") != "warning" else self._noted
+                return [AgentEvent(EventKind.ERROR, note[:SHOWN_MAX])]
+            case "result":
+                self._result = entry
+                return [AgentEvent(EventKind.RESULT, text(entry.get("status")))]
+            case _:
+                return []
+
+    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+        """Return how the run ended. `-o json` among the arguments makes one document of it all."""
+        document = self.document()
+        if not self._result and text(document.get("response")):
+            self._last_text, self._tools = text(document.get("response")), 1
+            self._session = text(document.get("session_id")) or None
+            self._result = {"status": "success"}
+        good = self._result.get("status") == "success"
+        error = None if good else self._failure(exit_code, stderr)
+        if good and self._is_cut():
+            error = AgentError("the answer stops in the middle of a sentence: the output limit", ("answer-cut",))
+        return Ending(error, good and error is None, self._last_text, self._waiting(stderr))
+
+    def used(self) -> Usage:
+        """Return what its result says, nothing before there is one; it never tells a cost."""
+        stats = inside(self._result, "stats")
+        return Usage(
+            tokens_in=total(stats.get("input_tokens")),
+            tokens_out=total(stats.get("output_tokens")),
+            session_id=self._session,
+            tokens_cached=total(stats.get("cached")),
+        )
+
+    def _waiting(self, stderr: str) -> AgentError | None:
+        """Return what it is trying to overcome: the last failed try, where no answer has come since it asked."""
+        failed = last_match(_TRY, stderr)
+        if failed is None or not self._awaits_answer:
+            return None
+        body = inside(parsed(failed[2]), "error")
+        status = whole(body.get("code")) or int(failed[1] or 0) or None
+        return AgentError(text(body.get("message")) or failed[2].strip(), error_codes(body), status)
+
+    def _is_cut(self) -> bool:
+        """Tell whether the output limit cut the answer: a run of one answer, without tools, that ends mid-sentence.
+
+        Streams that break are reported as such, so nothing but the limit is left; the CLI has no other sign of it.
+        """
+        return not self._tools and stops_mid_sentence(self._last_text)
+
+    def _failure(self, exit_code: int | None, stderr: str) -> AgentError | None:
+        given = inside(self._result, "error") or inside(parsed(stderr[stderr.rfind("\n{") + 1 :]), "error")
+        message = text(given.get("message")) or self._noted
+        own = (f"exit-{exit_code}",) if exit_code in _OWN_EXITS else ()
+        status = _STATUS_OF_EXIT.get(exit_code or 0)
+        if not (self._result or own or status):
+            return None
+        body = inside(parsed(message), "error")
+        kind = text(given.get("type"))
+        codes = ((kind,) if kind not in ("", "unknown", "Error") else ()) + own + error_codes(body)
+        code = whole(body.get("code")) or status
+        return AgentError(text(body.get("message")) or message, codes, code, details=message if body else "")
+
+
+class GeminiAgent(Agent):
+    """Translates orders to Gemini CLI's command line."""
+
+    name = "gemini"
+    stream = GeminiReader
+    environment = ("GEMINI_*", "GOOGLE_*", "CLOUDSDK_*")
     homes: ClassVar[tuple[AgentHome, ...]] = (
         AgentHome(
             ".gemini",
@@ -32,28 +161,17 @@ class GeminiAgent:
         ),
         AgentHome(".config/gcloud", variable="CLOUDSDK_CONFIG", read=("",)),
     )  # fmt: skip
-    holds_cost: ClassVar[bool] = False
-
-    def program(self, model: ModelSpec) -> str:
-        """Return the program: `[models.NAME] command`, or gemini."""
-        return model.command or "gemini"
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; it refuses a folder it was not told to trust (exit code 55).
 
-        Who is only asked something would have to confirm each change: with nobody there to do that, the tools that
-        change things are not even offered to the model. Its mode "plan" makes it write plans.
+        A run that only answers would have to confirm each change: with nobody there to do that, the tools that change
+        things are not even offered to the model. Its mode "plan" makes it write plans.
         """
         argv = [self.program(order.model), "-o", "stream-json", "--skip-trust"]
         argv += ("--yolo",) if order.role == WORKER else ("--approval-mode", "default")
-        if order.model.model:
-            argv += ["-m", order.model.model]
+        argv += option("-m", order.model.model)
         return Invocation((*argv, *order.model.args), place.prompt_file)
-
-    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> GeminiReader:
-        """Return a reader of stream-json."""
-        del env
-        return GeminiReader()
 
 
 AGENT: Agent = GeminiAgent()

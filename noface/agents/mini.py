@@ -3,17 +3,44 @@
 How a run ended, what it cost and what it submitted stand in the trajectory that it leaves in the attempt's folder;
 `mini_task` prints their essence as a last line of JSON. Its configuration folder is only read. It has no way of being
 kept from editing.
+
+It prints text in sections, and `mini_task`'s summary as the last line. Of a run without a summary the section "Exit:"
+tells how it ended: LimitsExceeded, RepeatedFormatError, or what was submitted. A request that failed for good exits
+with 1 and an exception at the end of standard error, which no agent writes to.
 """
 
+import re
 import sys
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, Agent, Invocation, Place, defaults
-from noface.agents.mini_stream import MiniReader
-from noface.agents.typed import LITELLM_ENVIRONMENT
+from noface.agents.base import (
+    LAST_WORDS_MAX,
+    Agent,
+    AgentEvent,
+    EventKind,
+    Invocation,
+    Place,
+    Tail,
+    defaults,
+    option,
+)
+from noface.agents.json_stream import (
+    LITELLM_ENVIRONMENT,
+    SHOWN_MAX,
+    Ending,
+    LineReader,
+    cost,
+    dollars,
+    inside,
+    json_value,
+    text,
+    unescaped,
+    whole,
+)
+from noface.agents.mini_task import SUMMARY, USED
 from noface.core.attempt import AttemptOrder
-from noface.core.worker_run import ModelSpec
+from noface.core.classify.agent_evidence import AgentError
+from noface.core.worker_run import Usage
 from noface.system.sandbox_home import AgentHome
 
 _ENV = (
@@ -23,39 +50,112 @@ _ENV = (
     ("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", "2"),
     ("LITELLM_LOCAL_MODEL_COST_MAP", "True"),
 )
+_SECTION = re.compile(r"(System|User|Tool|Exit):$|mini-swe-agent \(step (\d+), \$([\d.]+)\):$")
+_RULE = re.compile(r"─{20,}$")
+_SAVED = "Saved trajectory to "
+_STATUS = re.compile(r"[A-Z]\w+(?:Exceeded|Error)")
+_EXCEPTION = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception|Exceeded\w*|Timeout)): (.*)", re.DOTALL)
+_LENGTH = "(finish_reason=length)"
+_SUMMARY = f'{{"{SUMMARY}": '
+_USED = f'{{"{USED}": '
+_COUNTS = ("tokens_in", "tokens_out", "tokens_cached")
+_ROUNDED_USD = 0.006
+_BUDGET_FROM_USD = 0.05
+"""The exit status does not tell a limit of steps from one of money; nobody sets a budget below this."""
 
 
-class MiniAgent:
-    """Translates orders to mini's command line and its text to events."""
+class MiniReader(LineReader):
+    """Follows the sections; of each kind the newest counts, so that a tool's output cannot pose as the end."""
 
-    environment: ClassVar[tuple[str, ...]] = (*LITELLM_ENVIRONMENT, "MSWEA_*")
+    agent = "mini"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._section = ""
+        self._texts: dict[str, Tail] = {}
+        self._summary: dict[str, Any] = {}
+        self._used: dict[str, Any] = {}
+
+    def line(self, line: str) -> list[AgentEvent]:
+        """Return the event of a section's first line, and of each line an agent says."""
+        if line.startswith(_SUMMARY):
+            self._used = self._summary = inside(json_value(line), SUMMARY)
+            return []
+        if line.startswith(_USED):
+            self._used = inside(json_value(line), USED)
+            return []
+        shown = unescaped(line).rstrip()
+        start = _SECTION.match(shown)
+        if start is not None:
+            self._section = start[1] or "Agent"
+            self._texts[self._section] = Tail()
+            self._cost = dollars(start[3], self._cost)
+            named = f"step {start[2]}" if start[2] else "its tool has run" if self._section == "Tool" else ""
+            return [AgentEvent(EventKind.TOOL, named)] if named else []
+        if _RULE.match(shown):
+            return []
+        if self._section and not shown.startswith(_SAVED):
+            self._texts[self._section].append(shown)
+        return [AgentEvent(EventKind.TEXT, shown[:SHOWN_MAX])] if shown and self._section == "Agent" else []
+
+    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+        """Return how the run ended."""
+        ended = exit_code == 0 and (self._section == "Exit" or bool(self._summary))
+        error = self._by_status() if ended else self._by_exception(stderr) if exit_code else None
+        finished = ended and error is None
+        submitted = text(self._summary.get("submission")).strip() or self._text("Exit") if finished else ""
+        return Ending(error, finished, submitted or self._text("Agent").partition("```")[0].strip())
+
+    def used(self) -> Usage:
+        """Return what the newest summary says; of a step since then the cost in whole cents is known."""
+        exact, by_steps = cost(self._used.get("cost_usd")), self._cost
+        newer = exact is None or (not self._summary and by_steps is not None and by_steps > exact + _ROUNDED_USD)
+        counts = [whole(self._used.get(name)) for name in _COUNTS]
+        return Usage(by_steps if newer else exact, counts[0], counts[1], tokens_cached=counts[2])
+
+    def _by_status(self) -> AgentError | None:
+        status = text(self._summary.get("exit_status")) or self._text("Exit")
+        if not _STATUS.fullmatch(status):
+            return None
+        code = status
+        if status == "LimitsExceeded":
+            guess = "cost" if (self._cost or 0.0) >= _BUDGET_FROM_USD else "turns"
+            code = f"{status}-{text(self._summary.get('limit')) or guess}"
+        elif status == "RepeatedFormatError" and _LENGTH in self._text("User"):
+            code = f"{status}-length"
+        return AgentError(status, (code,))
+
+    def _by_exception(self, stderr: str) -> AgentError | None:
+        """Return the exception that standard error ends with: after the last box of a traceback, wrapped."""
+        exception = _EXCEPTION.match(" ".join(unescaped(stderr).rpartition("╯")[2].split()))
+        return AgentError(exception[2][:LAST_WORDS_MAX], (exception[1],)) if exception else None
+
+    def _text(self, section: str) -> str:
+        return self._texts[section].text if section in self._texts else ""
+
+
+class MiniAgent(Agent):
+    """Translates orders to mini's command line."""
+
+    name = "mini"
+    stream = MiniReader
+    environment = (*LITELLM_ENVIRONMENT, "MSWEA_*")
     homes: ClassVar[tuple[AgentHome, ...]] = (AgentHome(".config/mini-swe-agent", read=("",)),)
-    holds_cost: ClassVar[bool] = True
-
-    def program(self, model: ModelSpec) -> str:
-        """Return the program: `[models.NAME] command`, or mini."""
-        return model.command or "mini"
+    enforces_cost = True
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; the prompt goes through a file of its own, since an argument may be too short."""
         files = f"{place.directory}/mini"
-        told = f"{files}.traj.json"
-        argv = [self.program(order.model), "-y", "--exit-immediately", "-o", told]
+        trajectory = f"{files}.traj.json"
+        argv = [sys.executable, "-P", "-m", "noface.agents.mini_task", place.prompt_file, files]
+        argv += [self.program(order.model), "-y", "--exit-immediately", "-o", trajectory]
         argv += ["-c", "mini.yaml", "-c", f"{files}.task.yaml"]
-        if order.model.model:
-            argv += ["-m", order.model.model]
-        if order.model.max_cost_usd is not None:
-            argv += ["-l", f"{order.model.max_cost_usd:g}"]
-        if order.think:
-            argv += ["-c", "model.model_kwargs.reasoning_effort=high"]  # dropped where the model has no such thing
-        start = (sys.executable, "-P", "-m", "noface.agents.mini_task", place.prompt_file, files)
+        argv += option("-m", order.model.model)
+        argv += option("-l", order.model.max_cost_usd)
+        # dropped where the model has no such thing
+        argv += option("-c", "model.model_kwargs.reasoning_effort=high" if order.think else "")
         env = defaults(order.model, *_ENV)
-        return Invocation((*start, *argv, *order.model.args), None, env, histories=(told,))
-
-    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> MiniReader:
-        """Return a reader of its sections."""
-        del env
-        return MiniReader()
+        return Invocation((*argv, *order.model.args), None, env, histories=(trajectory,))
 
 
 AGENT: Agent = MiniAgent()

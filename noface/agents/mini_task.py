@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.agents.base import ANSWER_MAX
-from noface.agents.typed import cost, number, table, text, total
+from noface.agents.json_stream import cost, inside, number, table, tables, text, total
 
 SUMMARY = "mini_run"
 USED = "mini_used"
@@ -38,8 +38,8 @@ def summary(trajectory: dict[str, Any]) -> dict[str, Any]:
 
     `limit` is "turns" or "cost", whichever was reached.
     """
-    info = table(trajectory.get("info"))
-    stats, agent = table(info.get("model_stats")), table(table(info.get("config")).get("agent"))
+    info = inside(trajectory, "info")
+    stats, agent = inside(info, "model_stats"), inside(info, "config", "agent")
     steps, calls = number(agent.get("step_limit")) or 0, number(stats.get("api_calls")) or 0
     return {
         "exit_status": text(info.get("exit_status")),
@@ -51,27 +51,28 @@ def summary(trajectory: dict[str, Any]) -> dict[str, Any]:
 
 def used(trajectory: dict[str, Any]) -> dict[str, Any]:
     """Return what a run has used: cost_usd, tokens_in, tokens_out, tokens_cached; None where it does not tell."""
-    messages = trajectory.get("messages")
-    extras = [table(table(message).get("extra")) for message in messages] if isinstance(messages, list) else []
-    usages = [table(table(extra.get("response")).get("usage")) for extra in extras]
+    usages = [inside(message, "extra", "response", "usage") for message in tables(trajectory.get("messages"))]
     return {
-        "cost_usd": cost(table(table(trajectory.get("info")).get("model_stats")).get("instance_cost")),
+        "cost_usd": cost(inside(trajectory, "info", "model_stats").get("instance_cost")),
         "tokens_in": total(*(usage.get("prompt_tokens") for usage in usages)),
         "tokens_out": total(*(usage.get("completion_tokens") for usage in usages)),
-        "tokens_cached": total(*(table(usage.get("prompt_tokens_details")).get("cached_tokens") for usage in usages)),
+        "tokens_cached": total(*(inside(usage, "prompt_tokens_details").get("cached_tokens") for usage in usages)),
     }
 
 
 def main() -> None:
-    """Write the task, run the command, tell what it uses and how it went, and end as it did."""
+    """Write the task, run the command, print what it uses and how it went, and end as it did."""
     prompt, files, *command = sys.argv[1:]
     Path(f"{files}.task.yaml").write_text(task(Path(prompt).read_text("utf-8", "replace")), "utf-8")
     trajectory = Path(f"{files}.traj.json")
     trajectory.unlink(missing_ok=True)
-    for ending in (signal.SIGINT, signal.SIGTERM):  # they reach the command as well, and what it cost is still to tell
+    for ending in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # they reach the command as well, and what it cost is still to be printed
         signal.signal(ending, lambda *_: None)
     code = _run(command, trajectory)
-    _tell(SUMMARY, summary, trajectory)
+    _print(SUMMARY, summary, trajectory)
     if code < 0:
         if -code != signal.SIGKILL:
             signal.signal(-code, signal.SIG_DFL)
@@ -80,7 +81,7 @@ def main() -> None:
 
 
 def _run(command: list[str], trajectory: Path) -> int:
-    """Run the command to its end, and tell what it has used whenever it has written the trajectory anew."""
+    """Run the command to its end, and print what it has used whenever it has written the trajectory anew."""
     seen = 0
     with subprocess.Popen(command) as process:
         while True:
@@ -91,15 +92,15 @@ def _run(command: list[str], trajectory: Path) -> int:
                     written = trajectory.stat().st_mtime_ns
                     if written != seen:
                         seen = written
-                        _tell(USED, used, trajectory)
+                        _print(USED, used, trajectory)
 
 
-def _tell(name: str, essence: Callable[[dict[str, Any]], dict[str, Any]], trajectory: Path) -> None:
+def _print(name: str, essence: Callable[[dict[str, Any]], dict[str, Any]], trajectory: Path) -> None:
     """Print the essence of the trajectory as a line of its own, where there is a whole one."""
     try:
         if trajectory.stat().st_size <= _TRAJECTORY_BYTES_MAX:
-            told = essence(table(json.loads(trajectory.read_bytes())))
-            sys.stdout.write(f"\n{json.dumps({name: told})}\n")
+            essential = essence(table(json.loads(trajectory.read_bytes())))
+            sys.stdout.write(f"\n{json.dumps({name: essential})}\n")
             sys.stdout.flush()
     except (OSError, ValueError, RecursionError):
         pass  # it has left none yet, or is about to write it

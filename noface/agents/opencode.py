@@ -2,28 +2,152 @@
 
 Its folders stay the person's, since their login is there; its database is the attempt's own (OPENCODE_DB), so that runs
 at once share none. The locks it leaves in its state folder are those of a plug-in's installation, on which no run
-waits. It works in the folder that PWD names, whatever folder it is started in. Its retries print nothing: of a wait
-that the provider asked for, however long, only its log tells, so the log's errors go to standard error.
+waits. It works in the folder that PWD names, whatever folder it is started in. Its retries print nothing: only
+its log tells of a wait that the provider asked for, however long, so the log's errors go to standard error.
+
+It prints one JSON object a line. An error entry names itself and carries the provider's status, body and headers. What
+ended a step is its `reason`; an answer cut off at the output limit exits with 0 and the reason "length". It asks again,
+for ever, when an answer breaks off, and retries after as long as the provider asks for: the latter stands in its log
+alone.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
+import re
+from dataclasses import replace
+from typing import Any, ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, WORKER, Agent, Invocation, Place, defaults
-from noface.agents.opencode_stream import OpencodeReader
+from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option
+from noface.agents.json_stream import (
+    SHOWN_MAX,
+    Ending,
+    JsonReader,
+    cost,
+    error_codes,
+    inside,
+    last_match,
+    log_time,
+    number,
+    parsed,
+    reset_time,
+    table,
+    text,
+    tool,
+    total,
+    whole,
+)
 from noface.core.attempt import AttemptOrder
-from noface.core.worker_run import ModelSpec
+from noface.core.classify.agent_evidence import AgentError
+from noface.core.worker_run import Usage
 from noface.system.sandbox_home import AgentHome
 
-_READING = ("OPENCODE_PERMISSION", '{"edit":"deny","bash":"deny"}')
+_READ_ONLY = ("OPENCODE_PERMISSION", '{"edit":"deny","bash":"deny"}')
 _LOG = (("OPENCODE_PRINT_LOGS", "1"), ("OPENCODE_LOG_LEVEL", "ERROR"))
 _TITLE = ("--title", "noface")  # without one it asks the model for one, and does not tell what that cost
+_EDITING_TOOLS = frozenset({"write", "edit", "patch", "multiedit", "apply_patch"})
+_BROKE_OFF = "finish-unknown"
+_ENDINGS = {"length": "length", "content-filter": "content_filter", "unknown": _BROKE_OFF, "error": _BROKE_OFF}
+_HEADERS_MAX = 100
+_LOGGED = re.compile(
+    r'^timestamp=(\S{20,40}) level=ERROR .{0,200}?message="stream error" .{0,300}? small=false .{0,200}?'
+    r'error\.error="(?:\w{1,60}Error: )?(.{1,2000})"$',
+    re.MULTILINE,
+)
 
 
-class OpencodeAgent:
-    """Translates orders to OpenCode's command line and its stream to events."""
+class OpencodeReader(JsonReader):
+    """Reads steps, texts and tools, and adds up what the steps cost."""
 
-    environment: ClassVar[tuple[str, ...]] = (
+    agent = "opencode"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._error: AgentError | None = None
+        self._steps = 0
+        self._reason = ""
+        self._tokens: tuple[int | None, int | None] = (None, None)
+        self._cached: int | None = None
+        self._asks_again = False
+        self._newest_ms = 0.0
+
+    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
+        """Return the events of a line."""
+        self._session = text(entry.get("sessionID")) or self._session
+        self._newest_ms = number(entry.get("timestamp")) or self._newest_ms
+        part = table(entry.get("part"))
+        match entry.get("type"):
+            case "step_start":
+                self._steps += 1
+                self._error, self._reason = None, ""  # an error that was overcome is none
+                return []
+            case "text" if not part.get("synthetic"):  # its own words to the model, after it cut down the conversation
+                events = self.text_event(part.get("text"))
+                return [replace(event, kind=EventKind.RETRY) for event in events] if self._asks_again else events
+            case "tool_use":
+                self._asks_again = False
+                state = table(part.get("state"))
+                edits = part.get("tool") in _EDITING_TOOLS and state.get("status") == "completed"
+                kind = EventKind.EDIT if edits else EventKind.TOOL
+                return [AgentEvent(kind, tool(part.get("tool"), state.get("input")))]
+            case "step_finish":
+                return self._step(part)
+            case "error":
+                self._error = self._read(table(entry.get("error")))
+                return [AgentEvent(EventKind.ERROR, self._error.message[:SHOWN_MAX])]
+            case _:
+                return []
+
+    def ending(self, exit_code: int | None, stderr: str) -> Ending:
+        """Return how the run ended: its error, or the reason of the last step."""
+        del exit_code
+        error = self._error
+        if error is None and self._reason in _ENDINGS:
+            error = AgentError(f"the last answer ended with the reason {self._reason!r}", (_ENDINGS[self._reason],))
+        finished = error is None and bool(self._reason) and self._reason != "tool-calls"
+        return Ending(error, finished, self._last_text, self._waiting(stderr))
+
+    def used(self) -> Usage:
+        """Return the sum of what its steps used."""
+        return Usage(self._cost, *self._tokens, self._session, self._cached)
+
+    def _step(self, part: dict[str, Any]) -> list[AgentEvent]:
+        self._reason = text(part.get("reason"))
+        tokens, cache = inside(part, "tokens"), inside(part, "tokens", "cache")
+        sent = total(self._tokens[0], tokens.get("input"), cache.get("read"), cache.get("write"))
+        self._tokens = (sent, total(self._tokens[1], tokens.get("output"), tokens.get("reasoning")))
+        self._cached = total(self._cached, cache.get("read"))
+        spent = cost(part.get("cost"))
+        if spent is not None:
+            self._cost = spent + (self._cost or 0.0)
+        self._asks_again = _ENDINGS.get(self._reason) == _BROKE_OFF
+        kind = EventKind.RETRY if self._asks_again else EventKind.RESULT
+        return [AgentEvent(kind, f"step ended: {self._reason}"[:SHOWN_MAX])]
+
+    def _waiting(self, stderr: str) -> AgentError | None:
+        """Return what it is trying to overcome: the last error in its log, where nothing has come of it since."""
+        logged = last_match(_LOGGED, stderr)
+        at = log_time(logged[1]) if logged else None
+        return AgentError(logged[2]) if logged and at is not None and at * 1000 >= self._newest_ms else None
+
+    def _read(self, error: dict[str, Any]) -> AgentError:
+        data, name = table(error.get("data")), text(error.get("name"))
+        body = inside(parsed(text(data.get("responseBody"))), "error")
+        headers = [(key, value) for key, value in table(data.get("responseHeaders")).items() if isinstance(value, str)]
+        named = f"{name}-before-first-step" if name == "UnknownError" and not self._steps else name
+        return AgentError(
+            text(data.get("message")) or name,
+            (*error_codes(body), *((named,) if named else ())),
+            whole(data.get("statusCode")),
+            details=text(data.get("responseBody")),
+            headers=tuple(headers[:_HEADERS_MAX]),
+            resets_at=reset_time(body.get("resets_at")),
+        )
+
+
+class OpencodeAgent(Agent):
+    """Translates orders to OpenCode's command line."""
+
+    name = "opencode"
+    stream = OpencodeReader
+    environment = (
         "OPENCODE_*", "*_API_KEY", "*_API_TOKEN", "*_BASE_URL", "*_API_BASE", "AWS_*", "AZURE_*", "GOOGLE_*",
     )  # fmt: skip
     homes: ClassVar[tuple[AgentHome, ...]] = (
@@ -32,31 +156,19 @@ class OpencodeAgent:
             ".local/share/opencode", read=("bin",), shared=("auth.json", "mcp-auth.json"), session=("storage", "log")
         ),
     )
-    holds_cost: ClassVar[bool] = False
-
-    def program(self, model: ModelSpec) -> str:
-        """Return the program: `[models.NAME] command`, or opencode."""
-        return model.command or "opencode"
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; the model's name is provider/model.
 
-        Who is only asked something is denied the tools that edit or run: they are not offered to the model then.
+        A run that only answers is denied the tools that edit or run: they are not offered to the model then.
         """
         argv = [self.program(order.model), "run", "--format", "json", "--auto", *_TITLE]
-        if order.model.model:
-            argv += ["-m", order.model.model]
-        if order.think:
-            argv += ["--variant", "high"]  # a model without such a variant works as it always does
+        argv += option("-m", order.model.model)
+        argv += option("--variant", "high" if order.think else "")  # a model without it works as it always does
         env = [("PWD", place.workspace), ("OPENCODE_DISABLE_AUTOUPDATE", "1"), *_LOG]
         env.append(("OPENCODE_DB", f"{place.directory}/opencode.db"))
-        env += [_READING] if order.role != WORKER else []
+        env += [_READ_ONLY] if order.role != WORKER else []
         return Invocation((*argv, *order.model.args), place.prompt_file, defaults(order.model, *env))
-
-    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> OpencodeReader:
-        """Return a reader of its JSON lines."""
-        del env
-        return OpencodeReader()
 
 
 AGENT: Agent = OpencodeAgent()

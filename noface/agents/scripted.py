@@ -17,37 +17,27 @@ The first play that fits is the one; without one nothing is done. A step that ca
 """
 
 import sys
-from collections.abc import Mapping
-from typing import ClassVar
 
-from noface.agents.base import ONLY_THE_STREAM, Agent, Invocation, Place
+from noface.agents.base import Agent, Invocation, Place
 from noface.agents.command import CommandReader
 from noface.core.attempt import AttemptOrder
 from noface.core.worker_run import ModelSpec
-from noface.system.sandbox_home import AgentHome
 
 
-class ScriptedAgent:
-    """Starts `noface.agents.player` on the script."""
+class ScriptedAgent(Agent):
+    """Starts `noface.agents.replay_agent` on the script."""
 
-    environment: ClassVar[tuple[str, ...]] = ()
-    homes: ClassVar[tuple[AgentHome, ...]] = ()
-    holds_cost: ClassVar[bool] = False
+    stream = CommandReader
 
     def program(self, model: ModelSpec) -> str:
-        """Return "": the player is part of noface."""
+        """Return "": what plays the script is part of noface."""
         del model
         return ""
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
-        """Return the player's command line; `-P` keeps the workspace's modules from posing as Python's own."""
-        argv = (sys.executable, "-P", "-m", "noface.agents.player", order.model.command, *order.model.args)
+        """Return the command line; `-P` keeps the workspace's modules from posing as Python's own."""
+        argv = (sys.executable, "-P", "-m", "noface.agents.replay_agent", order.model.command, *order.model.args)
         return Invocation(argv, place.prompt_file)
-
-    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> CommandReader:
-        """Return a reader as for any command."""
-        del env
-        return CommandReader()
 
 
 AGENT: Agent = ScriptedAgent()

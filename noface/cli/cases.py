@@ -84,15 +84,15 @@ def _project_rules() -> "tuple[ProjectRules | None, str]":
 def _judge_agent(case: Case) -> dict[str, Any]:
     from dataclasses import replace
 
-    from noface.agents.typed import TypedReader
-    from noface.agents.wall import wall_clock
+    from noface.agents.json_stream import LineReader
+    from noface.agents.local_clock import local_clock
     from noface.core.classify.agent import classify
     from noface.core.worker_run import EndedBy
     from noface.views.verdict import agent_document
 
     name = _text(case, "agent")
     reader = _reader(name)
-    if not isinstance(reader, TypedReader):
+    if not isinstance(reader, LineReader):
         raise UsageError(f"agent {name} has no output of its own to classify", "Its exit code says all there is.")
     _feed(reader, case)
     exit_code, stderr = _code(case), _read(case, "stderr", 0, _STDERR_TAIL_BYTES)
@@ -103,7 +103,7 @@ def _judge_agent(case: Case) -> dict[str, Any]:
     if not isinstance(edited, bool):
         raise UsageError(f"edited is {edited!r}; expected true or false")
     try:
-        clock = wall_clock(_number(case, "now"), _text(case, "zone", "") or None)
+        clock = local_clock(_number(case, "now"), _text(case, "zone", "") or None)
     except ValueError as error:
         raise UsageError(str(error), "Expected a name such as Europe/Berlin or UTC.") from error
     evidence = reader.evidence(exit_code, stderr)
@@ -112,7 +112,7 @@ def _judge_agent(case: Case) -> dict[str, Any]:
 
 
 def _reader(name: str) -> Any:
-    from noface.agents.table import AGENTS
+    from noface.agents.registry import AGENTS
 
     if name not in AGENTS:
         from difflib import get_close_matches

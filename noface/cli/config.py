@@ -157,7 +157,7 @@ def _without_none(value: Any) -> Any:
 
 def _missing_programs(config: "Config") -> dict[str, list[str]]:
     """Return the programs the ladder and the roles need that are not found, with the models that need them."""
-    from noface.agents.table import AGENTS
+    from noface.agents.registry import AGENTS
     from noface.cli.wiring import model_specs
     from noface.loop.agent_run import missing_program
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from noface import __version__
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandbox_rules, setup_rules, slots_dir
 from noface.config.sections import Config
 from noface.core.gate import GateKind

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.cli.logins import Login, login_of
 from noface.config.sections import Config
 from noface.core.worker_run import EndedBy, ModelSpec

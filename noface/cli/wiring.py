@@ -276,7 +276,7 @@ def workshop(
     bubblewrap: Bubblewrap | None = None,
 ) -> AttemptEnvironment:
     """Return what attempts work with. `bubblewrap` is what `bubblewrap_for` has found."""
-    from noface.agents.table import AGENTS
+    from noface.agents.registry import AGENTS
 
     return AttemptEnvironment(
         plumbing=Plumbing(repository),

@@ -156,7 +156,7 @@ def run_agent(order: AttemptOrder, shop: AttemptEnvironment, place: Place, cance
     if box is None:
         env = with_private_config(env, Path(place.directory), shop.plumbing.repository.identity, Path(place.workspace))
     reader = agent.reader(session_environment(place.directory, outside, agent.homes) if box is not None else dict(env))
-    limit = CostLimit(order, PATIENCE_WITH_OWN_LIMIT_S if agent.holds_cost else PATIENCE_S)
+    limit = CostLimit(order, PATIENCE_WITH_OWN_LIMIT_S if agent.enforces_cost else PATIENCE_S)
     watch = RunWatch(order, place, reader, limit, shop.masker, tell)
     for log in (watch.stdout, watch.stderr):
         log.unlink(missing_ok=True)

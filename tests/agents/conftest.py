@@ -20,7 +20,7 @@ from model_server import Model
 from scenario import Scenario, scenario
 
 from noface.agents.base import Place, Verdict
-from noface.agents.table import AGENTS
+from noface.agents.registry import AGENTS
 from noface.core.attempt import AttemptOrder
 from noface.core.issue import Issue
 from noface.core.worker_run import ModelSpec

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cache
 
-from noface.agents.table import AGENTS
-from noface.agents.wall import named_zone
+from noface.agents.local_clock import named_zone
+from noface.agents.registry import AGENTS
 from noface.core.classify.agent import classify
 from noface.core.classify.reset_times import WallClock
 

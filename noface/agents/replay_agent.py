@@ -1,4 +1,4 @@
-"""Plays a script of the scripted agent in the current folder: `python -m noface.agents.player SCRIPT`."""
+"""Plays a script of the scripted agent in the current folder: `python -m noface.agents.replay_agent SCRIPT`."""
 
 import os
 import subprocess

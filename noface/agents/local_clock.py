@@ -1,4 +1,4 @@
-"""The wall clock that reset times are read by: now, the local time zone, and the zones that have names."""
+"""The local clock that reset times are read by: now, the local time zone, and the zones that have names."""
 
 import os
 import time
@@ -11,7 +11,7 @@ from noface.core.classify.reset_times import WallClock
 _LOCAL_TIME = Path("/etc/localtime")
 
 
-def wall_clock(now: float | None = None, zone: str | None = None) -> WallClock:
+def local_clock(now: float | None = None, zone: str | None = None) -> WallClock:
     """Return the clock at `now` (epoch seconds, by default this moment) in `zone` (by default the local one).
 
     Raises ValueError for a zone that does not exist.

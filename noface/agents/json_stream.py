@@ -1,18 +1,22 @@
-"""What the readers of agents' streams share: they gather evidence while a run goes on, and judge it at the end."""
+"""What the readers of agents' streams share: they collect evidence while a run goes on, and judge it at the end."""
 
 import json
 import math
 import re
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from collections import deque
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, ClassVar
 
-from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, Lines, Verdict
-from noface.agents.wall import wall_clock
+from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, Verdict
+from noface.agents.local_clock import local_clock
 from noface.core.classify.agent import classify
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.classify.agent_rules import ASKS, NOT_UNDERSTOOD
+from noface.core.classify.reset_times import epoch
 from noface.core.prices import COST_MAX_USD
+from noface.core.worker_run import Usage
 
 SHOWN_MAX = 200
 LITELLM_ENVIRONMENT = (
@@ -21,6 +25,7 @@ LITELLM_ENVIRONMENT = (
 )  # fmt: skip
 """What litellm reads for the providers it knows; aider and mini-swe-agent stand on it."""
 _CODES_MAX = 8
+_OPEN_TOOLS_MAX = 1_000
 _DOCUMENT_MAX = 1_000_000
 _ASKS = re.compile(
     r"(?:\[(?:y/n|yes/no|y|n|yes|no)\]|\((?:y/n|yes/no|y|n)\)|press (?:enter|return|any key)\b.{0,40}"
@@ -30,7 +35,17 @@ _ASKS = re.compile(
 _ANSI = re.compile(r"\x1b\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)?")
 
 
-class TypedReader(ABC):
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended, as its output tells; the fields are those of AgentEvidence."""
+
+    error: AgentError | None = None
+    finished: bool = False
+    last_words: str = ""
+    retrying: AgentError | None = None
+
+
+class LineReader(ABC):
     """Reads a stream line by line; `evidence` is what it says, `verdict` what that means."""
 
     any_output_is_life = False
@@ -38,22 +53,23 @@ class TypedReader(ABC):
 
     def __init__(self) -> None:
         self._lines = Lines()
+        self._last_text = ""
+        self._session: str | None = None
+        self._cost: float | None = None
 
     def feed(self, data: bytes) -> list[AgentEvent]:
         """Return the events of the lines that `data` completes."""
         return [event for line in self._lines.feed(data) for event in self.line(line)]
 
     def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
-        """Judge the run by its evidence and the wall clock."""
+        """Judge the run by its evidence and the local clock."""
         evidence = self.evidence(exit_code, stderr)
-        judged = classify(evidence, wall_clock())
-        failure = judged.failure
-        words = evidence.last_words[:LAST_WORDS_MAX]
+        judged = classify(evidence, local_clock())
         return Verdict(
             evidence.usage,
-            words,
-            failure,
-            finished=failure is None,
+            evidence.last_words[:LAST_WORDS_MAX],
+            judged.failure,
+            finished=judged.failure is None,
             resource=judged.resource or "",
             answer=evidence.last_words[-ANSWER_MAX:],
         )
@@ -62,39 +78,53 @@ class TypedReader(ABC):
         """Return what the run left behind, once its process has ended."""
         unfinished = unescaped(self._lines.rest())
         self.feed(b"\n")
-        gathered = self.gathered(exit_code, unescaped(stderr))
-        typed = gathered.error is not None and (gathered.error.codes or gathered.error.status)
-        if not asks(unfinished) or gathered.finished or typed:
-            return gathered
-        told = f"it asks at the terminal, where nobody can answer: {unfinished.strip()[-SHOWN_MAX:]}"
-        return replace(gathered, error=AgentError(told, (ASKS,)))
+        plain_stderr = unescaped(stderr)
+        ending = self.ending(exit_code, plain_stderr)
+        coded = ending.error is not None and (ending.error.codes or ending.error.status)
+        if not ending.finished and not coded and asks(unfinished):
+            message = f"it asks at the terminal, where nobody can answer: {unfinished.strip()[-SHOWN_MAX:]}"
+            ending = replace(ending, error=AgentError(message, (ASKS,)))
+        return AgentEvidence(
+            self.agent,
+            exit_code,
+            plain_stderr,
+            ending.error,
+            ending.retrying,
+            finished=ending.finished,
+            last_words=ending.last_words,
+            usage=self.used(),
+        )
 
     @abstractmethod
     def line(self, line: str) -> list[AgentEvent]:
         """Take one line of standard output and return its events."""
 
     @abstractmethod
-    def gathered(self, exit_code: int | None, stderr: str) -> AgentEvidence:
+    def ending(self, exit_code: int | None, stderr: str) -> Ending:
         """Return what the lines so far, the exit code and standard error amount to."""
 
+    @abstractmethod
+    def used(self) -> Usage:
+        """Return what the run has used so far, as far as it told."""
 
-class JsonReader(TypedReader):
+
+class JsonReader(LineReader):
     """Reads one JSON object a line. A line that is none is passed over, but the last one is remembered."""
+
+    editing_tools: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self) -> None:
         super().__init__()
         self.plain = ""
         self.any_entry = False
         self._first = ""
-        self._whole: list[str] = []
+        self._document: list[str] = []
         self._room = _DOCUMENT_MAX
+        self._open_edits: dict[str, str] = {}
 
     def line(self, line: str) -> list[AgentEvent]:
         """Return the events of an entry."""
-        try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
-            entry = None
+        entry = json_value(line)
         if isinstance(entry, dict):
             self.any_entry = True
             return self.entry(entry)
@@ -102,26 +132,43 @@ class JsonReader(TypedReader):
         self._first = self._first or self.plain[:SHOWN_MAX]
         if not self.any_entry and self._room > len(line):
             self._room -= len(line) + 1
-            self._whole.append(line)
+            self._document.append(line)
         return []
 
     def evidence(self, exit_code: int | None, stderr: str) -> AgentEvidence:
-        """Return what the run left behind; what nobody understands is told as it is, and no fault of the worker."""
-        gathered = super().evidence(exit_code, stderr)
+        """Return what the run left behind; output that nobody understands is no fault of the worker."""
+        evidence = super().evidence(exit_code, stderr)
         strange = exit_code == 0 and not self.any_entry and (self._first or self._lines.too_long)
-        if not strange or gathered.finished or gathered.error is not None:
-            return gathered
-        said = f'"{self._first}"' if self._first else "a line too long to read"
-        told = f"{self.agent} printed nothing that noface understands; it began with {said[:SHOWN_MAX]}"
-        return replace(gathered, error=AgentError(told, (NOT_UNDERSTOOD,)))
+        if not strange or evidence.finished or evidence.error is not None:
+            return evidence
+        start = f'"{self._first}"' if self._first else "a line too long to read"
+        message = f"{self.agent} printed nothing that noface understands; it began with {start[:SHOWN_MAX]}"
+        return replace(evidence, error=AgentError(message, (NOT_UNDERSTOOD,)))
 
     def document(self) -> dict[str, Any]:
         """Return what was printed as one JSON object over many lines, {} where it was none."""
-        return {} if self.any_entry else parsed("\n".join(self._whole))
+        return {} if self.any_entry else parsed("\n".join(self._document))
 
     @abstractmethod
     def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
         """Take one JSON object and return its events."""
+
+    def text_event(self, value: object) -> list[AgentEvent]:
+        """Return the event of a text that the model wrote, and remember it as the last one."""
+        self._last_text = text(value)
+        return [AgentEvent(EventKind.TEXT, self._last_text[:LAST_WORDS_MAX])]
+
+    def tool_started(self, call: object, name: object, given: object) -> list[AgentEvent]:
+        """Return the event of a tool call that begins; `call` is its id."""
+        shown = tool(name, given)
+        if name in self.editing_tools and len(self._open_edits) < _OPEN_TOOLS_MAX:
+            self._open_edits[str(call)] = shown
+        return [AgentEvent(EventKind.TOOL, shown)]
+
+    def tool_ended(self, call: object, *, succeeded: bool) -> list[AgentEvent]:
+        """Return the edit that a tool call was, if it was one and succeeded."""
+        shown = self._open_edits.pop(str(call), "")
+        return [AgentEvent(EventKind.EDIT, shown)] if shown and succeeded else []
 
 
 def asks(unfinished: str) -> bool:
@@ -170,28 +217,64 @@ def cost(value: object) -> float | None:
 def dollars(digits: str | None, before: float | None) -> float | None:
     """Return the amount that digits in a text mean, `before` where they mean none."""
     try:
-        told = cost(float(digits)) if digits else None
+        amount = cost(float(digits)) if digits else None
     except ValueError:
         return before
-    return before if told is None else told
+    return before if amount is None else amount
+
+
+def json_value(line: str) -> object:
+    """Return the value that a text is as JSON, None where it is not JSON or is nested too deep."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def parsed(body: str) -> dict[str, Any]:
     """Return the JSON object in a provider's answer, {} where there is none."""
     start = body.find("{")
-    if start < 0:
-        return {}
     try:
-        value, _ = json.JSONDecoder().raw_decode(body[start:])
+        return table(json.JSONDecoder().raw_decode(body[start:])[0]) if start >= 0 else {}
     except (ValueError, RecursionError):
         return {}
+
+
+def inside(value: object, *path: str) -> dict[str, Any]:
+    """Return the JSON object that `path` leads to, {} where there is none."""
+    for key in path:
+        value = table(value).get(key)
     return table(value)
+
+
+def tables(value: object) -> list[dict[str, Any]]:
+    """Return the objects of a JSON array, [] where it is none."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def reset_time(value: object) -> float | None:
+    """Return the time that a JSON number means, in epoch seconds."""
+    at = number(value)
+    return epoch(at) if at is not None else None
+
+
+def log_time(stamp: str) -> float | None:
+    """Return the time that an ISO 8601 text means, in epoch seconds."""
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def last_match(pattern: re.Pattern[str], value: str) -> re.Match[str] | None:
+    """Return the last match of a pattern."""
+    newest = deque(pattern.finditer(value), maxlen=1)
+    return newest[0] if newest else None
 
 
 def error_codes(error: dict[str, Any]) -> tuple[str, ...]:
     """Return the names that a provider's error object gives itself, the most telling first."""
-    reasons = error.get("details")
-    given = [table(item).get("reason") for item in reasons] if isinstance(reasons, list) else []
+    given = [item.get("reason") for item in tables(error.get("details"))]
     given += [error.get("code"), error.get("type"), error.get("status")]
     return tuple(item for item in given if isinstance(item, str) and item)[:_CODES_MAX]
 
