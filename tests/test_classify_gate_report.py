@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from noface.core.masking import Masker
-from noface.core.secret_names import Secret
+from noface.core.secret_rules import Secret
 from noface.gates.report import parse_report, read_report
 
 JUNIT = """<?xml version="1.0" encoding="utf-8"?>

@@ -4,8 +4,7 @@ import pytest
 
 from noface.agents.registry import AGENTS
 from noface.config.load import parse
-from noface.core.environment_rules import fits, for_agents, for_gates, kept_from_gates
-from noface.core.model_providers import is_anothers, providers_of
+from noface.core.environment_rules import fits, for_agents, for_gates, is_anothers, kept_from_gates, providers_of
 from noface.core.worker_run import ModelSpec
 from noface.errors import ConfigError
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from noface.config.edit import hint_toml
 from noface.core.attempt import PastAttempt
 from noface.core.failure import Failure
-from noface.core.hint_mining import Mended, PastFailure, past_failures, propose, would_match
-from noface.core.hint_patterns import Candidate, candidates
+from noface.core.hint_mining import Candidate, Mended, PastFailure, candidates, past_failures, propose, would_match
 from noface.core.hints import Found, HintRule
 from noface.core.issue import Issue
 from noface.core.taxonomy import FailureKind

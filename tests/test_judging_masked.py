@@ -10,7 +10,7 @@ import pytest
 from support.processes import wait_for
 
 from noface.core.masking import Masker
-from noface.core.secret_names import Secret
+from noface.core.secret_rules import Secret
 from noface.gates.secrets import MARK, scan
 from noface.git.plumbing import Plumbing, occurring
 from noface.git.repository import discover

@@ -22,7 +22,7 @@ from noface.core.classify.diff_make import read_makefile
 from noface.core.classify.evidence import GateEvidence
 from noface.core.classify.reset_times import WallClock
 from noface.core.masking import Masker
-from noface.core.secret_names import Secret
+from noface.core.secret_rules import Secret
 from noface.core.tampering import weakened_tests
 from noface.gates import secrets
 from noface.gates.report import parse_report

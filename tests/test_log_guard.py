@@ -10,7 +10,7 @@ import pytest
 from support.processes import wait_for
 
 from noface.core.masking import Masker
-from noface.core.secret_names import Secret
+from noface.core.secret_rules import Secret
 from noface.system.log_guard import LOOK_BYTES_MAX, LogGuard
 from noface.system.masking import Masking
 from noface.system.supervise import Canceller, Command, Launcher

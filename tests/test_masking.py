@@ -13,10 +13,9 @@ from support.processes import wait_for
 
 from noface.core.failure import Failure
 from noface.core.gate import GateResult, GateSpec
-from noface.core.key_shapes import without_keys
 from noface.core.masked_records import masked_failure, masked_gate
 from noface.core.masking import Masker
-from noface.core.secret_names import Secret, is_secret_name, secrets_of
+from noface.core.secret_rules import Secret, is_secret_name, secrets_of, without_keys
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
 from noface.gates.secrets import MARK, scan
@@ -276,7 +275,7 @@ def test_200_megabytes_are_masked_in_bounded_memory(tmp_path):
     with log.open("wb") as file:
         for _ in range(200):
             file.write(b"." * (1_000_000 - len(VALUE)) + VALUE.encode())
-    script = "import sys, pathlib; from noface.core.masking import *; from noface.core.secret_names import Secret; from noface.system.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker([Secret('MY_TOKEN', sys.argv[2])]))"
+    script = "import sys, pathlib; from noface.core.masking import *; from noface.core.secret_rules import Secret; from noface.system.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker([Secret('MY_TOKEN', sys.argv[2])]))"
     subprocess.run(
         [sys.executable, "-c", script, log, VALUE],
         check=True,
@@ -305,7 +304,7 @@ def test_values_are_overwritten_where_they_stand_so_no_room_is_needed(tmp_path):
     log = tmp_path / "agent.log"
     log.write_bytes(b"x" * (BORDER - 5) + VALUE.encode() + b"y" * BORDER)
     before = log.stat()
-    script = "import sys, pathlib; from noface.core.masking import *; from noface.core.secret_names import Secret; from noface.system.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker([Secret('LONGER_THAN_ITS_VALUE', sys.argv[2])]))"
+    script = "import sys, pathlib; from noface.core.masking import *; from noface.core.secret_rules import Secret; from noface.system.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker([Secret('LONGER_THAN_ITS_VALUE', sys.argv[2])]))"
     subprocess.run(
         [sys.executable, "-B", "-c", script, log, VALUE],
         check=True,

@@ -52,7 +52,7 @@ from noface.config.load import parse
 from noface.core.classify.agent import classify
 from noface.core.classify.agent_evidence import AgentError, AgentEvidence
 from noface.core.classify.reset_times import WallClock
-from noface.core.model_providers import providers_of
+from noface.core.environment_rules import providers_of
 
 config = parse('[retry]\\ndefault_model = "new-fast"\\n[models.mine]\\nagent = "new"\\n', "noface.toml")
 verdict = classify(AgentEvidence("new", 1, error=AgentError("", ("E_TIRED",))), WallClock(0.0))

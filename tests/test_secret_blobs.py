@@ -4,7 +4,7 @@ import pytest
 from support.git_ground import a_bench, write
 
 from noface.core.masking import Masker
-from noface.core.secret_names import Secret
+from noface.core.secret_rules import Secret
 from noface.loop.examine import secrets_in_bytes
 
 VALUE = "sk-Wq8zT4nL2pX9vB7mK5dR3hJ6"

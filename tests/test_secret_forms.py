@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from noface.core.masking import Masker
 from noface.core.secret_forms import WordFilter, encoded
-from noface.core.secret_names import Secret
+from noface.core.secret_rules import Secret
 from noface.gates.secrets import MARK, scan
 from noface.system.masked_file import mask_file
 

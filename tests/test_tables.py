@@ -10,9 +10,8 @@ from pydantic import TypeAdapter
 from support import ROOT
 
 from noface.core.actions import NAMES
-from noface.core.key_shapes import without_keys
 from noface.core.protection import always_protected, default_protected
-from noface.core.secret_names import VALUE_CHARS_MIN
+from noface.core.secret_rules import VALUE_CHARS_MIN, without_keys
 from noface.core.taxonomy import Category, FailureKind, KindInfo, Strategy
 from noface.data import FOLDER, table
 

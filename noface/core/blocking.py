@@ -5,11 +5,13 @@ Scripts read these documents: add keys, never rename. The text of agents in them
 stands within a sentence of noface's.
 """
 
+import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from noface.core.abort_report import abort_report
-from noface.core.actions import Block, RequestApproval, approval_kind, followed_by
+from noface.core.actions import ApprovalKind, Block, RequestApproval, approval_kind, followed_by
 from noface.core.attempt import PastAttempt
 from noface.core.excerpts import distinct, short
 from noface.core.failure import Failure
@@ -17,8 +19,7 @@ from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue
 from noface.core.person_question import approval_question, blocked_question
 from noface.core.scratch import Taken
-from noface.core.taxonomy import PASSED
-from noface.core.ways_out import Way, ways_of_approval, ways_of_blocked
+from noface.core.taxonomy import PASSED, Category, FailureKind
 
 _ERRORS_MAX = 5
 _ERROR_CHARS_MAX = 600
@@ -29,6 +30,8 @@ _TRIED_CHARS_MAX = 600
 _REASON_CHARS_MAX = 600
 _PARTS_CHARS_MAX = 8_000
 _CHANGED_MAX = 100
+_MORE_ATTEMPTS = 3
+_NOTE = '--note "…"'
 
 _ASKED_FOR = {
     Topic.DIAGNOSIS: "a diagnosis",
@@ -48,9 +51,17 @@ _NO_ANSWER = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What can be done about an issue, in a person's words, and the command that does it."""
+
+    text: str
+    command: str
+
+
 def block_document(issue: Issue, action: Block, history: History, branch: str) -> dict[str, Any]:
     """Return what `noface blocked --json` shows of a blocked issue; `branch` is where its best work stands."""
-    ways = ways_of_blocked(issue, action.kind, history, branch)
+    options = _options_of_blocked(issue, action.kind, history, branch)
     first = action.kind.info.first_step
     question = blocked_question(issue, action.kind, history)
     if action.limit:
@@ -65,17 +76,17 @@ def block_document(issue: Issue, action: Block, history: History, branch: str) -
         "question": question,
         "limit": action.limit,
         **_told(history),
-        **_ways(issue, first, ways, branch),
+        **_next(issue, first, options, branch),
         "report": abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
     }
 
 
 def taken_document(issue: Issue, action: Block, history: History, why: Taken) -> dict[str, Any]:
     """Return what `noface blocked --json` shows of an issue whose scratch branch is a person's for now."""
-    ways = tuple(Way(*way) for way in why.ways(issue))
+    options = tuple(Option(*option) for option in why.ways(issue))
     first = f"See what is on it: git log ..{why.branch}"
     document = block_document(issue, action, history, "")
-    return document | {"question": why.question(issue), **_ways(issue, first, ways, why.branch)}
+    return document | {"question": why.question(issue), **_next(issue, first, options, why.branch)}
 
 
 def approval_document(issue: Issue, action: RequestApproval, history: History, branch: str) -> dict[str, Any]:
@@ -93,7 +104,7 @@ def approval_document(issue: Issue, action: RequestApproval, history: History, b
         "summary": f"attempt {number} waits for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
         "question": approval_question(issue, action, history),
         **_told(history),
-        **_ways(issue, first, ways_of_approval(issue, wants, branch), branch),
+        **_next(issue, first, _options_of_approval(issue, wants, branch), branch),
         "wants": wants.value,
         "attempt": number,
         "paths": list(action.paths),
@@ -118,11 +129,11 @@ def _told(history: History) -> dict[str, Any]:
     }
 
 
-def _ways(issue: Issue, first: str, ways: tuple[Way, ...], branch: str) -> dict[str, Any]:
+def _next(issue: Issue, first: str, options: tuple[Option, ...], branch: str) -> dict[str, Any]:
     look = [f"See the best work so far: git diff ...{branch}"] if branch else []
     return {
-        "options": [way.option for way in ways],
-        "commands": [way.command for way in ways],
+        "options": [option.text for option in options],
+        "commands": [option.command for option in options],
         "next_steps": [first, f"See the evidence: noface show {issue.id}", *look],
     }
 
@@ -177,3 +188,70 @@ def _unclear(history: History, *, gaps: bool) -> Iterator[str]:
         if attempt.report is not None:
             yield from attempt.report.questions
             yield from attempt.report.gaps if gaps else ()
+
+
+def _options_of_blocked(issue: Issue, kind: FailureKind, history: History, branch: str) -> tuple[Option, ...]:
+    """Return what can be done about a blocked issue, what fits its kind first."""
+    options = [*_for_kind(issue, kind), _answer(issue)]
+    strongest = max(history.attempts, key=lambda attempt: (attempt.tier, attempt.number), default=None)
+    if strongest is not None and kind.category is not Category.TRANSIENT:
+        command = f"noface unblock {issue.id} --model {shlex.quote(strongest.model)} --attempts {_MORE_ATTEMPTS}"
+        options.append(
+            Option(f"give it {_MORE_ATTEMPTS} more attempts with {strongest.model}, or name a stronger model", command)
+        )
+    if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
+        options.append(Option("change what it asks for, or divide it; that lifts the block", _edit(issue)))
+    if all(option.command != _retry(issue) for option in options):
+        options.append(Option("try it again as it is, after you have changed something else", _retry(issue)))
+    if branch:
+        options.append(
+            Option("take the work over by hand", f"git switch --create by-hand-{issue.id} {shlex.quote(branch)}")
+        )
+    return tuple(options)
+
+
+def _options_of_approval(issue: Issue, wants: ApprovalKind, branch: str) -> tuple[Option, ...]:
+    """Return what can be said to an issue that waits for approval."""
+    approve, reject = f"noface approve {issue.id}", f"noface reject {issue.id} {_NOTE}"
+    look = (Option("look at the work first", f"git diff ...{shlex.quote(branch)}"),) if branch else ()
+    return (*look, *_answers(wants, approve, reject))
+
+
+def _answers(wants: ApprovalKind, approve: str, reject: str) -> tuple[Option, Option]:
+    match wants:
+        case ApprovalKind.LANDING:
+            return Option("let it land", approve), Option("turn it down and say why; the next worker is told", reject)
+        case ApprovalKind.PATHS:
+            return Option("allow these paths as well", approve), Option("refuse, and say how to do without", reject)
+        case ApprovalKind.CONTRACT:
+            yes = Option("it is wrong: the change of the tests may land, if the gates pass", f"{approve} {_NOTE}")
+            return yes, Option("it is right, and stays: say so", reject)
+        case ApprovalKind.GOING_ON:
+            return Option("go on with it", approve), Option("say what should be done instead", reject)
+
+
+def _for_kind(issue: Issue, kind: FailureKind) -> list[Option]:
+    match kind.category:
+        case Category.ENVIRONMENT:
+            return [Option("mend the cause; the next run lifts this by itself", "noface run")]
+        case Category.TRANSIENT:
+            wait = Option("wait for the provider; the next run lifts this by itself", "noface run")
+            return [wait, Option("go on with another model of noface.toml", f"noface unblock {issue.id} --model NAME")]
+        case Category.BOUNDARY if kind is FailureKind.GATE_TAMPERING:
+            return [Option("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
+        case Category.BOUNDARY if issue.source:
+            return [Option("yes: add what it needs to its `paths`; that lifts the block", _edit(issue))]
+        case _:
+            return []
+
+
+def _answer(issue: Issue) -> Option:
+    return Option("answer, or say what the workers could not know", f"noface unblock {issue.id} {_NOTE}")
+
+
+def _edit(issue: Issue) -> str:
+    return f"$EDITOR {shlex.quote(issue.source)}"
+
+
+def _retry(issue: Issue) -> str:
+    return f"noface retry {issue.id}"

@@ -23,8 +23,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from noface.core.model_providers import is_anothers, providers_of
-from noface.core.secret_names import is_secret_name
+from noface.core.secret_rules import is_secret_name
 from noface.core.worker_run import ModelSpec
 from noface.data import table
 
@@ -142,3 +141,40 @@ def _fits(name: str, parts: tuple[str, ...]) -> bool:
             return False
         position += len(part)
     return True
+
+
+def providers_of(agent: str, model: str, given: Mapping[str, str]) -> frozenset[str] | None:
+    """Return the providers that an agent reaches with a model; None where that cannot be told: it may be any.
+
+    `given` is its environment: Claude Code is told by a variable to reach its models through a cloud.
+    """
+    known = table("agents").get(agent, {})
+    if "provider" in known:
+        elsewhere = known.get("elsewhere", {})
+        return frozenset(
+            {known["provider"], *(elsewhere[name] for name in elsewhere if given.get(name, "0") not in ("", "0"))}
+        )
+    providers = table("providers")
+    name = model.lower()
+    head, slash, _ = name.partition("/")
+    found: str | None
+    if slash:
+        aliases = (
+            provider for pattern, provider in providers["before_the_slash"].items() if re.fullmatch(pattern, head)
+        )
+        found = head if head in providers["variables"] else next(aliases, None)
+    else:
+        found = next((p for pattern, p in providers["families"].items() if re.match(pattern, name)), None)
+    return frozenset({found}) if found is not None else None
+
+
+def is_anothers(variable: str, providers: frozenset[str] | None) -> bool:
+    """Tell whether a variable belongs to a provider that is none of these.
+
+    GitHub's are pushed with, too: they are another's unless the model is known to be there.
+    """
+    starts = table("providers")["variables"]
+    if providers is None:
+        return variable.startswith(tuple(starts["github"]))
+    owners = {provider for provider in starts if variable.startswith(tuple(starts[provider]))}
+    return bool(owners) and not owners & providers

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from noface.core.attempt import PastAttempt
 from noface.core.classify.signature import normalise
 from noface.core.failure import Failure
-from noface.core.hint_patterns import is_common
+from noface.core.hint_mining import is_common
 from noface.core.issue import Issue
 from noface.core.languages import file_of, language_of
 from noface.core.quoting import one_line, some

@@ -15,9 +15,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 
-from noface.core.key_shapes import without_keys
 from noface.core.secret_forms import WordFilter, Wrapped, encoded
-from noface.core.secret_names import VALUE_CHARS_MIN, Secret
+from noface.core.secret_rules import VALUE_CHARS_MIN, Secret, without_keys
 
 _LINE_CHARS_MIN = 24
 _MARKED_CHARS_MAX = 60

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from noface.core.masking import Masker
-from noface.core.secret_names import secrets_of
+from noface.core.secret_rules import secrets_of
 from noface.system.masked_file import mask_file
 
 _NOTES_MAX = 10_000
