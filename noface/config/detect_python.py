@@ -73,10 +73,10 @@ def pip_setup(project: PythonProject, tools: tuple[str, ...], surroundings: Surr
     what = [f"-r {quote(name)}" for name in listed] + [f"--group {quote(name)}" for name in groups]
     what += [quote(files.pinned(project, tool)) for tool in lacking(project, tools, named)]
     if "pytest" in tools and not _for_tests(chosen, groups, listed):
-        what += [_pip_words(item) for item in files.told_elsewhere(project) if quote(item) not in what]
+        what += [_pip_words(item) for item in files.test_requirements_elsewhere(project) if quote(item) not in what]
     if "mypy" in tools and not files.wanted((*chosen, *groups), ("mypy",)):
         known = files.names_of((*texts(project.metadata.get("dependencies")), *named, *tools))
-        told = (item for item in files.told_of_types(project) if not files.names_of((item,)) & known)
+        told = (item for item in files.type_requirements(project) if not files.names_of((item,)) & known)
         what += [words for words in map(_pip_words, told) if words not in what]
     target = _target(project, chosen) if own else ""
     # pip refuses what has no hash beside what has one, and this package beside a version of it that a file holds.

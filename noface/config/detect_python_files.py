@@ -164,7 +164,7 @@ def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def told_elsewhere(project: PythonProject) -> tuple[str, ...]:
+def test_requirements_elsewhere(project: PythonProject) -> tuple[str, ...]:
     """Return what tests require by the words of hatch, setup.py or tox, for a project that names it nowhere else.
 
     Texts are arguments of pip: requirements, and `-r FILE`.
@@ -181,7 +181,7 @@ def told_elsewhere(project: PythonProject) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for item in found if "{" not in item))
 
 
-def told_of_types(project: PythonProject) -> tuple[str, ...]:
+def type_requirements(project: PythonProject) -> tuple[str, ...]:
     """Return what mypy requires by the words of tox: packages whose types it looks up."""
     sections = (keys for name, keys in ini(project.root / "tox.ini").items() if name.startswith("testenv:"))
     deps = (keys.get("deps", "") for keys in sections if "mypy" in keys.get("commands", ""))

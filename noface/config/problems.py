@@ -214,7 +214,7 @@ def unknown_key(path: KeyPath) -> Problem:
     return Problem(path, f"unknown key; {did_you_mean(str(name), known)}")
 
 
-def shown(value: object) -> str:
+def display_value(value: object) -> str:
     """Write a value of the file as the user would recognise it, cut to fit a line."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _SHOWN_CHARS_MAX else text[: _SHOWN_CHARS_MAX - 1] + "…"
@@ -231,7 +231,7 @@ def _problem(detail: "ErrorDetails") -> Problem:
     if path[-1] == "[key]" and kind == "literal_error":
         return Problem(path[:-1], f"unknown key; {did_you_mean(str(found), _choices(context))}")
     # What stands in env may be a secret.
-    got = "" if "env" in path else f"; got {shown(found)}"
+    got = "" if "env" in path else f"; got {display_value(found)}"
     section, rest = section_at(path)
     if section is not None and not rest and kind in _NO_SECTION:
         return Problem(path, f"expected {_section_expected(section)}{got}")
@@ -240,7 +240,7 @@ def _problem(detail: "ErrorDetails") -> Problem:
         choices = _choices(context)
         match = nearest(found, choices)
         if match and len(choices) > _CHOICES_LISTED_MAX:
-            return Problem(path, f'there is no {shown(found)}; did you mean "{match}"?')
+            return Problem(path, f'there is no {display_value(found)}; did you mean "{match}"?')
         hint = f'; did you mean "{match}"?' if match else ""
     context = {name: str(value).replace("'", '"') if name == "expected" else value for name, value in context.items()}
     wanted = _EXPECTED[kind].format(**context) if kind in _EXPECTED else detail["msg"]

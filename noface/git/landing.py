@@ -35,8 +35,8 @@ from noface.git.repair_interrupted import (
     Landed,
     Moved,
     Result,
-    bring_along,
-    bring_along_soon,
+    follow_switches,
+    follow_switches_soon,
     make_move,
     remember,
     repair_interrupted,
@@ -86,7 +86,7 @@ def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor:
 
 def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Result:
     repository = plumbing.repository
-    bring_along(plumbing, descriptor)
+    follow_switches(plumbing, descriptor)
     trees = holding(repository, repository.main)
     if not trees:
         return _swap(plumbing, old, new, note, descriptor)
@@ -132,7 +132,7 @@ def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) ->
     except _RefRefusedError as error:
         return _outcome(plumbing, old, new, str(error))
     hit("landing_ref_moved")
-    bring_along_soon(plumbing, descriptor)
+    follow_switches_soon(plumbing, descriptor)
     return Landed(new)
 
 
@@ -249,7 +249,7 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
             held = repair_interrupted(plumbing, tree, descriptor)
             if held is not None:
                 return held
-        bring_along(plumbing, descriptor)
+        follow_switches(plumbing, descriptor)
         main = plumbing.main()
         if plumbing.is_ancestor(new, main):
             return Landed(new)
@@ -269,7 +269,7 @@ def settle_forgotten(plumbing: Plumbing) -> tuple[Held, ...]:
     with landing(plumbing) as descriptor:
         cut = [tree for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree) is not None]
         held = tuple(held for tree in cut if (held := repair_interrupted(plumbing, tree, descriptor)) is not None)
-        bring_along(plumbing, descriptor)
+        follow_switches(plumbing, descriptor)
         return held
 
 

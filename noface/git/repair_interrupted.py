@@ -125,7 +125,7 @@ def remember(plumbing: Plumbing, old: str, new: str) -> None:
     _write(plumbing, (*_read(plumbing), _Late(old, new, time.time())))
 
 
-def bring_along(plumbing: Plumbing, descriptor: int) -> None:
+def follow_switches(plumbing: Plumbing, descriptor: int) -> None:
     """Move index and files to HEAD's end of a late landing where a switch has left them at the other.
 
     Whatever cannot be told or done is left as it is. The caller is in `landing`.
@@ -145,14 +145,14 @@ def bring_along(plumbing: Plumbing, descriptor: int) -> None:
         _write(plumbing, kept)
 
 
-def bring_along_soon(plumbing: Plumbing, descriptor: int) -> None:
-    """Do what `bring_along` does, and wait a little for a switch that can be seen to be under way."""
+def follow_switches_soon(plumbing: Plumbing, descriptor: int) -> None:
+    """Do what `follow_switches` does, and wait a little for a switch that can be seen to be under way."""
     deadline = time.monotonic() + _LOOKS_SECONDS_MAX
     while any(_may_be_switching(tree) for tree in worktrees(plumbing.repository) if tree.reachable):
         if time.monotonic() > deadline:
             break
         time.sleep(_LOOK_AGAIN_SECONDS)
-    bring_along(plumbing, descriptor)
+    follow_switches(plumbing, descriptor)
 
 
 def _may_be_switching(tree: Worktree) -> bool:

@@ -158,7 +158,7 @@ class Outside:
     files: frozenset[_Stamp]
 
 
-def look_outside(plumbing: Plumbing) -> Outside:
+def outside_state(plumbing: Plumbing) -> Outside:
     """Return the present state; one git process and a few stats. Raises GitError where git cannot list refs."""
     refs = {
         name: oid

@@ -15,7 +15,7 @@ from noface.core.scratch import LEFT, PERSON, Scratch, Taken
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.errors import GitError
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
-from noface.git.survey import Outside, differences, look_outside, main_moved
+from noface.git.survey import Outside, differences, main_moved, outside_state
 from noface.git.worktrees import holding
 from noface.loop.context import RunContext
 from noface.store.questions import Questions
@@ -111,12 +111,12 @@ class OutsideChanges:
     def begins(self, *, alone: bool) -> None:
         """Take the repository as it is for known, where no attempt was at work before this one."""
         if alone or self._last is None:
-            self._last = look_outside(self._context.shop.plumbing)
+            self._last = outside_state(self._context.shop.plumbing)
 
     def ended(self, order: AttemptOrder) -> tuple[str, ...]:
         """Return, and announce, what was changed since the last look; each change is told for one attempt."""
         context, plumbing = self._context, self._context.shop.plumbing
-        before, now = self._last, look_outside(plumbing)
+        before, now = self._last, outside_state(plumbing)
         self._last = now
         if before is None:
             return ()
