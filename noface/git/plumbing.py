@@ -328,9 +328,9 @@ def make_and_hold(
     What `base` reaches is taken for complete. Nothing is held where there is nothing to hold. Raises GitError where
     it cannot be made, or is gone each time.
     """
-    problem: GitError | None = None
-    for _ in range(TRIES_MAX):
-        pruned = problem is not None or plumbing.pruned_now()
+    problem = GitError(f"{ref} was not tried")
+    for attempt in range(TRIES_MAX):
+        pruned = attempt > 0 or plumbing.pruned_now()
         try:
             made = make()
             name = commit_of(made)
@@ -348,7 +348,6 @@ def make_and_hold(
         if not missing:
             return made
         problem = GitError(f"objects that noface has just made are gone: {missing}", "Is a `git prune` running?")
-    assert problem is not None  # noqa: S101 - it was tried at least once
     raise problem
 
 
