@@ -63,7 +63,7 @@ def test_approving_lets_the_work_land_as_it_is(project, landing):
     done = project.noface("approve", "5")
     assert (done.returncode, done.stdout) == (0, "005  Export orders as CSV: approved\nNext: noface run\n")
     row = landing.reader.issue("005")
-    assert (row["status"], row["reason"], row["epoch"]) == ("ready", "approved by a person", 0)
+    assert (row.status, row.reason, row.epoch) == ("ready", "approved by a person", 0)
     assert isinstance(decided(landing), Land)
     assert project.shown("show", "5")["approvals"][0]["verdict"] == "approved"
 
@@ -71,8 +71,8 @@ def test_approving_lets_the_work_land_as_it_is(project, landing):
 def test_rejecting_makes_the_work_a_failure_that_the_next_worker_is_told_of(project, landing):
     assert project.noface("reject", "5", "--note", "Keep the old column.").returncode == 0
     row = landing.reader.issue("005")
-    assert (row["status"], row["reason"], row["attempts"]) == ("ready", "rejected by a person", 1)
-    assert row["note"] == "Keep the old column."
+    assert (row.status, row.reason, row.attempts) == ("ready", "rejected by a person", 1)
+    assert row.note == "Keep the old column."
     (attempt,) = landing.reader.past("005")
     assert (attempt.outcome, attempt.charged) == ("REVIEW_REJECTED", True)
     assert attempt.failure.rule == "person-rejected"
@@ -89,7 +89,7 @@ def test_two_rejections_for_different_reasons_are_different_failures(project, la
     project.noface("reject", "5", "--note", "Now the index is gone.")
     first, second = landing.reader.past("005")
     assert first.signature != second.signature
-    assert landing.reader.issue("005")["note"] == "Keep the old column.\n\nNow the index is gone."
+    assert landing.reader.issue("005").note == "Keep the old column.\n\nNow the index is gone."
 
 
 def test_approving_wider_paths_grants_them_beside_those_granted_before(project, wider):
@@ -121,7 +121,7 @@ def test_a_note_on_work_that_lands_does_not_replace_what_was_said_before(project
     night.journal.unblocked(night.tick(), "005", "Mind the header.", "unblocked by a person")
     night.attempt("005", 1, changed=MIGRATION).request_approval("005")
     project.noface("approve", "5", "--note", "Good.")
-    assert night.reader.issue("005")["note"] == "Mind the header."
+    assert night.reader.issue("005").note == "Mind the header."
     assert project.shown("show", "5")["approvals"][0]["note"] == "Good."
 
 
@@ -136,7 +136,7 @@ def test_saying_the_same_again_changes_nothing(project, landing):
 def test_rejecting_again_changes_nothing(project, landing):
     for note in ("No.", "No, again."):
         assert project.shown("reject", "5", "--note", note)["reject"]["verdict"] == "rejected"
-    assert landing.reader.issue("005")["note"] == "No."
+    assert landing.reader.issue("005").note == "No."
     assert len(landing.questions.approvals("005")) == 1
 
 
@@ -149,7 +149,7 @@ def test_what_was_approved_cannot_be_rejected_afterwards(project, landing):
 def test_rejecting_takes_a_reason(project, landing):
     assert "--note" in refused(project, "reject", "5")
     assert "--note" in refused(project, "reject", "5", "--note", "  ")
-    assert landing.reader.issue("005")["status"] == "approval"
+    assert landing.reader.issue("005").status == "approval"
 
 
 @pytest.mark.parametrize("verb", [("approve",), ("reject", "--note", "No.")])
@@ -173,7 +173,7 @@ def test_only_what_waits_for_approval_can_be_decided(project, night, verb, issue
 def test_an_issue_whose_file_is_gone_cannot_be_approved(project, landing):
     (project.path / "issues" / "005-export.md").unlink()
     assert "its file is gone" in refused(project, "approve", "5")
-    assert landing.reader.issue("005")["status"] == "approval"
+    assert landing.reader.issue("005").status == "approval"
 
 
 def test_before_the_first_run_nothing_waits_for_approval(project):

@@ -137,7 +137,7 @@ def test_force_lets_go_of_unmerged_work_after_naming_it_and_resets_nothing(proje
     done = project.noface("clean", "--force")
     assert night.refs() == set()
     assert "branch noface/2" in done.stdout
-    assert night.story.reader.issue("2")["status"] == "blocked"
+    assert night.story.reader.issue("2").status == "blocked"
     assert (night.story.directory("2", 1) / "agent.log").exists()
 
 

@@ -8,11 +8,11 @@ import sys
 import pytest
 from support.cli_story import Story, red_test, usual_night, write_issue
 
+from noface.cli import fast_path
 from noface.core.taxonomy import IssueStatus
 from noface.core.worker_run import ReportStatus, WorkerReport
 from noface.store.database import SCHEMA_VERSION
 from noface.trackers.files import FilesTracker
-from noface.views import glance
 
 LIGHT = """
 import json, sys
@@ -153,15 +153,15 @@ def test_a_changed_issue_file_is_read_again(project):
     assert project.shown("status")["issues"][0]["title"] == "New title, longer"
 
 
-def test_the_glance_and_the_tracker_agree_on_the_fingerprint(project):
+def test_the_fast_path_and_the_tracker_agree_on_the_fingerprint(project):
     write_issue(project.path, "1-x", "One")
-    assert glance._fingerprint(project.path, None) == FilesTracker(project.path, "issues").fingerprint()
+    assert fast_path._fingerprint(project.path, None) == FilesTracker(project.path, "issues").fingerprint()
     project.config('[tracker]\npath = "work"\n')
-    assert glance._fingerprint(project.path, None) == FilesTracker(project.path, "work").fingerprint() == "missing"
+    assert fast_path._fingerprint(project.path, None) == FilesTracker(project.path, "work").fingerprint() == "missing"
 
 
-def test_the_glance_knows_the_schema_that_is_written():
-    assert glance.SCHEMA_VERSION == SCHEMA_VERSION
+def test_the_fast_path_knows_the_schema_that_is_written():
+    assert fast_path.SCHEMA_VERSION == SCHEMA_VERSION
 
 
 @pytest.mark.parametrize("as_json", [False, True])

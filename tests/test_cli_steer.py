@@ -22,8 +22,8 @@ def test_unblocking_starts_the_counters_again_and_keeps_the_note(project, night)
     done = project.noface("unblock", "2", "--note", "Split at the first comma.")
     assert done.returncode == 0
     row = night.reader.issue("002")
-    assert (row["status"], row["reason"], row["epoch"], row["attempts"]) == ("ready", "unblocked by a person", 1, 0)
-    assert (row["note"], row["block"]) == ("Split at the first comma.", None)
+    assert (row.status, row.reason, row.epoch, row.attempts) == ("ready", "unblocked by a person", 1, 0)
+    assert (row.note, row.block) == ("Split at the first comma.", None)
     assert "your note: Split at the first comma." in project.noface("show", "2").stdout
 
 
@@ -31,7 +31,7 @@ def test_unblocking_says_what_is_ready_now_as_json(project, night):
     document = project.shown("unblock", "2")
     assert document == {
         "schema": 1,
-        "unblock": [{"id": "002", "title": night.reader.issue("002")["title"], "status": "ready"}],
+        "unblock": [{"id": "002", "title": night.reader.issue("002").title, "status": "ready"}],
     }
 
 
@@ -53,20 +53,20 @@ def test_only_what_waits_for_a_person_can_be_unblocked(project, night, issue, st
 
 def test_one_refusal_leaves_all_as_they_were(project, night):
     refused(project, "unblock", "2", "5")
-    assert night.reader.issue("002")["status"] == "blocked"
+    assert night.reader.issue("002").status == "blocked"
 
 
 def test_all_blocked_issues_can_be_unblocked_at_once(project, night):
     night.status("005", "skipped", "already satisfied")
     assert [issue["id"] for issue in project.shown("unblock", "--all")["unblock"]] == ["002"]
-    assert night.reader.issue("005")["status"] == "skipped", "--all means the blocked ones"
+    assert night.reader.issue("005").status == "skipped", "--all means the blocked ones"
     assert project.noface("unblock", "--all").stdout == "Nothing is blocked.\n"
 
 
 def test_a_skipped_issue_can_be_unblocked_by_name(project, night):
     night.status("005", "skipped", "already satisfied")
     assert project.noface("unblock", "5").returncode == 0
-    assert night.reader.issue("005")["status"] == "ready"
+    assert night.reader.issue("005").status == "ready"
 
 
 def test_neither_ids_nor_all_or_both_is_an_error(project, night):
@@ -76,10 +76,10 @@ def test_neither_ids_nor_all_or_both_is_an_error(project, night):
 
 @pytest.mark.parametrize("issue", ["2", "5", "6"])
 def test_any_issue_that_is_not_under_way_can_be_retried(project, night, issue):
-    epoch = night.reader.issue(f"00{issue}")["epoch"]
+    epoch = night.reader.issue(f"00{issue}").epoch
     assert project.noface("retry", issue).returncode == 0
     row = night.reader.issue(f"00{issue}")
-    assert (row["status"], row["until"], row["epoch"], row["attempts"]) == ("ready", None, epoch + 1, 0)
+    assert (row.status, row.until, row.epoch, row.attempts) == ("ready", None, epoch + 1, 0)
 
 
 @pytest.mark.parametrize(("issue", "said"), [("1", "merged already"), ("4", "waits to land"), ("7", "is running")])
@@ -124,7 +124,7 @@ def test_what_was_wanted_is_told_as_json(project, night):
 
 def test_a_model_with_a_slip_is_met_with_the_model_meant(project, night):
     assert 'noface.toml has no model smal; did you mean "small"?' in refused(project, "unblock", "2", "--model", "smal")
-    assert night.reader.issue("002")["status"] == "blocked"
+    assert night.reader.issue("002").status == "blocked"
 
 
 @pytest.mark.parametrize("attempts", ["0", "-1", "51"])
@@ -138,13 +138,13 @@ def test_a_note_too_long_for_a_prompt_is_refused(project, night):
 
 def test_a_note_that_is_no_utf_8_is_kept_as_far_as_it_is(project, night):
     assert project.noface("unblock", "2", "--note", "caf\udce9").returncode == 0
-    assert night.reader.issue("002")["note"] == "caf?"
+    assert night.reader.issue("002").note == "caf?"
 
 
 def test_a_part_is_given_back_like_any_issue(project, night):
     night.divide("005", "Write the header", "Write the rows").attempt("005.1", 1).block("005.1")
     assert project.noface("unblock", "005.1").returncode == 0
-    assert night.reader.issue("005.1")["status"] == "ready"
+    assert night.reader.issue("005.1").status == "ready"
 
 
 @pytest.mark.parametrize("verb", ["unblock", "retry"])

@@ -3,7 +3,6 @@
 Its worker plays a script, but the run is an ordinary one: a whole backlog under noface's own loop and gates.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -33,20 +32,20 @@ class Demonstration:
         assert self.done.returncode == 0, self.done.stdout + self.done.stderr
         database = Database.open(self.path / ".git" / "noface" / "state.db")
         reader = Reader(database)
-        self.stories = {row["id"]: (row, reader.attempts(row["id"])) for row in reader.issues()}
+        self.stories = {row.id: (row, reader.attempts(row.id)) for row in reader.issues()}
         database.close()
 
     @property
     def merged(self):
-        return {name: story for name, story in self.stories.items() if story[0]["status"] == "merged"}
+        return {name: story for name, story in self.stories.items() if story[0].status == "merged"}
 
     def ways(self, kind):
         """The attempts of each bug of a class: (model, outcome) of each."""
         titles = {bug.title for bug in catalogue() if bug.kind is kind}
         return [
-            [(attempt["model"], attempt["outcome"]) for attempt in attempts]
+            [(attempt.model, attempt.outcome) for attempt in attempts]
             for row, attempts in self.stories.values()
-            if row["title"] in titles
+            if row.title in titles
         ]
 
     def git(self, *arguments):
@@ -73,14 +72,14 @@ def test_the_demonstration_shows_each_important_thing(demo):
     assert len(stories) >= 8
     assert len(merged) >= len(stories) - 2
     assert any(len(attempts) == 1 for _, attempts in merged.values())
-    assert any(len(a) > 1 and a[-1]["tier"] == a[0]["tier"] == 1 for _, a in merged.values())
-    assert any(a[-1]["tier"] == 2 for _, a in merged.values())
-    assert any(json.loads(row["depends_on"]) for row, _ in merged.values())
-    failures = [json.loads(x["failure"]) for _, attempts in stories.values() for x in attempts if x["failure"]]
-    assert any(failure["gate"] == "tests" for failure in failures)
-    blocked = [row for row, _ in stories.values() if row["status"] == "blocked"]
+    assert any(len(a) > 1 and a[-1].tier == a[0].tier == 1 for _, a in merged.values())
+    assert any(a[-1].tier == 2 for _, a in merged.values())
+    assert any(row.depends_on for row, _ in merged.values())
+    failures = [x.failure for _, attempts in stories.values() for x in attempts if x.failure]
+    assert any(failure.gate == "tests" for failure in failures)
+    blocked = [row for row, _ in stories.values() if row.status == "blocked"]
     assert blocked
-    assert json.loads(blocked[0]["block"])["next_steps"]
+    assert blocked[0].block["next_steps"]
 
 
 def test_a_bug_of_one_edit_is_merged_at_the_first_attempt(demo):
@@ -113,7 +112,7 @@ def test_the_worker_begins_with_what_it_is_and_says_where_it_changed_nothing(dem
     logs = demo.logs()
     assert len(logs) == sum(len(attempts) for _, attempts in demo.stories.values())
     assert all(log.startswith("scripted stand-in (no model)") for log in logs)
-    in_vain = sum(attempt["outcome"] == "NO_DIFF" for _, attempts in demo.stories.values() for attempt in attempts)
+    in_vain = sum(attempt.outcome == "NO_DIFF" for _, attempts in demo.stories.values() for attempt in attempts)
     assert sum("no change made" in log.splitlines()[-1] for log in logs) == in_vain
 
 

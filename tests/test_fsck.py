@@ -12,7 +12,7 @@ import pytest
 from support.processes import wait_for
 from support.project import Restored
 
-from noface.views.schemas.table import published
+from noface.views.published import published
 
 ATTENTION = 3
 

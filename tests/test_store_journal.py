@@ -1,6 +1,5 @@
 """What happened, and the rows people look at: they never disagree."""
 
-import json
 import sqlite3
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +22,7 @@ from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions
 from noface.store.reader import Reader
+from noface.store.records import NextAction
 
 RED = Failure(FailureKind.TEST_FAILURE, "one red", rule="r", signature="s")
 CONFLICT = Failure(FailureKind.MERGE_CONFLICT, "main moved", rule="r", signature="c", charged=False)
@@ -71,7 +71,7 @@ def finish(journal, number, failure=RED, **more):
 
 
 def kinds(reader, issue_id="7"):
-    return [row["kind"] for row in reader.events(issue_id)]
+    return [row.kind for row in reader.events(issue_id)]
 
 
 # The life of an attempt
@@ -81,7 +81,7 @@ def test_an_attempt_is_written_down_before_it_runs_and_again_when_it_ends(journa
     start(journal, 1)
     [running] = reader.open_attempts()
     assert (running.token, running.issue_id, running.number, running.slot) == ("t1", "7", 1, 0)
-    assert reader.issue("7")["status"] == "running"
+    assert reader.issue("7").status == "running"
     assert reader.past("7") == ()
     assert finish(journal, 1, cost=0.5)
     assert reader.open_attempts() == ()
@@ -89,7 +89,7 @@ def test_an_attempt_is_written_down_before_it_runs_and_again_when_it_ends(journa
     assert (past.outcome, past.charged, past.signature, past.failure) == ("TEST_FAILURE", True, "s", RED)
     assert (past.commit, past.candidate, past.cost_usd) == ("c", "k", 0.5)
     row = reader.issue("7")
-    assert (row["attempts"], row["last_kind"], row["last_message"], row["cost_usd"]) == (
+    assert (row.attempts, row.last_kind, row.last_message, row.cost_usd) == (
         1,
         "TEST_FAILURE",
         "one red",
@@ -101,13 +101,13 @@ def test_an_attempt_is_written_down_before_it_runs_and_again_when_it_ends(journa
 def test_a_result_that_comes_late_changes_nothing_but_is_remembered(journal, reader):
     start(journal, 1)
     finish(journal, 1)
-    issue, attempts = dict(reader.issue("7")), [dict(row) for row in reader.attempts("7")]
+    issue, attempts = reader.issue("7"), reader.attempts("7")
     assert not finish(journal, 1, None, cost=9.0)
     assert not finish(journal, 1, token="never-given")
-    assert dict(reader.issue("7")) == issue
-    assert [dict(row) for row in reader.attempts("7")] == attempts
+    assert reader.issue("7") == issue
+    assert reader.attempts("7") == attempts
     assert kinds(reader)[-2:] == ["attempt_fenced", "attempt_fenced"]
-    assert json.loads(reader.events("7")[-1]["data"]) == {"number": 1, "outcome": "TEST_FAILURE"}
+    assert reader.events("7")[-1].data == {"number": 1, "outcome": "TEST_FAILURE"}
 
 
 def test_an_interrupted_attempt_is_charged_to_nobody_and_leaves_the_last_failure(journal, reader):
@@ -116,7 +116,7 @@ def test_an_interrupted_attempt_is_charged_to_nobody_and_leaves_the_last_failure
     start(journal, 2)
     journal.attempt_finished(3.0, report(2, None, interrupted=True), charged=False, notes=())
     row = reader.issue("7")
-    assert (row["attempts"], row["last_kind"]) == (1, "TEST_FAILURE")
+    assert (row.attempts, row.last_kind) == (1, "TEST_FAILURE")
     assert reader.past("7")[-1].outcome == "INTERRUPTED"
 
 
@@ -131,8 +131,8 @@ def test_only_hard_gates_count_for_an_attempt_s_score(journal, reader):
     finish(journal, 1, gates=results)
     [past] = reader.past("7")
     assert (past.gates_passed, past.failing_tests) == (1, 2)
-    shown = json.loads(reader.attempts("7")[0]["gates"])
-    assert [(gate["name"], gate["passed"], gate["hard"]) for gate in shown] == [
+    shown = reader.attempts("7")[0].gates
+    assert [(gate.name, gate.passed, gate.hard) for gate in shown] == [
         ("unit", False, True),
         ("lint", True, True),
         ("types", True, False),
@@ -144,20 +144,20 @@ def test_an_attempt_overruled_on_the_merge_is_charged_as_its_new_failure_says(jo
     start(journal, 1)
     finish(journal, 1, None)
     journal.action(2.5, "7", 1, Land("passed"))
-    assert reader.issue("7")["attempts"] == 1
+    assert reader.issue("7").attempts == 1
     journal.attempt_overruled(3.0, "7", 1, failure)
-    assert reader.issue("7")["attempts"] == attempts
-    assert reader.issue("7")["last_kind"] == failure.kind
+    assert reader.issue("7").attempts == attempts
+    assert reader.issue("7").last_kind == failure.kind
     [past] = reader.past("7")
     assert (past.outcome, past.charged, past.signature) == (failure.kind, failure.charged, failure.signature)
-    assert reader.attempts("7")[0]["action"] is None
+    assert reader.attempts("7")[0].action is None
 
 
 def test_what_follows_an_attempt_is_written_on_it(journal, reader):
     start(journal, 1)
     finish(journal, 1)
     journal.action(3.0, "7", 1, Run(Mode.FEEDBACK, "small", "once more"))
-    assert json.loads(reader.attempts("7")[0]["action"]) == {"kind": "RetryWithFeedback", "reason": "once more"}
+    assert reader.attempts("7")[0].action == NextAction("RetryWithFeedback", "once more")
     assert reader.past("7")[0].answer == "RetryWithFeedback"
 
 
@@ -169,7 +169,7 @@ def test_numbers_never_restart_and_cannot_be_given_twice(journal, reader):
     assert reader.next_number("7") == 2
     with pytest.raises(sqlite3.IntegrityError):
         start(journal, 1, token="other")
-    assert reader.issue("7")["status"] == "ready"
+    assert reader.issue("7").status == "ready"
 
 
 # Blocking and unblocking
@@ -179,21 +179,21 @@ def test_unblocking_starts_the_counters_again_and_keeps_what_was(journal, reader
     start(journal, 1)
     finish(journal, 1, cost=0.5)
     journal.blocked(3.0, "7", "used up", {"kind": "TEST_FAILURE"})
-    assert json.loads(reader.issue("7")["block"]) == {"kind": "TEST_FAILURE"}
+    assert reader.issue("7").block == {"kind": "TEST_FAILURE"}
     journal.unblocked(4.0, "7", "Use the other table.", "a person")
     row = reader.issue("7")
-    assert (row["status"], row["attempts"], row["epoch"], row["block"]) == ("ready", 0, 1, None)
-    assert (row["note"], row["cost_usd"]) == ("Use the other table.", 0.5)
+    assert (row.status, row.attempts, row.epoch, row.block) == ("ready", 0, 1, None)
+    assert (row.note, row.cost_usd) == ("Use the other table.", 0.5)
     assert len(reader.past("7")) == 1
     journal.unblocked(5.0, "7", "", "again")
-    assert reader.issue("7")["note"] == "Use the other table."
+    assert reader.issue("7").note == "Use the other table."
 
 
 def test_an_attempt_of_an_earlier_epoch_does_not_count_in_the_new_one(journal, reader):
     start(journal, 1)
     journal.unblocked(1.5, "7", "", "a person")
     finish(journal, 1)
-    assert reader.issue("7")["attempts"] == 0
+    assert reader.issue("7").attempts == 0
     assert reader.past("7")[0].charged
 
 
@@ -222,12 +222,12 @@ def test_an_issue_edited_while_it_was_worked_on_is_blocked_as_the_worker_knew_it
 
 def test_the_backlog_s_order_is_kept_and_vanished_issues_come_last(journal, reader):
     journal.sync_backlog(Backlog((Issue("9", "Nine", priority=1), Issue("8", "Acht"))), "f2")
-    assert [(row["id"], row["present"], row["title"]) for row in reader.issues()] == [
-        ("9", 1, "Nine"),
-        ("8", 1, "Acht"),
-        ("7", 0, "Seven"),
+    assert [(row.id, row.present, row.title) for row in reader.issues()] == [
+        ("9", True, "Nine"),
+        ("8", True, "Acht"),
+        ("7", False, "Seven"),
     ]
-    assert json.loads(reader.issue("7")["depends_on"]) == ["1", "2"]
+    assert reader.issue("7").depends_on == ("1", "2")
     assert reader.fact("fingerprint") == "f2"
 
 
@@ -263,14 +263,14 @@ def test_landings_are_open_from_intent_to_end(journal, reader):
     journal.landed(2.0, one, "7", "b" * 40)
     journal.landing_dropped(two)
     assert reader.open_landings() == ()
-    assert (reader.issue("7")["status"], reader.issue("7")["merged_commit"]) == ("merged", "b" * 40)
-    assert reader.issue("8")["status"] == "ready"
+    assert (reader.issue("7").status, reader.issue("7").merged_commit) == ("merged", "b" * 40)
+    assert reader.issue("8").status == "ready"
 
 
 def test_a_merge_that_only_main_s_history_tells_of_is_learnt(journal, reader):
     journal.merged(1.0, "99", "d" * 40)
     row = reader.issue("99")
-    assert (row["status"], row["present"]) == ("merged", 0)
+    assert (row.status, row.present) == ("merged", False)
 
 
 def test_gate_results_are_remembered_newest_first(journal, reader):
@@ -284,11 +284,11 @@ def test_a_run_that_never_ended_is_marked_when_the_next_begins(database, reader)
     Journal(database, "one").run_started(100.0, 11)
     second = Journal(database, "two")
     second.run_started(50.0, 12)
-    assert reader.last_run()["id"] == "two"
+    assert reader.last_run().id == "two"
     ended = database.rows("SELECT id, ended_why FROM runs ORDER BY rowid")
     assert [tuple(row) for row in ended] == [("one", "cut off"), ("two", "")]
     second.run_ended(60.0, 3, "some issues need a person")
-    assert reader.last_run()["exit_code"] == 3
+    assert reader.last_run().exit_code == 3
 
 
 def test_views_are_told_once_it_is_on_disk_and_never_of_what_was_undone(database):
@@ -367,17 +367,17 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def the_rows_agree_with_what_happened(self):
         row = self.reader.issue("7")
-        assert row["attempts"] == sum(charged for charged, epoch, _ in self.ended.values() if epoch == self.epoch)
+        assert row.attempts == sum(charged for charged, epoch, _ in self.ended.values() if epoch == self.epoch)
         costs = [cost for _, _, cost in self.ended.values() if cost is not None]
-        assert row["cost_usd"] == (sum(costs) if costs else None)
-        assert row["epoch"] == self.epoch
+        assert row.cost_usd == (sum(costs) if costs else None)
+        assert row.epoch == self.epoch
         assert len(self.reader.open_attempts()) == self.open
         assert [attempt.number for attempt in self.reader.past("7")] == sorted(self.ended)
 
     @invariant()
     def the_newest_status_event_names_the_status(self):
-        said = [row["kind"] for row in self.reader.events("7") if row["kind"].startswith("issue_")]
-        assert self.reader.issue("7")["status"] == (said[-1].removeprefix("issue_") if said else "ready")
+        said = [row.kind for row in self.reader.events("7") if row.kind.startswith("issue_")]
+        assert self.reader.issue("7").status == (said[-1].removeprefix("issue_") if said else "ready")
 
 
 LifeTest = Life.TestCase

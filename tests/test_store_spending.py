@@ -26,7 +26,7 @@ def test_a_run_has_spent_what_its_attempts_and_its_questions_used(world):
 
 def test_an_issue_has_cost_what_its_attempts_and_its_questions_did_also_those_that_were_cut_short(world):
     def cost():
-        return world.reader.issue("7")["cost_usd"]
+        return world.reader.issue("7").cost_usd
 
     assert cost() is None
     world.attempt("small", 0.5)

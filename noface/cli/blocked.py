@@ -10,19 +10,13 @@ def blocked(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Show the issues that need you, wait for your approval, or cannot land: what is asked, and what you can do."""
-    from noface.views import glance, page
-    from noface.views.blocked import blocked_records
+    from noface.cli.fast_path import overview
+    from noface.views import page
+    from noface.views.blocked import blocked_document, blocked_page
 
-    rows = glance.unchanged(Path.cwd(), config)
-    if rows is None:
-        from noface.cli.look import look
-
-        rows = look(config).database.rows
-    records = blocked_records(glance.blocked_rows(rows))
-    held = [dict(row) for row in glance.held_rows(rows)]
+    rows = overview(Path.cwd(), config)
+    document = blocked_document(rows.waiting_for_a_person(), rows.held())
     if as_json:
-        page.show_json({"blocked": records, "held": held})
-        return
-    from noface.views.blocked import blocked_page
-
-    page.show(blocked_page(records, held, page.width()))
+        page.show_json(document)
+    else:
+        page.show(blocked_page(document, page.width()))

@@ -90,19 +90,19 @@ def _known(plumbing: "Plumbing", reader: "Reader") -> _Known:
     from noface.git.refs import slug
 
     landed = dict(plumbing.landed_issues())
-    rows = {str(row["id"]): row for row in reader.issues()}
+    rows = {str(row.id): row for row in reader.issues()}
     main = plumbing.main()
     merged = {name for name in landed if name not in rows}
     made: dict[str, frozenset[str]] = {}
     for name, row in rows.items():
-        if row["status"] == "merged":
-            commit = row["merged_commit"]
+        if row.status == "merged":
+            commit = row.merged_commit
             # Main may have been reset since: then the refs hold the only copy.
             if name in landed or (commit and plumbing.resolve(commit) and plumbing.is_ancestor(commit, main)):
                 merged.add(name)
             attempts = reader.attempts(name)
-            made[name] = frozenset(str(row[key]) for row in attempts for key in ("commit_id", "candidate") if row[key])
-    statuses = {name: str(row["status"]) for name, row in rows.items()}
+            made[name] = frozenset(oid for each in attempts for oid in (each.commit_id, each.candidate) if oid)
+    statuses = {name: str(row.status) for name, row in rows.items()}
     slugs = {slug(name): name for name in (*landed, *rows)}
     return _Known(statuses, frozenset(merged), slugs, made)
 
@@ -168,10 +168,10 @@ def _files(repository: "Repository", reader: "Reader", known: _Known) -> "Iterat
     home = repository.state_dir / "attempts"
     for name in sorted(known.merged):
         for row in reader.attempts(name):
-            folder = Path(row["directory"])
+            folder = Path(row.directory)
             inside = folder.is_relative_to(home) and ".." not in folder.parts
             if inside and (size := sum(map(_size, _clearable(folder)))):
-                yield Leftover(What.FILES, str(row["number"]), name, str(folder), size)
+                yield Leftover(What.FILES, str(row.number), name, str(folder), size)
 
 
 def _clearable(folder: Path) -> list[Path]:

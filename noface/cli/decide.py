@@ -1,7 +1,5 @@
 """`noface unblock`, `retry`, `approve` and `reject`: what a person decides on an issue."""
 
-import json
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +11,11 @@ from noface.core.history import Verdict
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
-    from noface.cli.look import Look
+    from noface.cli.session import ReadSession
     from noface.core.actions import ApprovalKind
     from noface.core.attempt import PastAttempt
     from noface.core.failure import Failure
+    from noface.store.records import IssueRow
 
 
 NOTE_CHARS_MAX = 10_000
@@ -35,19 +34,19 @@ def unblock(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Let blocked or skipped issues go on; their counters start again."""
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.views import page
 
     if bool(issue_ids) == everything:
         raise UsageError("name the issues to unblock, or say --all", "What is blocked: noface blocked")
     if attempts is not None and not 1 <= attempts <= ATTEMPTS_MAX:
         raise UsageError(f"--attempts takes 1 to {ATTEMPTS_MAX}, not {attempts}", "Nothing was changed.")
-    found = look(config)
+    found = open_session(config)
     if model is not None:
         _require_model(found.location.root, config, model)
     wanted = list(issue_ids or ())
     if everything:
-        wanted = [row["id"] for row in found.reader.issues() if row["status"] == "blocked" and row["present"]]
+        wanted = [row.id for row in found.reader.issues() if row.status == "blocked" and row.present]
     given = give_back(found, wanted, _no_unblocking, note, "unblocked by a person", model, attempts)
     if as_json:
         page.show_json({"unblock": given})
@@ -56,9 +55,9 @@ def unblock(
 
 
 def give_back(
-    found: "Look",
+    found: "ReadSession",
     wanted: Sequence[str],
-    refusal: Callable[[sqlite3.Row], UsageError | None],
+    refusal: Callable[["IssueRow"], UsageError | None],
     note: str,
     why: str,
     model: str | None = None,
@@ -85,10 +84,10 @@ def give_back(
             problem = refusal(row) or gone(row) or _taken_back(found, row)
             if problem is not None:
                 raise problem
-            found.journal.give_branch(row["id"], given=True)
-            found.journal.unblocked(time.time(), row["id"], said, why, model, attempts)
-            record = {"id": row["id"], "title": row["title"], "status": "ready"}
-            given[row["id"]] = record | {key: value for key, value in more.items() if value is not None}
+            found.journal.give_branch(row.id, given=True)
+            found.journal.unblocked(time.time(), row.id, said, why, model, attempts)
+            record = {"id": row.id, "title": row.title, "status": "ready"}
+            given[row.id] = record | {key: value for key, value in more.items() if value is not None}
     return list(given.values())
 
 
@@ -117,13 +116,13 @@ def sound_note(note: str) -> str:
     return text
 
 
-def gone(row: sqlite3.Row) -> UsageError | None:
+def gone(row: "IssueRow") -> UsageError | None:
     """Return the refusal for an issue that the backlog no longer holds, None for one that is there."""
-    if row["present"]:
+    if row.present:
         return None
     return UsageError(
-        f"issue {row['id']} is not in the backlog any more: its file is gone or faulty",
-        f"Put {row['source'] or 'its file'} back, or see what is faulty: noface issues",
+        f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
+        f"Put {row.source or 'its file'} back, or see what is faulty: noface issues",
     )
 
 
@@ -139,31 +138,31 @@ def _require_model(root: Path, config: Path | None, model: str) -> None:
 _MODELS_HINT = "All of them, with the built-in ones: noface config show"
 
 
-def _no_unblocking(row: sqlite3.Row) -> UsageError | None:
-    status = row["status"]
+def _no_unblocking(row: "IssueRow") -> UsageError | None:
+    status = row.status
     if status in _OPENABLE:
         return None
     hints = {
-        "merged": f"It has landed. For more work on it, add another issue; see: noface show {row['id']}",
+        "merged": f"It has landed. For more work on it, add another issue; see: noface show {row.id}",
         "running": "A worker is on it. If no noface runs any more: noface run",
-        "landing": f"What is in its way: noface show {row['id']}",
-        "epic": f"Its parts do the work; unblock one of them. Which there are: noface show {row['id']}",
+        "landing": f"What is in its way: noface show {row.id}",
+        "epic": f"Its parts do the work; unblock one of them. Which there are: noface show {row.id}",
     }
-    hint = hints.get(status, f"It is tried by itself; to let its counters start again: noface retry {row['id']}")
-    return UsageError(f"issue {row['id']} is {status}, not blocked", hint)
+    hint = hints.get(status, f"It is tried by itself; to let its counters start again: noface retry {row.id}")
+    return UsageError(f"issue {row.id} is {status}, not blocked", hint)
 
 
-def _taken_back(found: "Look", row: sqlite3.Row) -> UsageError | None:
+def _taken_back(found: "ReadSession", row: "IssueRow") -> UsageError | None:
     """Refuse a part that its parent does without: both would do the same work."""
-    parent = found.reader.issue(row["parent"]) if row["parent"] is not None and row["status"] == "skipped" else None
-    if parent is None or row["satisfied"]:
+    parent = found.reader.issue(row.parent) if row.parent is not None and row.status == "skipped" else None
+    if parent is None or row.satisfied:
         return None
-    name = parent["id"]
-    if parent["status"] == "merged":
-        return UsageError(f"issue {name}, of which {row['id']} was a part, has landed without it", _ADD_ANOTHER)
-    if parent["status"] in _GOES_ON_WITHOUT:
+    name = parent.id
+    if parent.status == "merged":
+        return UsageError(f"issue {name}, of which {row.id} was a part, has landed without it", _ADD_ANOTHER)
+    if parent.status in _GOES_ON_WITHOUT:
         return UsageError(
-            f"issue {row['id']} was taken back: issue {name}, of which it was a part, goes on without it",
+            f"issue {row.id} was taken back: issue {name}, of which it was a part, goes on without it",
             f"What becomes of it: noface show {name}",
         )
     return None
@@ -178,18 +177,18 @@ def retry(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Try issues again: their attempts are counted from the start, their best work so far is kept."""
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.views import page
 
-    given = give_back(look(config), issue_ids, _no_retry, "", "retried by a person")
+    given = give_back(open_session(config), issue_ids, _no_retry, "", "retried by a person")
     if as_json:
         page.show_json({"retry": given})
     else:
         page.show(given_lines(given))
 
 
-def _no_retry(row: sqlite3.Row) -> UsageError | None:
-    name, status = row["id"], row["status"]
+def _no_retry(row: "IssueRow") -> UsageError | None:
+    name, status = row.id, row.status
     refusals = {
         "merged": (f"issue {name} is merged already", "For more work on it, add another issue: noface issue add"),
         "running": (f"issue {name} is running", "Wait for its attempt to end. If no noface runs any more: noface run"),
@@ -206,10 +205,10 @@ def approve(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Say yes to an issue that waits for your approval: its work may land, or it may go on as it asked."""
-    from noface.cli.look import look
+    from noface.cli.session import open_session
 
     said = sound_note(note)
-    found = look(config)
+    found = open_session(config)
     with found.database.transaction():
         case = open_case(found, issue_id, Verdict.APPROVED)
         if case.settled is None:
@@ -224,32 +223,32 @@ class Case:
     `settled` is the status the issue has by now where the same has been said before.
     """
 
-    row: sqlite3.Row
+    row: "IssueRow"
     attempt: "PastAttempt"
     wants: "ApprovalKind"
     paths: tuple[str, ...] = ()
     settled: str | None = None
 
 
-def open_case(found: "Look", issue_id: str, verdict: Verdict) -> Case:
+def open_case(found: "ReadSession", issue_id: str, verdict: Verdict) -> Case:
     """Return what an issue waits for. Raises UsageError where it waits for no approval, or for nothing any more."""
     from noface.core.actions import ApprovalKind
     from noface.store.questions import Questions
     from noface.views.issues import find_issue
 
     row = find_issue(found.reader, issue_id)
-    past = found.reader.past(row["id"])
-    if row["status"] != "approval":
-        decided = Questions(found.database, found.journal).approvals(row["id"])
+    past = found.reader.past(row.id)
+    if row.status != "approval":
+        decided = Questions(found.database, found.journal).approvals(row.id)
         if decided and past and (decided[-1].verdict, decided[-1].attempt) == (verdict, past[-1].number):
-            return Case(row, past[-1], ApprovalKind.LANDING, settled=str(row["status"]))
+            return Case(row, past[-1], ApprovalKind.LANDING, settled=str(row.status))
         raise _no_approval(row)
     problem = gone(row)
     if problem is not None:
         raise problem
     if not past:
-        raise UsageError(f"issue {row['id']} has no attempt to decide on", f"Give it back: noface unblock {row['id']}")
-    document = json.loads(row["block"]) if row["block"] else {}
+        raise UsageError(f"issue {row.id} has no attempt to decide on", f"Give it back: noface unblock {row.id}")
+    document = row.block or {}
     otherwise = ApprovalKind.LANDING if past[-1].failure is None else ApprovalKind.GOING_ON
     wants = next((each for each in ApprovalKind if each.value == document.get("wants")), otherwise)
     return Case(row, past[-1], wants, tuple(str(path) for path in document.get("paths", ())))
@@ -263,19 +262,19 @@ def show_verdict(case: Case, verdict: Verdict, *, as_json: bool) -> None:
     row, status = case.row, case.settled or "ready"
     if as_json:
         name = "approve" if verdict is Verdict.APPROVED else "reject"
-        decided: dict[str, Any] = {"id": row["id"], "title": row["title"], "status": status}
+        decided: dict[str, Any] = {"id": row.id, "title": row.title, "status": status}
         page.show_json({name: {**decided, "attempt": case.attempt.number, "verdict": verdict.value}})
         return
     if case.settled is not None:
-        page.show([f"Issue {row['id']} was {verdict.value} already; it is {status} now."])
+        page.show([f"Issue {row.id} was {verdict.value} already; it is {status} now."])
         return
-    lines = hanging(f"{row['title']}: {verdict.value}", page.width(), f"{row['id']}  ")
+    lines = hanging(f"{row.title}: {verdict.value}", page.width(), f"{row.id}  ")
     if case.paths and verdict is Verdict.APPROVED:
         lines += hanging(f"it may change {', '.join(case.paths)} as well", page.width(), "   ")
     page.show([*lines, "Next: noface run"])
 
 
-def _approve(found: "Look", case: Case, note: str) -> None:
+def _approve(found: "ReadSession", case: Case, note: str) -> None:
     import time
 
     from noface.core.actions import ApprovalKind
@@ -284,17 +283,17 @@ def _approve(found: "Look", case: Case, note: str) -> None:
 
     now, row = time.time(), case.row
     questions = Questions(found.database, found.journal)
-    questions.approve(now, row["id"], case.attempt.number, epoch=row["epoch"], verdict=Verdict.APPROVED, note=note)
+    questions.approve(now, row.id, case.attempt.number, epoch=row.epoch, verdict=Verdict.APPROVED, note=note)
     if case.wants is ApprovalKind.PATHS:
-        granted = (*json.loads(row["granted_paths"]), *case.paths)
-        found.journal.allowed(now, row["id"], tuple(dict.fromkeys(granted)))
+        granted = (*row.granted_paths, *case.paths)
+        found.journal.allowed(now, row.id, tuple(dict.fromkeys(granted)))
     if note and case.wants is not ApprovalKind.LANDING:
-        questions.note(row["id"], note)  # another worker follows, and should know
-    found.journal.status(now, row["id"], IssueStatus.READY, "approved by a person")
+        questions.note(row.id, note)  # another worker follows, and should know
+    found.journal.status(now, row.id, IssueStatus.READY, "approved by a person")
 
 
-def _no_approval(row: sqlite3.Row) -> UsageError:
-    name, status = row["id"], str(row["status"])
+def _no_approval(row: "IssueRow") -> UsageError:
+    name, status = row.id, str(row.status)
     hints = {
         "blocked": f"It needs more than a yes or no: noface blocked. To let it go on: noface unblock {name}",
         "merged": f"It has landed; see: noface show {name}",
@@ -317,7 +316,7 @@ def reject(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Say no to an issue that waits for your approval; a worker goes on with what you say."""
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.core.history import Verdict
 
     said = sound_note(note)
@@ -326,7 +325,7 @@ def reject(
             "say why with --note: without a reason the next worker would do the same again",
             f'For example: noface reject {issue_id[:80]} --note "Keep the old name as an alias."',
         )
-    found = look(config)
+    found = open_session(config)
     with found.database.transaction():
         case = open_case(found, issue_id, Verdict.REJECTED)
         if case.settled is None:
@@ -334,16 +333,16 @@ def reject(
     show_verdict(case, Verdict.REJECTED, as_json=as_json)
 
 
-def _reject(found: "Look", case: "Case", note: str) -> None:
+def _reject(found: "ReadSession", case: "Case", note: str) -> None:
     import time
 
     from noface.core.history import Verdict
     from noface.core.taxonomy import PASSED, IssueStatus
     from noface.store.questions import Questions
 
-    now, name, number = time.time(), case.row["id"], case.attempt.number
+    now, name, number = time.time(), case.row.id, case.attempt.number
     questions = Questions(found.database, found.journal)
-    questions.approve(now, name, number, epoch=case.row["epoch"], verdict=Verdict.REJECTED, note=note)
+    questions.approve(now, name, number, epoch=case.row.epoch, verdict=Verdict.REJECTED, note=note)
     if case.attempt.outcome == PASSED:
         found.journal.attempt_overruled(now, name, number, _rejection(note))
     questions.note(name, note)

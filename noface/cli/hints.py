@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.look import Look, merged_ids
+from noface.cli.session import ReadSession, merged_ids
 from noface.core.attempt import PastAttempt
 from noface.core.hint_mining import PastFailure, past_failures
 from noface.core.issue import Issue
@@ -15,7 +15,7 @@ from noface.errors import UsageError
 from noface.system.files import read_regular
 
 if TYPE_CHECKING:
-    from noface.cli.look import Look
+    from noface.cli.session import ReadSession
     from noface.core.attempt import PastAttempt
     from noface.core.hints import HintRule
 
@@ -23,36 +23,36 @@ if TYPE_CHECKING:
 _PATCH_BYTES_MAX = 1_000_000
 
 
-def recorded(look: Look) -> tuple[PastFailure, ...]:
+def recorded(session: ReadSession) -> tuple[PastFailure, ...]:
     """Return the failures of all issues and all epochs, in the order they happened."""
-    known = issues(look)
+    known = issues(session)
     found: list[tuple[float, PastFailure]] = []
-    for issue_id in look.reader.attempted():
-        past = attempts(look, issue_id)
+    for issue_id in session.reader.attempted():
+        past = attempts(session, issue_id)
         ended = {attempt.number: attempt.finished_at for attempt in past}
-        failures = past_failures(known.get(issue_id) or nameless(look, issue_id), past)
+        failures = past_failures(known.get(issue_id) or nameless(session, issue_id), past)
         found += [(ended[failure.number], failure) for failure in failures]
     found.sort(key=lambda pair: pair[0])
     return tuple(failure for _, failure in found)
 
 
-def issues(look: Look) -> dict[str, Issue]:
+def issues(session: ReadSession) -> dict[str, Issue]:
     """Return the sound issues of the backlog by id: labels and paths stand only in their files."""
-    return {issue.id: issue for issue in look.tracker.backlog(merged_ids(look.reader)).issues}
+    return {issue.id: issue for issue in session.tracker.backlog(merged_ids(session.reader)).issues}
 
 
-def nameless(look: Look, issue_id: str) -> Issue:
+def nameless(session: ReadSession, issue_id: str) -> Issue:
     """Return what is left of an issue whose file is gone or faulty."""
-    row = look.reader.issue(issue_id)
-    return Issue(issue_id, row["title"] if row is not None else "")
+    row = session.reader.issue(issue_id)
+    return Issue(issue_id, row.title if row is not None else "")
 
 
-def attempts(look: Look, issue_id: str) -> tuple[PastAttempt, ...]:
+def attempts(session: ReadSession, issue_id: str) -> tuple[PastAttempt, ...]:
     """Return an issue's finished attempts; what they changed is read from their patch where no record says it."""
-    folders = {row["number"]: Path(row["directory"]) for row in look.reader.attempts(issue_id)}
+    folders = {row.number: Path(row.directory) for row in session.reader.attempts(issue_id)}
     return tuple(
         attempt if attempt.changed else replace(attempt, changed=_changed(folders[attempt.number]))
-        for attempt in look.reader.past(issue_id)
+        for attempt in session.reader.past(issue_id)
     )
 
 
@@ -86,11 +86,11 @@ def list_hints(
     config: Path | None = _CONFIG,
 ) -> None:
     """List the hints, and how often each has matched."""
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.loop.context import patient_search
     from noface.views import page
 
-    seen = look(config)
+    seen = open_session(config)
     if lessons:
         _list_lessons(seen, as_json)
         return
@@ -113,16 +113,16 @@ def try_on(
     config: Path | None = _CONFIG,
 ) -> None:
     """Show which hints match an issue's failure, and why."""
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.core.hints import explain
     from noface.loop.context import search
     from noface.views import page
     from noface.views.hints import match_document, match_page
     from noface.views.issues import find_issue
 
-    seen = look(config)
+    seen = open_session(config)
     rules = _rules(seen, config)
-    found = str(find_issue(seen.reader, issue_id)["id"])
+    found = str(find_issue(seen.reader, issue_id).id)
     issue = issues(seen).get(found) or nameless(seen, found)
     attempt = _failed(attempts(seen, found), found, number)
     failure, touched = (attempt.failure, attempt.changed) if attempt is not None else (None, ())
@@ -145,11 +145,11 @@ def add(
     config: Path | None = _CONFIG,
 ) -> None:
     """Add a hint to noface.toml, and show what it matches."""
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.core.hints import HintRule
 
     rule = HintRule(hint, label, language, error_pattern, error_regex, path)
-    _add(look(config), config, rule, as_json=as_json, draft=False)
+    _add(open_session(config), config, rule, as_json=as_json, draft=False)
 
 
 def suggest(
@@ -162,7 +162,7 @@ def suggest(
     """Propose hints for failures that came repeatedly."""
     from dataclasses import replace
 
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.core.hint_mining import propose
     from noface.loop.context import patient_search
     from noface.views import page
@@ -170,7 +170,7 @@ def suggest(
 
     if hint and chosen is None:
         raise UsageError("--hint goes with --apply", "To add a hint of your own: noface hints add")
-    seen = look(config)
+    seen = open_session(config)
     failures = recorded(seen)
     proposals = propose(failures, _rules(seen, config), patient_search(), least)
     if chosen is not None:
@@ -187,7 +187,7 @@ def suggest(
         page.show(proposals_page(document, page.width()))
 
 
-def _add(seen: "Look", config: Path | None, rule: "HintRule", *, as_json: bool, draft: bool) -> None:
+def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, as_json: bool, draft: bool) -> None:
     from noface.config.edit import with_hint, write
     from noface.config.load import find, read
     from noface.loop.context import patient_search
@@ -206,7 +206,7 @@ def _add(seen: "Look", config: Path | None, rule: "HintRule", *, as_json: bool, 
         page.show(added_page(document, page.width()))
 
 
-def _list_lessons(seen: "Look", as_json: bool) -> None:
+def _list_lessons(seen: "ReadSession", as_json: bool) -> None:
     from noface.store.lessons import LessonStore
     from noface.views import page
     from noface.views.hints import lessons_document, lessons_page
@@ -219,7 +219,7 @@ def _list_lessons(seen: "Look", as_json: bool) -> None:
         page.show(lessons_page(document, page.width()))
 
 
-def _rules(seen: "Look", config: Path | None) -> tuple["HintRule", ...]:
+def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
     """Return the rules of noface.toml as a run has them."""
     from noface.config.load import load
     from noface.core.hints import HintRule
@@ -228,7 +228,7 @@ def _rules(seen: "Look", config: Path | None) -> tuple["HintRule", ...]:
     return tuple(HintRule(h.hint, h.label, h.language, h.error_pattern, h.error_regex, h.path) for h in hints)
 
 
-def _name(seen: "Look", config: Path | None) -> str:
+def _name(seen: "ReadSession", config: Path | None) -> str:
     from noface.config.load import find
 
     return find(seen.location.root, config).name if config is None else str(config)

@@ -30,12 +30,12 @@ def add(
     config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
 ) -> None:
     """Add an issue and print the file that holds it."""
-    from noface.cli.look import look, merged_ids
+    from noface.cli.session import merged_ids, open_session
     from noface.trackers.base import IssueDraft
     from noface.views import page
-    from noface.views.issues import issue_record
+    from noface.views.issues import listed
 
-    found = look(config)
+    found = open_session(config)
     draft = IssueDraft(
         title=title,
         body=_standard_input() if body == "-" else body,
@@ -49,7 +49,7 @@ def add(
     taken = (*merged_ids(found.reader), *found.reader.attempted(), *_landed_elsewhere())
     issue = found.tracker.add(draft, taken)
     if as_json:
-        page.show_json({"issue": issue_record(issue, "ready")})
+        page.show_json({"issue": listed(issue, "ready")})
         return
     lines = [f"Added issue {issue.id}: {issue.source}"]
     if not issue.body:
@@ -77,24 +77,25 @@ def show(
     config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
 ) -> None:
     """Show what an issue asks for; `noface show ID` tells what became of it."""
-    from noface.cli.look import look, merged_ids, with_own_parts
+    from noface.cli.session import merged_ids, open_session, with_own_parts
+    from noface.core.codec import encode
     from noface.errors import UsageError
     from noface.views import page
-    from noface.views.issues import find_issue, issue_page, issue_record
+    from noface.views.issues import find_issue, issue_page, listed
     from noface.views.status import effective_status, standings
 
-    found = look(config)
+    found = open_session(config)
     row = find_issue(found.reader, issue_id)
     backlog = with_own_parts(found.tracker.backlog(merged_ids(found.reader)), found.database)
-    issue = next((each for each in backlog.issues if each.id == row["id"]), None)
+    issue = next((each for each in backlog.issues if each.id == row.id), None)
     if issue is None:
         raise UsageError(
-            f"issue {row['id']} is not in the backlog any more: its file is gone or faulty",
-            f"What became of it: noface show {row['id']}",
+            f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
+            f"What became of it: noface show {row.id}",
         )
-    record = issue_record(issue, effective_status(row, standings(found.reader.issues()))[0])
+    record = listed(issue, effective_status(row, standings(found.reader.issues()))[0])
     if as_json:
-        page.show_json({"issue": {**record, "body": issue.body}})
+        page.show_json({"issue": {**encode(record), "body": issue.body}})
     else:
         page.show(issue_page(record, issue.body, page.width()))
 
@@ -111,14 +112,14 @@ def issues(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """List the backlog in the order it would be worked, with what is wrong in it."""
-    from noface.cli.look import look, merged_ids
+    from noface.cli.session import merged_ids, open_session
     from noface.views import page
     from noface.views.issues import backlog_document, backlog_page
-    from noface.views.status import issue_records
+    from noface.views.status import listed_issues
 
-    found = look(config)
+    found = open_session(config)
     backlog = found.tracker.backlog(merged_ids(found.reader))
-    document = backlog_document(backlog, {each["id"]: each["status"] for each in issue_records(found.reader.issues())})
+    document = backlog_document(backlog, {each.id: each.status for each in listed_issues(found.reader.issues())})
     if as_json:
         page.show_json(document)
     else:

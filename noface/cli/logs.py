@@ -1,6 +1,5 @@
 """`noface logs ID [N]`: what an attempt's worker and gates wrote, or write."""
 
-import sqlite3
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,8 @@ import typer
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
-    from noface.cli.look import Look
+    from noface.cli.session import ReadSession
+    from noface.store.records import AttemptRow
 
 
 def logs(
@@ -40,15 +40,15 @@ def logs(
             "--gate, --prompt, --diff and --undone show different things",
             "Give one of them; --follow only with --gate or --raw.",
         )
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.views.issues import find_issue
 
-    found = look(config)
+    found = open_session(config)
     row = find_issue(found.reader, issue_id)
     if follow:
-        _follow(found, row["id"], wanted, gate or "", config, raw=raw)
+        _follow(found, row.id, wanted, gate or "", config, raw=raw)
         return
-    chosen = _attempt(found.reader.attempts(row["id"]), row["id"], wanted)
+    chosen = _attempt(found.reader.attempts(row.id), row.id, wanted)
     files = _files(chosen, gate, prompt=prompt, diff=diff, undone=undone)
     if raw:
         _copy(files)
@@ -56,7 +56,9 @@ def logs(
         _show(chosen, files, _models(found.location.root, config), as_json=as_json)
 
 
-def _follow(found: "Look", issue_id: str, number: int | None, gate: str, config: Path | None, *, raw: bool) -> None:
+def _follow(
+    found: "ReadSession", issue_id: str, number: int | None, gate: str, config: Path | None, *, raw: bool
+) -> None:
     from noface.views.follow import Follower, Wanted, noface_at_work
     from noface.views.logs import agent_of
 
@@ -65,7 +67,7 @@ def _follow(found: "Look", issue_id: str, number: int | None, gate: str, config:
         _attempt(attempts, issue_id, number)
     models = _models(found.location.root, config)
     wanted = Wanted(issue_id, number, gate, raw)
-    Follower(found.database, wanted, lambda folder, model: agent_of(folder, model, models)).run()
+    Follower(found.reader, wanted, lambda folder, model: agent_of(folder, model, models)).run()
 
 
 def _models(root: Path, config: Path | None) -> Mapping[str, object]:
@@ -82,23 +84,23 @@ def _models(root: Path, config: Path | None) -> Mapping[str, object]:
     return with_presets(models if isinstance(models, dict) else {})
 
 
-def _attempt(attempts: list[sqlite3.Row], issue_id: str, number: int | None) -> sqlite3.Row:
+def _attempt(attempts: "list[AttemptRow]", issue_id: str, number: int | None) -> "AttemptRow":
     if not attempts:
         raise UsageError(f"issue {issue_id} has no attempt yet", f"Run it: noface run --issue {issue_id}")
     if number is None:
         return attempts[-1]
     for attempt in attempts:
-        if attempt["number"] == number:
+        if attempt.number == number:
             return attempt
-    known = ", ".join(str(attempt["number"]) for attempt in attempts)
+    known = ", ".join(str(attempt.number) for attempt in attempts)
     raise UsageError(f"issue {issue_id} has no attempt {number}", f"Its attempts: {known}.")
 
 
-def _files(attempt: sqlite3.Row, gate: str | None, *, prompt: bool, diff: bool, undone: bool) -> list[Path]:
+def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool, undone: bool) -> list[Path]:
     """Return the files that were asked for; raise UsageError where there are none."""
     from noface.views.logs import existing, gate_files, gate_names
 
-    directory = Path(attempt["directory"])
+    directory = Path(attempt.directory)
     if gate:
         what, files = f"log of a gate {gate}", gate_files(directory, gate)
     elif prompt:
@@ -111,7 +113,7 @@ def _files(attempt: sqlite3.Row, gate: str | None, *, prompt: bool, diff: bool, 
         what, files = "output of the worker", existing(directory / "agent.log", directory / "agent.err")
     if files:
         return files
-    where = f"attempt {attempt['number']} of issue {attempt['issue_id']}"
+    where = f"attempt {attempt.number} of issue {attempt.issue_id}"
     if not directory.is_dir() or [path.name for path in directory.iterdir()] == ["report.json"]:
         raise UsageError(f"the files of {where} are gone", "`noface clean` removes them once an issue is merged.")
     names = gate_names(directory) if gate else []
@@ -119,12 +121,12 @@ def _files(attempt: sqlite3.Row, gate: str | None, *, prompt: bool, diff: bool, 
     raise UsageError(f"there is no {what} in {where}", hint)
 
 
-def _show(attempt: sqlite3.Row, files: list[Path], models: Mapping[str, object], *, as_json: bool) -> None:
+def _show(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object], *, as_json: bool) -> None:
     from noface.errors import NofaceError
     from noface.views import page
     from noface.views.logs import excerpt
 
-    directory = Path(attempt["directory"])
+    directory = Path(attempt.directory)
     try:
         excerpts = [excerpt(path, directory) for path in files]
     except OSError as error:
@@ -134,21 +136,21 @@ def _show(attempt: sqlite3.Row, files: list[Path], models: Mapping[str, object],
             {"file": each.name, "text": each.text, "bytes": each.size_bytes, "left_out": each.left_out_bytes}
             for each in excerpts
         ]
-        issue_id, number = attempt["issue_id"], attempt["number"]
-        page.show_json({"id": issue_id, "attempt": number, "model": attempt["model"], "logs": entries})
+        issue_id, number = attempt.issue_id, attempt.number
+        page.show_json({"id": issue_id, "attempt": number, "model": attempt.model, "logs": entries})
         return
     for each in excerpts:
         heading = [page.paint(f"── {each.name}", "quiet")] if len(excerpts) > 1 else []
         page.show([*heading, *_lines(each.name, each.text, attempt, models)])
 
 
-def _lines(name: str, text: str, attempt: sqlite3.Row, models: Mapping[str, object]) -> list[str]:
+def _lines(name: str, text: str, attempt: "AttemptRow", models: Mapping[str, object]) -> list[str]:
     """Return a log's lines; where an agent wrote a stream of JSON, what that says."""
     if name != "agent.log":
         return text.splitlines()
     from noface.views.logs import log_lines
 
-    return log_lines(text, Path(attempt["directory"]), attempt["model"], models)
+    return log_lines(text, Path(attempt.directory), attempt.model, models)
 
 
 def _copy(files: list[Path]) -> None:

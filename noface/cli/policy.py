@@ -1,7 +1,5 @@
 """`noface policy`: what happens after each kind of failure, and what another policy would have decided so far."""
 
-import json
-import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +8,7 @@ import typer
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
-    from noface.cli.look import Look
+    from noface.cli.session import ReadSession
     from noface.config.sections import Config
     from noface.core.history import History
     from noface.core.issue import Issue
@@ -70,7 +68,7 @@ def replay(
     Every decision that this repository has recorded is taken again, on the attempts as they were: which would differ?
     It costs no tokens and changes nothing.
     """
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.cli.wiring import policy as policy_of
     from noface.config.load import load
     from noface.core.replay import replay as replayed
@@ -79,10 +77,10 @@ def replay(
     from noface.views.issues import find_issue
     from noface.views.policy_path import replay_document, replay_page
 
-    seen = look()
+    seen = open_session()
     asked = policy_of(load(seen.location.root, config))
     name = _name(seen.location.root, config)
-    ids = (str(find_issue(seen.reader, issue_id)["id"]),) if issue_id is not None else seen.reader.attempted()
+    ids = (find_issue(seen.reader, issue_id).id,) if issue_id is not None else seen.reader.attempted()
     known, questions = _issues(seen), Questions(seen.database, seen.journal)
     pasts = [_past(seen, questions, known, each) for each in ids]
     decisions = [decision for history, recorded in pasts for decision in replayed(history, recorded, asked)]
@@ -135,12 +133,12 @@ def _told(config: Path | None, issue_id: str | None) -> "Told":
 
 def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History":
     """Return an issue with what a person said when they unblocked it, and without its attempts."""
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.core.history import History
     from noface.views.issues import find_issue
 
-    seen = look(config)
-    found = str(find_issue(seen.reader, issue_id)["id"])
+    seen = open_session(config)
+    found = find_issue(seen.reader, issue_id).id
     issue = _issues(seen).get(found)
     if issue is None:
         raise UsageError(f"issue {found} is not in the backlog any more", "Its file is gone or faulty: noface issues")
@@ -152,9 +150,9 @@ def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History"
     return History(issue, model=state.wanted_model, attempts_max=state.wanted_attempts)
 
 
-def _issues(seen: "Look") -> "dict[str, Issue]":
+def _issues(seen: "ReadSession") -> "dict[str, Issue]":
     """Return the sound issues of the backlog by id, and the parts of those that were broken down."""
-    from noface.cli.look import merged_ids
+    from noface.cli.session import merged_ids
     from noface.core.parts import with_parts
     from noface.store.questions import Questions
 
@@ -164,14 +162,15 @@ def _issues(seen: "Look") -> "dict[str, Issue]":
 
 
 def _past(
-    seen: "Look", questions: "Questions", known: "dict[str, Issue]", issue_id: str
+    seen: "ReadSession", questions: "Questions", known: "dict[str, Issue]", issue_id: str
 ) -> "tuple[History, tuple[Recorded, ...]]":
     """Return an issue's history, with what was decided after each of its attempts."""
     from noface.core.history import History
     from noface.core.issue import Issue, IssueState
+    from noface.core.replay import Recorded
 
     row = seen.reader.issue(issue_id)
-    issue = known.get(issue_id) or Issue(issue_id, row["title"] if row is not None else "")
+    issue = known.get(issue_id) or Issue(issue_id, row.title if row is not None else "")
     state = seen.reader.states().get(issue_id) or IssueState(issue_id)
     history = History(
         issue,
@@ -183,15 +182,10 @@ def _past(
         state.wanted_attempts,
         questions.unanswered(issue_id, state.epoch),
     )
-    finished = (each for each in seen.reader.attempts(issue_id) if each["outcome"] is not None)
-    return history, tuple(_recorded(each) for each in finished)
-
-
-def _recorded(row: sqlite3.Row) -> "Recorded":
-    from noface.core.replay import Recorded
-
-    action = json.loads(row["action"]) if row["action"] else {}
-    return Recorded(str(action.get("kind", "")), str(action.get("reason", "")))
+    actions = [each.action for each in seen.reader.attempts(issue_id) if each.outcome is not None]
+    return history, tuple(
+        Recorded(each.kind, each.reason) if each is not None else Recorded("", "") for each in actions
+    )
 
 
 def _name(root: Path, config: Path | None) -> str:

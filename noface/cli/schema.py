@@ -13,7 +13,7 @@ def schema(
     import json
 
     from noface.views import page
-    from noface.views.schemas.table import SCHEMAS, published
+    from noface.views.published import SCHEMAS, published
     from noface.views.text import hanging
 
     if name:

@@ -16,23 +16,24 @@ def status(
 
     gc.disable()  # the process is over before collecting could pay
 
-    from noface.views import glance, page
-    from noface.views.status import run_record, status_document
+    from noface.cli.fast_path import overview
+    from noface.views import page
+    from noface.views.status import ListedFault, run_of, status_document, status_page
 
-    rows = glance.unchanged(Path.cwd(), config)
-    if rows is None:
-        from noface.cli.look import look
-
-        rows = look(config).database.rows
-    run = glance.last_run(rows)
-    alive = run is not None and run["ended_at"] is None and glance.alive(run["pid"])
-    gaps = glance.gaps(rows, run["id"]) if run is not None else []
-    document = status_document(glance.issue_rows(rows), glance.faults(rows), run_record(run, alive=alive), gaps)
+    rows = overview(Path.cwd(), config)
+    row = rows.last_run()
+    run = run_of(row, alive=row is not None and row.ended_at is None and _runs(row.pid))
+    gaps = rows.gaps(row.id) if row is not None else []
+    faults = [ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.faults()]
+    document = status_document(rows.listed(), faults, run, gaps)
     if as_json:
         page.show_json(document)
         return
-    from noface.views.status import status_page
-
     now = time.time()
-    waits = [dict(row) for row in glance.model_waits(rows, now)]
-    page.show(status_page(document, waits, now, page.width(), everything=everything))
+    page.show(status_page(document, rows.model_waits(now), now, page.width(), everything=everything))
+
+
+def _runs(pid: int) -> bool:
+    from noface.system.lock import runs
+
+    return runs(pid)

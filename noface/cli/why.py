@@ -1,11 +1,14 @@
 """`noface why ID [N]`: how an attempt was judged, what also matched, and what followed."""
 
-import sqlite3
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from noface.errors import UsageError
+
+if TYPE_CHECKING:
+    from noface.store.records import AttemptRow
 
 
 def why(
@@ -15,13 +18,13 @@ def why(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Show why an attempt was judged as it was: the rule and lines that decided, and the rules that lost."""
-    from noface.cli.look import look
+    from noface.cli.session import open_session
     from noface.views import page
     from noface.views.issues import find_issue
     from noface.views.why import why_document, why_page
 
-    reader = look(config).reader
-    attempts = reader.attempts(find_issue(reader, issue_id)["id"])
+    reader = open_session(config).reader
+    attempts = reader.attempts(find_issue(reader, issue_id).id)
     place = _chosen(attempts, issue_id, number)
     following = attempts[place + 1] if place + 1 < len(attempts) else None
     document = why_document(attempts[place], following)
@@ -31,15 +34,15 @@ def why(
         page.show(why_page(document, page.width()))
 
 
-def _chosen(attempts: list[sqlite3.Row], issue_id: str, number: int | None) -> int:
+def _chosen(attempts: "list[AttemptRow]", issue_id: str, number: int | None) -> int:
     """Return the place of the attempt that is meant."""
     if not attempts:
         raise UsageError(f"issue {issue_id} has no attempt yet", f"Run it: noface run --issue {issue_id}")
     if number is None:
-        failed = [place for place, attempt in enumerate(attempts) if attempt["failure"]]
+        failed = [place for place, attempt in enumerate(attempts) if attempt.failure]
         return failed[-1] if failed else len(attempts) - 1
     for place, attempt in enumerate(attempts):
-        if attempt["number"] == number:
+        if attempt.number == number:
             return place
-    known = ", ".join(str(attempt["number"]) for attempt in attempts)
+    known = ", ".join(str(attempt.number) for attempt in attempts)
     raise UsageError(f"issue {issue_id} has no attempt {number}", f"Its attempts: {known}.")

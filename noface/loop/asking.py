@@ -38,6 +38,7 @@ from noface.loop.isolation import fresh_place
 from noface.loop.prepare import prepare
 from noface.loop.prompt_context import attempt_directory, look_up, patch_of, prior_failures, related_files, told_of
 from noface.loop.protected_files import protection_for
+from noface.store.records import GateRun
 from noface.system.failpoints import hit
 from noface.system.files import real_folder
 from noface.system.supervise import Canceller
@@ -303,12 +304,11 @@ def _bounds(context: RunContext) -> BreakdownLimits:
     return BreakdownLimits(children_max=rules.children_max, depth_max=rules.depth_max)
 
 
-def gate_lines(gates: tuple[Mapping[str, object], ...]) -> tuple[str, ...]:
+def gate_lines(gates: tuple[GateRun, ...]) -> tuple[str, ...]:
     """Return a line for each gate of an attempt, as a reviewer reads it."""
-    said = {True: "passed", False: "failed"}
     return tuple(
-        f"{gate['name']}: {said[bool(gate['passed'])]}"
-        f"{', only when it was run again' if gate.get('flaky') else ''}{'' if gate['hard'] else ' (reported only)'}"
+        f"{gate.name}: {'passed' if gate.passed else 'failed'}"
+        f"{', only when it was run again' if gate.flaky else ''}{'' if gate.hard else ' (reported only)'}"
         for gate in gates
     )
 

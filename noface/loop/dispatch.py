@@ -1,7 +1,5 @@
 """Decides on issues, carries decisions out, and begins what is due. The only caller of the policy in a run."""
 
-import json
-import sqlite3
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum, auto
 from functools import partial
@@ -42,6 +40,7 @@ from noface.loop.landing import Entry, MergeQueue
 from noface.loop.orders import make_order
 from noface.loop.outside import move, taken, wait_for_person
 from noface.loop.prompt_context import history_of
+from noface.store.records import IssueRow
 from noface.system.canceller import Canceller
 from noface.system.failpoints import hit
 
@@ -51,17 +50,17 @@ _OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Ca
 def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
     """Give back the issues that were blocked for one of `kinds`. Their counters start again (N14)."""
     for row in _blocked(context, kinds):
-        context.journal.unblocked(context.clock.now(), row["id"], "", why)
+        context.journal.unblocked(context.clock.now(), row.id, "", why)
 
 
 def lift_raised(context: RunContext) -> None:
     """Give back the issues whose money was spent, where they may spend more by now; what they spent stays counted."""
     for row in context.reader.issues():
-        if row["status"] != IssueStatus.BLOCKED or not row["present"] or not _told(row["block"], "limit"):
+        if row.status != IssueStatus.BLOCKED or not row.present or not _told(row, "limit"):
             continue
-        issue = next((each for each in context.issues if each.id == row["id"]), None)
+        issue = next((each for each in context.issues if each.id == row.id), None)
         if issue is not None and not isinstance(decide(context, history(context, issue)), Block):
-            reason = f"{_told(row['block'], 'limit')} of [retry] was raised"
+            reason = f"{_told(row, 'limit')} of [retry] was raised"
             context.journal.status(context.clock.now(), issue.id, IssueStatus.READY, reason)
 
 
@@ -74,18 +73,18 @@ def answers_again(context: RunContext, model: str) -> None:
         return
     context.journal.wait_over(model)
     for row in _blocked(context, _OF_A_PROVIDER):
-        if row["model"] == model and row["id"] not in context.given_back:
-            context.given_back.add(row["id"])
-            context.journal.unblocked(context.clock.now(), row["id"], "", f"{model} answers again; tried again")
+        if row.model == model and row.id not in context.given_back:
+            context.given_back.add(row.id)
+            context.journal.unblocked(context.clock.now(), row.id, "", f"{model} answers again; tried again")
 
 
-def _blocked(context: RunContext, kinds: Collection[str]) -> list[sqlite3.Row]:
-    rows = (row for row in context.reader.issues() if row["status"] == IssueStatus.BLOCKED and row["present"])
-    return [row for row in rows if _told(row["block"], "kind") in kinds]
+def _blocked(context: RunContext, kinds: Collection[str]) -> list[IssueRow]:
+    rows = (row for row in context.reader.issues() if row.status == IssueStatus.BLOCKED and row.present)
+    return [row for row in rows if _told(row, "kind") in kinds]
 
 
-def _told(block: str | None, key: str) -> str:
-    return str(json.loads(block).get(key, "")) if block else ""
+def _told(row: IssueRow, key: str) -> str:
+    return str(row.block.get(key, "")) if row.block is not None else ""
 
 
 _PATHS_SHOWN_MAX = 10

@@ -4,7 +4,6 @@ Threads put messages into the inbox; only this thread writes state.
 """
 
 import queue
-import sqlite3
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +34,7 @@ from noface.loop.main_checks import AcceptChecks, Epics
 from noface.loop.outside import BacklogWatch, OutsideChanges
 from noface.loop.prompt_context import count_lessons
 from noface.loop.recover import as_configured
+from noface.store.records import IssueRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ def run_result(
     if limit and work_left:
         return RunResult(EXIT_LIMIT, limit)
     only = context.settings.only_issues
-    known = [row for row in context.reader.issues() if not only or row["id"] in only]
-    rows = [row for row in known if row["present"]]
+    known = [row for row in context.reader.issues() if not only or row.id in only]
+    rows = [row for row in known if row.present]
     if faulty or any(not _settled(row) for row in rows):
         return RunResult(EXIT_ATTENTION, "finished; some issues need a person")
-    gone = [str(row["id"]) for row in known if row["id"] in (context.at_first or ()) and _lost(row)]
+    gone = [str(row.id) for row in known if row.id in (context.at_first or ()) and _lost(row)]
     if gone:
         told = ", ".join(gone[:_GONE_SHOWN_MAX]) + (" …" if len(gone) > _GONE_SHOWN_MAX else "")
         why = f"finished, but issues went away while it ran: {told}; was a branch switched, or work stashed?"
@@ -72,15 +72,15 @@ def run_result(
 _GONE_SHOWN_MAX = 10
 
 
-def _lost(row: sqlite3.Row) -> bool:
+def _lost(row: IssueRow) -> bool:
     """Tell whether an issue's file is gone before the issue was settled."""
-    return not row["present"] and not _settled(row)
+    return not row.present and not _settled(row)
 
 
-def _settled(row: sqlite3.Row) -> bool:
+def _settled(row: IssueRow) -> bool:
     """Tell whether an issue needs nobody any more. A part that its parent took back is the parent's affair."""
-    skipped = row["status"] == IssueStatus.SKIPPED and (row["satisfied"] or row["parent"] is not None)
-    return bool(row["status"] == IssueStatus.MERGED or skipped)
+    skipped = row.status == IssueStatus.SKIPPED and (row.satisfied or row.parent is not None)
+    return bool(row.status == IssueStatus.MERGED or skipped)
 
 
 _TICK_S = 0.5
@@ -308,7 +308,7 @@ class Engine:
             row = self._context.reader.issue(issue.id)
             if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT):
                 continue
-            if row["status"] in (IssueStatus.RUNNING, IssueStatus.LANDING):
+            if row.status in (IssueStatus.RUNNING, IssueStatus.LANDING):
                 settle(self._context, self._landing, issue)
 
     # How it ends

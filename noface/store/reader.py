@@ -4,24 +4,25 @@ import json
 import sqlite3
 import zlib
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
 
 from noface.core.attempt import AttemptOrder, PastAttempt
 from noface.core.codec import decode
-from noface.core.failure import Failure
 from noface.core.gate import GateResult
 from noface.core.inventory import Inventory
-from noface.core.issue import IssueFault, IssueState
+from noface.core.issue import IssueState
 from noface.core.schedule import Breaker
 from noface.core.taxonomy import IssueStatus
-from noface.core.worker_run import WorkerReport
 from noface.store.database import Database
+from noface.store.overview import Overview
+from noface.store.records import AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, value
 
 _STATES = (
     "SELECT id, status, reason, until, epoch, note, blocked_hash, content_hash, satisfied, wanted_model,"
     " wanted_attempts, granted_paths, needs FROM issues"
 )
+
+_PAST = "SELECT * FROM attempts WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +58,22 @@ class OpenLanding:
     new: str
 
 
-class Reader:
+class Reader(Overview):
     """Queries, each answered from rows that are kept up to date: none scans the events."""
 
     def __init__(self, database: Database) -> None:
+        super().__init__(database.rows)
         self._db = database
-
-    def fact(self, name: str) -> str | None:
-        """Return a remembered fact."""
-        rows = self._db.rows("SELECT value FROM facts WHERE name = ?", name)
-        return str(rows[0][0]) if rows else None
 
     def given_branch(self, issue_id: str) -> bool:
         """Tell whether a person has let noface have what they committed to the issue's scratch branch."""
         return bool(self.fact(f"branch_given:{issue_id}"))
 
-    def faults(self, name: str = "faults") -> tuple[IssueFault, ...]:
-        """Return the backlog's faults (or `warnings`) as last seen."""
-        return tuple(decode(IssueFault, item) for item in json.loads(self.fact(name) or "[]"))
-
     def flaky_gates(self) -> dict[str, int]:
         """Return how often each gate was flaky in the newest run; empty where none was."""
         counted = json.loads(self.fact("flaky") or "{}")
         run = self.last_run()
-        return dict(counted["gates"]) if run is not None and counted.get("run") == run["id"] else {}
+        return dict(counted["gates"]) if run is not None and counted.get("run") == run.id else {}
 
     def agreements(self) -> str:
         """Return, in one text, what was agreed on issues since they were written; it changes when people decide."""
@@ -103,27 +96,18 @@ class Reader:
         """Return the ids of the issues whose parts do the work."""
         return frozenset(str(row[0]) for row in self._db.rows("SELECT id FROM issues WHERE status = 'epic'"))
 
-    def issues(self) -> list[sqlite3.Row]:
-        """Return the rows of all issues in the backlog's order; those that vanished come last."""
-        return self._db.rows("SELECT * FROM issues ORDER BY present DESC, priority, position, id")
-
-    def issue(self, issue_id: str) -> sqlite3.Row | None:
-        """Return one issue's row."""
-        rows = self._db.rows("SELECT * FROM issues WHERE id = ?", issue_id)
-        return rows[0] if rows else None
-
-    def attempts(self, issue_id: str) -> list[sqlite3.Row]:
-        """Return the rows of an issue's attempts, oldest first."""
-        return self._db.rows("SELECT * FROM attempts WHERE issue_id = ? ORDER BY number", issue_id)
+    def attempts(self, issue_id: str) -> list[AttemptRow]:
+        """Return an issue's attempts, oldest first."""
+        return self._records(AttemptRow, "WHERE issue_id = ? ORDER BY number", issue_id)
 
     def past(self, issue_id: str) -> tuple[PastAttempt, ...]:
         """Return an issue's finished attempts as the policy sees them."""
-        return tuple(_past(row) for row in self.attempts(issue_id) if row["outcome"] is not None)
+        return tuple(_past(row) for row in self._db.rows(_PAST, issue_id))
 
-    def gates_of(self, issue_id: str, number: int) -> tuple[dict[str, Any], ...]:
-        """Return what is kept of an attempt's gates: name, passed, hard, seconds, kind, memo, flaky."""
+    def gates_of(self, issue_id: str, number: int) -> tuple[GateRun, ...]:
+        """Return what is kept of an attempt's gates."""
         rows = self._db.rows("SELECT gates FROM attempts WHERE issue_id = ? AND number = ?", issue_id, number)
-        return tuple(json.loads(rows[0]["gates"])) if rows else ()
+        return tuple(decode(GateRun, item) for item in json.loads(rows[0]["gates"])) if rows else ()
 
     def attempted(self) -> tuple[str, ...]:
         """Return the ids that have attempts; another issue must not take one over."""
@@ -197,14 +181,27 @@ class Reader:
                 found.setdefault((result.tree, result.gate.command), told)
         return found
 
-    def events(self, issue_id: str) -> list[sqlite3.Row]:
-        """Return an issue's events in order."""
-        return self._db.rows("SELECT at, run_id, kind, data FROM events WHERE issue_id = ? ORDER BY id", issue_id)
+    def events(self, issue_id: str, after: int = 0) -> list[EventRow]:
+        """Return an issue's events beyond `after` in order."""
+        return self._records(EventRow, "WHERE issue_id = ? AND id > ? ORDER BY id", issue_id, after)
 
-    def last_run(self) -> sqlite3.Row | None:
-        """Return the newest run's row."""
-        rows = self._db.rows("SELECT * FROM runs ORDER BY rowid DESC LIMIT 1")
-        return rows[0] if rows else None
+    def newest_event(self) -> int:
+        """Return the number of the newest event of all."""
+        return int(self._db.rows("SELECT COALESCE(MAX(id), 0) FROM events")[0][0])
+
+    def questions(self, issue_id: str) -> list[QuestionRow]:
+        """Return what was asked about an issue between its attempts, oldest first; open questions too."""
+        return self._records(QuestionRow, "WHERE issue_id = ? ORDER BY id", issue_id)
+
+    def asked_in(self, *folders: str) -> str:
+        """Return the model of the question whose files are in one of the folders, "" where there is none."""
+        marks = ", ".join("?" * len(folders))
+        rows = self._db.rows(f"SELECT model FROM advice WHERE directory IN ({marks})", *folders)  # noqa: S608 - marks
+        return str(rows[0]["model"]) if rows else ""
+
+    def decisions(self, issue_id: str) -> list[DecisionRow]:
+        """Return what people decided on an issue, oldest first."""
+        return self._records(DecisionRow, "WHERE issue_id = ? ORDER BY id", issue_id)
 
 
 def _state(row: sqlite3.Row) -> IssueState:
@@ -225,32 +222,13 @@ def _state(row: sqlite3.Row) -> IssueState:
 
 
 def _past(row: sqlite3.Row) -> PastAttempt:
-    return PastAttempt(
-        number=row["number"],
-        model=row["model"],
-        tier=row["tier"],
-        outcome=row["outcome"],
-        charged=bool(row["charged"]),
-        epoch=row["epoch"],
-        signature=row["signature"],
-        patch_hash=row["patch_hash"],
-        prompt_hash=row["prompt_hash"],
-        commit=row["commit_id"],
-        candidate=row["candidate"],
-        gates_passed=row["gates_passed"],
-        failing_tests=row["failing_tests"],
-        finished_at=row["finished_at"],
-        failure=decode(Failure, json.loads(row["failure"])) if row["failure"] else None,
-        cost_usd=row["cost_usd"],
-        think=bool(row["think"]),
-        changed=tuple(json.loads(row["changed"])),
-        lines=row["lines"],
-        report=decode(WorkerReport, json.loads(row["report"])) if row["report"] else None,
-        doubts=tuple(json.loads(row["doubts"])),
-        answer=json.loads(row["action"])["kind"] if row["action"] else "",
-        started_at=row["started_at"],
-        tokens=_tokens(row),
-    )
+    same = {field.name: value(row, field.name) for field in fields(PastAttempt) if field.name not in _DERIVED}
+    answer = json.loads(row["action"])["kind"] if row["action"] else ""
+    return PastAttempt(**same, commit=row["commit_id"], answer=answer, tokens=_tokens(row))
+
+
+_DERIVED = ("commit", "answer", "tokens")
+"""Fields of a past attempt that are not a column of the same name."""
 
 
 def _tokens(row: sqlite3.Row) -> int | None:

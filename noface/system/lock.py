@@ -27,7 +27,7 @@ class Holder:
 
     def is_here(self) -> bool:
         """Say whether such a process runs on this machine (a reused pid cannot be told apart)."""
-        return self.host == socket.gethostname() and _runs(self.pid)
+        return self.host == socket.gethostname() and runs(self.pid)
 
 
 class RepositoryLock:
@@ -125,7 +125,7 @@ def _locked(path: Path) -> LockedError:
     who = f"noface with pid {holder.pid} on {holder.host}"
     if holder.started:
         who += f", since {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(holder.started))}"
-    if holder.host == socket.gethostname() and not _runs(holder.pid):
+    if holder.host == socket.gethostname() and not runs(holder.pid):
         return LockedError(
             f"this repository is locked by {who}; that process is gone, but another one has its lock",
             f"`fuser -v {path}` shows which process it is; end that",
@@ -155,11 +155,12 @@ def _parse_holder(path: Path) -> Holder | None:
         return None
 
 
-def _runs(pid: int) -> bool:
+def runs(pid: int) -> bool:
+    """Tell whether such a process runs here (a reused pid cannot be told apart)."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
+    except OSError:
         return True
     return True

@@ -16,20 +16,21 @@ from typing import Protocol
 from noface.core.budget import Budget, Spent
 from noface.core.codec import encode
 from noface.store.reader import Reader
+from noface.store.records import IssueRow
 from noface.store.spending import Spending
 from noface.views.narrate import Narrator, away, printable, short_title
-from noface.views.status import Row, effective_status, standings
+from noface.views.status import effective_status, standings
 from noface.views.text import count, money
 
 _SHOWN_MAX = 20
 _NOTHING_THERE = 'The backlog is empty: noface issue add "What should be done".'
 
 
-def effective_counts(rows: Iterable[Row]) -> Counter[str]:
+def effective_counts(rows: Iterable[IssueRow]) -> Counter[str]:
     """Count the issues by where they stand, as `noface status` does."""
     listed = list(rows)
     statuses = standings(listed)
-    return Counter(effective_status(row, statuses)[0] for row in listed if row["present"])
+    return Counter(effective_status(row, statuses)[0] for row in listed if row.present)
 
 
 def closing_lines(reader: Reader, why: str) -> list[str]:
@@ -38,24 +39,24 @@ def closing_lines(reader: Reader, why: str) -> list[str]:
     counts = effective_counts(everything)
     told = ", ".join(f"{number} {status}" for status, number in counts.most_common())
     lines = ["", f"{why[:1].upper()}{why[1:]}.", f"The backlog: {told}." if told else _NOTHING_THERE]
-    rows = [row for row in everything if row["present"]]
+    rows = [row for row in everything if row.present]
     lines += _named(rows, "blocked", "■")
     lines += _named(rows, "approval", "?")
-    lines += [f"  ! {row['id']} cannot land: {printable(row['reason'])}" for row in rows if row["status"] == "landing"]
+    lines += [f"  ! {row.id} cannot land: {printable(row.reason)}" for row in rows if row.status == "landing"]
     lines += [f"  ? {fault.source}: {printable(fault.problem)}" for fault in reader.faults()[:_SHOWN_MAX]]
     lines += _flaky(reader)
     if counts["blocked"] or counts["approval"] or counts["landing"]:
         lines.append("What they need from you: noface blocked")
-    costs = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     if costs:
         lines.append(f"Cost so far, as the agents report it: {money(sum(costs))}")
     return lines
 
 
-def _named(rows: Iterable[Row], status: str, mark: str) -> Iterator[str]:
-    found = [row for row in rows if row["status"] == status]
+def _named(rows: Iterable[IssueRow], status: str, mark: str) -> Iterator[str]:
+    found = [row for row in rows if row.status == status]
     for row in found[:_SHOWN_MAX]:
-        yield f"  {mark} {row['id']} {short_title(row['title'])}"
+        yield f"  {mark} {row.id} {short_title(row.title)}"
     if len(found) > _SHOWN_MAX:
         yield f"  {mark} … and {len(found) - _SHOWN_MAX} more"
 
@@ -93,19 +94,19 @@ def look_up(reader: Reader, purse: Purse | None, now: float) -> Totals:
     """Return the totals as they are; `now` is epoch seconds."""
     rows = reader.issues()
     breakers = sorted(reader.waits().items(), key=lambda item: item[1].until)
-    waiting = [(row["until"], row) for row in rows if row["status"] == "waiting" and row["until"] is not None]
+    waiting = [(row.until, row) for row in rows if row.status == "waiting" and row.until is not None]
     return Totals(
         counts=effective_counts(rows),
         spent=_spent_by_run(reader, purse),
         budget=purse.budget if purse is not None else None,
         away=tuple(away(name, breaker, now) for name, breaker in breakers if breaker.open(now)),
-        waits=tuple((until, printable(f"{row['id']}: {row['reason']}")) for until, row in waiting),
+        waits=tuple((until, printable(f"{row.id}: {row.reason}")) for until, row in waiting),
     )
 
 
 def _spent_by_run(reader: Reader, purse: Purse | None) -> Spent | None:
     run = reader.last_run()
-    return purse.spending.of_run(run["id"]) if purse is not None and run is not None else None
+    return purse.spending.of_run(run.id) if purse is not None and run is not None else None
 
 
 class View(Protocol):

@@ -1,11 +1,10 @@
 """What the demonstration showed, read from the record of the run: nothing here knows which bugs were drawn."""
 
-import json
-import sqlite3
 import textwrap
 from collections.abc import Callable, Iterator
 
 from noface.store.reader import Reader
+from noface.store.records import AttemptRow, IssueRow
 from noface.views.narrate import printable
 
 _WIDTH = 80
@@ -14,8 +13,8 @@ _WIDTH = 80
 def lines(reader: Reader) -> Iterator[str]:
     """Yield a line for each thing worth seeing, with the issue that showed it."""
     yield "\nWhat you have just seen:"
-    rows = [row for row in reader.issues() if row["present"]]
-    stories = [(row, reader.attempts(row["id"])) for row in rows]
+    rows = [row for row in reader.issues() if row.present]
+    stories = [(row, reader.attempts(row.id)) for row in rows]
     yield from _first("merged at the first attempt", stories, _at_once)
     yield from _first("merged after feedback, same model", stories, _after_feedback)
     yield from _first("merged after moving up to the stronger model", stories, _after_escalation)
@@ -24,8 +23,8 @@ def lines(reader: Reader) -> Iterator[str]:
     yield from _first("ended blocked, with the reason", stories, _blocked)
 
 
-Story = tuple[sqlite3.Row, list[sqlite3.Row]]
-Words = Callable[[sqlite3.Row, list[sqlite3.Row]], str | None]
+Story = tuple[IssueRow, list[AttemptRow]]
+Words = Callable[[IssueRow, list[AttemptRow]], str | None]
 
 
 def _first(what: str, stories: list[Story], words: Words) -> Iterator[str]:
@@ -36,39 +35,38 @@ def _first(what: str, stories: list[Story], words: Words) -> Iterator[str]:
     row, sentence = matches[0]
     more = f" (and {len(matches) - 1} more)" if len(matches) > 1 else ""
     yield f"  {what}{more}"
-    text = f"{row['id']}: {printable(sentence)}"
+    text = f"{row.id}: {printable(sentence)}"
     yield from textwrap.wrap(text, _WIDTH, initial_indent="      ", subsequent_indent="      ")
 
 
-def _at_once(row: sqlite3.Row, attempts: list[sqlite3.Row]) -> str | None:
-    return row["title"] if row["status"] == "merged" and len(attempts) == 1 else None
+def _at_once(row: IssueRow, attempts: list[AttemptRow]) -> str | None:
+    return row.title if row.status == "merged" and len(attempts) == 1 else None
 
 
-def _after_feedback(row: sqlite3.Row, attempts: list[sqlite3.Row]) -> str | None:
-    if row["status"] != "merged" or len(attempts) < 2 or attempts[-1]["tier"] > attempts[0]["tier"]:  # noqa: PLR2004 - a retry
+def _after_feedback(row: IssueRow, attempts: list[AttemptRow]) -> str | None:
+    if row.status != "merged" or len(attempts) < 2 or attempts[-1].tier > attempts[0].tier:  # noqa: PLR2004 - a retry
         return None
-    return f"{row['title']}: attempt 1 ended {attempts[0]['outcome']}, attempt {len(attempts)} passed"
+    return f"{row.title}: attempt 1 ended {attempts[0].outcome}, attempt {len(attempts)} passed"
 
 
-def _after_escalation(row: sqlite3.Row, attempts: list[sqlite3.Row]) -> str | None:
-    if row["status"] != "merged" or attempts[-1]["tier"] <= attempts[0]["tier"]:
+def _after_escalation(row: IssueRow, attempts: list[AttemptRow]) -> str | None:
+    if row.status != "merged" or attempts[-1].tier <= attempts[0].tier:
         return None
-    return f"{row['title']}: {attempts[-1]['model']} did it in attempt {len(attempts)}"
+    return f"{row.title}: {attempts[-1].model} did it in attempt {len(attempts)}"
 
 
-def _dependent(row: sqlite3.Row, _attempts: list[sqlite3.Row]) -> str | None:
-    needed = json.loads(row["depends_on"])
-    return f"{row['title']}: after {', '.join(needed)}" if needed and row["status"] == "merged" else None
+def _dependent(row: IssueRow, _attempts: list[AttemptRow]) -> str | None:
+    needed = row.depends_on
+    return f"{row.title}: after {', '.join(needed)}" if needed and row.status == "merged" else None
 
 
-def _kept_out(_row: sqlite3.Row, attempts: list[sqlite3.Row]) -> str | None:
+def _kept_out(_row: IssueRow, attempts: list[AttemptRow]) -> str | None:
     for attempt in attempts:
-        failure = json.loads(attempt["failure"] or "{}")
-        gate = failure.get("gate") or ""
-        if gate and not gate.startswith("accept"):
-            return f"attempt {attempt['number']}: {failure['message']}"
+        failure = attempt.failure
+        if failure is not None and failure.gate and not failure.gate.startswith("accept"):
+            return f"attempt {attempt.number}: {failure.message}"
     return None
 
 
-def _blocked(row: sqlite3.Row, _attempts: list[sqlite3.Row]) -> str | None:
-    return f"{row['title']}: {json.loads(row['block'])['summary']}" if row["status"] == "blocked" else None
+def _blocked(row: IssueRow, _attempts: list[AttemptRow]) -> str | None:
+    return f"{row.title}: {row.block['summary']}" if row.status == "blocked" and row.block is not None else None

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from noface.views.page import paint
-from noface.views.status import Record
+from noface.views.page import Record, paint
 from noface.views.text import clean, count, duration, hanging, money, pad
 
 _TEXT_MAX = 600

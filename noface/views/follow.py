@@ -1,21 +1,19 @@
 """Follows an issue: what its workers, gates and questions write, attempt after attempt, until it has come to rest."""
 
-import json
 import os
 import re
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.store.database import Database
 from noface.store.reader import Reader
+from noface.store.records import AttemptRow, EventRow
 from noface.system.files import open_regular
+from noface.system.lock import runs
 from noface.system.standard_streams import reader_is_gone
 from noface.views import page
-from noface.views.glance import alive
 from noface.views.logs import Readable, typed_reader
 from noface.views.narrate import Narrator
 
@@ -171,28 +169,27 @@ class Wanted:
 class _Look:
     """The issue as it stood before the logs were read: its attempt, what has happened, and why it is over, if it is."""
 
-    attempt: sqlite3.Row | None
-    events: list[sqlite3.Row]
+    attempt: AttemptRow | None
+    events: list[EventRow]
     over: str
 
 
 def noface_at_work(reader: Reader) -> bool:
     """Tell whether a noface works on this repository."""
     run = reader.last_run()
-    return run is not None and run["ended_at"] is None and alive(run["pid"])
+    return run is not None and run.ended_at is None and runs(run.pid)
 
 
 class Follower:
     """Prints what is added to an issue's logs, and what happens to it."""
 
-    def __init__(self, database: Database, wanted: Wanted, agent_of: AgentOf) -> None:
-        self._db = database
-        self._reader = Reader(database)
+    def __init__(self, reader: Reader, wanted: Wanted, agent_of: AgentOf) -> None:
+        self._reader = reader
         self._wanted = wanted
         self._agent_of = agent_of
         self._narrator = Narrator(self._reader)
-        self._seen = self._newest_event()
-        self._attempt: sqlite3.Row | None = None
+        self._seen = self._reader.newest_event()
+        self._attempt: AttemptRow | None = None
         self._logs: dict[Path, tuple[Source, Tail, Readable]] = {}
         self._heading = ""
         self._first = True
@@ -218,48 +215,43 @@ class Follower:
         wanted = self._wanted
         row = self._reader.issue(wanted.issue_id)
         attempts = self._reader.attempts(wanted.issue_id)
-        attempt = next((a for a in reversed(attempts) if wanted.number in (None, a["number"])), None)
-        events = self._db.rows(
-            "SELECT id, kind, data FROM events WHERE issue_id = ? AND id > ? ORDER BY id", wanted.issue_id, self._seen
-        )
-        return _Look(attempt, events, self._over(row["status"] if row is not None else "gone", attempt))
+        attempt = next((a for a in reversed(attempts) if wanted.number in (None, a.number)), None)
+        events = self._reader.events(wanted.issue_id, self._seen)
+        return _Look(attempt, events, self._over(row.status if row is not None else "gone", attempt))
 
-    def _over(self, status: str, attempt: sqlite3.Row | None) -> str:
+    def _over(self, status: str, attempt: AttemptRow | None) -> str:
         """Say why there is nothing more to follow; "" while there is."""
-        if self._wanted.number is not None and attempt is not None and attempt["outcome"] is not None:
-            return f"attempt {attempt['number']} ended: {attempt['outcome']}"
+        if self._wanted.number is not None and attempt is not None and attempt.outcome is not None:
+            return f"attempt {attempt.number} ended: {attempt.outcome}"
         if self._wanted.number is None and status in _AT_REST:
             return f"{self._wanted.issue_id} {_AT_REST[status]}"
         if noface_at_work(self._reader):
             return ""
-        if attempt is not None and attempt["outcome"] is None:
-            return f"attempt {attempt['number']} was cut off, its noface is gone; `noface run` goes on where it was"
+        if attempt is not None and attempt.outcome is None:
+            return f"attempt {attempt.number} was cut off, its noface is gone; `noface run` goes on where it was"
         return f"no noface is at work any more, and {self._wanted.issue_id} is {status}; `noface run` goes on"
 
-    def _newest_event(self) -> int:
-        return int(self._db.rows("SELECT COALESCE(MAX(id), 0) FROM events")[0][0])
-
-    def _turn_to(self, attempt: sqlite3.Row | None) -> bool:
+    def _turn_to(self, attempt: AttemptRow | None) -> bool:
         """Go on with an attempt's logs; tell whether there is one."""
         if attempt is None:
             return False
         self._finish()
-        think = ", thinking longer" if attempt["think"] else ""
-        self._say(f"attempt {attempt['number']} with {attempt['model']}{think}")
+        think = ", thinking longer" if attempt.think else ""
+        self._say(f"attempt {attempt.number} with {attempt.model}{think}")
         self._attempt, self._heading = attempt, "the worker"
         return True
 
-    def _next_attempt(self) -> sqlite3.Row | None:
+    def _next_attempt(self) -> AttemptRow | None:
         if self._wanted.number is not None:
             return None
-        number = self._attempt["number"] if self._attempt is not None else 0
-        return next((a for a in self._reader.attempts(self._wanted.issue_id) if a["number"] > number), None)
+        number = self._attempt.number if self._attempt is not None else 0
+        return next((a for a in self._reader.attempts(self._wanted.issue_id) if a.number > number), None)
 
     def _drain(self) -> bool:
         """Print what is new in the attempt's logs; tell whether anything was."""
         if self._attempt is None:
             return False
-        for source in sources(Path(self._attempt["directory"]), self._wanted.gate):
+        for source in sources(Path(self._attempt.directory), self._wanted.gate):
             if source.path not in self._logs:
                 self._logs[source.path] = self._opened(source)
         self._first = False
@@ -284,8 +276,7 @@ class Follower:
     def _model_of(self, source: Source) -> str:
         folder = source.path.parent
         folders = (str(folder), str(folder.parent))  # a question is asked again in a folder within its own
-        asked = self._db.rows("SELECT model FROM advice WHERE directory IN (?, ?)", *folders)
-        return str(asked[0]["model"]) if asked else str(self._attempt["model"] if self._attempt is not None else "")
+        return self._reader.asked_in(*folders) or (self._attempt.model if self._attempt is not None else "")
 
     def _show(self, source: Source, lines: list[str]) -> None:
         if lines and source.title != self._heading:
@@ -304,13 +295,12 @@ class Follower:
         for source, _, readable in self._logs.values():
             self._show(source, readable.rest())
 
-    def _tell(self, events: list[sqlite3.Row]) -> bool:
+    def _tell(self, events: list[EventRow]) -> bool:
         """Print what has happened; stop where the next attempt begins, turn to it, and tell that."""
         for event in events:
-            self._seen = event["id"]
-            data = json.loads(event["data"])
-            lines = self._narrator.lines(event["kind"], self._wanted.issue_id, data)
-            if event["kind"] == "issue_running":
+            self._seen = event.id
+            lines = self._narrator.lines(event.kind, self._wanted.issue_id, event.data)
+            if event.kind == "issue_running":
                 if self._turn_to(self._next_attempt()):
                     return True
                 continue  # a question, which the event before it has told

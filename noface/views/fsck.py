@@ -1,10 +1,12 @@
 """The page and the document of `noface fsck`: what was repaired, what is left, and what to do about it."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
-from noface.core.fsck_findings import Finding, Severity, is_sound
+from noface.core.fsck_findings import Finding, Kind, RepairKind, Severity, is_sound
 from noface.views.page import paint
-from noface.views.status import Record
+from noface.views.schema import Words
 from noface.views.text import clean, count, hanging
 
 _HEADINGS = {
@@ -14,15 +16,40 @@ _HEADINGS = {
 }
 
 
-def fsck_document(findings: Sequence[Finding], repaired: Sequence[Finding], *, running: str, dry_run: bool) -> Record:
+@dataclass(frozen=True, slots=True)
+class ShownFinding:
+    """One thing that is not as it should be."""
+
+    kind: Annotated[str, Words(Kind), "What is wrong."]
+    severity: Annotated[str, Words(Severity), "Who has to do something: nobody, `noface fsck --repair`, or a person."]
+    subject: Annotated[str, "What it is about."]
+    message: Annotated[str, "What is wrong with it."]
+    advice: Annotated[str | None, "What the repair does, or what a person does."]
+    repair: Annotated[str | None, Words(RepairKind), "What --repair does."]
+
+
+@dataclass(frozen=True, slots=True)
+class FsckDocument:
+    """What a check of noface's state found."""
+
+    sound: Annotated[bool, "Nobody has to do anything: there are notes at most."]
+    running: Annotated[str | None, "The noface that is at work beside the check."]
+    dry_run: Annotated[bool, "Nothing was changed, whatever else was asked for."]
+    repaired: Annotated[tuple[ShownFinding, ...], "What was found and repaired."]
+    findings: Annotated[tuple[ShownFinding, ...], "What is left, gravest first."]
+
+
+def fsck_document(
+    findings: Sequence[Finding], repaired: Sequence[Finding], *, running: str, dry_run: bool
+) -> FsckDocument:
     """Return the document of `noface fsck --json`."""
-    return {
-        "sound": is_sound(tuple(findings)),
-        "running": running or None,
-        "dry_run": dry_run,
-        "repaired": [_record(each) for each in repaired],
-        "findings": [_record(each) for each in findings],
-    }
+    return FsckDocument(
+        sound=is_sound(tuple(findings)),
+        running=running or None,
+        dry_run=dry_run,
+        repaired=tuple(_shown(each) for each in repaired),
+        findings=tuple(_shown(each) for each in findings),
+    )
 
 
 def fsck_lines(
@@ -57,12 +84,12 @@ def _listed(findings: Iterable[Finding], width: int) -> Iterator[str]:
             yield from hanging(each.advice, width, "    → ", "      ")
 
 
-def _record(each: Finding) -> Record:
-    return {
-        "kind": each.kind.value,
-        "severity": each.severity.value,
-        "subject": clean(each.subject),
-        "message": clean(each.message),
-        "advice": clean(each.advice) or None,
-        "repair": each.repair.kind.value if each.repair is not None else None,
-    }
+def _shown(each: Finding) -> ShownFinding:
+    return ShownFinding(
+        kind=each.kind,
+        severity=each.severity,
+        subject=clean(each.subject),
+        message=clean(each.message),
+        advice=clean(each.advice) or None,
+        repair=each.repair.kind if each.repair is not None else None,
+    )

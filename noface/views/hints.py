@@ -4,7 +4,6 @@ The page of proposals is TOML: what explains them stands in comments.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from noface.config.edit import hint_toml
 from noface.core.attempt import PastAttempt
@@ -12,10 +11,8 @@ from noface.core.hint_mining import PastFailure, Proposal
 from noface.core.hints import HintRule, MatchExplained, Search, holds, slow_warning
 from noface.core.issue import Issue
 from noface.core.lessons import Lesson
-from noface.views.page import paint
+from noface.views.page import Record, paint
 from noface.views.text import clean, clean_block, count, fit, hanging
-
-Record = dict[str, Any]
 
 _MESSAGE_MAX = 300
 _ISSUES_MAX = 8

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from noface.views.page import paint
-from noface.views.status import Record
+from noface.views.page import Record, paint
 from noface.views.text import clean, count, hanging, size
 
 

@@ -89,9 +89,11 @@ class LiveView:
         if row is None:
             return _NOBODY
         attempts = self._reader.attempts(issue_id)
-        number, model, think = (attempts[-1][name] for name in ("number", "model", "think")) if attempts else (0, "", 0)
-        title = printable(row["title"])
-        return IssueFacts(title, row["status"], number, model, bool(think), row["cost_usd"])
+        title = printable(row.title)
+        if not attempts:
+            return IssueFacts(title, row.status, cost_usd=row.cost_usd)
+        newest = attempts[-1]
+        return IssueFacts(title, row.status, newest.number, newest.model, newest.think, row.cost_usd)
 
     # Drawing: by the painter's thread only, until it has ended
 

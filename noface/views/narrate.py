@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from noface.core.schedule import Breaker
 from noface.core.taxonomy import INTERRUPTED, PASSED
+from noface.data import table
 from noface.store.reader import Reader
 from noface.views.text import clean, count, fit, moment
 
@@ -80,17 +81,27 @@ Words = Callable[[Told], Line | None]
 
 def words(kind: str, told: Told) -> Line | None:
     """Return the line for an event, None where there is nothing to tell or the event is not known."""
-    found = _WORDS.get(kind)
-    return found(told) if found is not None else None
+    if kind in _WORDS:
+        return _WORDS[kind](told)
+    line = table("events").get(kind, {}).get("line")
+    if line is None:
+        return None
+    said = _Fields(told)
+    head, rest = line["head"].format_map(said), line.get("rest", "").format_map(said)
+    return Line(line["mark"], head, rest, line.get("style", ""))
 
 
-def _preflight(told: Told) -> Line:
-    return Line("·", f"what passes lands on {told.said('main')}; checking the gates there first", style="dim")
+class _Fields(dict[str, str]):
+    """The fields of an event, as the lines of data/events.toml name them."""
 
+    def __init__(self, told: Told) -> None:
+        super().__init__(issue=told.issue, title=told.title)
+        self._told = told
 
-def _canary(told: Told) -> Line:
-    names = told.listed("gates")
-    return Line("·", f"checking once that {names} turns red on broken sources", style="dim")
+    def __missing__(self, name: str) -> str:
+        return (
+            self._told.listed(name) if isinstance(self._told.data.get(name), (list, tuple)) else self._told.said(name)
+        )
 
 
 def _sandbox(told: Told) -> Line:
@@ -138,15 +149,6 @@ def _finished(told: Told) -> Line:
     return Line("✗", f"{told.issue} attempt {number} {outcome}{excused}", told.said("message"), "yellow")
 
 
-def _overruled(told: Told) -> Line:
-    return Line("✗", f"{told.issue} {told.said('outcome')}", told.said("message"), "yellow")
-
-
-def _fenced(told: Told) -> Line:
-    text = f"{told.issue} attempt {told.said('number')} came in late ({told.said('outcome')}) and is left aside"
-    return Line("·", text, style="dim")
-
-
 _TOLD_BY_STATUS = frozenset({"Land", "Block", "Skip", "WaitUntil", "AwaitIssues", "RequestApproval"})
 """Actions that are followed by a status which gives the same reason."""
 
@@ -154,18 +156,6 @@ _TOLD_BY_STATUS = frozenset({"Land", "Block", "Skip", "WaitUntil", "AwaitIssues"
 def _action(told: Told) -> Line | None:
     action = told.said("action")
     return None if action in _TOLD_BY_STATUS else Line("→", f"{told.issue} {action}", told.said("reason"), "dim")
-
-
-def _merged(told: Told) -> Line:
-    return Line("✔", f"{told.issue} {told.said('reason')}", told.title, "bold green")
-
-
-def _blocked(told: Told) -> Line:
-    return Line("■", f"{told.issue} blocked", f"{told.said('reason')} ({told.title})", "bold red")
-
-
-def _skipped(told: Told) -> Line:
-    return Line("-", f"{told.issue} skipped", told.said("reason"), "dim")
 
 
 def _waiting(told: Told) -> Line:
@@ -177,10 +167,6 @@ def _waiting(told: Told) -> Line:
 def _landing(told: Told) -> Line | None:
     reason = told.said("reason")
     return None if reason.startswith("passed") else Line("!", f"{told.issue} cannot land", reason, "bold yellow")
-
-
-def _ready(told: Told) -> Line:
-    return Line("·", f"{told.issue} goes on", told.said("reason"), "dim")
 
 
 def _flaky(told: Told) -> Line:
@@ -225,110 +211,20 @@ def _broken_down(told: Told) -> Line:
     return Line("÷", f"{told.issue} divided into {many}", told.listed("children"), "magenta")
 
 
-def _parts_failed(told: Told) -> Line:
-    return Line("!", f"{told.issue} goes on as a whole", told.said("text"), "yellow")
-
-
-def _planner_failed(told: Told) -> Line:
-    return Line("!", f"{told.issue} divided by its files instead", told.said("message"), "yellow")
-
-
-def _approval(told: Told) -> Line:
-    return Line("?", f"{told.issue} needs your approval", f"{told.said('reason')} ({told.title})", "bold yellow")
-
-
-def _approved(told: Told) -> Line:
-    return Line("✓", f"{told.issue} approved by a person", told.said("note"), "green")
-
-
-def _rejected(told: Told) -> Line:
-    return Line("✗", f"{told.issue} rejected by a person", told.said("note"), "yellow")
-
-
-def _allowed(told: Told) -> Line:
-    return Line("·", f"{told.issue} may change as well", told.listed("paths"), "dim")
-
-
-def _needs(told: Told) -> Line:
-    return Line("·", f"{told.issue} turned out to need", told.listed("needs"), "yellow")
-
-
-def _learnt(told: Told) -> Line:
-    return Line("✎", f"{told.issue} taught a lesson", told.said("advice"), "magenta")
-
-
-def _dropped(told: Told) -> Line:
-    return Line("·", f"lesson {told.said('lesson')} did not help {told.issue} and is dropped", style="dim")
-
-
-def _cut(told: Told) -> Line:
-    return Line("·", f"{told.issue} prompt cut to its budget", told.said("what"), "dim")
-
-
-def _slow_hint(told: Told) -> Line:
-    return Line("!", f"{told.issue} a hint could not be tried", told.said("message"), "yellow")
-
-
-def _stopping(_told: Told) -> Line:
-    text = "stopping: workers are being ended, what they did is kept; Ctrl-C again stops at once"
-    return Line("·", text, style="yellow")
-
-
-def _died(told: Told) -> Line:
-    return Line("!", f"{told.issue} noface died during attempt {told.said('number')}", style="yellow")
-
-
-def _changed_outside(told: Told) -> Line:
-    return Line("!", f"{told.issue} the repository was changed", told.listed("what"), "yellow")
-
-
-def _adopted(told: Told) -> Line:
-    commit = told.said("commit")[:12]
-    return Line("·", f"{told.issue} goes on from the commit that a person made on its branch", commit, "cyan")
-
-
-def _refs_kept(told: Told) -> Line:
-    return Line("·", "refs that are no longer needed stay for now", told.said("reason"), "dim")
-
-
 _WORDS: dict[str, Words] = {
-    "refs_kept": _refs_kept,
-    "branch_adopted": _adopted,
-    "noface_died": _died,
-    "repository_changed": _changed_outside,
-    "preflight": _preflight,
-    "canary": _canary,
     "rules_changed": _rules,
     "sandbox": _sandbox,
     "processes_swept": _swept,
     "logs_masked": _masked,
     "issue_running": _running,
-    "issue_merged": _merged,
-    "issue_blocked": _blocked,
-    "issue_skipped": _skipped,
     "issue_waiting": _waiting,
     "issue_landing": _landing,
-    "issue_ready": _ready,
     "attempt_finished": _finished,
-    "attempt_overruled": _overruled,
-    "attempt_fenced": _fenced,
     "action": _action,
     "gate_flaky": _flaky,
     "asked": _asked,
     "answered": _answered,
     "broken_down": _broken_down,
-    "parts_failed": _parts_failed,
-    "planner_failed": _planner_failed,
-    "approval_requested": _approval,
-    "approved": _approved,
-    "rejected": _rejected,
-    "paths_allowed": _allowed,
-    "dependency_found": _needs,
-    "lesson_learnt": _learnt,
-    "lesson_dropped": _dropped,
-    "prompt_cut": _cut,
-    "hint_too_slow": _slow_hint,
-    "stopping": _stopping,
 }
 
 UNTOLD = frozenset(
@@ -370,7 +266,7 @@ class Narrator:
     def title(self, issue_id: str) -> str:
         """Return an issue's title, shortened."""
         row = self._reader.issue(issue_id) if issue_id else None
-        return short_title(row["title"]) if row is not None else ""
+        return short_title(row.title) if row is not None else ""
 
     def _wait(self, data: Mapping[str, object]) -> Line | None:
         until = float(str(data.get("until", 0.0)))

@@ -9,6 +9,9 @@ from typing import Any
 
 import typer
 
+Record = dict[str, Any]
+"""A document, or a part of one, that only one page knows."""
+
 WIDTH_MIN, WIDTH_MAX = 40, 120
 
 _ROLES: dict[str, dict[str, Any]] = {
@@ -54,11 +57,13 @@ def show(lines: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
-def show_json(document: dict[str, Any]) -> None:
-    """Print a document of schema 1 as one line of ASCII."""
+def show_json(document: object) -> None:
+    """Print a document of schema 1, a record or a dict, as one line of ASCII."""
     import json
 
-    sys.stdout.write(json.dumps({"schema": 1, **document}, separators=(", ", ": ")) + "\n")
+    from noface.core.codec import encode
+
+    sys.stdout.write(json.dumps({"schema": 1, **encode(document)}, separators=(", ", ": ")) + "\n")
     sys.stdout.flush()
 
 

@@ -5,7 +5,6 @@ Scripts read the records: add keys, never rename.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from noface.core.actions import Ask, model_of, thinks
 from noface.core.budget import Budget
@@ -17,11 +16,9 @@ from noface.core.review_rules import When
 from noface.core.rules_transient import backoff
 from noface.core.schedule import BreakerRules
 from noface.core.taxonomy import FailureKind
-from noface.views.page import paint
+from noface.views.page import Record, paint
 from noface.views.policy_cells import short_names, table_lines
 from noface.views.text import clean, count, duration, hanging, money
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

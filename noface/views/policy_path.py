@@ -12,8 +12,8 @@ from noface.core.policy_table import Course, Repeats, Step, terminal
 from noface.core.prompt_situation import Situation, situation_for
 from noface.core.replay import Answer, Decision
 from noface.core.taxonomy import FailureKind
-from noface.views.page import paint
-from noface.views.policy import Record, Told, head, issue_record, step_record
+from noface.views.page import Record, paint
+from noface.views.policy import Told, head, issue_record, step_record
 from noface.views.text import clean, count, duration, hanging
 
 _INDENT = " " * 5

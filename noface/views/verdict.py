@@ -1,13 +1,11 @@
 """Turns verdicts into the documents of `noface classify`. Scripts read them: add keys, never rename."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from noface.core.classify.agent_evidence import AgentVerdict
 from noface.core.classify.evidence import AlsoMatched, GateVerdict
 from noface.core.worker_run import Usage
-
-Record = dict[str, Any]
+from noface.views.page import Record
 
 
 def gate_document(verdict: GateVerdict, notes: Sequence[str] = ()) -> Record:

@@ -1,19 +1,16 @@
 """The page of `noface why ID N`: how an attempt was judged, step by step, and what followed from it."""
 
-import json
 import re
-import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from noface.core.classify.project_rules import is_of_project
-from noface.core.taxonomy import FailureKind
+from noface.core.codec import encode
+from noface.core.failure import Failure
+from noface.store.records import AttemptRow
 from noface.views.logs import existing, gate_files
-from noface.views.page import paint
+from noface.views.page import Record, paint
 from noface.views.text import clean, clean_block, fit, hanging
-
-Record = dict[str, Any]
 
 _TOLD_BYTES = 200_000
 _EXCERPT_LINES = 40
@@ -21,22 +18,21 @@ _TESTS_MAX = 30
 _OF_PROJECT = ", of [[gate_rules]] in noface.toml"
 
 
-def why_document(row: sqlite3.Row, following: sqlite3.Row | None) -> Record:
-    """Return the evidence chain of an attempt; `following` is the row of the attempt after it, if there is one."""
-    failure = json.loads(row["failure"]) if row["failure"] else None
-    directory = Path(row["directory"])
+def why_document(row: AttemptRow, following: AttemptRow | None) -> Record:
+    """Return the evidence chain of an attempt; `following` is the attempt after it, if there is one."""
+    failure = row.failure
     return {
-        "id": row["issue_id"],
-        "attempt": row["number"],
-        "model": row["model"],
-        "outcome": row["outcome"],
-        "charged": bool(row["charged"]),
+        "id": row.issue_id,
+        "attempt": row.number,
+        "model": row.model,
+        "outcome": row.outcome,
+        "charged": row.charged,
         "failure": None if failure is None else _failure(failure),
-        "gates": json.loads(row["gates"]),
-        "notes": json.loads(row["notes"]),
-        "logs": [str(path) for path in _logs(directory, failure)],
-        "action": json.loads(row["action"]) if row["action"] else None,
-        "next": None if following is None else _next(following, row["number"]),
+        "gates": encode(row.gates),
+        "notes": list(row.notes),
+        "logs": [str(path) for path in _logs(Path(row.directory), failure)],
+        "action": encode(row.action),
+        "next": None if following is None else _next(following, row.number),
     }
 
 
@@ -105,37 +101,35 @@ def _told(following: Record, width: int) -> list[str]:
     return lines + [paint(fit(f"  │ {line}", width), "quiet") for line in told if line.strip()]
 
 
-def _failure(failure: Record) -> Record:
-    also = [item for item in failure.get("also_matched", ()) if isinstance(item, list) and len(item) == 3]  # noqa: PLR2004 - rule, line, why
+def _failure(failure: Failure) -> Record:
     return {
-        "kind": failure["kind"],
-        "category": FailureKind(failure["kind"]).category.value,
-        "message": failure.get("message", ""),
-        "rule": failure.get("rule", ""),
-        "gate": failure.get("gate"),
-        "location": failure.get("location"),
-        "signature": failure.get("signature", ""),
-        "evidence": list(failure.get("evidence", ())),
-        "failing_tests": list(failure.get("failing_tests", ())),
-        "questions": list(failure.get("questions", ())),
-        "retry_at": failure.get("retry_at"),
-        "also_matched": [{"rule": rule, "line": line, "why": why} for rule, line, why in also],
-        "excerpt": failure.get("excerpt", ""),
+        "kind": failure.kind.value,
+        "category": failure.category.value,
+        "message": failure.message,
+        "rule": failure.rule,
+        "gate": failure.gate,
+        "location": failure.location,
+        "signature": failure.signature,
+        "evidence": list(failure.evidence),
+        "failing_tests": list(failure.failing_tests),
+        "questions": list(failure.questions),
+        "retry_at": failure.retry_at,
+        "also_matched": [{"rule": rule, "line": line, "why": why} for rule, line, why in failure.also_matched],
+        "excerpt": failure.excerpt,
     }
 
 
-def _logs(directory: Path, failure: Record | None) -> list[Path]:
+def _logs(directory: Path, failure: Failure | None) -> list[Path]:
     """Return the logs to read: of the gate that decided, else of the worker."""
-    gate = failure.get("gate") if failure else None
-    found = gate_files(directory, gate) if gate else []
+    found = gate_files(directory, failure.gate) if failure is not None and failure.gate else []
     return found or existing(directory / "agent.log", directory / "agent.err")
 
 
-def _next(row: sqlite3.Row, number: int) -> Record:
-    path = Path(row["directory"]) / "prompt.md"
+def _next(row: AttemptRow, number: int) -> Record:
+    path = Path(row.directory) / "prompt.md"
     return {
-        "number": row["number"],
-        "model": row["model"],
+        "number": row.number,
+        "model": row.model,
         "prompt": str(path) if path.is_file() else "its prompt is gone",
         "told": _part_about(path, number),
     }

@@ -59,7 +59,7 @@ class Story:
 
     def sync(self):
         tracker = FilesTracker(self.root, "issues")
-        merged = [row["id"] for row in self.reader.issues() if row["status"] == "merged"]
+        merged = [row.id for row in self.reader.issues() if row.status == "merged"]
         self.journal.sync_backlog(tracker.backlog(merged), tracker.fingerprint())
         return self
 
@@ -92,7 +92,7 @@ class Story:
             think=think,
         )
         branch = scratch_branch(issue).removeprefix("refs/heads/")
-        epoch = self.reader.issue(issue)["epoch"]
+        epoch = self.reader.issue(issue).epoch
         self.journal.attempt_started(self.tick(), order, epoch=epoch, prompt_hash="p", branch=branch)
         return order
 
@@ -154,7 +154,7 @@ class Story:
         action = Block(kind, reason)
         history = self.history(issue)
         past = history.attempts
-        document = block_document(history.issue, action, history, self.reader.issue(issue)["branch"] or "")
+        document = block_document(history.issue, action, history, self.reader.issue(issue).branch or "")
         document["unclear"] = [*document["unclear"], *questions]
         if past:
             self.journal.action(self.tick(), issue, past[-1].number, action)
@@ -163,14 +163,14 @@ class Story:
 
     def history(self, issue):
         row = self.reader.issue(issue)
-        described = Issue(issue, row["title"], source=row["source"], parent=row["parent"])
+        described = Issue(issue, row.title, source=row.source, parent=row.parent)
         past, advice = self.reader.past(issue), self.questions.advice(issue)
-        return History(described, past, row["epoch"], advice, self.questions.approvals(issue))
+        return History(described, past, row.epoch, advice, self.questions.approvals(issue))
 
     def ask(self, issue, topic, model="claude-opus", **answer):
         """Ask after the last attempt; without an answer the question stays open."""
         row, after = self.reader.issue(issue), self.reader.past(issue)[-1].number
-        said = {"after": after, "epoch": row["epoch"], "model": model}
+        said = {"after": after, "epoch": row.epoch, "model": model}
         directory = str(self.directory(issue, after))
         question = self.questions.asked(self.tick(), issue, topic, run_id="run1", directory=directory, **said)
         if answer:
@@ -180,7 +180,7 @@ class Story:
     def request_approval(self, issue, kind=None, reason='passed; label "risky" needs your approval', paths=()):
         action = RequestApproval(kind, reason, paths)
         history = self.history(issue)
-        document = approval_document(history.issue, action, history, self.reader.issue(issue)["branch"] or "")
+        document = approval_document(history.issue, action, history, self.reader.issue(issue).branch or "")
         self.journal.action(self.tick(), issue, history.attempts[-1].number, action)
         self.journal.approval_requested(self.tick(), issue, reason, document)
         return self
@@ -190,7 +190,7 @@ class Story:
         parts = tuple(Issue(f"{issue}.{n}", title, parent=issue, depth=1) for n, title in enumerate(titles, 1))
         self.questions.add_children(self.tick(), issue, parts)
         tracker = FilesTracker(self.root, "issues")
-        backlog = tracker.backlog([row["id"] for row in self.reader.issues() if row["status"] == "merged"])
+        backlog = tracker.backlog([row.id for row in self.reader.issues() if row.status == "merged"])
         listed = replace(backlog, issues=with_parts(backlog.issues, self.questions.children()))
         self.journal.sync_backlog(listed, tracker.fingerprint())
         return self.status(issue, "epic", f"divided into {', '.join(part.id for part in parts)}")

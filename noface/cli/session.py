@@ -14,7 +14,7 @@ from noface.trackers.base import Tracker
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ReadSession:
     """A repository's state as a looking command sees it; `exists` is False before the first run."""
 
     location: Location
@@ -29,7 +29,7 @@ class Look:
         return Journal(self.database)
 
 
-def look(config: Path | None = None) -> Look:
+def open_session(config: Path | None = None) -> ReadSession:
     """Open the state of the repository around the current folder, with the issue rows up to date.
 
     Before the first run nothing is written: the rows are made in memory. Raises UsageError, ConfigError or
@@ -45,7 +45,7 @@ def look(config: Path | None = None) -> Look:
     if reader.fact("fingerprint") != fingerprint:
         backlog = with_own_parts(tracker.backlog(merged_ids(reader)), database)
         Journal(database).sync_backlog(_masked(backlog) if exists else backlog, fingerprint)
-    return Look(location, database, reader, tracker, exists)
+    return ReadSession(location, database, reader, tracker, exists)
 
 
 def _masked(backlog: Backlog) -> Backlog:
@@ -63,7 +63,7 @@ def with_own_parts(backlog: Backlog, database: Database) -> Backlog:
 
 def merged_ids(reader: Reader) -> tuple[str, ...]:
     """Return the ids of the issues that have landed."""
-    return tuple(row["id"] for row in reader.issues() if row["status"] == "merged")
+    return tuple(row.id for row in reader.issues() if row.status == "merged")
 
 
 def _tracker(root: Path, config: Path | None) -> Tracker:

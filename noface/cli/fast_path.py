@@ -1,0 +1,92 @@
+"""Opens the state the quick way: no git, no pydantic, nothing of the loop. So looking costs little more than a start.
+
+Only where the issue files are as they were when the rows were written; in every other case, also where something is
+wrong, `cli/session.py` opens it, and says what is wrong.
+"""
+
+import sqlite3
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
+from noface.git.repository import locate
+from noface.store.overview import Overview
+
+SCHEMA_VERSION = 4
+"""The schema these queries know: that of store/database, which takes longer to import (a test compares them)."""
+_BUSY_SECONDS = 10.0
+_CONFIG_NAMES = ("noface.toml", ".noface.toml")
+
+
+def overview(start: Path, config: Path | None) -> Overview:
+    """Return what there is to look at in the repository around `start`.
+
+    Raises UsageError where there is no repository, ConfigError where the configuration matters and is broken.
+    """
+    found = _unchanged(start, config)
+    if found is not None:
+        return found
+    from noface.cli.session import open_session
+
+    return open_session(config).reader
+
+
+def _unchanged(start: Path, config: Path | None) -> Overview | None:
+    """Return the rows if they are up to date, else None."""
+    location = locate(start)
+    path = location.state_dir / "state.db"
+    if not path.exists():
+        return None
+    fingerprint = _fingerprint(location.root, config)
+    if fingerprint is None:
+        return None
+    try:
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
+        connection.row_factory = sqlite3.Row
+
+        def rows(sql: str, *values: object) -> list[sqlite3.Row]:
+            try:
+                return connection.execute(sql, values).fetchall()
+            except sqlite3.OperationalError:
+                from noface.store.odd_text import decode
+
+                if connection.text_factory is decode:
+                    raise
+                connection.text_factory = decode  # slower, and needed for text that is not UTF-8 only
+                return connection.execute(sql, values).fetchall()
+
+        found = Overview(rows)
+        known = rows("PRAGMA user_version")[0][0] == SCHEMA_VERSION
+        return found if known and found.fact("fingerprint") == fingerprint else None
+    except sqlite3.Error:
+        return None
+
+
+def _fingerprint(root: Path, config: Path | None) -> str | None:
+    """Return the tracker's fingerprint; None where the configuration does not tell which tracker that is."""
+    section = _tracker_section(root, config)
+    entry = TRACKERS.get(str(section.get("kind", DEFAULT_TRACKER))) if section is not None else None
+    if section is None or entry is None:
+        return None
+    return str(resolve_name(entry.fingerprint)(root, str(section.get("path", DEFAULT_PLACE))))
+
+
+def _tracker_section(root: Path, config: Path | None) -> dict[str, Any] | None:
+    """Return what `[tracker]` says, None where a look has to find that out.
+
+    A file without that word is not parsed: what else is in it, or wrong with it, must not keep anyone from looking.
+    """
+    paths = [config] if config is not None else [path for name in _CONFIG_NAMES if (path := root / name).exists()]
+    if not paths:
+        return {}
+    try:
+        text = paths[0].read_bytes() if len(paths) == 1 else None
+    except OSError:
+        return None
+    if text is None or b"tracker" not in text:
+        return None if text is None else {}
+    from noface.config import load
+
+    section = load.tables(load.read(paths[0]), str(paths[0])).get("tracker", {})
+    return section if isinstance(section, dict) else {}

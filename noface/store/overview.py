@@ -1,0 +1,105 @@
+"""Reads what `noface status` and `noface blocked` show. Light, so that looking costs little more than starting."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from noface.store.records import IssueRow, RunRow, read, select
+
+if TYPE_CHECKING:
+    from noface.core.issue import IssueFault
+
+Rows = Callable[..., list[sqlite3.Row]]
+"""Answers a query with its values, as `Database.rows` does."""
+
+_GAPS_MAX = 1000
+_ORDER = "ORDER BY present DESC, priority, position, id"
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that a worker reported as missing."""
+
+    id: str
+    gap: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWait:
+    """A model that rests until its provider may answer again; `until` is epoch seconds."""
+
+    model: str
+    until: float
+    reason: str
+
+
+class Overview:
+    """The rows that people look at; none of these queries scans the events."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def fact(self, name: str) -> str | None:
+        """Return a remembered fact."""
+        rows = self._rows("SELECT value FROM facts WHERE name = ?", name)
+        return str(rows[0][0]) if rows else None
+
+    def issues(self) -> list[IssueRow]:
+        """Return all issues in the backlog's order; those that vanished come last."""
+        return self._records(IssueRow, _ORDER)
+
+    def listed(self) -> list[IssueRow]:
+        """Return what lists show of the issues: those of the backlog, and what has been merged."""
+        return self._records(IssueRow, f"WHERE present = 1 OR status = 'merged' {_ORDER}")
+
+    def issue(self, issue_id: str) -> IssueRow | None:
+        """Return one issue."""
+        found = self._records(IssueRow, "WHERE id = ?", issue_id)
+        return found[0] if found else None
+
+    def waiting_for_a_person(self) -> list[IssueRow]:
+        """Return the issues that are blocked or wait for approval."""
+        return self._records(IssueRow, f"WHERE status IN ('blocked', 'approval') AND present = 1 {_ORDER}")
+
+    def held(self) -> list[IssueRow]:
+        """Return the issues whose proven work cannot land, since something of a person's is in the way."""
+        where = "WHERE status = 'landing' AND reason NOT LIKE 'passed%' AND present = 1"
+        return self._records(IssueRow, f"{where} {_ORDER}")
+
+    def gaps(self, run_id: str) -> list[Gap]:
+        """Return what workers of a run reported as missing (L2), each once, in the order reported."""
+        found = self._rows(
+            "SELECT a.issue_id, gap.value FROM attempts AS a, json_each(a.report, '$.gaps') AS gap"
+            " WHERE a.run_id = ? AND a.report IS NOT NULL GROUP BY a.issue_id, gap.value"
+            " ORDER BY a.issue_id, MIN(a.number), MIN(gap.id) LIMIT ?",
+            run_id,
+            _GAPS_MAX,
+        )
+        return [Gap(*row) for row in found]
+
+    def faults(self, name: str = "faults") -> "tuple[IssueFault, ...]":
+        """Return the backlog's faults (or `warnings`) as last seen."""
+        found = json.loads(self.fact(name) or "[]")
+        if not found:
+            return ()
+        from noface.core.codec import decode
+        from noface.core.issue import IssueFault
+
+        return tuple(decode(IssueFault, item) for item in found)
+
+    def last_run(self) -> RunRow | None:
+        """Return the newest run."""
+        found = self._records(RunRow, "ORDER BY rowid DESC LIMIT 1")
+        return found[0] if found else None
+
+    def model_waits(self, now: float) -> list[ModelWait]:
+        """Return the models that wait for their provider still."""
+        found = self._rows("SELECT model, until, reason FROM waits WHERE until > ? ORDER BY model", now)
+        return [ModelWait(*row) for row in found]
+
+    def _records(self, kind: type[_T], which: str, *values: object) -> list[_T]:
+        """Return the records of a kind that `which`, the end of a query, chooses."""
+        return [read(kind, row) for row in self._rows(select(kind, which), *values)]

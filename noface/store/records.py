@@ -1,0 +1,234 @@
+"""What the store returns: a frozen record for each row, its JSON columns read. Light: `noface status` reads them."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from noface.core.failure import Failure
+    from noface.core.worker_run import WorkerReport
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class IssueRow:
+    """An issue as the backlog and the loop left it. schema.sql says what each column is for.
+
+    `block` is what a person needs to know of an issue that waits for them (core/blocking), else None.
+    """
+
+    id: str
+    present: bool
+    title: str
+    priority: int
+    source: str
+    depends_on: tuple[str, ...]
+    status: str
+    reason: str
+    until: float | None
+    epoch: int
+    note: str
+    attempts: int
+    model: str | None
+    last_kind: str | None
+    last_message: str | None
+    branch: str | None
+    merged_commit: str | None
+    cost_usd: float | None
+    block: Mapping[str, Any] | None
+    satisfied: bool
+    wanted_model: str | None
+    wanted_attempts: int | None
+    granted_paths: tuple[str, ...]
+    needs: tuple[str, ...]
+    parent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NextAction:
+    """What the policy decided after an attempt: the action's name, and why."""
+
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateRun:
+    """What is kept of a gate that ran on an attempt's work. `memo`: the result was remembered."""
+
+    name: str
+    passed: bool
+    hard: bool = True
+    seconds: float = 0.0
+    kind: str | None = None
+    memo: bool = False
+    flaky: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """A worker run. `outcome` and `finished_at` are None while it is under way; `partial` is what each step left."""
+
+    issue_id: str
+    number: int
+    model: str
+    tier: int
+    think: bool
+    directory: str
+    started_at: float
+    finished_at: float | None
+    outcome: str | None
+    charged: bool
+    commit_id: str | None
+    candidate: str | None
+    cost_usd: float | None
+    tokens_in: int | None
+    tokens_out: int | None
+    session_id: str | None
+    failure: "Failure | None"
+    action: NextAction | None
+    gates: tuple[GateRun, ...]
+    notes: tuple[str, ...]
+    changed: tuple[str, ...]
+    lines: int
+    report: "WorkerReport | None"
+    partial: Mapping[str, Any] | None
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None while it is under way."""
+        return None if self.finished_at is None else round(self.finished_at - self.started_at, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A noface that works through the backlog, or did. `ended_at` is None while it works or where it was killed."""
+
+    id: str
+    pid: int
+    started_at: float
+    ended_at: float | None
+    exit_code: int | None
+    ended_why: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """Something that happened."""
+
+    id: int
+    at: float
+    run_id: str
+    kind: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """Something that was asked about an issue after an attempt; `answer` is {} and `outcome` None while it is open."""
+
+    after: int
+    topic: str
+    model: str
+    asked_at: float
+    answered_at: float | None
+    outcome: str | None
+    answer: dict[str, Any]
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """What a person decided on an attempt."""
+
+    attempt: int
+    verdict: str
+    note: str
+    at: float
+
+
+_TABLES: Mapping[type[Any], str] = {
+    IssueRow: "issues",
+    AttemptRow: "attempts",
+    RunRow: "runs",
+    EventRow: "events",
+    QuestionRow: "advice",
+    DecisionRow: "approvals",
+}
+
+
+def select(kind: type[Any], which: str) -> str:
+    """Return the query for records of a kind; `which` is its end: WHERE, ORDER BY."""
+    names = ", ".join(field.name for field in fields(kind))
+    return f"SELECT {names} FROM {_TABLES[kind]} {which}"  # noqa: S608 - our own names
+
+
+def read(kind: type[_T], row: sqlite3.Row) -> _T:
+    """Return the record of a row that has its columns. Raises ValueError or TypeError where one cannot be read."""
+    return kind(*(value(row, field.name) for field in fields(kind)))  # type: ignore[arg-type] # always a dataclass
+
+
+def value(row: sqlite3.Row, name: str) -> Any:
+    """Return what a column holds."""
+    convert = _FROM_COLUMN.get(name)
+    return row[name] if convert is None else convert(row[name])
+
+
+def _texts(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(json.loads(text))
+
+
+def _mapping(text: str | None) -> dict[str, Any] | None:
+    return json.loads(text) if text else None
+
+
+def _gates(text: str) -> tuple[GateRun, ...]:
+    from noface.core.codec import decode
+
+    return tuple(decode(GateRun, item) for item in json.loads(text))
+
+
+def _action(text: str | None) -> NextAction | None:
+    from noface.core.codec import decode
+
+    return decode(NextAction, json.loads(text)) if text else None
+
+
+def _failure(text: str | None) -> "Failure | None":
+    from noface.core.codec import decode
+    from noface.core.failure import Failure
+
+    return decode(Failure, json.loads(text)) if text else None
+
+
+def _report(text: str | None) -> "WorkerReport | None":
+    from noface.core.codec import decode
+    from noface.core.worker_run import WorkerReport
+
+    return decode(WorkerReport, json.loads(text)) if text else None
+
+
+_FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
+    "present": bool,
+    "satisfied": bool,
+    "think": bool,
+    "charged": bool,
+    "depends_on": _texts,
+    "granted_paths": _texts,
+    "needs": _texts,
+    "notes": _texts,
+    "changed": _texts,
+    "doubts": _texts,
+    "block": _mapping,
+    "partial": _mapping,
+    "gates": _gates,
+    "action": _action,
+    "failure": _failure,
+    "report": _report,
+    "data": lambda text: _mapping(text) or {},
+    "answer": lambda text: _mapping(text) or {},
+}
+"""How a column that is not a plain value becomes one. A column means the same in every table."""

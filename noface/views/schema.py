@@ -1,0 +1,143 @@
+"""Makes the JSON Schema (draft 2020-12) of a document from the record that it is printed from.
+
+A record is a dataclass, or a TypedDict where a document is made as a dict. Its docstring is the description, and each
+field says in an annotation what it is for: `Annotated[str, "Its id."]`. All keys are required and no others allowed,
+but for those that a TypedDict has as NotRequired; what is not known is null. So a key that is added to a document and
+forgotten in its schema fails the tests. Texts in a document may come from issues and agents: they are data.
+"""
+
+import types
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
+
+Schema = dict[str, Any]
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_VERSION = {"description": "The version of this form. Keys may be added to it, none is renamed.", "const": 1}
+_SCALARS: dict[Any, Schema] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer", "minimum": 0},
+    float: {"type": "number", "minimum": 0},
+    types.NoneType: {"type": "null"},
+}
+"""Every number that noface prints is a count or an amount, and none is below 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words that a text may be: those given, or those of an enumeration.
+
+    A page that must be quick names its enumeration as "package.module.Class", so that only a schema imports it.
+    """
+
+    given: Iterable[str] | str
+    also: tuple[str, ...] = ()
+
+    def all(self) -> list[str]:
+        """Return the words."""
+        if not isinstance(self.given, str):
+            return [*self.also, *map(str, self.given)]
+        return [*self.also, *map(str, resolve_name(self.given))]
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The least that a number may be, where that is not 0."""
+
+    least: int
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """What a value that is made as a dict looks like: a TypedDict, or a union of them."""
+
+    kind: Any
+
+
+class Moment:
+    """A time, in seconds since 1970-01-01 UTC."""
+
+
+def scalar(name: str) -> Schema:
+    """Return the schema of a plain value of a type of JSON Schema."""
+    return next(dict(rule) for rule in _SCALARS.values() if rule["type"] == name)
+
+
+def document(name: str, schema: Schema) -> Schema:
+    """Return `schema` as a document of its own, published under `name`."""
+    return {"$schema": _DIALECT, "$id": f"urn:noface:{name}:1", "title": f"noface {name}", **schema}
+
+
+def first(kind: type[Any], /, **more: Schema) -> Schema:
+    """Return the schema of a record at the top of a document: it says first that it is of schema 1.
+
+    `more` are further properties, or other rules for some that the record has.
+    """
+    made = record(kind)
+    properties = {"schema": _VERSION, **made["properties"], **more}
+    return made | {"properties": properties, "required": [key for key in properties if key not in _optional(kind)]}
+
+
+def record(kind: type[Any]) -> Schema:
+    """Return the schema of a record."""
+    properties = {name: _rule(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
+    return {
+        "description": " ".join((kind.__doc__ or "").split()),
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in _optional(kind)],
+        "additionalProperties": False,
+    }
+
+
+def _optional(kind: type[Any]) -> frozenset[str]:
+    return frozenset(getattr(kind, "__optional_keys__", ()))
+
+
+def _rule(hint: Any) -> Schema:
+    """Return the schema of a value: of its type, narrowed and described by what its annotation says."""
+    if get_origin(hint) is NotRequired:
+        return _rule(get_args(hint)[0])
+    if get_origin(hint) is not Annotated:
+        return _of_type(hint, None)
+    kind, *notes = get_args(hint)
+    words = next((note for note in notes if isinstance(note, Words)), None)
+    rule = _of_type(next((note.kind for note in notes if isinstance(note, Like)), kind), words)
+    for note in notes:
+        if isinstance(note, Least):
+            rule = rule | {"minimum": note.least}
+        elif isinstance(note, str):
+            moment = " Seconds since 1970-01-01 UTC." if Moment in notes else ""
+            rule = {"description": note + moment} | {key: rule[key] for key in rule if key != "description"}
+    return rule
+
+
+def _of_type(kind: Any, words: Words | None) -> Schema:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return _either(arguments, words)
+    if words is not None:
+        return {"enum": words.all()}
+    if origin in (tuple, list):
+        return {"type": "array", "items": _rule(arguments[0])}
+    if origin is dict:
+        names = _rule(arguments[0])
+        limits = {"propertyNames": {"enum": names["enum"]}} if "enum" in names else {}
+        return {"type": "object", **limits, "additionalProperties": _rule(arguments[1])}
+    return _SCALARS[kind] if kind in _SCALARS else record(kind)
+
+
+def _either(kinds: tuple[Any, ...], words: Words | None) -> Schema:
+    rules = [_of_type(kind, words) for kind in kinds if kind is not types.NoneType]
+    null = types.NoneType in kinds
+    if len(rules) > 1 and all(kind in _SCALARS or kind is types.NoneType for kind in kinds):
+        return {"type": [rule["type"] for rule in rules] + ["null"] * null}
+    if len(rules) > 1:
+        return {"oneOf": rules + [{"type": "null"}] * null}
+    (rule,) = rules
+    if not null:
+        return rule
+    return rule | ({"enum": [*rule["enum"], None]} if "enum" in rule else {"type": [rule["type"], "null"]})
