@@ -11,9 +11,9 @@ from support.git_ground import ENV, Bench, a_bench, a_repository, git, listing, 
 
 from noface.errors import UsageError
 from noface.git.command import Identity
+from noface.git.fast_forward import Landed
 from noface.git.landing import advance
 from noface.git.plumbing import Plumbing
-from noface.git.repair_interrupted import Landed
 from noface.git.repository import discover, locate
 from noface.git.workspace import checkout
 

@@ -9,10 +9,10 @@ import pytest
 from support.git_ground import a_bench, git, write
 
 from noface.errors import RefLockedError
+from noface.git.fast_forward import Held
 from noface.git.landing import advance
 from noface.git.plumbing import make_and_hold, merge_and_hold
 from noface.git.refs import ZERO, RefUpdate
-from noface.git.repair_interrupted import Held
 from noface.git.snapshot import forget_index
 
 REF = "refs/noface/issues/7/1"

@@ -23,8 +23,8 @@ from support.landings import (
 from support.processes import wait_for
 
 from noface.errors import UsageError
+from noface.git.fast_forward import Held, Landed, Moved
 from noface.git.landing import _prepared, landing
-from noface.git.repair_interrupted import Held, Landed, Moved
 
 
 def everything_of_the_persons(path):

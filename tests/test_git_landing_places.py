@@ -6,7 +6,7 @@ import pytest
 from support.git_ground import Bench, a_bench, a_repository, git, listing, write
 from support.landings import AFTER, FILES, LANDING, REMOVED, land, plumbing_at, the_bench
 
-from noface.git.repair_interrupted import Held, Landed
+from noface.git.fast_forward import Held, Landed
 
 
 def merging(path):

@@ -6,7 +6,7 @@ import pytest
 from support.git_ground import a_bench, a_repository, git, listing, write
 from support.landings import land, landing_that_pauses, left
 
-from noface.git.repair_interrupted import Held, Landed
+from noface.git.fast_forward import Held, Landed
 from noface.git.worktrees import Obstacles
 
 FILES = {"d/x": "x\n", "d/e/y": "y\n", "file": "f\n", "Name": "n\n", ".gitignore": "*.env\nmine\nmine/\n"}

@@ -15,8 +15,8 @@ from support.git_ground import ENV, a_bench, git, listing, write
 from support.landings import landing_that_pauses
 from support.processes import wait_for
 
+from noface.git.fast_forward import Held, Landed, Moved
 from noface.git.landing import advance, settle
-from noface.git.repair_interrupted import Held, Landed, Moved
 
 FILES = {
     "a.txt": "old content of a\n",

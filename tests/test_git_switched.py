@@ -7,8 +7,8 @@ import time
 import pytest
 from support.git_ground import ENV, a_bench, git, listing, write
 
+from noface.git.fast_forward import Landed
 from noface.git.landing import advance, settle, settle_forgotten
-from noface.git.repair_interrupted import Landed
 
 FILES = {"a.txt": "a\n", "gone.txt": "gone\n", "mine.txt": "m\n", "staged.txt": "s\n"}
 LANDING = {"a.txt": "landed\n", "new/n.txt": "new\n"}

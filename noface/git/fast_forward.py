@@ -32,6 +32,36 @@ _READ_TREE = ("-c", "submodule.recurse=false", "read-tree", "-m", "-u")
 
 
 @dataclass(frozen=True, slots=True)
+class Landed:
+    """Main is at the new commit."""
+
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Main is no longer where it was; it stands at `commit` now. The merge must be made and proven again."""
+
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Something of the person's is in the way: `reason` says what, `paths` which files.
+
+    `passing` names what goes by itself as a rule, and soon: another git's lock, a switch of branches.
+    """
+
+    reason: str
+    paths: tuple[str, ...] = ()
+    passing: str = ""
+
+
+Result = Landed | Moved | Held
+"""What can come of moving main."""
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """A fast-forward of `tree` from `old` to `new`; `changes` maps each path that differs to git's letter.
 

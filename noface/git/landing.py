@@ -16,7 +16,11 @@ from typing import Any
 from noface.errors import GitError, RefLockedError
 from noface.git.command import Git, end_process
 from noface.git.fast_forward import (
+    Held,
+    Landed,
     Move,
+    Moved,
+    Result,
     carry_out,
     cut_off,
     index_is_new,
@@ -31,10 +35,6 @@ from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate, exclusive_lock, lock_advice, lock_in_the_way
 from noface.git.repair_interrupted import (
     PATHS_SHOWN_MAX,
-    Held,
-    Landed,
-    Moved,
-    Result,
     follow_switches,
     follow_switches_soon,
     make_move,

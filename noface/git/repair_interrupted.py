@@ -8,41 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import GitError
-from noface.git.fast_forward import Move, carry_out, cut_off, index_is_at, index_is_new, lock, lock_of, put_back, unlock
+from noface.git.fast_forward import (
+    Held,
+    Move,
+    carry_out,
+    cut_off,
+    index_is_at,
+    index_is_new,
+    lock,
+    lock_of,
+    put_back,
+    unlock,
+)
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
 from noface.git.worktrees import Worktree, checked_out, worktrees
 from noface.system.files import read_regular
-
-
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """Main is at the new commit."""
-
-    commit: str
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """Main is no longer where it was; it stands at `commit` now. The merge must be made and proven again."""
-
-    commit: str
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Something of the person's is in the way: `reason` says what, `paths` which files.
-
-    `passing` names what goes by itself as a rule, and soon: another git's lock, a switch of branches.
-    """
-
-    reason: str
-    paths: tuple[str, ...] = ()
-    passing: str = ""
-
-
-Result = Landed | Moved | Held
-
 
 PATHS_SHOWN_MAX = 20
 _GITLINK = "160000"

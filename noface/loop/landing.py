@@ -17,10 +17,10 @@ from noface.core.proof import all_hard_passed, worst
 from noface.core.scratch import needed_until_landed
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.errors import RefLockedError
+from noface.git.fast_forward import Held, Landed, Moved
 from noface.git.landing import advance
 from noface.git.plumbing import make_and_hold, merge_and_hold
 from noface.git.refs import ZERO, RefUpdate, hold_ref
-from noface.git.repair_interrupted import Held, Landed, Moved
 from noface.loop.attempt_environment import LANDING_SLOT, AttemptEnvironment, Tell, landing_message
 from noface.loop.context import RunContext
 from noface.loop.gating import Known, Task, main_is_red, run_gates

@@ -21,11 +21,11 @@ from noface.core.masked_records import masked_snapshot
 from noface.core.taxonomy import INTERRUPTED, FailureKind, IssueStatus
 from noface.core.worker_run import ModelSpec, Usage
 from noface.errors import GitError, StoreError
+from noface.git.fast_forward import Held, Landed, Moved
 from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate, hold_ref, slug
-from noface.git.repair_interrupted import Held, Landed, Moved
 from noface.git.snapshot import take
 from noface.git.survey import survey
 from noface.loop.agent_logs import lost_run
