@@ -225,7 +225,6 @@ def test_the_report_of_giving_up_tells_what_was_tried_and_what_to_do():
         advice,
         FailureKind.SYNTAX_ERROR,
         "all 3 attempts are used up",
-        (Usage(tokens_in=10), Usage(tokens_in=5, tokens_out=2)),
     )
     assert json.loads(json.dumps(found)) == {
         "id": "7",
@@ -247,8 +246,8 @@ def test_the_report_of_giving_up_tells_what_was_tried_and_what_to_do():
             "attempts_by_model": {"small": 2, "big": 1},
             "questions_by_model": {"wise": 1},
             "cost_usd": 1.75,
-            "tokens_in": 15,
-            "tokens_out": 2,
+            "tokens_in": None,
+            "tokens_out": None,
         },
     }
 

@@ -9,7 +9,6 @@ from noface.core.history import Advice
 from noface.core.issue import Issue
 from noface.core.policy_state import failure_of, same_failure
 from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind
-from noface.core.worker_run import Usage
 
 _FIRST = "FirstAttempt"
 _UNTOLD = "Retry"
@@ -22,9 +21,8 @@ def abort_report(
     advice: tuple[Advice, ...],
     kind: FailureKind,
     reason: str,
-    usages: tuple[Usage, ...] = (),
 ) -> dict[str, Any]:
-    """Return the report; `usages` are those of the attempts, as far as they are known."""
+    """Return the report as a JSON document."""
     return {
         "id": issue.id,
         "title": issue.title,
@@ -36,7 +34,7 @@ def abort_report(
         "last_error": _last_error(attempts),
         "recovery_attempted": recovery_attempted(attempts, advice),
         "recommendation": kind.info.recommendation,
-        "resources": _resources(attempts, advice, usages),
+        "resources": _resources(attempts, advice),
     }
 
 
@@ -86,16 +84,14 @@ def _last_error(attempts: tuple[PastAttempt, ...]) -> str | None:
     return failure_of(last).message if last is not None else None
 
 
-def _resources(
-    attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...], usages: tuple[Usage, ...]
-) -> dict[str, Any]:
+def _resources(attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...]) -> dict[str, Any]:
     """Return what it took (P10); an amount that nobody said is None, never 0."""
     return {
         "attempts_by_model": dict(Counter(attempt.model for attempt in attempts)),
         "questions_by_model": dict(Counter(answer.model for answer in advice if answer.model)),
         "cost_usd": _sum([*(attempt.cost_usd for attempt in attempts), *(answer.cost_usd for answer in advice)]),
-        "tokens_in": _sum(usage.tokens_in for usage in usages),
-        "tokens_out": _sum(usage.tokens_out for usage in usages),
+        "tokens_in": None,
+        "tokens_out": None,
     }
 
 
