@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from noface.system.sandbox import Box, find_bubblewrap
-from noface.system.sandbox_home import Home, home_rules
-from noface.system.sandbox_places import known_places
+from noface.system.sandbox_home import Home, home_rules, known_places
 from noface.system.supervise import Command, Launcher
 
 STARTS = 30

@@ -11,8 +11,7 @@ from support.processes import wait_for
 
 from noface.core.masking import Masker
 from noface.core.secret_rules import Secret
-from noface.system.log_guard import LOOK_BYTES_MAX, LogGuard
-from noface.system.masking import Masking
+from noface.system.log_masking import LOOK_BYTES_MAX, LogGuard, Masking
 from noface.system.supervise import Canceller, Command, Launcher
 
 VALUE = "hunter2-hunter2-x9"

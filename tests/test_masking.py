@@ -19,8 +19,8 @@ from noface.core.secret_rules import Secret, is_secret_name, secrets_of, without
 from noface.core.taxonomy import FailureKind
 from noface.core.worker_run import EndedBy
 from noface.gates.secrets import MARK, scan
+from noface.system.log_masking import Masking, known_secrets
 from noface.system.masked_file import mask_file
-from noface.system.masking import Masking, known_secrets
 from noface.system.supervise import Canceller, Command, Launcher
 
 VALUE = "hunter2-hunter2!"

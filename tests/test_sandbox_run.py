@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from noface.system.sandbox import Box, find_bubblewrap
-from noface.system.sandbox_home import Home, home_rules
-from noface.system.sandbox_places import known_places
+from noface.system.sandbox_home import Home, home_rules, known_places
 from noface.system.supervise import Command, Ladder, Launcher
 
 BUBBLEWRAP = find_bubblewrap(shutil.which("bwrap"))

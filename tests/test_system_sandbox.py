@@ -7,8 +7,7 @@ import pytest
 
 from noface.agents.registry import AGENTS
 from noface.system.sandbox import Box, find_bubblewrap
-from noface.system.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, make_mount_point
-from noface.system.sandbox_places import known_places
+from noface.system.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, known_places, make_mount_point
 
 
 @pytest.fixture

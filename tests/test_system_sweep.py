@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from noface.system.sweep import sweep
+from noface.system.process_tree import sweep
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_daemons_and_programs_that_ignore_signals_are_killed(value):
 
 
 def test_sweeper_spares_itself_and_those_it_descends_from(value):
-    script = f"from noface.system.sweep import sweep; print(sweep('NOFACE_STATE', '{value}'))"
+    script = f"from noface.system.process_tree import sweep; print(sweep('NOFACE_STATE', '{value}'))"
     command = f'sleep 1000 >/dev/null & "{sys.executable}" -c "{script}"; echo shell lives'
     with start("bash", "-c", command, NOFACE_STATE=value) as process:
         said, _ = process.communicate()

@@ -39,7 +39,7 @@ def doctor(
 
 def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health":
     from noface.cli.doctor_machine import machine, project
-    from noface.system.masking import known_secrets
+    from noface.system.log_masking import known_secrets
     from noface.system.supervise import Launcher
     from noface.views.doctor import Health
 

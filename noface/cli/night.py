@@ -30,7 +30,7 @@ from noface.store.reader import Reader
 from noface.store.spending import Spending
 from noface.system.failpoints import hit
 from noface.system.lock import RepositoryLock
-from noface.system.masking import known_secrets
+from noface.system.log_masking import known_secrets
 from noface.system.namespace import hide_memory
 from noface.system.supervise import Canceller, Launcher
 from noface.trackers.base import Tracker, open_tracker

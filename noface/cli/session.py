@@ -51,7 +51,7 @@ def open_session(config: Path | None = None) -> ReadSession:
 def _masked(backlog: Backlog) -> Backlog:
     """Return the backlog without the secrets of the environment: what follows is written to disk."""
     from noface.core.masked_records import masked_backlog
-    from noface.system.masking import known_secrets
+    from noface.system.log_masking import known_secrets
 
     return masked_backlog(backlog, known_secrets((), None).masker)
 

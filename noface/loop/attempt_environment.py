@@ -28,10 +28,9 @@ from noface.git.removal import remove
 from noface.git.snapshot import Limits
 from noface.git.workspace import Slot, open_slot
 from noface.system.clock import Clock
-from noface.system.environment import passed_digest
+from noface.system.environment import passed_digest, programs_digest
 from noface.system.failpoints import hit
 from noface.system.files import write_atomic
-from noface.system.programs import programs_digest
 from noface.system.supervise import Launcher
 
 

@@ -21,8 +21,8 @@ from noface.store.lessons import LessonStore
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
-from noface.system.boot import boot_id
 from noface.system.clock import Clock
+from noface.system.lock import boot_id
 from noface.trackers.base import Tracker
 
 _SECONDS_MAX = 0.5

@@ -41,7 +41,7 @@ from noface.loop.orders import make_order
 from noface.loop.outside import move, taken, wait_for_person
 from noface.loop.prompt_context import history_of
 from noface.store.records import IssueRow
-from noface.system.canceller import Canceller
+from noface.system.command import Canceller
 from noface.system.failpoints import hit
 
 _OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Category.TRANSIENT)

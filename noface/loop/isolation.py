@@ -18,12 +18,10 @@ from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.git.workspace import Slot
 from noface.loop.attempt_environment import AGENT_SLOT, LANDING_SLOT, AttemptEnvironment
-from noface.system.environment import Variables, boxed, gate_environment, without_places
+from noface.system.environment import Variables, boxed, gate_environment, package_folders, without_places
 from noface.system.files import read_regular
-from noface.system.programs import package_folders
 from noface.system.sandbox import Box
-from noface.system.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, is_folder
-from noface.system.sandbox_places import known_places
+from noface.system.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, is_folder, known_places
 
 _POINTER_BYTES_MAX = 8192
 

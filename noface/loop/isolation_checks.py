@@ -27,9 +27,8 @@ from noface.loop.context import RunContext
 from noface.loop.gating import Task, run_gates
 from noface.loop.isolation import checkouts, environments, gate_variables, home_of
 from noface.loop.prepare import forget_setup, prepare_gate_slot
-from noface.system.environment import gate_environment
+from noface.system.environment import gate_environment, package_folders
 from noface.system.files import read_regular
-from noface.system.programs import package_folders
 from noface.system.supervise import Canceller
 
 _FACT = "isolated"

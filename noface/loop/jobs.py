@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from noface.core.overrun import EndedFor, Overrun
 from noface.loop.attempt_environment import Progress
-from noface.system.canceller import Canceller
+from noface.system.command import Canceller
 
 R = TypeVar("R")
 _ENDED_AT_ONCE = ("workspace", "agent")

@@ -20,7 +20,7 @@ from noface.loop.gating import Gated, Task, run_gates
 from noface.loop.jobs import Job, JobKind, Jobs
 from noface.loop.judge import gates_failure
 from noface.loop.outside import BacklogWatch
-from noface.system.canceller import Canceller
+from noface.system.command import Canceller
 
 UNCOMMITTED = "accept-uncommitted"
 _CANNOT_RUN = (126, 127)

@@ -43,7 +43,7 @@ from noface.store.questions import OpenQuestion
 from noface.store.reader import OpenAttempt, Reader
 from noface.system.files import read_regular
 from noface.system.lock import holder_of
-from noface.system.sweep import carriers, sweep
+from noface.system.process_tree import carriers, sweep
 
 DEATHS_MAX = 2
 _BOOT = "boot"

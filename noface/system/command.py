@@ -1,5 +1,7 @@
-"""What a command is, how it ended, and how patiently it is ended: the records of `supervise`."""
+"""What a command is, how it ended, how patiently it is ended, and how it is cancelled: the records of `supervise`."""
 
+import os
+import weakref
 from dataclasses import dataclass
 
 from noface.core.worker_run import EndedBy
@@ -61,3 +63,43 @@ class Exit:
     survivors_killed: int = 0
     error: str = ""
     output_limit: bool = False
+
+
+class Canceller:
+    """Set once, by any thread or signal handler; every run that was given it ends.
+
+    `fileno()` is readable from the first `cancel()` on and stays so.
+    """
+
+    def __init__(self) -> None:
+        self._wake, self._alarm = os.pipe()
+        weakref.finalize(self, _close, self._wake, self._alarm)
+        self._cancelled = False
+        self._urgent = False
+
+    def cancel(self, *, urgent: bool = False) -> None:
+        """End the runs by the kill ladder, or with SIGKILL at once where `urgent` (a second Ctrl-C). Repeatable."""
+        # No lock: a signal handler may have interrupted another call, and a second byte does no harm.
+        self._urgent = self._urgent or urgent
+        if not self._cancelled:
+            self._cancelled = True
+            os.write(self._alarm, b"!")
+
+    @property
+    def cancelled(self) -> bool:
+        """True once cancelled."""
+        return self._cancelled
+
+    @property
+    def urgent(self) -> bool:
+        """True once cancelled urgently."""
+        return self._urgent
+
+    def fileno(self) -> int:
+        """Return the descriptor to wait on."""
+        return self._wake
+
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)

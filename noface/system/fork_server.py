@@ -15,12 +15,12 @@ import select
 import socket
 
 from noface.system import namespace, process_tree
-from noface.system.supervisor import go_deaf, keep, wake_on_child
+from noface.system.supervisor import run_supervisor, survive_signals, wake_on_child
 
 
 def serve(descriptor: int) -> None:
     """Serve requests from the inherited socket until its other end closes."""
-    go_deaf()
+    survive_signals()
     namespace.hide_memory()
     namespaces = namespace.available()
     process_tree.prctl(process_tree.SET_CHILD_SUBREAPER, 1)
@@ -34,12 +34,12 @@ def serve(descriptor: int) -> None:
         ready, _, _ = select.select([channel.fileno(), wake], [], [])
         if wake in ready:
             os.read(wake, 4096)
-            _bury(supervisors)
+            _reap(supervisors)
         if channel.fileno() in ready:
-            asked, received, _, _ = socket.recv_fds(channel, 1, 1)
-            if not asked:
+            request, controls, _, _ = socket.recv_fds(channel, 1, 1)
+            if not request:
                 return
-            for control in received:
+            for control in controls:
                 _fork_supervisor(control, (channel.fileno(), wake, alarm), supervisors, namespaces=namespaces)
 
 
@@ -53,7 +53,7 @@ def _fork_supervisor(control: int, own: tuple[int, ...], supervisors: set[int], 
         try:
             for descriptor in own:
                 os.close(descriptor)
-            keep(socket.socket(fileno=control), namespaces=namespaces)
+            run_supervisor(socket.socket(fileno=control), namespaces=namespaces)
         finally:
             os._exit(1)
     if pid > 0:
@@ -61,7 +61,7 @@ def _fork_supervisor(control: int, own: tuple[int, ...], supervisors: set[int], 
     os.close(control)
 
 
-def _bury(supervisors: set[int]) -> None:
+def _reap(supervisors: set[int]) -> None:
     """Reap what has ended; if that was not a supervisor that ended well, kill all children that are no supervisors."""
     strays = False
     while True:

@@ -5,6 +5,8 @@ import fcntl
 import json
 import os
 import socket
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,8 +151,8 @@ def _read_holder(path: Path) -> Holder | None:
 def _parse_holder(path: Path) -> Holder | None:
     try:
         with path.open("rb") as file:
-            said = json.loads(file.read(HOLDER_BYTES_MAX))
-        return Holder(int(said["pid"]), float(said.get("started", 0)), str(said["host"]))
+            document = json.loads(file.read(HOLDER_BYTES_MAX))
+        return Holder(int(document["pid"]), float(document.get("started", 0)), str(document["host"]))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -164,3 +166,17 @@ def runs(pid: int) -> bool:
     except OSError:
         return True
     return True
+
+
+_LINUX = Path("/proc/sys/kernel/random/boot_id")
+
+
+def boot_id() -> str:
+    """Return what names this start of the machine, "" where the system does not tell."""
+    try:
+        if sys.platform == "darwin":
+            argv = ["/usr/sbin/sysctl", "-n", "kern.boottime"]
+            return subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False).stdout.strip()
+        return _LINUX.read_text().strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""

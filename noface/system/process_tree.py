@@ -1,13 +1,18 @@
-"""Who descends from a process, and ending all of them. Linux's /proc and prctl; harmless where they are missing.
+"""Who descends from a process, who carries a marker in its environment, and ending all of them.
 
-Used by supervisors: standard library only, and nothing that is slow to import.
+Linux's /proc and prctl; harmless where they are missing. Used by supervisors: standard library only (psutil is imported
+where `sweep` and `carriers` need it, which supervisors never call), and nothing that is slow to import.
 """
 
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
+
+from noface.errors import NofaceError
 
 FREEZE_PASSES_MAX = 100
 SET_CHILD_SUBREAPER = 36
@@ -23,7 +28,7 @@ def prctl(option: int, value: int) -> bool:
 
 
 def children(pid: int) -> list[int]:
-    """List the direct children of a process, as far as /proc tells."""
+    """List the direct children of a process, as far as /proc lists them."""
     found: list[int] = []
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -91,3 +96,62 @@ def kill_all(find: Callable[[], Iterable[int]]) -> set[int]:
     for pid in frozen:
         send_signal(pid, signal.SIGKILL)
     return frozen
+
+
+PATIENCE_S = 10.0
+LOOK_AGAIN_S = 0.02
+
+
+def sweep(marker_name: str, marker_value: str, patience_s: float = PATIENCE_S) -> int:
+    """Kill every process of this user with NAME=VALUE in its environment until none is left; return how many it were.
+
+    Spares this process and those it descends from. A process started meanwhile is found by the next look, so one
+    look is never enough. Raises NofaceError where some are still there after `patience_s` seconds.
+    """
+    killed: set[tuple[int, float]] = set()
+    deadline = time.monotonic() + patience_s
+    while carrying := _carrying(marker_name, marker_value):
+        if time.monotonic() > deadline:
+            pids = ", ".join(str(process.pid) for process in carrying)
+            raise NofaceError(
+                f"processes that outlived their command do not end, not even by SIGKILL: {pids}",
+                "they probably wait for a disk or a network share; noface can go on once they are gone",
+            )
+        killed.update((process.pid, process.create_time()) for process in carrying if _kill(process))
+        # Not psutil's wait: it would reap children of ours behind the back of whoever waits for them.
+        time.sleep(LOOK_AGAIN_S)
+    return len(killed)
+
+
+def carriers(marker_name: str, marker_value: str) -> tuple[int, ...]:
+    """Return the pids of this user's processes with NAME=VALUE in their environment, as `sweep` would kill them."""
+    return tuple(sorted({process.pid for process in _carrying(marker_name, marker_value)}))
+
+
+def _carrying(name: str, value: str) -> list[Any]:
+    """Return psutil's processes that carry the marker; neither this one nor those it descends from."""
+    import psutil
+
+    spared = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    others = (process for process in psutil.process_iter() if process.pid not in spared)
+    return [process for process in others if _carries(process, name, value)]
+
+
+def _carries(process: Any, name: str, value: str) -> bool:
+    import psutil
+
+    try:
+        return bool(process.uids().real == os.getuid() and process.environ().get(name) == value)
+    except (psutil.Error, OSError):
+        # Gone, a zombie, or none of ours.
+        return False
+
+
+def _kill(process: Any) -> bool:
+    import psutil
+
+    try:
+        process.kill()
+    except psutil.Error:
+        return False
+    return True

@@ -18,15 +18,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.system.sandbox_home import Home, HomeRule, Mount, below, cache_of, home_mounts, is_folder, make_mount_point
-from noface.system.sandbox_places import known_places
+from noface.system.sandbox_home import (
+    Home,
+    HomeRule,
+    Mount,
+    below,
+    cache_of,
+    home_mounts,
+    is_folder,
+    known_places,
+    make_mount_point,
+)
 from noface.system.supervisor import BOX_STATUS
 
 _FLAGS = (
     "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
     "--die-with-parent", "--new-session", "--cap-drop", "ALL",
 )  # fmt: skip
-_PROBE_SECONDS_MAX = 10.0
+_MACHINE = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+_PROBE_S_MAX = 10.0
 _ON_DISK = ("/tmp", "/var/tmp")  # noqa: S108 - what programs write there may not fit into memory
 _NOT_THE_PERSONS = (HomeRule.HIDDEN, HomeRule.PRIVATE)
 _SOCKETS = "/proc/net/unix"
@@ -56,8 +66,7 @@ class Box:
         BOX_STATUS stands in it for a descriptor. Raises OSError where noface's own folders cannot be made.
         """
         options = [self.program, *_FLAGS, *(() if self.network else ("--unshare-net",))]
-        options += ["--json-status-fd", BOX_STATUS]
-        options += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        options += ["--json-status-fd", BOX_STATUS, *_MACHINE]
         for mount in self._mounts():
             self._prepare(mount)
             options += mount
@@ -171,29 +180,15 @@ def find_bubblewrap(program: str | None) -> Bubblewrap:
     """Try whether `program` (None: there is none) makes a box here; containers and some systems forbid it."""
     if program is None:
         return Bubblewrap(problem="bubblewrap is not installed", remedy=_INSTALL)
-    argv = (
-        program,
-        *_FLAGS,
-        "--ro-bind",
-        "/",
-        "/",
-        "--dev",
-        "/dev",
-        "--proc",
-        "/proc",
-        "--tmpfs",
-        "/run",
-        "--",
-        "true",
-    )
+    box = (*_MACHINE, "--tmpfs", "/run", "--", "true")
     try:
-        version = _asked(program, "--version").stdout.strip().removeprefix("bubblewrap ")
-        done = _asked(*argv)
+        version = _output_of(program, "--version").stdout.strip().removeprefix("bubblewrap ")
+        done = _output_of(program, *_FLAGS, *box)
     except (OSError, subprocess.SubprocessError) as error:
         return Bubblewrap(program, problem=f"{program} cannot be run: {error}", remedy=_INSTALL)
     if done.returncode != 0:
-        said = " ".join(done.stderr.split())[:300] or f"exit code {done.returncode}"
-        return Bubblewrap(program, version, f"bubblewrap cannot make a box here: {said}", _ALLOW)
+        message = " ".join(done.stderr.split())[:300] or f"exit code {done.returncode}"
+        return Bubblewrap(program, version, f"bubblewrap cannot make a box here: {message}", _ALLOW)
     return Bubblewrap(program, version)
 
 
@@ -201,14 +196,14 @@ _INSTALL = "Install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf inst
 _ALLOW = "Let ordinary users make user namespaces (docs/sandbox.md says how on your system)."
 
 
-def _asked(*argv: str) -> "subprocess.CompletedProcess[str]":
+def _output_of(*argv: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         argv,
         capture_output=True,
         text=True,
         errors="replace",
         check=False,
-        timeout=_PROBE_SECONDS_MAX,
+        timeout=_PROBE_S_MAX,
         stdin=subprocess.DEVNULL,
         env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
     )

@@ -18,16 +18,12 @@ from typing import Any, Self
 
 from noface.core.worker_run import EndedBy
 from noface.errors import NofaceError
-from noface.system.canceller import Canceller
-from noface.system.command import COMMAND_MARKER, Command, Exit, Ladder
+from noface.system.command import COMMAND_MARKER, Canceller, Command, Exit, Ladder
 from noface.system.files import read_bounded
-from noface.system.log_guard import LogGuard
-from noface.system.masking import Masking
-from noface.system.process_tree import send_signal
-from noface.system.spawn import ForkServer, SupervisorLostError
-from noface.system.startfault import explain
+from noface.system.log_masking import LogGuard, Masking
+from noface.system.process_tree import send_signal, sweep
+from noface.system.spawn import ForkServer, SupervisorLostError, explain
 from noface.system.supervisor import Containment
-from noface.system.sweep import sweep
 from noface.system.watch import OnOutput, Watch
 
 __all__ = ["COMMAND_MARKER", "Canceller", "Command", "Containment", "Exit", "Ladder", "Launcher"]
@@ -119,29 +115,26 @@ class Launcher:
                 self._running -= 1
                 self._idle.notify_all()
 
-    def _run(
-        self,
-        command: Command,
-        cancel: Canceller | None,
-        on_output: OnOutput | None,
-        guard: LogGuard,
-    ) -> Exit:
+    def _run(self, command: Command, cancel: Canceller | None, on_output: OnOutput | None, guard: LogGuard) -> Exit:
         began = time.monotonic()
+
+        def unrun(error: str, ended_by: EndedBy = EndedBy.ITSELF, swept: int = 0) -> Exit:
+            return Exit(None, None, ended_by, time.monotonic() - began, swept, error)
+
         mark = os.urandom(16).hex()
         order = self._order(command, mark)
         cancellers = [self._closing] if cancel is None else [self._closing, cancel]
         if any(canceller.cancelled for canceller in cancellers):
-            return Exit(None, None, EndedBy.CANCELLED, 0.0, error="cancelled before it was started")
-        missing = _missing(command) if command.box is not None else None
-        if missing is not None:
-            return Exit(None, None, EndedBy.ITSELF, 0.0, error=explain(missing, command.argv, order["env"]))
-        if _length(order) > ORDER_BYTES_MAX:
-            what = {"step": "exec", "name": command.argv[0], "errno": errno.E2BIG, "text": ""}
-            return Exit(None, None, EndedBy.ITSELF, 0.0, error=explain(what, command.argv, order["env"]))
+            return unrun("cancelled before it was started", EndedBy.CANCELLED)
+        problem = _missing(command) if command.box is not None else None
+        if problem is None and _length(order) > ORDER_BYTES_MAX:
+            problem = {"step": "exec", "name": command.argv[0], "errno": errno.E2BIG, "text": ""}
+        if problem is not None:
+            return unrun(explain(problem, command.argv, order["env"]))
         try:
             supervisor = self._fork_server.spawn(order)
-        except SupervisorLostError as problem:
-            return Exit(None, None, EndedBy.LOST, time.monotonic() - began, error=f"{problem.message}; {problem.hint}")
+        except SupervisorLostError as lost:
+            return unrun(f"{lost.message}; {lost.hint}", EndedBy.LOST)
         watch = Watch(command, supervisor.control, cancellers, self._ladder, on_output, began, guard)
         report = watch.wait()
         if report is None:
@@ -149,13 +142,12 @@ class Launcher:
                 # It may have been stopped. What it watched over falls to the fork server then.
                 send_signal(supervisor.pid, signal.SIGKILL)
             swept, error = _sweep(mark)
-            return Exit(None, None, EndedBy.LOST, time.monotonic() - began, swept, error or watch.error)
+            return unrun(error or watch.error, EndedBy.LOST, swept)
         if "failed" in report:
-            error = explain(report["failed"], command.argv, order["env"])
-            return Exit(None, None, EndedBy.ITSELF, time.monotonic() - began, error=error)
+            return unrun(explain(report["failed"], command.argv, order["env"]))
         exited = report["exited"]
         if not exited["boxed"] and watch.ended_by is EndedBy.ITSELF:
-            return Exit(None, None, EndedBy.ITSELF, time.monotonic() - began, error=_no_box(command))
+            return unrun(_no_box(command))
         swept, error = (0, "") if supervisor.containment is not Containment.GROUP else _sweep(mark)
         return Exit(
             exit_code=exited["code"],
@@ -168,7 +160,7 @@ class Launcher:
         )
 
     def _order(self, command: Command, mark: str) -> dict[str, Any]:
-        """Return what a supervisor is told."""
+        """Return the order to a supervisor."""
         boxed = command.box is not None
         argv = (*command.wrap, *command.argv)
         return {
@@ -185,7 +177,7 @@ class Launcher:
 
 
 def _missing(command: Command) -> dict[str, Any] | None:
-    """Return why a boxed command cannot be started, as a supervisor tells it; bubblewrap's own words say less."""
+    """Return why a boxed command cannot be started, as a supervisor reports it; bubblewrap's messages say less."""
     program = (*command.wrap, *command.argv)[0]
     path = dict(command.env).get("PATH", os.defpath)
     place = Path(command.cwd, program) if "/" in program else None
@@ -200,12 +192,12 @@ def _missing(command: Command) -> dict[str, Any] | None:
 
 
 def _no_box(command: Command) -> str:
-    """Say why a box could not be made, as bubblewrap told it."""
+    """Say why a box could not be made, in bubblewrap's words."""
     try:
-        said = read_bounded(Path(command.stderr), 0, _BOX_WORDS_BYTES)
+        text = read_bounded(Path(command.stderr), 0, _BOX_WORDS_BYTES)
     except OSError:
-        said = ""
-    lines = [line for line in said.splitlines() if line.startswith("bwrap: ")] or ["bwrap: (no message)"]
+        text = ""
+    lines = [line for line in text.splitlines() if line.startswith("bwrap: ")] or ["bwrap: (no message)"]
     return f"the sandbox could not be made: {lines[-1].removeprefix('bwrap: ')}"
 
 

@@ -23,12 +23,77 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import time
 from enum import IntEnum
 from typing import Any, NoReturn
 
 from noface.system import namespace, process_tree
-from noface.system.program import StartError, open_streams, start
+
+LOG_MODE = 0o600
+
+
+class StartError(Exception):
+    """The program could not be started; `what` has the step, the name it failed on, and the system's reason.
+
+    The steps are stdin, stdout, stderr, cwd and exec. `errno` is None where Python refused before the system did.
+    """
+
+    def __init__(self, step: str, name: str, problem: Exception) -> None:
+        super().__init__(step)
+        number = problem.errno if isinstance(problem, OSError) else None
+        self.what = {"step": step, "name": name, "errno": number, "text": str(problem)}
+
+
+def open_streams(order: dict[str, Any]) -> list[int]:
+    """Descriptors for stdin, stdout and stderr, the logs in append mode. Raises StartError."""
+    log = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW  # a worker may have put a link there
+    streams = [_open("stdin", order["stdin"] or os.devnull, os.O_RDONLY)]
+    streams.append(_open("stdout", order["stdout"], log))
+    same = order["stderr"] == order["stdout"]
+    streams.append(streams[1] if same else _open("stderr", order["stderr"], log))
+    return streams
+
+
+def _open(step: str, path: str, flags: int) -> int:
+    # Without O_NONBLOCK a FIFO in the file's place would be waited on for ever.
+    try:
+        descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY, LOG_MODE)
+    except (OSError, ValueError) as problem:
+        raise StartError(step, path, problem) from None
+    os.set_blocking(descriptor, True)
+    return descriptor
+
+
+def start(order: dict[str, Any], streams: list[int], passed: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+    """Start the program with the descriptors `passed`, and return once its exec has succeeded. Raises StartError.
+
+    Popen uses vfork, at a third of the cost of a fork. Nothing of it but `pid` may be used: the supervisor reaps all
+    its children itself.
+    """
+    # Popen's own `cwd` would leave open whether the folder or the program is missing.
+    try:
+        os.chdir(order["cwd"])
+    except (OSError, ValueError) as problem:
+        raise StartError("cwd", order["cwd"], problem) from None
+    stdin, stdout, stderr = streams
+    try:
+        return subprocess.Popen(
+            order["argv"],
+            env=order["env"],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            close_fds=True,
+            pass_fds=passed,
+            restore_signals=True,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as problem:
+        raise StartError("exec", order["argv"][0], problem) from None
+    finally:
+        os.chdir("/")
+
 
 ANNOUNCEMENT = struct.Struct("!IB")
 LENGTH = struct.Struct("!I")
@@ -38,13 +103,13 @@ KILL_POLL_S = 0.02
 BOX_STATUS = "{box-status}"
 """Stands in a boxed command line for the descriptor that bubblewrap writes its status to."""
 BOX_RAN = b'"exit-code"'
-"""Bubblewrap (0.8.0) tells this only of a command that it could run."""
+"""Bubblewrap (0.8.0) writes this only about a command that it could run."""
 BOX_FAILED = 1
 """Bubblewrap's exit code where it could not make the box, or not run the command in it."""
 BOX_STATUS_BYTES_MAX = 4096
-DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
+SURVIVED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
 _SHELL_SIGNAL_BASE = 128
-_SIGNALS_TOLD_BY_CODE = frozenset((
+_SIGNALS_AS_EXIT_CODE = frozenset((
     signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
     signal.SIGKILL, signal.SIGSEGV, signal.SIGPIPE, signal.SIGTERM,
 ))  # fmt: skip
@@ -61,15 +126,15 @@ class Containment(IntEnum):
     """The kernel ends them with the supervisor, which they can neither see nor signal."""
 
 
-def go_deaf() -> None:
-    """Survive what a terminal, or a stray kill, may send, and give programs the default for every signal.
+def survive_signals() -> None:
+    """Survive the signals that a terminal, or a stray kill, may send, and give programs the default for every signal.
 
     Handlers, not SIG_IGN: an exec resets handlers, but passes on what is ignored. For the same reason whatever
     noface was started with is set to the default: a background shell, for one, ignores SIGINT.
     """
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
-    for number in DEAF_TO:
+    for number in SURVIVED_SIGNALS:
         signal.signal(number, lambda _number, _frame: None)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
@@ -151,29 +216,29 @@ class Supervisor:
         self._next_rung = 0.0
         self._killed: set[int] = set()
         self._over_limit = False
-        self._deserted = False
+        self._abandoned = False
 
     def watch(self) -> dict[str, Any] | None:
-        """Stay until nothing of the program is left; what to report, or None where nobody is there to hear it."""
+        """Stay until nothing of the program is left; return the report, None where nobody is there to receive it."""
         while self._reap():
             now = time.monotonic()
             if self._status is None and self._meter.look(now):
                 self._over_limit = True
             wait = self._act(now)
-            listen = [self._wake] if self._deserted else [self._wake, self._control.fileno()]
+            listen = [self._wake] if self._abandoned else [self._wake, self._control.fileno()]
             ready, _, _ = select.select(listen, [], [], wait)
             if self._wake in ready:
                 os.read(self._wake, 4096)
             if self._control.fileno() in ready:
-                self._hear()
+                self._receive()
         exceeded = self._over_limit or self._meter.exceeded()
         self._meter.cut()
-        if self._deserted or self._status is None:
+        if self._abandoned or self._status is None:
             return None
         code = os.waitstatus_to_exitcode(self._status)
         boxed = self._box is None or code != BOX_FAILED or exceeded or bool(self._killed) or self._box_ran()
         if self._box is not None:
-            code = _as_died(code)
+            code = _box_exit_code(code)
         return {
             "code": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
@@ -186,7 +251,7 @@ class Supervisor:
         return self._box is not None and BOX_RAN in os.pread(self._box, BOX_STATUS_BYTES_MAX, 0)
 
     def _reap(self) -> bool:
-        """Bury all that have ended; False when no descendant is left."""
+        """Reap all that have ended; False when no descendant is left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -206,7 +271,7 @@ class Supervisor:
     def _act(self, now: float) -> float:
         """Send what is due, and say for how many seconds at most to wait then."""
         climbed = self._ladder is not None and not self._ladder and now >= self._next_rung
-        if self._status is not None or self._over_limit or self._deserted or climbed:
+        if self._status is not None or self._over_limit or self._abandoned or climbed:
             self._killed |= process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
             if self._status is None:
                 process_tree.send_group_signal(self._pid, signal.SIGKILL)
@@ -230,27 +295,27 @@ class Supervisor:
             if group != self._pid:
                 process_tree.send_signal(pid, number)
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         try:
-            heard = self._control.recv(65536)
+            data = self._control.recv(65536)
         except OSError:
-            heard = b""
-        self._deserted = not heard
-        *lines, self._inbox = (self._inbox + heard).split(b"\n")
+            data = b""
+        self._abandoned = not data
+        *lines, self._inbox = (self._inbox + data).split(b"\n")
         for line in lines:
             stop = json.loads(line)["stop"]
             self._ladder = kill_ladder(stop["int_s"], stop["term_s"])
             self._next_rung = 0.0
 
 
-def _as_died(code: int) -> int:
-    """Return the exit status of a command in a box: bubblewrap tells a death by signal N as exit code 128 + N."""
+def _box_exit_code(code: int) -> int:
+    """Return the exit status of a command in a box: bubblewrap reports a death by signal N as exit code 128 + N."""
     number = code - _SHELL_SIGNAL_BASE
-    return -number if number in _SIGNALS_TOLD_BY_CODE else code
+    return -number if number in _SIGNALS_AS_EXIT_CODE else code
 
 
-def say(control: socket.socket, **message: object) -> None:
-    """Send one JSON line; a noface that is gone needs no news."""
+def send(control: socket.socket, **message: object) -> None:
+    """Send one JSON line; a noface that is gone needs none."""
     try:
         control.sendall(json.dumps(message).encode() + b"\n")
     except OSError:
@@ -272,7 +337,7 @@ def _receive_order(control: socket.socket) -> dict[str, Any]:
     return order
 
 
-def keep(control: socket.socket, *, namespaces: bool) -> NoReturn:
+def run_supervisor(control: socket.socket, *, namespaces: bool) -> NoReturn:
     """Run a supervisor from start to end in the process forked for it. `namespaces`: PID namespaces can be made."""
     os.setsid()
     contained = process_tree.prctl(process_tree.SET_CHILD_SUBREAPER, 1)
@@ -288,18 +353,18 @@ def keep(control: socket.socket, *, namespaces: bool) -> NoReturn:
         meter = LogMeter(streams, order["log_max_bytes"])
         program = start(order, streams, () if box is None else (box,))
     except StartError as problem:
-        say(control, failed=problem.what)
+        send(control, failed=problem.what)
         os._exit(0)
-    say(control, started=program.pid)
+    send(control, started=program.pid)
     del order
     report = Supervisor(control, wake, program.pid, meter, contained=contained, box=box).watch()
     if report is not None:
-        say(control, exited=report)
+        send(control, exited=report)
     os._exit(0)
 
 
 def _box_status(order: dict[str, Any]) -> int:
-    """Make the file in which bubblewrap tells how far it came, and name it in its command line."""
+    """Make the file in which bubblewrap reports how far it came, and name it in its command line."""
     status = os.memfd_create("box-status")
     order["argv"] = [str(status) if argument == BOX_STATUS else argument for argument in order["argv"]]
     return status

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from noface.core.worker_run import EndedBy
-from noface.system.canceller import Canceller
-from noface.system.command import Command, Ladder
-from noface.system.log_guard import LogGuard
+from noface.system.command import Canceller, Command, Ladder
+from noface.system.log_masking import LogGuard
 
 TICK_S = 0.2
 
@@ -68,7 +67,7 @@ class Watch:
             try:
                 report = self._wait()
             except BaseException:
-                self._desert()
+                self._abandon()
                 raise
         self._guard.finish()
         return report
@@ -81,9 +80,9 @@ class Watch:
         while True:
             for descriptor, _ in poll.poll(math.ceil(self._patience_s() * 1000)):
                 if descriptor == self._control.fileno():
-                    heard = self._hear()
-                    if heard is None or "started" not in heard:
-                        return heard
+                    message = self._receive()
+                    if message is None or "started" not in message:
+                        return message
                 else:
                     # It stays readable for ever; that it is set is all there was to learn from it.
                     poll.unregister(descriptor)
@@ -92,15 +91,15 @@ class Watch:
             if self.stuck:
                 return None
 
-    def _hear(self) -> dict[str, Any] | None:
+    def _receive(self) -> dict[str, Any] | None:
         """Return the last message that came in whole ("started" until another does), None at the supervisor's end."""
         try:
-            said = self._control.recv(65536)
+            data = self._control.recv(65536)
         except OSError:
-            said = b""
-        if not said:
+            data = b""
+        if not data:
             return None
-        *lines, self._inbox = (self._inbox + said).split(b"\n")
+        *lines, self._inbox = (self._inbox + data).split(b"\n")
         last: dict[str, Any] = json.loads(lines[-1]) if lines else {"started": None}
         return last
 
@@ -117,8 +116,8 @@ class Watch:
             if not self._hurried and self._urgent():
                 self._stop(now)
             return
-        wanted = self._look_for_life(now)
-        reason = self._reason_to_end(now) or wanted
+        requested = self._look_for_life(now)
+        reason = self._reason_to_end(now) or requested
         if reason is not None:
             self.ended_by = reason
             self._stop(now)
@@ -126,10 +125,10 @@ class Watch:
     def _look_for_life(self, now: float) -> EndedBy | None:
         """Return why whoever reads the output wants an end, if so."""
         if self._on_output is not None:
-            told = self._on_output()
-            if isinstance(told, EndedBy):
-                return told
-            self._life = told or self._life
+            life_or_reason = self._on_output()
+            if isinstance(life_or_reason, EndedBy):
+                return life_or_reason
+            self._life = life_or_reason or self._life
             return None
         sizes = _sizes(self._command)
         if sizes != self._sizes:
@@ -159,7 +158,7 @@ class Watch:
         with contextlib.suppress(OSError):
             self._control.sendall(json.dumps({"stop": {"int_s": int_s, "term_s": term_s}}).encode() + b"\n")
 
-    def _desert(self) -> None:
+    def _abandon(self) -> None:
         """Make the supervisor kill everything, and wait until it has."""
         with contextlib.suppress(OSError):
             self._control.settimeout(self._ladder.kill_s)
