@@ -20,6 +20,7 @@ from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.store.database import Database
 from noface.store.journal import Journal
+from noface.store.overview import FaultRow
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.records import NextAction
@@ -234,8 +235,8 @@ def test_the_backlog_s_order_is_kept_and_vanished_issues_come_last(journal, read
 def test_faults_and_warnings_come_back(journal, reader):
     fault, warning = IssueFault("issues/x.md", "broken", "mend it"), IssueFault("issues/y.md", "empty", id="y")
     journal.sync_backlog(Backlog((), (fault,), (warning,)), "f2")
-    assert reader.faults() == (fault,)
-    assert reader.faults("warnings") == (warning,)
+    assert reader.faults() == (FaultRow(fault.source, fault.problem, fault.hint, None),)
+    assert reader.faults("warnings") == (FaultRow(warning.source, warning.problem, warning.hint, "y"),)
 
 
 def test_a_file_name_that_is_not_utf8_survives(journal, reader):

@@ -13,11 +13,13 @@ _SCALARS = (str, int, float, bool)
 
 
 def encode(value: object) -> Any:
-    """Return `value` as dicts, lists and scalars; records become dicts by field name, tuples lists."""
+    """Return `value` as dicts, lists and scalars; records and named tuples become dicts by field name, tuples lists."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, StrEnum):
         return value.value
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: encode(item) for name, item in value._asdict().items()}
     if isinstance(value, (tuple, list, frozenset)):
         return [encode(item) for item in value]
     if isinstance(value, dict):

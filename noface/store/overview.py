@@ -3,13 +3,9 @@
 import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import NamedTuple, TypeVar
 
 from noface.store.records import IssueRow, RunRow, read, select
-
-if TYPE_CHECKING:
-    from noface.core.issue import IssueFault
 
 Rows = Callable[..., list[sqlite3.Row]]
 """Answers a query with its values, as `Database.rows` does."""
@@ -19,16 +15,23 @@ _ORDER = "ORDER BY present DESC, priority, position, id"
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class FaultRow(NamedTuple):
+    """An issue that cannot be run as written, as core/issue.IssueFault has it."""
+
+    source: str
+    problem: str
+    hint: str = ""
+    id: str | None = None
+
+
+class Gap(NamedTuple):
     """Something that a worker reported as missing."""
 
     id: str
     gap: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelWait:
+class ModelWait(NamedTuple):
     """A model that rests until its provider may answer again; `until` is epoch seconds."""
 
     model: str
@@ -80,15 +83,10 @@ class Overview:
         )
         return [Gap(*row) for row in found]
 
-    def faults(self, name: str = "faults") -> "tuple[IssueFault, ...]":
+    def faults(self, name: str = "faults") -> tuple[FaultRow, ...]:
         """Return the backlog's faults (or `warnings`) as last seen."""
         found = json.loads(self.fact(name) or "[]")
-        if not found:
-            return ()
-        from noface.core.codec import decode
-        from noface.core.issue import IssueFault
-
-        return tuple(decode(IssueFault, item) for item in found)
+        return tuple(FaultRow(**{key: item[key] for key in FaultRow._fields if key in item}) for item in found)
 
     def last_run(self) -> RunRow | None:
         """Return the newest run."""

@@ -1,10 +1,13 @@
-"""What the store returns: a frozen record for each row, its JSON columns read. Light: `noface status` reads them."""
+"""What the store returns: a record for each row, its JSON columns read.
+
+Named tuples, since `noface status` needs them: a dataclass of that size takes five times as long to make.
+"""
 
 import json
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from noface.core.failure import Failure
@@ -13,8 +16,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class IssueRow:
+class IssueRow(NamedTuple):
     """An issue as the backlog and the loop left it. schema.sql says what each column is for.
 
     `block` is what a person needs to know of an issue that waits for them (core/blocking), else None.
@@ -68,8 +70,7 @@ class GateRun:
     flaky: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptRow:
+class AttemptRow(NamedTuple):
     """A worker run. `outcome` and `finished_at` are None while it is under way; `partial` is what each step left."""
 
     issue_id: str
@@ -103,8 +104,7 @@ class AttemptRow:
         return None if self.finished_at is None else round(self.finished_at - self.started_at, 3)
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(NamedTuple):
     """A noface that works through the backlog, or did. `ended_at` is None while it works or where it was killed."""
 
     id: str
@@ -115,8 +115,7 @@ class RunRow:
     ended_why: str
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(NamedTuple):
     """Something that happened."""
 
     id: int
@@ -126,8 +125,7 @@ class EventRow:
     data: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRow:
+class QuestionRow(NamedTuple):
     """Something that was asked about an issue after an attempt; `answer` is {} and `outcome` None while it is open."""
 
     after: int
@@ -140,8 +138,7 @@ class QuestionRow:
     cost_usd: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionRow:
+class DecisionRow(NamedTuple):
     """What a person decided on an attempt."""
 
     attempt: int
@@ -162,13 +159,13 @@ _TABLES: Mapping[type[Any], str] = {
 
 def select(kind: type[Any], which: str) -> str:
     """Return the query for records of a kind; `which` is its end: WHERE, ORDER BY."""
-    names = ", ".join(field.name for field in fields(kind))
-    return f"SELECT {names} FROM {_TABLES[kind]} {which}"  # noqa: S608 - our own names
+    return f"SELECT {', '.join(kind._fields)} FROM {_TABLES[kind]} {which}"  # noqa: S608 - our own names
 
 
 def read(kind: type[_T], row: sqlite3.Row) -> _T:
     """Return the record of a row that has its columns. Raises ValueError or TypeError where one cannot be read."""
-    return kind(*(value(row, field.name) for field in fields(kind)))  # type: ignore[arg-type] # always a dataclass
+    names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined] # a NamedTuple
+    return kind(*(value(row, name) for name in names))
 
 
 def value(row: sqlite3.Row, name: str) -> Any:

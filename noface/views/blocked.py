@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from noface.store.records import IssueRow
-from noface.views.page import paint
+from noface.views.page import paint, quoted
 from noface.views.schema import Like, Words
-from noface.views.text import clean, clean_block, count, fit, hanging
+from noface.views.text import clean, count, fit, hanging
 
 _KIND = "noface.core.taxonomy.FailureKind"
 
@@ -199,7 +199,7 @@ def block_lines(record: Waiting, width: int, leave_out: tuple[str, ...] = ()) ->
     for name, title in _SECTIONS:
         items = [] if name in leave_out else _unsaid(record, name)
         yield from _section(title, (row for item in items for row in hanging(item, width, "    • ")))
-    yield from _section("What became of its parts", _parts(record, width))
+    yield from _section("What became of its parts", quoted(record.parts_failed, width, "    ", _PARTS_LINES_MAX))
     yield from _ways(record, width)
     steps = [step for step in record.next_steps if not any(command in step for command in record.commands)]
     yield from _section("What to do", (row for step in steps for row in hanging(step, width, "    • ")))
@@ -249,14 +249,6 @@ def _changed(record: Waiting, width: int) -> Iterator[str]:
         yield fit(f"    • {clean(path)}", width)
     if record.changed_files > _CHANGED_SHOWN:
         yield f"    … and {record.changed_files - _CHANGED_SHOWN:,} more"
-
-
-def _parts(record: Waiting, width: int) -> Iterator[str]:
-    lines = [line for line in clean_block(record.parts_failed).splitlines() if line.strip()]
-    for line in lines[:_PARTS_LINES_MAX]:
-        yield paint(fit(f"    │ {line}", width), "quiet")
-    if len(lines) > _PARTS_LINES_MAX:
-        yield paint(f"    │ … {len(lines) - _PARTS_LINES_MAX} more lines: --json has all", "quiet")
 
 
 def _unsaid(record: Waiting, name: str) -> list[str]:

@@ -4,10 +4,12 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import typer
+
+from noface.views.text import clean_block, fit
 
 Record = dict[str, Any]
 """A document, or a part of one, that only one page knows."""
@@ -47,6 +49,15 @@ def paint(text: str, role: str) -> str:
     """Colour a text by what it means: a role of this module, or an issue's status."""
     style = _ROLES.get(_STATUS_ROLES.get(role, role))
     return typer.style(text, **style) if style and text and coloured() else text
+
+
+def quoted(text: str, room: int, indent: str, lines_max: int | None = None) -> Iterator[str]:
+    """Yield what somebody wrote behind a bar, cleaned and cut to `room`; of many lines the first `lines_max`."""
+    lines = [line for line in clean_block(text).splitlines() if line.strip()]
+    for line in lines[:lines_max]:
+        yield paint(fit(f"{indent}│ {line}", room), "quiet")
+    if lines_max is not None and len(lines) > lines_max:
+        yield paint(f"{indent}│ … {len(lines) - lines_max} more lines: --json has all", "quiet")
 
 
 def show(lines: Iterable[str]) -> None:

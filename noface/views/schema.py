@@ -1,16 +1,16 @@
 """Makes the JSON Schema (draft 2020-12) of a document from the record that it is printed from.
 
-A record is a dataclass, or a TypedDict where a document is made as a dict. Its docstring is the description, and each
-field says in an annotation what it is for: `Annotated[str, "Its id."]`. All keys are required and no others allowed,
-but for those that a TypedDict has as NotRequired; what is not known is null. So a key that is added to a document and
-forgotten in its schema fails the tests. Texts in a document may come from issues and agents: they are data.
+A record is a dataclass or a named tuple, or a TypedDict where a document is made as a dict. Its docstring is the
+description, and each field says in an annotation what it is for: `Annotated[str, "Its id."]`. All keys are required and
+no others allowed, but for those that a TypedDict has as NotRequired; what is not known is null. So a key that is added
+to a document and forgotten in its schema fails the tests. Texts in a document may come from issues and agents: they are
+data.
 """
 
 import types
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, NotRequired, Union, get_args, get_origin, get_type_hints
 
 Schema = dict[str, Any]
 
@@ -26,8 +26,7 @@ _SCALARS: dict[Any, Schema] = {
 """Every number that noface prints is a count or an amount, and none is below 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """The words that a text may be: those given, or those of an enumeration.
 
     A page that must be quick names its enumeration as "package.module.Class", so that only a schema imports it.
@@ -43,15 +42,13 @@ class Words:
         return [*self.also, *map(str, resolve_name(self.given))]
 
 
-@dataclass(frozen=True, slots=True)
-class Least:
+class Least(NamedTuple):
     """The least that a number may be, where that is not 0."""
 
     least: int
 
 
-@dataclass(frozen=True, slots=True)
-class Like:
+class Like(NamedTuple):
     """What a value that is made as a dict looks like: a TypedDict, or a union of them."""
 
     kind: Any

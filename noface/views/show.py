@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from noface.core.taxonomy import PASSED
 from noface.views.blocked import block_lines
-from noface.views.page import paint
+from noface.views.page import paint, quoted
 from noface.views.story import Attempt, Decision, Question, ShownFailure, ShownGate, Story
 from noface.views.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
 
@@ -95,11 +95,7 @@ def _failure(failure: ShownFailure, width: int) -> Iterator[str]:
     where = f" in gate {failure.gate}" if failure.gate else ""
     decided = f"{failure.category.replace('_', ' ')}, by the rule {failure.rule}{where}"
     yield from (paint(line, "quiet") for line in hanging(decided, width, "  ", "    "))
-    evidence = [line for text in failure.evidence for line in clean_block(text).splitlines() if line.strip()]
-    for line in evidence[:_EVIDENCE_LINES_MAX]:
-        yield paint(fit(f"  │ {line}", width), "quiet")
-    if len(evidence) > _EVIDENCE_LINES_MAX:
-        yield paint(f"  │ … {len(evidence) - _EVIDENCE_LINES_MAX} more lines: --json has all", "quiet")
+    yield from quoted("\n".join(failure.evidence), width, "  ", _EVIDENCE_LINES_MAX)
 
 
 def _gate(gate: ShownGate) -> str:
@@ -197,7 +193,7 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
             "",
             paint(f"Last lines of attempt {number}", "title") + paint(f"  noface logs {document.id}", "quiet"),
         ]
-        lines += [paint(fit(f"  │ {line}", width), "quiet") for line in last_lines]
+        lines += quoted("\n".join(last_lines), width, "  ")
     return lines
 
 

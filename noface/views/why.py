@@ -9,8 +9,8 @@ from noface.core.codec import encode
 from noface.core.failure import Failure
 from noface.store.records import AttemptRow
 from noface.views.logs import existing, gate_files
-from noface.views.page import Record, paint
-from noface.views.text import clean, clean_block, fit, hanging
+from noface.views.page import Record, paint, quoted
+from noface.views.text import clean, fit, hanging
 
 _TOLD_BYTES = 200_000
 _EXCERPT_LINES = 40
@@ -69,8 +69,7 @@ def _verdict(failure: Record, document: Record, width: int) -> Iterator[str]:
         facts.append(("retry at", f"{failure['retry_at']:.0f}"))
     for name, value in facts:
         yield from hanging(f"{name}: {value}", width, "  ", "    ")
-    for line in (line for text in failure["evidence"] for line in clean_block(text).splitlines() if line.strip()):
-        yield paint(fit(f"  │ {line}", width), "quiet")
+    yield from quoted("\n".join(failure["evidence"]), width, "  ")
     yield from _section("Failing tests", failure["failing_tests"][:_TESTS_MAX], width)
     yield from _section("What it asks", failure["questions"], width)
     yield ""
@@ -81,11 +80,9 @@ def _verdict(failure: Record, document: Record, width: int) -> Iterator[str]:
         yield from hanging(f"{also['rule']}: {also['why']}", width, "  • ")
         if also["line"].strip():
             yield paint(fit(f"    │ {clean(also['line'])}", width), "quiet")
-    excerpt = [line for line in clean_block(failure["excerpt"]).splitlines() if line.strip()]
+    excerpt = list(quoted(failure["excerpt"], width, "  "))[:_EXCERPT_LINES]
     if excerpt:
-        yield ""
-        yield paint("The lines to look at first", "title")
-        yield from (paint(fit(f"  │ {line}", width), "quiet") for line in excerpt[:_EXCERPT_LINES])
+        yield from ("", paint("The lines to look at first", "title"), *excerpt)
 
 
 def _section(title: str, items: Sequence[str], width: int) -> list[str]:
@@ -97,8 +94,7 @@ def _section(title: str, items: Sequence[str], width: int) -> list[str]:
 def _told(following: Record, width: int) -> list[str]:
     heading = f"What attempt {following['number']} ({clean(following['model'])}) was told"
     lines = ["", paint(heading, "title"), f"  {clean(following['prompt'])}"]
-    told = clean_block(following["told"]).splitlines()
-    return lines + [paint(fit(f"  │ {line}", width), "quiet") for line in told if line.strip()]
+    return lines + list(quoted(following["told"], width, "  "))
 
 
 def _failure(failure: Failure) -> Record:
