@@ -2,11 +2,13 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 
-from noface.core.attempt import AttemptReport
+from noface.core.attempt import AttemptReport, Snapshot
 from noface.core.codec import encode
 from noface.core.gate import GateResult
 from noface.core.issue import Issue
+from noface.core.worker_run import Usage
 
 _CHANGED_MAX = 2000
 _SESSION_CHARS_MAX = 200
@@ -32,34 +34,54 @@ def issue_row(position: int, issue: Issue) -> tuple[object, ...]:
 
 
 def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple[str, ...]) -> dict[str, object]:
-    """Return the columns of an attempt that its end sets. Only hard gates count as passed or failing."""
-    failure, snapshot = report.failure, report.snapshot
-    usage = report.agent.usage if report.agent is not None else None
-    hard = [result for result in report.gates if result.gate.hard]
-    failing = {test for result in hard for test in result.failing_tests}
-    unnamed = sum(not result.passed and not result.failing_tests for result in hard)
+    """Return the columns of an attempt that its end sets."""
     return {
         "finished_at": at,
         "outcome": report.outcome,
         "charged": charged,
-        "commit_id": snapshot.commit if snapshot else None,
-        "candidate": snapshot.candidate if snapshot else None,
         "patch_hash": report.patch_hash,
-        "signature": failure.signature if failure else "",
-        "gates_passed": sum(result.passed for result in hard),
-        "failing_tests": len(failing) + unnamed if report.gates else None,
-        "cost_usd": usage.cost_usd if usage else None,
-        "tokens_in": usage.tokens_in if usage else None,
-        "tokens_out": usage.tokens_out if usage else None,
-        "session_id": (usage.session_id or "")[:_SESSION_CHARS_MAX] or None if usage else None,
-        "failure": dumps(failure) if failure else None,
-        "gates": dumps([_gate_row(result) for result in report.gates]),
+        "signature": report.failure.signature if report.failure else "",
+        "failure": dumps(report.failure) if report.failure else None,
         "notes": dumps(notes),
-        "changed": dumps([change.path for change in snapshot.changes[:_CHANGED_MAX]] if snapshot else []),
-        "lines": sum((c.added or 0) + (c.deleted or 0) for c in snapshot.changes) if snapshot else 0,
         "report": dumps(report.worker) if report.worker else None,
         "record": None,
         "doubts": dumps(report.doubts),
+        **_work(report.snapshot),
+        **_score(report.gates),
+        **_spent(report.agent.usage if report.agent is not None else Usage()),
+    }
+
+
+def _work(snapshot: Snapshot | None) -> dict[str, object]:
+    """Return the columns on what an attempt changed."""
+    changes = snapshot.changes if snapshot else ()
+    return {
+        "commit_id": snapshot.commit if snapshot else None,
+        "candidate": snapshot.candidate if snapshot else None,
+        "changed": dumps([change.path for change in changes[:_CHANGED_MAX]]),
+        "lines": sum((change.added or 0) + (change.deleted or 0) for change in changes),
+    }
+
+
+def _score(gates: Sequence[GateResult]) -> dict[str, object]:
+    """Return the columns on an attempt's gates. Only hard gates count as passed or failing."""
+    hard = [result for result in gates if result.gate.hard]
+    failing = {test for result in hard for test in result.failing_tests}
+    unnamed = sum(not result.passed and not result.failing_tests for result in hard)
+    return {
+        "gates_passed": sum(result.passed for result in hard),
+        "failing_tests": len(failing) + unnamed if gates else None,
+        "gates": dumps([_gate_row(result) for result in gates]),
+    }
+
+
+def _spent(usage: Usage) -> dict[str, object]:
+    """Return the columns on what a worker's run took."""
+    return {
+        "cost_usd": usage.cost_usd,
+        "tokens_in": usage.tokens_in,
+        "tokens_out": usage.tokens_out,
+        "session_id": (usage.session_id or "")[:_SESSION_CHARS_MAX] or None,
     }
 
 
