@@ -16,7 +16,4 @@ def blocked(
 
     rows = overview(Path.cwd(), config)
     document = blocked_document(rows.waiting_for_a_person(), rows.held())
-    if as_json:
-        page.show_json(document)
-    else:
-        page.show(blocked_page(document, page.width()))
+    page.show_either(document, blocked_page, as_json=as_json)

@@ -98,10 +98,7 @@ def list_hints(
 
     rules = _rules(seen, config)
     document = list_document(_name(seen, config), rules, recorded(seen), patient_search())
-    if as_json:
-        page.show_json(document)
-    else:
-        page.show(list_page(document, page.width()))
+    page.show_either(document, list_page, as_json=as_json)
 
 
 def try_on(
@@ -128,10 +125,7 @@ def try_on(
     failure, touched = (attempt.failure, attempt.changed) if attempt is not None else (None, ())
     matches = tuple(explain(rule, issue, failure, touched, search) for rule in rules)
     document = match_document(issue, attempt, matches)
-    if as_json:
-        page.show_json(document)
-    else:
-        page.show(match_page(document, page.width()))
+    page.show_either(document, match_page, as_json=as_json)
 
 
 def add(
@@ -181,10 +175,7 @@ def suggest(
         _add(seen, config, rule, as_json=as_json, draft=proposal.draft and not hint)
         return
     document = proposals_document(proposals, failures, least)
-    if as_json:
-        page.show_json(document)
-    else:
-        page.show(proposals_page(document, page.width()))
+    page.show_either(document, proposals_page, as_json=as_json)
 
 
 def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, as_json: bool, draft: bool) -> None:
@@ -200,10 +191,7 @@ def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, as_json:
     write(found, after)
     number = len(_rules(seen, config))
     document = added_document(name, number, rule, recorded(seen), patient_search(), draft=draft)
-    if as_json:
-        page.show_json(document)
-    else:
-        page.show(added_page(document, page.width()))
+    page.show_either(document, added_page, as_json=as_json)
 
 
 def _list_lessons(seen: "ReadSession", as_json: bool) -> None:
@@ -213,10 +201,7 @@ def _list_lessons(seen: "ReadSession", as_json: bool) -> None:
 
     store = LessonStore(seen.database)
     document = lessons_document(store.recent(), full_text=store.full_text)
-    if as_json:
-        page.show_json(document)
-    else:
-        page.show(lessons_page(document, page.width()))
+    page.show_either(document, lessons_page, as_json=as_json)
 
 
 def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:

@@ -120,7 +120,4 @@ def issues(
     found = open_session(config)
     backlog = found.tracker.backlog(merged_ids(found.reader))
     document = backlog_document(backlog, {each.id: each.status for each in listed_issues(found.reader.issues())})
-    if as_json:
-        page.show_json(document)
-    else:
-        page.show(backlog_page(document, page.width()))
+    page.show_either(document, backlog_page, as_json=as_json)

@@ -25,8 +25,5 @@ def selftest(
             f"--kind {unknown[0]}: there are no scenarios of such a kind.", f"Known: {', '.join(catalogue())}."
         )
     document = run_selftest(kinds, baselines=baselines, keep=keep, workers=workers)
-    if as_json:
-        page.show_json(document)
-    else:
-        page.show(selftest_page(document, page.width()))
+    page.show_either(document, selftest_page, as_json=as_json)
     raise typer.Exit(EXIT_DONE if document["ok"] else EXIT_FAILURE)

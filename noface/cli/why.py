@@ -28,10 +28,7 @@ def why(
     place = _chosen(attempts, issue_id, number)
     following = attempts[place + 1] if place + 1 < len(attempts) else None
     document = why_document(attempts[place], following)
-    if as_json:
-        page.show_json(document)
-    else:
-        page.show(why_page(document, page.width()))
+    page.show_either(document, why_page, as_json=as_json)
 
 
 def _chosen(attempts: "list[AttemptRow]", issue_id: str, number: int | None) -> int:

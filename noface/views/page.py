@@ -4,8 +4,8 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import typer
 
@@ -13,6 +13,8 @@ from noface.views.text import clean_block, fit
 
 Record = dict[str, Any]
 """A document, or a part of one, that only one page knows."""
+
+_T = TypeVar("_T")
 
 WIDTH_MIN, WIDTH_MAX = 40, 120
 
@@ -66,6 +68,14 @@ def show(lines: Iterable[str]) -> None:
     text = "\n".join(line.rstrip() for line in lines)
     sys.stdout.write(text + "\n" if text else "")
     sys.stdout.flush()
+
+
+def show_either(document: _T, lines: Callable[[_T, int], Iterable[str]], *, as_json: bool) -> None:
+    """Print a document as JSON, or the lines that `lines` makes of it for the terminal's width."""
+    if as_json:
+        show_json(document)
+    else:
+        show(lines(document, width()))
 
 
 def show_json(document: object) -> None:
