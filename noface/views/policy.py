@@ -6,7 +6,7 @@ Scripts read the records: add keys, never rename.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from noface.core.actions import Ask, model_of, thinks
+from noface.core.actions import ASK_NAMES, Ask, model_of, thinks
 from noface.core.budget import Budget
 from noface.core.codec import encode
 from noface.core.history import History
@@ -133,7 +133,8 @@ def rung_record(rung: Rung) -> Record:
 def step_record(step: Step) -> Record:
     """Return a step of a path: `after` failed attempts, this is done."""
     action = step.action
-    topic = action.topic if isinstance(action, Ask) else None
+    # Where asking has a name of its own, that says the topic: the document leaves it null.
+    topic = action.topic if isinstance(action, Ask) and action.topic not in ASK_NAMES else None
     return {
         "after": step.after,
         "action": action.name,
