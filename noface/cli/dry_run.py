@@ -11,7 +11,7 @@ from noface.cli.wiring import RunOptions, settings
 from noface.core.actions import model_of
 from noface.core.backlog import without_unknown_models
 from noface.core.issue import IssueState
-from noface.core.parts import with_parts
+from noface.core.schedule import with_parts
 from noface.core.taxonomy import IssueStatus
 from noface.loop.context import Planning
 from noface.loop.dispatch import decide, history, plan_tick

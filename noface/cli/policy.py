@@ -153,7 +153,7 @@ def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History"
 def _issues(seen: "ReadSession") -> "dict[str, Issue]":
     """Return the sound issues of the backlog by id, and the parts of those that were broken down."""
     from noface.cli.session import merged_ids
-    from noface.core.parts import with_parts
+    from noface.core.schedule import with_parts
     from noface.store.questions import Questions
 
     parts = Questions(seen.database, seen.journal).children()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.core.issue import Backlog
-from noface.core.parts import with_parts
+from noface.core.schedule import with_parts
 from noface.git.repository import Location, locate
 from noface.store.database import Database
 from noface.store.journal import Journal

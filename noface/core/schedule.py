@@ -10,7 +10,7 @@ provider answers; the first sign of life closes the breaker. Failures that belon
 had begun before it was noticed, count once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from noface.core.issue import Issue, IssueState
@@ -150,14 +150,45 @@ def _provider(issue: Issue, model: str, waits: Mapping[str, Breaker], probed: se
 
 def _stuck(issue: Issue, issues: Mapping[str, Issue], states: Mapping[str, IssueState]) -> bool:
     """Tell whether anything that `issue` waits for, near or far, waits for a person."""
-    seen: set[str] = set()
-    pending = list(issue.depends_on)
+
+    def is_open(name: str) -> bool:
+        return name not in states or not states[name].done
+
+    needed = waited_for(issue, issues, is_open)
+    return any(name in states and is_open(name) and states[name].status in _FOR_A_PERSON for name in needed)
+
+
+def waited_for(
+    issue: Issue, issues: Mapping[str, Issue], is_open: Callable[[str], bool] = lambda _: True
+) -> Iterator[str]:
+    """Yield the ids of what an issue waits for, near or far, each once; only what is open waits in its turn."""
+    pending, seen = list(issue.depends_on), set[str]()
     while pending:
-        dependency = pending.pop()
-        state = states.get(dependency, IssueState(dependency))
-        if state.status in _FOR_A_PERSON and not state.done:
-            return True
-        if not state.done and dependency not in seen and dependency in issues:
-            pending += issues[dependency].depends_on
-        seen.add(dependency)
-    return False
+        name = pending.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        yield name
+        if name in issues and is_open(name):
+            pending += issues[name].depends_on
+
+
+def with_parts(issues: tuple[Issue, ...], parts: tuple[Issue, ...]) -> tuple[Issue, ...]:
+    """Return the issues, each followed by its parts, those by theirs; parts of issues that are gone are left out.
+
+    An issue of the tracker that bears a part's id takes its place.
+    """
+    listed = {issue.id for issue in issues}
+    by_parent: dict[str, list[Issue]] = {}
+    for part in parts:
+        if part.parent is not None and part.id not in listed:
+            by_parent.setdefault(part.parent, []).append(part)
+    if not by_parent:
+        return issues
+    found: list[Issue] = []
+    pending = list(reversed(issues))
+    while pending:
+        issue = pending.pop()
+        found.append(issue)
+        pending += reversed(by_parent.pop(issue.id, []))
+    return tuple(found)

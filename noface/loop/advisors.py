@@ -8,13 +8,13 @@ from functools import partial
 
 from noface.core.actions import Ask
 from noface.core.attempt import PastAttempt
-from noface.core.breakdown_files import split_by_files
+from noface.core.breakdown import split_by_files
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue, IssueState
 from noface.core.masked_records import masked_issue
 from noface.core.overrun import ENDS_MAX, EndedFor, Overrun
 from noface.core.review_rules import rejection
-from noface.core.schedule import tripped
+from noface.core.schedule import tripped, waited_for
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.core.worker_run import Usage
 from noface.loop.asking import Answer, Question, ask, known_ids, make_question, question_usage
@@ -44,16 +44,7 @@ def check_dependencies(context: RunContext, issue: Issue, last: PastAttempt, epo
 def _waits_for(context: RunContext, issue_id: str, target: str) -> bool:
     """Tell whether `issue_id` waits, near or far, for `target`: waiting for it in turn would never end."""
     known = {issue.id: issue for issue in context.issues}
-    pending, seen = [issue_id], {issue_id}
-    while pending:
-        issue = known.get(pending.pop())
-        for needed in issue.depends_on if issue is not None else ():
-            if needed == target:
-                return True
-            if needed not in seen:
-                seen.add(needed)
-                pending.append(needed)
-    return False
+    return issue_id in known and target in waited_for(known[issue_id], known)
 
 
 def split(

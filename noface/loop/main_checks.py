@@ -14,6 +14,7 @@ from noface.core.breakdown import subtask_failure
 from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult
 from noface.core.issue import Issue, IssueState
+from noface.core.schedule import waited_for
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.loop.context import RunContext, accept_gates
 from noface.loop.gating import Gated, Task, run_gates
@@ -181,17 +182,7 @@ class Epics:
         failed = {
             sibling.id for sibling in parts if states[sibling.id].status in _STUCK and not states[sibling.id].done
         }
-        by_id = {sibling.id: sibling for sibling in parts}
-        pending, seen = [part.id], {part.id}
-        while pending:
-            current = by_id.get(pending.pop())
-            for needed in current.depends_on if current is not None else ():
-                if needed in failed:
-                    return False
-                if needed not in seen:
-                    seen.add(needed)
-                    pending.append(needed)
-        return True
+        return failed.isdisjoint(waited_for(part, {sibling.id: sibling for sibling in parts}))
 
     def _give_up_parts(self, issue: Issue, parts: tuple[Issue, ...], states: dict[str, IssueState]) -> None:
         context, now = self._context, self._context.clock.now()

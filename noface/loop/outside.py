@@ -10,7 +10,7 @@ from noface.core.blocking import taken_document
 from noface.core.history import History
 from noface.core.issue import Backlog, Issue, IssueState
 from noface.core.masked_records import masked_backlog, masked_issue
-from noface.core.parts import with_parts
+from noface.core.schedule import with_parts
 from noface.core.scratch import LEFT, PERSON, Scratch, Taken
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.errors import GitError

@@ -11,7 +11,7 @@ from noface.core.failure import Failure
 from noface.core.gate import GateResult, GateSpec
 from noface.core.history import Advice, History
 from noface.core.issue import Issue
-from noface.core.parts import with_parts
+from noface.core.schedule import with_parts
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.git.refs import scratch_branch, slug
