@@ -10,7 +10,7 @@ from pathlib import Path
 
 from noface.agents.base import place_in
 from noface.cli.doctor_models import LOGIN, login_seen
-from noface.cli.wiring import bubblewrap_for, workshop
+from noface.cli.wiring import attempt_environment, bubblewrap_for
 from noface.config.sections import Config
 from noface.core.attempt import AttemptOrder
 from noface.core.issue import Issue
@@ -33,11 +33,11 @@ def probe(
 ) -> dict[str, Probe]:
     """Ask each model, each in an empty folder of its own, for a minute at most. Raises KeyboardInterrupt."""
     cancel = Canceller()
-    shop = workshop(config, repository, launcher, {}, bubblewrap_for(config))
+    env = attempt_environment(config, repository, launcher, {}, bubblewrap_for(config))
     with ExitStack() as stack:
-        stack.callback(shop.plumbing.close)
+        stack.callback(env.plumbing.close)
         pool = stack.enter_context(ThreadPoolExecutor(_AT_ONCE))
-        asked = {name: pool.submit(_probe, spec, shop, cancel) for name, spec in specs.items()}
+        asked = {name: pool.submit(_probe, spec, env, cancel) for name, spec in specs.items()}
         try:
             return {name: future.result() for name, future in asked.items()}
         except BaseException:
@@ -54,7 +54,7 @@ def with_probe(finding: ModelFinding, spec: ModelSpec, found: Probe) -> ModelFin
     return replace(finding, problems=(*rest, problem), probe=found)
 
 
-def _probe(spec: ModelSpec, shop: AttemptEnvironment, cancel: Canceller) -> Probe:
+def _probe(spec: ModelSpec, env: AttemptEnvironment, cancel: Canceller) -> Probe:
     spec = replace(
         spec,
         timeout_s=min(spec.timeout_s, PROBE_SECONDS_MAX),
@@ -69,7 +69,7 @@ def _probe(spec: ModelSpec, shop: AttemptEnvironment, cancel: Canceller) -> Prob
         issue = Issue("probe", "Reply with OK")
         order = AttemptOrder("probe", "probe", issue, 1, spec, _PROMPT, "", "", 0, str(kept), ())
         write_atomic(kept / "order.json", json.dumps(order_document(order)), durable=False)
-        run = run_agent(order, shop, place, cancel, lambda _: None)
+        run = run_agent(order, env, place, cancel, lambda _: None)
     if run.ended_by is EndedBy.CANCELLED:
         raise KeyboardInterrupt
     usage, error = run.usage, run.error

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from noface.cli.wiring import RunOptions, bubblewrap_for, settings, slots_dir, workshop
+from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, settings, slots_dir
 from noface.config.load import load
 from noface.config.sections import Config
 from noface.core.backlog import same_id
@@ -131,15 +131,15 @@ def make_context(
     launcher = stack.enter_context(Launcher(masking=masking, namespaces=config.sandbox.processes == "auto"))
     launcher.warm_up()
     bubblewrap = bubblewrap_for(config)
-    shop = workshop(config, repository, launcher, memo, bubblewrap)
-    stack.callback(shop.plumbing.close)
+    env = attempt_environment(config, repository, launcher, memo, bubblewrap)
+    stack.callback(env.plumbing.close)
     inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
     reader = Reader(database)
     memo.update(reader.newest_memo())
     for ran, tests in reader.newest_tests().items():
-        shop.seen.asked.add(ran)
+        env.seen.asked.add(ran)
         if tests is not None:
-            shop.seen.inventories[ran] = tests
+            env.seen.inventories[ran] = tests
     journal = Journal(database, run_id, announce)
     return RunContext(
         run_id=run_id,
@@ -150,8 +150,8 @@ def make_context(
         questions=Questions(database, journal),
         lessons=LessonStore(database),
         spending=Spending(database),
-        shop=shop,
-        clock=shop.clock,
+        env=env,
+        clock=env.clock,
         announce=announce,
         inbox=inbox,
         memo=memo,

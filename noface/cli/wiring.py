@@ -268,7 +268,7 @@ def passed_patterns(config: Config) -> tuple[str, ...]:
     return tuple(sorted({name for gate in config.gates for name in gate.env_pass} | {*config.project.setup_env_pass}))
 
 
-def workshop(
+def attempt_environment(
     config: Config,
     repository: Repository,
     launcher: Launcher,

@@ -98,7 +98,7 @@ class Advisors:
         context.journal.status(context.clock.now(), history.issue.id, IssueStatus.RUNNING, reason)
 
         def run(cancel: Canceller) -> Answer:
-            return ask(question, context.shop, cancel, context.inbox.put)
+            return ask(question, context.env, cancel, context.inbox.put)
 
         due = action.topic is Topic.REVIEW
         done = partial(self._ended, question)
@@ -109,7 +109,7 @@ class Advisors:
         context, now, over, answer = self._context, self._context.clock.now(), job.over, job.result
         context.backlog_changed()
         if answer is None:
-            used = question_usage(context.shop, question.model, question.directory)
+            used = question_usage(context.env, question.model, question.directory)
             answer, over = Answer(question, None, used=used), None
         advice, children = answer.advice, answer.children
         if advice is None and over is not None:
@@ -148,7 +148,7 @@ class Advisors:
             if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
                 context.journal.attempt_overruled(now, issue.id, advice.after, rejection(advice))
             if children:
-                parts = tuple(masked_issue(child, context.shop.masker) for child in children)
+                parts = tuple(masked_issue(child, context.env.masker) for child in children)
                 context.questions.add_children(now, issue.id, parts)
                 names = ", ".join(child.id for child in children)
                 context.journal.status(now, issue.id, IssueStatus.EPIC, f"divided into {names}")

@@ -95,27 +95,27 @@ class LogFollower:
             self.last_life = time.monotonic()
 
 
-def lost_run(shop: AttemptEnvironment, model: ModelSpec, log: Path) -> AgentRun | None:
+def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path) -> AgentRun | None:
     """Return the run that wrote `log` as far as that tells, None where it tells no usage."""
-    usage = lost_usage(shop, model, log)
+    usage = lost_usage(env, model, log)
     if usage.cost_usd is None and usage.tokens is None:
         return None
     return AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage)
 
 
-def lost_usage(shop: AttemptEnvironment, model: ModelSpec, log: Path) -> Usage:
+def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path) -> Usage:
     """Return what the run that wrote `log` had used; nothing where there is no log. `model` is with its variables."""
-    agent = shop.agents.get(model.agent)
+    agent = env.agents.get(model.agent)
     descriptor = open_regular(log) if agent is not None else None
     if agent is None or descriptor is None:
         return Usage()
-    env = agent_environment(agent.environment, model, model.env)
+    variables = agent_environment(agent.environment, model, model.env)
     session = log.parent / SESSION
     boxed = any(session.glob("home*"))
-    reader = agent.reader(session_environment(str(session), env, agent.homes) if boxed else dict(env))
+    reader = agent.reader(session_environment(str(session), variables, agent.homes) if boxed else dict(variables))
     # Where the disk fails, what has been read till then has to do: noface may be ending because of it.
     with suppress(OSError), os.fdopen(descriptor, "rb") as file:
-        left = shop.log_bytes_max
+        left = env.log_bytes_max
         while left > 0 and (data := file.read(min(_CHUNK_BYTES, left))):
             left -= len(data)
             reader.feed(data)

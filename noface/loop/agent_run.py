@@ -146,35 +146,39 @@ _ENDED_FOR_MONEY = (EndedBy.BUDGET, EndedBy.CANCELLED)
 """What was told of these may have ended them, so it counts: an agent's last word may be less, or nothing at all."""
 
 
-def run_agent(order: AttemptOrder, shop: AttemptEnvironment, place: Place, cancel: Canceller, tell: Tell) -> AgentRun:
+def run_agent(order: AttemptOrder, env: AttemptEnvironment, place: Place, cancel: Canceller, tell: Tell) -> AgentRun:
     """Run the order's worker to its end, and until no process of it is left (law 6)."""
-    agent = shop.agents[order.model.agent]
+    agent = env.agents[order.model.agent]
     invocation = agent.invocation(order, place)
-    given = (*order.model.env, *invocation.env, *_told(order, place), *shop.markers(order.token))
+    given = (*order.model.env, *invocation.env, *_told(order, place), *env.markers(order.token))
     outside = agent_environment(agent.environment, order.model, given)
-    box, env = agent_box(shop, order.model, place, outside)
+    box, variables = agent_box(env, order.model, place, outside)
     if box is None:
-        env = with_private_config(env, Path(place.directory), shop.plumbing.repository.identity, Path(place.workspace))
-    reader = agent.reader(session_environment(place.directory, outside, agent.homes) if box is not None else dict(env))
+        variables = with_private_config(
+            variables, Path(place.directory), env.plumbing.repository.identity, Path(place.workspace)
+        )
+    reader = agent.reader(
+        session_environment(place.directory, outside, agent.homes) if box is not None else dict(variables)
+    )
     limit = CostLimit(order, PATIENCE_WITH_OWN_LIMIT_S if agent.enforces_cost else PATIENCE_S)
-    watch = RunWatch(order, place, reader, limit, shop.masker, tell)
+    watch = RunWatch(order, place, reader, limit, env.masker, tell)
     for log in (watch.stdout, watch.stderr):
         log.unlink(missing_ok=True)
     # Some agents keep files of their own in the attempt's folder.
-    with shop.launcher.masking.covering(place.log_folder), closing(watch):
-        ended = shop.launcher.run(
+    with env.launcher.masking.covering(place.log_folder), closing(watch):
+        ended = env.launcher.run(
             Command(
                 argv=invocation.argv,
                 cwd=place.workspace,
-                env=env,
+                env=variables,
                 stdin=invocation.stdin,
                 stdout=str(watch.stdout),
                 stderr=str(watch.stderr),
                 timeout_s=order.model.timeout_s,
                 idle_timeout_s=order.model.idle_timeout_s,
-                log_max_bytes=shop.log_bytes_max,
+                log_max_bytes=env.log_bytes_max,
                 box=box,
-                wrap=wrapping(shop, place.workspace, place) if order.model.boxed else (),
+                wrap=wrapping(env, place.workspace, place) if order.model.boxed else (),
             ),
             cancel,
             on_output=watch.poll,
@@ -186,7 +190,7 @@ def run_agent(order: AttemptOrder, shop: AttemptEnvironment, place: Place, cance
         run = replace(run, usage=at_least(run.usage, watch.most))
     if not run.answer and reader.any_output_is_life:
         run = replace(run, answer=_end_of(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
-    return masked_run(run, shop.masker)
+    return masked_run(run, env.masker)
 
 
 def _end_of(log: Path, size: int) -> str:

@@ -90,11 +90,11 @@ class Answer:
     used: Usage = field(default_factory=Usage)
 
 
-def ask(question: Question, shop: AttemptEnvironment, cancel: Canceller, tell: Tell) -> Answer:
+def ask(question: Question, env: AttemptEnvironment, cancel: Canceller, tell: Tell) -> Answer:
     """Ask, and once more where the answer is malformed. Raises only where noface, git or the disk fails."""
     for log in logs_of(question.directory):
         log.unlink(missing_ok=True)  # of a run that was killed while it asked the same
-    answer, fault = _once(question, shop, cancel, tell)
+    answer, fault = _once(question, env, cancel, tell)
     if fault is None or answer.advice is None or cancel.cancelled:
         return answer
     form = ANSWERS[question.topic]
@@ -104,7 +104,7 @@ def ask(question: Question, shop: AttemptEnvironment, cancel: Canceller, tell: T
         directory=f"{question.directory}/{_AGAIN}",
         forms=replace(question.forms, drop=True),
     )
-    second, _ = _once(again, shop, cancel, _telling(tell, answer.used))
+    second, _ = _once(again, env, cancel, _telling(tell, answer.used))
     return replace(_paid(second, answer.used), question=question)
 
 
@@ -113,9 +113,9 @@ def logs_of(directory: str) -> tuple[Path, Path]:
     return Path(directory, "agent.log"), Path(directory, _AGAIN, "agent.log")
 
 
-def question_usage(shop: AttemptEnvironment, model: ModelSpec, directory: str) -> Usage:
+def question_usage(env: AttemptEnvironment, model: ModelSpec, directory: str) -> Usage:
     """Return what a question's runs had used that noface did not see the end of."""
-    first, again = (lost_usage(shop, model, log) for log in logs_of(directory))
+    first, again = (lost_usage(env, model, log) for log in logs_of(directory))
     return summed(first, again)
 
 
@@ -137,23 +137,23 @@ def _paid(answer: Answer, usage: Usage) -> Answer:
     return replace(answer, advice=advice, used=used)
 
 
-def _once(question: Question, shop: AttemptEnvironment, cancel: Canceller, tell: Tell) -> tuple[Answer, Invalid | None]:
-    order = _order(question, shop.masker)
+def _once(question: Question, env: AttemptEnvironment, cancel: Canceller, tell: Tell) -> tuple[Answer, Invalid | None]:
+    order = _order(question, env.masker)
     tell(Progress(question.issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}"))
-    slot = shop.agent_slot(question.slot)
-    start = with_files_of(shop.plumbing, question.main, question.start, question.protection)
+    slot = env.agent_slot(question.slot)
+    start = with_files_of(env.plumbing, question.main, question.start, question.protection)
     if start != question.start:
-        shop.plumbing.refs.apply(RefUpdate(hold_ref(question.issue.id, "asked"), start))
-    failure = prepare(shop, slot, start, order.token, cancel)
+        env.plumbing.refs.apply(RefUpdate(hold_ref(question.issue.id, "asked"), start))
+    failure = prepare(env, slot, start, order.token, cancel)
     if failure is not None:
         return _without(question, AdviceOutcome.UNAVAILABLE, failure.message), None
     give_git(slot, question.issue.id, start)
-    directory = real_folder(Path(question.directory), shop.plumbing.repository.state_dir)
+    directory = real_folder(Path(question.directory), env.plumbing.repository.state_dir)
     place = fresh_place(slot.path, directory)
     put(directory / "prompt.md", question.prompt)
     put(directory / "order.json", json.dumps(order_document(order), indent=1))
     hit("question_asked")
-    run = run_agent(order, shop, place, cancel, tell)
+    run = run_agent(order, env, place, cancel, tell)
     hit("question_answered")
     if run.ended_by is EndedBy.CANCELLED:
         return Answer(question, None, used=run.usage), None
@@ -235,9 +235,9 @@ _OTHERS_MAX = 50
 def make_question(context: RunContext, history: History, topic: Topic, model: str, slot: int, note: str) -> Question:
     """Return a question, with its row written: asking begins now."""
     issue, last = history.issue, history.current[-1]
-    main = context.shop.plumbing.main()
+    main = context.env.plumbing.main()
     forms = _forms(context, issue)
-    start = last.candidate if last.candidate and context.shop.plumbing.resolve(last.candidate) else main
+    start = last.candidate if last.candidate and context.env.plumbing.resolve(last.candidate) else main
     data = QuestionData(
         issue=issue,
         answer_example=json.dumps(ANSWERS[topic].example, indent=1),
@@ -278,7 +278,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         issue=issue,
         topic=topic,
         model=context.settings.models[model],
-        prompt=context.shop.masker.text(prompt.text, (*issue.paths, *data.paths)),
+        prompt=context.env.masker.text(prompt.text, (*issue.paths, *data.paths)),
         main=main,
         start=start,
         slot=slot,

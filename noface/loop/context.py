@@ -106,7 +106,7 @@ class RunContext(Planning):
     run_id: str
     tracker: Tracker
     journal: Journal
-    shop: AttemptEnvironment
+    env: AttemptEnvironment
     announce: Announce
     inbox: "queue.SimpleQueue[object]"
     memo: dict[str, GateResult]

@@ -184,7 +184,7 @@ def apply_action(
         return
     context.journal.action(now, issue.id, last.number if last else None, action)
     hit("action_recorded")
-    stored = masked_issue(issue, context.shop.masker)
+    stored = masked_issue(issue, context.env.masker)
     match action:
         case Land() if last is not None and last.candidate is not None:
             context.journal.status(now, issue.id, IssueStatus.LANDING, "passed; waits to land")
@@ -320,7 +320,7 @@ class Dispatch:
         context, model = self._context, order.model.name
 
         def run(cancel: Canceller) -> AttemptReport:
-            return run_attempt(order, context.shop, cancel, context.inbox.put)
+            return run_attempt(order, context.env, cancel, context.inbox.put)
 
         done = partial(self._ended, order)
         self._jobs.start(Job(JobKind.ATTEMPT, order.issue.id, run, done, order.slot, model, think=order.think))

@@ -193,7 +193,7 @@ class Engine:
         context.suspects.discard(order.issue.id)
         changed = self._outside.ended(order)
         if report is None:
-            lost = lost_run(context.shop, order.model, Path(order.directory, "agent.log"))
+            lost = lost_run(context.env, order.model, Path(order.directory, "agent.log"))
             report = AttemptReport(order.token, order.issue.id, order.number, lost, None, interrupted=True)
             applied = record_attempt(context, order, report, f"noface failed: {job.error}", *changed)
         else:

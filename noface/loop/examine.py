@@ -131,13 +131,13 @@ def _unread(paths: tuple[str, ...]) -> Failure:
     )
 
 
-def own_values(shop: AttemptEnvironment, main: str, snapshot: Snapshot, patch: bytes = b"") -> frozenset[str]:
+def own_values(env: AttemptEnvironment, main: str, snapshot: Snapshot, patch: bytes = b"") -> frozenset[str]:
     """Return which of the values that a change seems to add stand on `main`: in the name of a file, or in a file.
 
     What the patch against main removes stands there. Git is asked only for others.
     """
-    added, removed = shop.masker.added(patch, named_anew(snapshot)), shop.masker.removed(patch)
-    return (added & removed) | occurring(shop.plumbing, main, added - removed)
+    added, removed = env.masker.added(patch, named_anew(snapshot)), env.masker.removed(patch)
+    return (added & removed) | occurring(env.plumbing, main, added - removed)
 
 
 _REGULAR = ("100644", "100755")
@@ -163,10 +163,10 @@ class Change:
     cut: bool = False
 
 
-def mask_secrets(order: AttemptOrder, shop: AttemptEnvironment, change: Change) -> Failure | None:
+def mask_secrets(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> Failure | None:
     """Return the failure for secrets that the change adds; the patch that prompts and people see loses them."""
     return _in_the_patch(order, change) or secrets_in_bytes(
-        shop.plumbing, shop.masker, order.main, change.files, whole=not change.cut
+        env.plumbing, env.masker, order.main, change.files, whole=not change.cut
     )
 
 
@@ -178,13 +178,13 @@ def _in_the_patch(order: AttemptOrder, change: Change) -> Failure | None:
     return secret_failure(found.secrets)
 
 
-def examine_change(order: AttemptOrder, shop: AttemptEnvironment, change: Change) -> tuple[Failure, ...]:
+def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> tuple[Failure, ...]:
     """Return what speaks against the change, the gravest first; empty where the gates should judge it."""
     patch = change.patch.decode("utf-8", "replace")
     commands = tuple(gate.command for gate in order.gates)
     changes = tuple(file for file in change.files if not lifted(file.path, order.issue))
-    called = reached(shop.plumbing, order.main, order.gates).text if patch else ""
-    with shop.plumbing.blobs() as blobs:
+    called = reached(env.plumbing, order.main, order.gates).text if patch else ""
+    with env.plumbing.blobs() as blobs:
         diff = rules.Diff(
             changes=change.files,
             patch=patch,
@@ -193,71 +193,71 @@ def examine_change(order: AttemptOrder, shop: AttemptEnvironment, change: Change
             sizes={file.path: blobs.size(file.new_oid) or 0 for file in rules.binaries(change.files)},
             gates=(
                 *changed_gates(_manifests(blobs, changes, commands), commands),
-                *_shadows(order, shop, changes),
-                *_told_by_lines(order, shop, changes, patch, called),
+                *_shadows(order, env, changes),
+                *_told_by_lines(order, env, changes, patch, called),
             ),
-            mere_text=_mere_text(order, shop, blobs, change.files, patch),
-            workspaces=_workspaces(shop),
-            repositories=_repositories(order, shop, change.files),
+            mere_text=_mere_text(order, env, blobs, change.files, patch),
+            workspaces=_workspaces(env),
+            repositories=_repositories(order, env, change.files),
             commands=called,
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
-            unfit=(*_names(order, shop, change.files), *_refused(shop, change.files)),
+            unfit=(*_names(order, env, change.files), *_refused(env, change.files)),
         )
         broken = _broken(blobs, change.files)
-    found = rules.examine(diff, shop.diff_limits)
+    found = rules.examine(diff, env.diff_limits)
     return rules.by_gravity((*found, *([syntax.syntax_failure(broken)] if broken else [])))
 
 
-def _shadows(order: AttemptOrder, shop: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
+def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
     """Return what of the change takes the place of modules that the gates have from outside the tree."""
     if not any(change.old_mode == _ABSENT for change in changes):
         return ()
-    return shadowing(changes, shop.plumbing.whole(order.main).paths, outside_modules(shop))
+    return shadowing(changes, env.plumbing.whole(order.main).paths, outside_modules(env))
 
 
 def _told_by_lines(
-    order: AttemptOrder, shop: AttemptEnvironment, changes: tuple[FileChange, ...], patch: str, commands: str
+    order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...], patch: str, commands: str
 ) -> tuple[str, ...]:
     """Return the lines by which the product knows of its tests, or is excused from a check as main never is."""
     paths = {shown(change.path) for change in changes}
     lines = [line for line in changed_lines(patch) if line.path in paths]
     # The gates run with main's tests as well: what the change's own are excused from hides nothing of the product.
     excused = one_line(line for line in lines if part_of(line.path) is not Part.TEST)
-    main = shop.plumbing.whole(order.main).paths
+    main = env.plumbing.whole(order.main).paths
     folders = frozenset(part for path in main if is_test_file(path) for part in path.split("/")[:-1])
     new = [
         f"{path}: `{words}` excuses a line from a check, as nothing on main is"
         for words, path in excused.items()
-        if read_by(words, commands) and not shop.plumbing.naming(order.main, (words,))
+        if read_by(words, commands) and not env.plumbing.naming(order.main, (words,))
     ]
     aware = [
-        phrase for phrase, word in self_aware(lines, folders).items() if not (word and _in_product(order, shop, word))
+        phrase for phrase, word in self_aware(lines, folders).items() if not (word and _in_product(order, env, word))
     ]
     return (*aware, *new)
 
 
-def _in_product(order: AttemptOrder, shop: AttemptEnvironment, word: str) -> bool:
+def _in_product(order: AttemptOrder, env: AttemptEnvironment, word: str) -> bool:
     """Tell whether main's own product has a word already: then the project is about such things."""
-    return any(is_code(path) and part_of(path) is Part.PRODUCT for path in shop.plumbing.naming(order.main, (word,)))
+    return any(is_code(path) and part_of(path) is Part.PRODUCT for path in env.plumbing.naming(order.main, (word,)))
 
 
-def _repositories(order: AttemptOrder, shop: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
+def _repositories(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
     if not may_make_repository(changes):
         return ()
-    return made_repositories(changes, shop.plumbing.whole(order.main).paths, order.issue.may_change)
+    return made_repositories(changes, env.plumbing.whole(order.main).paths, order.issue.may_change)
 
 
-def _names(order: AttemptOrder, shop: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[Unfit, ...]:
-    on_main = shop.plumbing.whole(order.main).paths if adds(changes) else frozenset()
+def _names(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[Unfit, ...]:
+    on_main = env.plumbing.whole(order.main).paths if adds(changes) else frozenset()
     return unfit_names(changes, on_main, (*order.issue.may_change, *named_exactly(order.issue)))
 
 
-def _refused(shop: AttemptEnvironment, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
+def _refused(env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
     """Yield the files whose contents a checking server would refuse, but not what it would refuse main's for."""
     read = [(read_by_git(change.path), change) for change in changes if change.new_mode in _REGULAR]
     for name, change in [each for each in read if each[0]][:_READ_BY_GIT_MAX]:
-        new = refused(shop.plumbing.git, name, change.new_oid)
-        old = refused(shop.plumbing.git, name, change.old_oid) if new and change.old_mode in _REGULAR else None
+        new = refused(env.plumbing.git, name, change.new_oid)
+        old = refused(env.plumbing.git, name, change.old_oid) if new and change.old_mode in _REGULAR else None
         if new is not None and (old is None or old.check != new.check):
             yield Unfit(UnfitRule.FSCK, shown(change.path), f"{new.check}: {new.words}")
 
@@ -281,7 +281,7 @@ def _text(blobs: BlobReader, mode: str, oid: str) -> str | None:
 
 
 def _mere_text(
-    order: AttemptOrder, shop: AttemptEnvironment, blobs: BlobReader, changes: tuple[FileChange, ...], patch: str
+    order: AttemptOrder, env: AttemptEnvironment, blobs: BlobReader, changes: tuple[FileChange, ...], patch: str
 ) -> frozenset[str]:
     """Return the files with conflict markers in which those are text, and no conflict.
 
@@ -297,14 +297,14 @@ def _mere_text(
             if data is not None and syntax.check(change.path, language, data) is None:
                 found.add(change.path)
     unclear = [path for path in marked if path not in found]
-    showing = shop.plumbing.with_lines(order.main, MARKERS, places(unclear)[:_PLACES_MAX]) if unclear else ()
+    showing = env.plumbing.with_lines(order.main, MARKERS, places(unclear)[:_PLACES_MAX]) if unclear else ()
     found |= {path for path in unclear if kin(path, showing)}
     return frozenset(map(shown, found))
 
 
-def _workspaces(shop: AttemptEnvironment) -> tuple[str, ...]:
+def _workspaces(env: AttemptEnvironment) -> tuple[str, ...]:
     """Return the folder of all workspaces, as it is called and as it is reached."""
-    return str(shop.slots_dir), os.path.realpath(shop.slots_dir)
+    return str(env.slots_dir), os.path.realpath(env.slots_dir)
 
 
 def _broken(blobs: BlobReader, changes: tuple[FileChange, ...]) -> tuple[syntax.Broken, ...]:

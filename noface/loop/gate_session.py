@@ -153,7 +153,7 @@ class GateSession:
     since the last gate.
     """
 
-    shop: AttemptEnvironment
+    env: AttemptEnvironment
     slot: Slot
     task: Task
     cancel: Canceller
@@ -166,10 +166,10 @@ class GateSession:
 
     def ready(self) -> Failure | None:
         """Check the task's tree out, clean; return why that failed, if it did."""
-        shop, slot, task = self.shop, self.slot, self.task
+        env, slot, task = self.env, self.slot, self.task
         if not task.on_main:
-            shop.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), task.tree))
-        failure = prepare_gate_slot(shop, slot, task.tree, task.main, task.token, self.cancel)
+            env.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), task.tree))
+        failure = prepare_gate_slot(env, slot, task.tree, task.main, task.token, self.cancel)
         if failure is None:
             self._take_note()
             hit("gate_checkout")
@@ -206,33 +206,33 @@ class GateSession:
 
     def run(self, gate: GateSpec, folder: str) -> GateResult | None:
         """Run one gate once, with its logs in `folder` of the task's; None where it was cancelled."""
-        shop, task = self.shop, self.task
+        env, task = self.env, self.task
         self.tell(Progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name))
         known_here = dict(self.known).get(gate.name) if self.known is not None else None
         allowed = frozenset(known_here or ()) if self.known is not None else None
         reports = self._reports(gate)
         place = self._place(gate, folder, reports)
-        result = run_gate(shop.launcher, gate, place, shop.clock.now(), self.cancel, allowed)
+        result = run_gate(env.launcher, gate, place, env.clock.now(), self.cancel, allowed)
         if result is None:
             return None
         if reports is not None:
             self._keep_inventory(gate, reports, place)
         if result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT:
-            result = _blamed(shop, task, gate, result)
-        result = _counted(shop, task, gate, result)
+            result = _blamed(env, task, gate, result)
+        result = _counted(env, task, gate, result)
         self.left = files_in(self.slot)
         self.traces = self._traces(gate)
         if self.traces.written and result.failure is None:
             result = replace(result, failure=self._changed_files(gate))
-        return masked_gate(result, shop.masker)
+        return masked_gate(result, env.masker)
 
     def _reports(self, gate: GateSpec) -> Path | None:
         """Return a fresh folder for what the gate's test runners report; None where they are not asked.
 
         In a container the folder would not be there.
         """
-        shop = self.shop
-        if gate.kind is not GateKind.TEST or gate.accept or gate.command in shop.seen.plain or shop.sandbox.wrap:
+        env = self.env
+        if gate.kind is not GateKind.TEST or gate.accept or gate.command in env.seen.plain or env.sandbox.wrap:
             return None
         folder = self.slot.path.with_name(f"{self.slot.path.name}.reports")
         remove(folder)
@@ -244,42 +244,44 @@ class GateSession:
         out, err = (read_bounded(log, _INVENTORY_BYTES_MAX, _INVENTORY_BYTES_MAX) for log in logs)
         found = read_inventory(reports, self.slot.path, out, gate.command, err)
         key = (self.task.tree, gate.command)
-        self.shop.seen.asked.add(key)
-        self.shop.seen.inventories.pop(key, None)
+        self.env.seen.asked.add(key)
+        self.env.seen.inventories.pop(key, None)
         if found is not None:
-            self.shop.seen.inventories[key] = self._masked(found)
+            self.env.seen.inventories[key] = self._masked(found)
 
     def _masked(self, found: Inventory) -> Inventory:
         """Return an inventory without the known secrets: its names are kept, and told."""
-        masker = self.shop.masker
+        masker = self.env.masker
         told = "\n".join(name for name, _ in found.tests)
         if masker.text(told) == told:
             return found
         return replace(found, tests=tuple(sorted((masker.text(name), outcome) for name, outcome in found.tests)))
 
     def _place(self, gate: GateSpec, folder: str, reports: Path | None) -> GatePlace:
-        shop, task = self.shop, self.task
-        env = gate_variables(shop, gate.env_pass, task.token, leaky=gate.leaky)
+        env, task = self.env, self.task
+        variables = gate_variables(env, gate.env_pass, task.token, leaky=gate.leaky)
         if reports is not None:
-            env = instrumented(env, reports)
+            variables = instrumented(variables, reports)
         box = None
         if gate.boxed:
-            box, env = gate_box(shop, self.slot, env, network=gate.network, leaky=gate.leaky, reports=reports)
-        logs = real_folder(task.logs / folder, shop.plumbing.repository.state_dir)
+            box, variables = gate_box(
+                env, self.slot, variables, network=gate.network, leaky=gate.leaky, reports=reports
+            )
+        logs = real_folder(task.logs / folder, env.plumbing.repository.state_dir)
         for log in log_names(gate):
             remove(logs / log)  # an agent outside a sandbox may have put a folder there
         if box is None:
-            env = with_private_config(env, logs, shop.plumbing.repository.identity, self.slot.path)
+            variables = with_private_config(variables, logs, env.plumbing.repository.identity, self.slot.path)
         return GatePlace(
             folder=self.slot.path,
             logs=logs,
             tree=task.tree,
-            list_files=lambda: shop.plumbing.paths(task.tree),
-            log_bytes_max=shop.log_bytes_max,
-            env=env,
+            list_files=lambda: env.plumbing.paths(task.tree),
+            log_bytes_max=env.log_bytes_max,
+            env=variables,
             box=box,
-            wrap=wrapping(shop, str(self.slot.path)) if gate.boxed else (),
-            rules=shop.gate_rules,
+            wrap=wrapping(env, str(self.slot.path)) if gate.boxed else (),
+            rules=env.gate_rules,
         )
 
     def _traces(self, gate: GateSpec) -> Traces:
@@ -287,7 +289,7 @@ class GateSession:
 
         Links, modes and files that are gone count as well.
         """
-        paths = set(self.shop.plumbing.paths(self.task.tree)) if (other := changed(self.files, self.left)) else set()
+        paths = set(self.env.plumbing.paths(self.task.tree)) if (other := changed(self.files, self.left)) else set()
         touched = other & paths
         if not touched:
             return Traces()
@@ -322,7 +324,7 @@ class GateSession:
     def _keep_build(self, other: frozenset[str]) -> None:
         """Take what a build gate made for what the next gate may find; the tree's own files are as before."""
         if other:
-            paths = set(self.shop.plumbing.paths(self.task.tree))
+            paths = set(self.env.plumbing.paths(self.task.tree))
             restore_tracked(self.slot, self.task.tree, sorted(other & paths))
         self._take_note()
 
@@ -335,13 +337,13 @@ class GateSession:
         return kept_digest(self.slot.path / path for path in self.slot.keep)
 
 
-def _counted(shop: AttemptEnvironment, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
+def _counted(env: AttemptEnvironment, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
     """Refuse a green test gate that tells of no test where main's run did: `os._exit(0)` also ends with exit 0."""
     if task.on_main:
-        if result.tests_run and task.tree == shop.plumbing.tree(task.main):
-            shop.seen.counts[gate.command] = result.tests_run
+        if result.tests_run and task.tree == env.plumbing.tree(task.main):
+            env.seen.counts[gate.command] = result.tests_run
         return result
-    expected = shop.seen.counts.get(gate.command)
+    expected = env.seen.counts.get(gate.command)
     if result.failure is not None or result.tests_run or not expected or gate.kind is not GateKind.TEST:
         return result
     message = f"exit code 0, but no test is told of; on main this gate ran {expected}"
@@ -356,9 +358,9 @@ def _counted(shop: AttemptEnvironment, task: Task, gate: GateSpec, result: GateR
     return replace(result, failure=failure)
 
 
-def _blamed(shop: AttemptEnvironment, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
+def _blamed(env: AttemptEnvironment, task: Task, gate: GateSpec, result: GateResult) -> GateResult:
     """Charge an environment failure to the change where the same gate has passed on main with the same set-up."""
-    green = shop.memo.get(shop.key(shop.plumbing.tree(task.main), gate))
+    green = env.memo.get(env.key(env.plumbing.tree(task.main), gate))
     if green is None or green.failure is not None or green.flaky or result.failure is None:
         return result  # a gate that is green only now and then blames nobody
     note = f"the same gate passes on main ({task.main[:12]}), so the change is to blame"

@@ -40,7 +40,7 @@ class Gated:
 
 def gate_tree(
     order: AttemptOrder,
-    shop: AttemptEnvironment,
+    env: AttemptEnvironment,
     tree: str,
     commit: str,
     main: str,
@@ -50,7 +50,7 @@ def gate_tree(
     known: Known | None = None,
 ) -> Gated | None:
     """Gate an attempt's tree, merged with main; None where it was cancelled."""
-    return run_gates(shop, gate_task(order, tree, commit, main), order.gates, cancel, tell, known)
+    return run_gates(env, gate_task(order, tree, commit, main), order.gates, cancel, tell, known)
 
 
 def gate_task(order: AttemptOrder, tree: str, commit: str, main: str) -> Task:
@@ -60,7 +60,7 @@ def gate_task(order: AttemptOrder, tree: str, commit: str, main: str) -> Task:
 
 
 def run_gates(
-    shop: AttemptEnvironment,
+    env: AttemptEnvironment,
     task: Task,
     gates: tuple[GateSpec, ...],
     cancel: Canceller,
@@ -75,12 +75,12 @@ def run_gates(
     build gate made, the slot is made ready anew and the build gates run again. `anew`: nothing that is remembered
     counts.
     """
-    bench = GateSession(shop, shop.gate_slot(task.name), task, cancel, tell, known)
+    bench = GateSession(env, env.gate_slot(task.name), task, cancel, tell, known)
     results: list[GateResult] = []
-    remembered_from = len(gates) if anew else _first_remembered(shop, task.tree, gates)
+    remembered_from = len(gates) if anew else _first_remembered(env, task.tree, gates)
     for position, gate in enumerate(gates):
         if position >= remembered_from:
-            result: GateResult | None = remembered(shop.memo[shop.key(task.tree, gate)])
+            result: GateResult | None = remembered(env.memo[env.key(task.tree, gate)])
         else:
             failure = bench.settle(gates[:position]) if position else bench.ready()
             if failure is not None:
@@ -114,8 +114,8 @@ def _tried(bench: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> 
     if result.flaky:
         bench.tell(GateFlaked(bench.task.issue_id, bench.task.number, result))
     if result.failure is None and not bench.traces.fixed:
-        tests = bench.shop.seen.inventories.get((bench.task.tree, gate.command))
-        bench.tell(GateRan(bench.shop.key(bench.task.tree, gate), result, tests))
+        tests = bench.env.seen.inventories.get((bench.task.tree, gate.command))
+        bench.tell(GateRan(bench.env.key(bench.task.tree, gate), result, tests))
         hit("gate_passed")
     return result
 
@@ -126,14 +126,14 @@ def _undisturbed(bench: GateSession, gate: GateSpec, before: tuple[GateSpec, ...
     It may have been somebody else, who worked in the slot: then the verdict is about what was there for a moment. A
     gate that does it again does it by itself.
     """
-    shop, task = bench.shop, bench.task
+    env, task = bench.env, bench.task
     result = bench.run(gate, "")
     if result is None or bench.traces.fixed:
         return result
     failure, traces = result.failure, bench.traces
     if task.on_main and traces.rewritten:
-        shop.seen.rewriting.add(gate.command)
-    by_others = traces.rewritten and result.passed and gate.command not in shop.seen.rewriting
+        env.seen.rewriting.add(gate.command)
+    by_others = traces.rewritten and result.passed and gate.command not in env.seen.rewriting
     if by_others or (failure is not None and failure.rule == CHANGED_FILES):
         return _once_more(bench, gate, before, "undisturbed", result)
     return result
@@ -148,14 +148,14 @@ def _once_more(
     return bench.run(gate, folder) if bench.build(before, folder) else None
 
 
-def _first_remembered(shop: AttemptEnvironment, tree: str, gates: tuple[GateSpec, ...]) -> int:
+def _first_remembered(env: AttemptEnvironment, tree: str, gates: tuple[GateSpec, ...]) -> int:
     """Return the position from which on every gate is known to be green on `tree`.
 
     A green gate before one that must run is run again: what it built is gone with the slot's last cleaning.
     """
     position = len(gates)
     while position:
-        result = shop.memo.get(shop.key(tree, gates[position - 1]))
+        result = env.memo.get(env.key(tree, gates[position - 1]))
         if result is None or result.failure is not None:
             break
         position -= 1
@@ -167,7 +167,7 @@ _SHOWN_MAX = 10
 
 def with_fixes(
     order: AttemptOrder,
-    shop: AttemptEnvironment,
+    env: AttemptEnvironment,
     judged: Judgement,
     main: str,
     gated: Gated,
@@ -176,7 +176,7 @@ def with_fixes(
 ) -> tuple[Judgement, Gated | None]:
     """Take what a gate with `fixes` wrote into the work, and gate the result; once, and in files of the change only."""
     gate = gated.results[-1].gate
-    plumbing = shop.plumbing
+    plumbing = env.plumbing
     allowed = {change.path for change in plumbing.diff(main, gated.tree).changes}
     written = tuple(change.path for change in plumbing.diff(gated.tree, gated.fixed).changes)
     others = tuple(path for path in written if path not in allowed)
@@ -194,7 +194,7 @@ def with_fixes(
     snapshot = replace(judged.snapshot, candidate=commit, candidate_tree=gated.fixed, changes=changes)
     note = f"the gate {gate.name} changed {some(written, _SHOWN_MAX)}; that became part of the work"
     judged = replace(judged, snapshot=snapshot, notes=(*judged.notes, note))
-    again = gate_tree(order, shop, gated.fixed, commit, main, cancel, tell, known=order.known_failures)
+    again = gate_tree(order, env, gated.fixed, commit, main, cancel, tell, known=order.known_failures)
     if again is not None and again.fixed:
         return judged, replace(again, failure=_never_done(gate, some(written, _SHOWN_MAX)))
     return judged, again
@@ -233,7 +233,7 @@ _BELIEVED_RUNS = 10
 
 
 def main_is_red(
-    shop: AttemptEnvironment,
+    env: AttemptEnvironment,
     task: Task,
     failed: GateResult,
     gates: tuple[GateSpec, ...],
@@ -246,22 +246,22 @@ def main_is_red(
     it runs once in a run, and again where that is long ago by the time the gate takes. An issue's own `accept` is red
     on main by right.
     """
-    tree = shop.plumbing.tree(task.main)
-    key, now = shop.key(tree, failed.gate), shop.clock.now()
-    green_at = shop.seen.main_green.get(key)
+    tree = env.plumbing.tree(task.main)
+    key, now = env.key(tree, failed.gate), env.clock.now()
+    green_at = env.seen.main_green.get(key)
     believed_s = max(_BELIEVED_S, _BELIEVED_RUNS * failed.seconds)
     if failed.gate.accept or (green_at is not None and now < green_at + believed_s):
         return None
     needed = tuple(gate for gate in gates if gate.kind is GateKind.BUILD and gate != failed.gate)
     on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main")
-    gated = run_gates(shop, on_main, (*needed, failed.gate), cancel, tell, None, anew=True)
+    gated = run_gates(env, on_main, (*needed, failed.gate), cancel, tell, None, anew=True)
     if gated is None or gated.failure is not None:
         return None
     red = worst(gated.results)
     if red is None or red.failure is None:
-        shop.seen.main_green[key] = now
+        env.seen.main_green[key] = now
         return None
-    name = shop.plumbing.repository.main_name
+    name = env.plumbing.repository.main_name
     return replace(
         red.failure,
         kind=FailureKind.BASELINE_RED,

@@ -26,15 +26,13 @@ from noface.system.sandbox_home import AgentHome, Home, HomeRule, below, home_ru
 _POINTER_BYTES_MAX = 8192
 
 
-def gate_variables(
-    shop: AttemptEnvironment, env_pass: tuple[str, ...], token: str, *, leaky: bool = False
-) -> Variables:
+def gate_variables(env: AttemptEnvironment, env_pass: tuple[str, ...], token: str, *, leaky: bool = False) -> Variables:
     """Return the environment of a gate or setup. It leads into no checkout of the person's, but where it is `leaky`."""
-    env = gate_environment(env_pass)
-    roots = () if leaky else checkouts(shop.plumbing.repository, home_of(dict(env)))
+    variables = gate_environment(env_pass)
+    roots = () if leaky else checkouts(env.plumbing.repository, home_of(dict(variables)))
     if roots:
-        env = without_places(env, roots, environments(dict(env), roots), env_pass)
-    return (*env, *shop.markers(token))
+        variables = without_places(variables, roots, environments(dict(variables), roots), env_pass)
+    return (*variables, *env.markers(token))
 
 
 def home_of(env: dict[str, str]) -> str:
@@ -83,10 +81,10 @@ def prefix_of(folder: str) -> str:
     return _environment(folder) or folder
 
 
-def outside_modules(shop: AttemptEnvironment) -> frozenset[str]:
+def outside_modules(env: AttemptEnvironment) -> frozenset[str]:
     """Return the names of modules of the standard library, of environments on PATH, and of those that setup made."""
-    slot = shop.gate_folder(LANDING_SLOT)
-    prefixes = [*environments(dict(gate_environment()), ("/",)), *(str(slot / path) for path in shop.setup.keep)]
+    slot = env.gate_folder(LANDING_SLOT)
+    prefixes = [*environments(dict(gate_environment()), ("/",)), *(str(slot / path) for path in env.setup.keep)]
     folders = [folder for prefix in prefixes for folder in package_folders(Path(prefix))]
     installed = {entry.name.partition(".")[0] for folder in folders for entry in folder.iterdir() if _is_module(entry)}
     return frozenset(installed | sys.stdlib_module_names)
@@ -105,12 +103,14 @@ _NOT_SEARCHED = frozenset(("node_modules", "vendor", "target", "dist", "build", 
 _TEMPLATES = ("example", "sample", "template", "dist", "schema", "defaults")
 
 
-def agent_box(shop: AttemptEnvironment, model: ModelSpec, place: Place, env: Variables) -> tuple[Box | None, Variables]:
+def agent_box(
+    env: AttemptEnvironment, model: ModelSpec, place: Place, variables: Variables
+) -> tuple[Box | None, Variables]:
     """Return the box of a worker or of a model that is asked something, and its environment there."""
-    if not (shop.sandbox.bubblewrap and model.boxed):
-        return None, env
-    told = dict(boxed(env, (name for name, _ in model.env)))
-    agent, person = shop.agents[model.agent], home_of(told)
+    if not (env.sandbox.bubblewrap and model.boxed):
+        return None, variables
+    told = dict(boxed(variables, (name for name, _ in model.env)))
+    agent, person = env.agents[model.agent], home_of(told)
     rules: dict[str, HomeRule] = {}
     outside: list[Home] = []
     for number, each in enumerate(agent.homes):
@@ -120,23 +120,23 @@ def agent_box(shop: AttemptEnvironment, model: ModelSpec, place: Place, env: Var
         elif os.path.isdir(folder):
             fresh, session = _fresh(place.workspace, f"home-{number}"), f"{place.directory}/home-{number}"
             outside.append(Home(folder, fresh, rules=each.rules(""), session=session, closed=True))
-    own = _composed(shop, place.workspace, person, f"model-{model.name}", rules, f"{place.directory}/home")
+    own = _composed(env, place.workspace, person, f"model-{model.name}", rules, f"{place.directory}/home")
     box = Box(
-        program=shop.sandbox.bubblewrap,
+        program=env.sandbox.bubblewrap,
         homes=(*own, *outside),
         tmp=_fresh(place.workspace, "tmp"),
-        writable=(place.workspace, place.directory, *shop.sandbox.write),
-        visible=(*_visible(shop, told, agent.program(model)), place.prompt_file, place.order_file),
-        hidden=_hidden(shop, person),
+        writable=(place.workspace, place.directory, *env.sandbox.write),
+        visible=(*_visible(env, told, agent.program(model)), place.prompt_file, place.order_file),
+        hidden=_hidden(env, person),
         network=model.network,
     )
     return box, tuple(told.items())
 
 
 def gate_box(
-    shop: AttemptEnvironment,
+    env: AttemptEnvironment,
     slot: Slot,
-    env: Variables,
+    variables: Variables,
     *,
     network: bool = True,
     setup: bool = False,
@@ -150,18 +150,18 @@ def gate_box(
     setup leaves in the home is there for the gates
     and workers of the same slot.
     """
-    if not shop.sandbox.bubblewrap:
-        return None, env
-    told = dict(boxed(env))
-    away = () if setup or leaky else checkouts(shop.plumbing.repository, home_of(told))
+    if not env.sandbox.bubblewrap:
+        return None, variables
+    told = dict(boxed(variables))
+    away = () if setup or leaky else checkouts(env.plumbing.repository, home_of(told))
     caches = "setup" if slot.name.startswith(AGENT_SLOT) else "gates"
     box = Box(
-        program=shop.sandbox.bubblewrap,
-        homes=_composed(shop, str(slot.path), home_of(told), caches, setup=setup),
+        program=env.sandbox.bubblewrap,
+        homes=_composed(env, str(slot.path), home_of(told), caches, setup=setup),
         tmp=_fresh(str(slot.path), "tmp"),
-        writable=(str(slot.path), *shop.sandbox.write, *((str(reports / WRITTEN),) if reports is not None else ())),
-        visible=(*_visible(shop, told, checkout=not away), *((str(reports),) if reports is not None else ())),
-        hidden=(*_hidden(shop, home_of(told)), *away),
+        writable=(str(slot.path), *env.sandbox.write, *((str(reports / WRITTEN),) if reports is not None else ())),
+        visible=(*_visible(env, told, checkout=not away), *((str(reports),) if reports is not None else ())),
+        hidden=(*_hidden(env, home_of(told)), *away),
         network=network,
     )
     return box, tuple(told.items())
@@ -176,9 +176,9 @@ def fresh_place(workspace: Path, directory: Path) -> Place:
     return place_in(workspace, directory)
 
 
-def wrapping(shop: AttemptEnvironment, workspace: str, place: Place | None = None) -> tuple[str, ...]:
+def wrapping(env: AttemptEnvironment, workspace: str, place: Place | None = None) -> tuple[str, ...]:
     """Return `[sandbox] wrap` for a workspace; a gate or setup has no `place` of its own."""
-    if not shop.sandbox.wrap:
+    if not env.sandbox.wrap:
         return ()
     values = {
         "{workspace}": workspace,
@@ -186,7 +186,7 @@ def wrapping(shop: AttemptEnvironment, workspace: str, place: Place | None = Non
         "{session}": place.directory if place is not None else workspace,
         "{tmp}": _fresh(workspace, "tmp"),
     }
-    return tuple(_filled(word, values) for word in shop.sandbox.wrap)
+    return tuple(_filled(word, values) for word in env.sandbox.wrap)
 
 
 def session_environment(place_directory: str, env: Variables, homes: tuple[AgentHome, ...]) -> dict[str, str]:
@@ -207,7 +207,7 @@ def _filled(word: str, values: dict[str, str]) -> str:
 
 
 def _composed(
-    shop: AttemptEnvironment,
+    env: AttemptEnvironment,
     workspace: str,
     path: str,
     caches: str,
@@ -228,17 +228,17 @@ def _composed(
             path=path,
             fresh=_fresh(workspace, _MADE if setup else "home"),
             caches=f"{workspace}.caches-{caches}",
-            rules=home_rules(known_places(), path) | dict(rules) | _shown(shop, path),
-            made=made if shop.setup.command and not setup and is_folder(made) else "",
+            rules=home_rules(known_places(), path) | dict(rules) | _shown(env, path),
+            made=made if env.setup.command and not setup and is_folder(made) else "",
             session=session,
         ),
     )
 
 
-def _shown(shop: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
+def _shown(env: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
     """Return the rules for what `[sandbox] show` names below the home."""
     rules = {}
-    for path in shop.sandbox.show:
+    for path in env.sandbox.show:
         if below(path, (home,)) and path != home:
             rules[os.path.relpath(path, home)] = HomeRule.READ
     return rules
@@ -253,31 +253,31 @@ def _fresh(workspace: str, kind: str) -> str:
 
 
 def _visible(
-    shop: AttemptEnvironment, env: dict[str, str], program: str = "", *, checkout: bool = True
+    env: AttemptEnvironment, variables: dict[str, str], program: str = "", *, checkout: bool = True
 ) -> tuple[str, ...]:
     """Return what must be there though it lies in a folder that is private or hidden; `program` is the agent's."""
-    repository = shop.plumbing.repository
-    folders = [*env.get("PATH", "").split(":"), os.path.dirname(program)]
+    repository = env.plumbing.repository
+    folders = [*variables.get("PATH", "").split(":"), os.path.dirname(program)]
     programs = [prefix_of(folder) for folder in folders if folder.startswith("/")]
     python = (sys.prefix, sys.base_prefix, str(Path(noface.__file__).parent))
-    outside = tuple(path for path in shop.sandbox.show if not below(path, (home_of(env),)))
+    outside = tuple(path for path in env.sandbox.show if not below(path, (home_of(variables),)))
     private = known_places().private_folders
     root = (str(repository.root),) if checkout else ()
-    needed = [path for path in (*root, home_of(env), *programs, *python) if below(path, private)]
-    inner = () if checkout else environments(env, (str(repository.root),))
+    needed = [path for path in (*root, home_of(variables), *programs, *python) if below(path, private)]
+    inner = () if checkout else environments(variables, (str(repository.root),))
     return (*needed, *inner, str(repository.objects), *outside)
 
 
-def _hidden(shop: AttemptEnvironment, home: str) -> tuple[str, ...]:
+def _hidden(env: AttemptEnvironment, home: str) -> tuple[str, ...]:
     """Return what nobody sees: git dir and state, all slots, what checkouts keep in `.env`, `[sandbox] hide`."""
-    repository = shop.plumbing.repository
-    slots = [str(shop.slots_dir)]
-    if shop.slots_dir.parent.is_dir():
-        slots += [str(other) for other in shop.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
+    repository = env.plumbing.repository
+    slots = [str(env.slots_dir)]
+    if env.slots_dir.parent.is_dir():
+        slots += [str(other) for other in env.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
     settings = [path for root in all_checkouts(repository) for path in _environment_files(root)]
     secret = (f"{home}/{path}" for path in known_places().secret if not path.startswith("/"))
     linked = (path for path in secret if os.path.islink(path))  # what they lead to is as secret
-    return (str(repository.common_dir), *slots, *settings, *linked, *_other_home(home), *shop.sandbox.hide)
+    return (str(repository.common_dir), *slots, *settings, *linked, *_other_home(home), *env.sandbox.hide)
 
 
 def _environment_files(root: str) -> list[str]:

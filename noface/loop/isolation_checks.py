@@ -53,10 +53,10 @@ def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -
     Asked are hard test gates, and only once: what is found isolated is remembered for the gate's definition, setup and
     programs. Raises KeyboardInterrupt where it was cut short.
     """
-    shop = context.shop
+    env = context.env
     proven = tuple(json.loads(context.reader.fact(_FACT) or "[]"))
     asked = (gate for gate in green if gate.kind is GateKind.TEST and gate.hard and not gate.leaky)
-    wanted = {gate: _key(gate, shop.fingerprint(gate)) for gate in asked}
+    wanted = {gate: _key(gate, env.fingerprint(gate)) for gate in asked}
     left = [gate for gate, key in wanted.items() if gate.canary and key not in proven]
     tree = _canary(context) if left else ""
     if not tree:
@@ -81,11 +81,11 @@ def _key(gate: GateSpec, fingerprint: str) -> str:
 
 def _canary(context: RunContext) -> str:
     """Return main's tree with the product's sources broken, "" where it has none that are known as such."""
-    shop = context.shop
-    plumbing = shop.plumbing
+    env = context.env
+    plumbing = env.plumbing
     main = plumbing.main()
     commands = tuple(gate.command for gate in context.settings.gates)
-    kept = (*context.settings.protected, *shop.setup.inputs, *run_scripts((*commands, shop.setup.command)))
+    kept = (*context.settings.protected, *env.setup.inputs, *run_scripts((*commands, env.setup.command)))
     found = sources(plumbing.paths(main), kept)
     there = plumbing.entries(main, found)
     texts = {text: store_text(plumbing, text) for text in {broken(path) for path in there}}
@@ -95,14 +95,14 @@ def _canary(context: RunContext) -> str:
 
 def _red(context: RunContext, tree: str, gates: tuple[GateSpec, ...], cancel: Canceller) -> set[GateSpec]:
     """Return which gates are red on the tree, or never run since a build before them is."""
-    plumbing = context.shop.plumbing
+    plumbing = context.env.plumbing
     main = plumbing.main()
     plumbing.refs.apply(RefUpdate(_REF, tree))
     try:
         builds = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)
         logs = Path(context.settings.attempts_dir).parent / "baseline" / "canary"
         task = Task("", 0, "baseline", LANDING_SLOT, tree, main, main, logs)
-        gated = run_gates(context.shop, task, (*builds, *gates), cancel, lambda _: None, None, anew=True)
+        gated = run_gates(context.env, task, (*builds, *gates), cancel, lambda _: None, None, anew=True)
     finally:
         plumbing.refs.apply(RefUpdate(_REF, ZERO))
     if gated is None:
@@ -113,17 +113,19 @@ def _red(context: RunContext, tree: str, gates: tuple[GateSpec, ...], cancel: Ca
 
 def places_of(context: RunContext) -> tuple[str, ...]:
     """Return where a gate may have what it tests from, each as a phrase: what is known to lead to a checkout."""
-    shop = context.shop
-    env = dict(gate_environment(shop.passed))
-    roots = checkouts(shop.plumbing.repository, home_of(env))
-    found = [f"the variable {name} ({value})" for name, value in env.items() if name != "PATH" and _names(value, roots)]
-    slot = shop.gate_folder(LANDING_SLOT)
-    prefixes = [*environments(env, ("/",)), *(str(slot / path) for path in shop.setup.keep)]
+    env = context.env
+    variables = dict(gate_environment(env.passed))
+    roots = checkouts(env.plumbing.repository, home_of(variables))
+    found = [
+        f"the variable {name} ({value})" for name, value in variables.items() if name != "PATH" and _names(value, roots)
+    ]
+    slot = env.gate_folder(LANDING_SLOT)
+    prefixes = [*environments(variables, ("/",)), *(str(slot / path) for path in env.setup.keep)]
     found += [place for prefix in dict.fromkeys(prefixes) for place in _installed(Path(prefix), roots, slot)]
-    found += [place for path in shop.setup.keep for place in _links(slot / path, roots)]
+    found += [place for path in env.setup.keep for place in _links(slot / path, roots)]
     found += [
         f"{path}, which names {roots[0]}"
-        for path in shop.plumbing.naming(shop.plumbing.main(), roots)
+        for path in env.plumbing.naming(env.plumbing.main(), roots)
         if roots and path not in ("noface.toml", ".noface.toml")
     ]
     return tuple(dict.fromkeys(found))[:_PLACES_MAX]
@@ -183,7 +185,7 @@ def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict
     Where agents' code has landed, nothing is run: it is what each may lack.
     """
     gates = context.settings.gates
-    boxed = bool(context.shop.sandbox.bubblewrap or context.shop.sandbox.wrap)
+    boxed = bool(context.env.sandbox.bubblewrap or context.env.sandbox.wrap)
     kept = {gate.name: kept_from_gates(os.environ, gate.env_pass) for gate in gates}
     suspects = {r.gate.name for r in red if (boxed and r.gate.boxed) or kept[r.gate.name]}
     if not suspects:
@@ -217,13 +219,13 @@ def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> 
 
     That opens nothing else: in a sandbox they can read it, and in the environment is what leads there.
     """
-    shop, gates = context.shop, context.settings.gates
+    env, gates = context.env, context.settings.gates
     names = {result.gate.name for result in red if not result.gate.leaky}
-    if not names or not checkouts(shop.plumbing.repository, home_of(dict(os.environ))):
+    if not names or not checkouts(env.plumbing.repository, home_of(dict(os.environ))):
         return set()
-    hidden = any(gate.boxed for gate in gates) and bool(shop.sandbox.bubblewrap)
+    hidden = any(gate.boxed for gate in gates) and bool(env.sandbox.bubblewrap)
     led = any(
-        gate_variables(shop, gate.env_pass, "") != gate_variables(shop, gate.env_pass, "", leaky=True) for gate in gates
+        gate_variables(env, gate.env_pass, "") != gate_variables(env, gate.env_pass, "", leaky=True) for gate in gates
     )
     if not (hidden or led):
         return set()
@@ -235,18 +237,18 @@ def setup_lacks(context: RunContext, cancel: Canceller) -> Lack | None:
 
     Where agents' code has landed, nothing is run: it is what setup may lack.
     """
-    shop = context.shop
-    kept = kept_from_gates(os.environ, shop.setup.env_pass)
-    boxed = shop.setup.boxed and bool(shop.sandbox.bubblewrap or shop.sandbox.wrap)
+    env = context.env
+    kept = kept_from_gates(os.environ, env.setup.env_pass)
+    boxed = env.setup.boxed and bool(env.sandbox.bubblewrap or env.sandbox.wrap)
     every = ("*",)
     if _holds_agents_code(context):
-        supposed = Lack(_told(context, shop.setup.command, kept), boxed, tried=False)
+        supposed = Lack(_told(context, env.setup.command, kept), boxed, tried=False)
         return supposed if supposed.variables or supposed.sandbox else None
-    if not (boxed or kept) or not _sets_up(context, cancel, replace(shop.setup, boxed=False, env_pass=every)):
+    if not (boxed or kept) or not _sets_up(context, cancel, replace(env.setup, boxed=False, env_pass=every)):
         return None
-    alone = boxed and _sets_up(context, cancel, replace(shop.setup, boxed=False))
-    inside = not boxed or _sets_up(context, cancel, replace(shop.setup, env_pass=every))
-    variables = () if alone and not inside else _telling(context, shop.setup.command, kept)
+    alone = boxed and _sets_up(context, cancel, replace(env.setup, boxed=False))
+    inside = not boxed or _sets_up(context, cancel, replace(env.setup, env_pass=every))
+    variables = () if alone and not inside else _telling(context, env.setup.command, kept)
     return Lack(variables, sandbox=not inside) if variables or not inside else None
 
 
@@ -255,16 +257,16 @@ def _holds_agents_code(context: RunContext) -> bool:
 
     A commit of main that lost its trailer (squashed by hand) may still be one that noface has landed.
     """
-    return context.shop.plumbing.has_landings() or bool(context.reader.landed_commits())
+    return context.env.plumbing.has_landings() or bool(context.reader.landed_commits())
 
 
 def _sets_up(context: RunContext, cancel: Canceller, setup: Setup) -> bool:
     """Tell whether setup works on main like this. Nothing of it stays: gates get what setup makes in its box."""
-    shop = replace(context.shop, setup=setup)
-    slot, main = shop.gate_slot(LANDING_SLOT), shop.plumbing.main()
+    env = replace(context.env, setup=setup)
+    slot, main = env.gate_slot(LANDING_SLOT), env.plumbing.main()
     forget_setup(slot)
     try:
-        return prepare_gate_slot(shop, slot, main, main, "baseline", cancel) is None
+        return prepare_gate_slot(env, slot, main, main, "baseline", cancel) is None
     finally:
         forget_setup(slot)
 
@@ -278,11 +280,11 @@ def _with_all(gate: GateSpec) -> GateSpec:
 
 
 def _green(context: RunContext, gates: tuple[GateSpec, ...], folder: str, cancel: Canceller) -> set[str]:
-    plumbing = context.shop.plumbing
+    plumbing = context.env.plumbing
     main = plumbing.main()
     logs = Path(context.settings.attempts_dir).parent / "baseline" / folder
     task = Task("", 0, "baseline", LANDING_SLOT, plumbing.tree(main), main, main, logs)
-    gated = run_gates(context.shop, task, gates, cancel, lambda _: None, None)
+    gated = run_gates(context.env, task, gates, cancel, lambda _: None, None)
     return {result.gate.name for result in gated.results if result.failure is None} if gated is not None else set()
 
 
@@ -295,7 +297,7 @@ def _told(context: RunContext, command: str, kept: tuple[str, ...]) -> tuple[str
     """Return the variables that the command or main's files speak of."""
     if not kept:
         return ()
-    plumbing = context.shop.plumbing
+    plumbing = context.env.plumbing
     asked = [part for name in kept for part in ("-e", name)]
     told = set(plumbing.git.run("grep", "-hoIwF", *asked, plumbing.main(), "--").text.splitlines())
     return tuple(name for name in kept if name in command or name in told)

@@ -37,7 +37,7 @@ _PLAIN_AGENTS = ("command", "scripted")
 
 
 def judge(
-    order: AttemptOrder, shop: AttemptEnvironment, work: Work, change: Change, cancel: Canceller, tell: Tell
+    order: AttemptOrder, env: AttemptEnvironment, work: Work, change: Change, cancel: Canceller, tell: Tell
 ) -> Judgement:
     """Return the failure, or the proof that lets the work land, or that judging was interrupted.
 
@@ -46,28 +46,28 @@ def judge(
     judged = Judgement(work.snapshot)
     nothing = None if change.by_worker else _unchanged(order, work)
     left = nothing is not None and _left_ungated(order, change, nothing)
-    early = _before_gates(order, shop, work, change, None if left else nothing)
+    early = _before_gates(order, env, work, change, None if left else nothing)
     suspicion = early if early is not None and gates_tell(early, order) else None
     if early is not None and suspicion is None:
         return replace(judged, failure=early)
-    main = shop.plumbing.main()
-    tree, conflicts = _merged(shop, main, order, work.snapshot)
+    main = env.plumbing.main()
+    tree, conflicts = _merged(env, main, order, work.snapshot)
     if tree is None:
         return replace(judged, failure=conflict(conflicts))
     tell(Progress(order.issue.id, order.number, "gate", "running the gates"))
-    gated = gate_tree(order, shop, tree, work.snapshot.candidate, main, cancel, tell, known=order.known_failures)
+    gated = gate_tree(order, env, tree, work.snapshot.candidate, main, cancel, tell, known=order.known_failures)
     if gated is not None and gated.fixed:
-        judged, gated = with_fixes(order, shop, judged, main, gated, cancel, tell)
+        judged, gated = with_fixes(order, env, judged, main, gated, cancel, tell)
     if gated is None:
         return replace(judged, interrupted=True)
     judged = replace(judged, gates=gated.results, notes=(*judged.notes, *_flaky(gated.results)))
-    judged = _after_gates(order, work, judged, gated, main, shop)
+    judged = _after_gates(order, work, judged, gated, main, env)
     failed, failure = worst(gated.results), judged.failure
     if failure is None:
-        return unbought(order, shop, judged, gated.tree, suspicion, cancel, tell)
+        return unbought(order, env, judged, gated.tree, suspicion, cancel, tell)
     if failure.charged and failed is not None and order.known_failures is None:
         task = gate_task(order, gated.tree, judged.snapshot.candidate, main)
-        on_main = main_is_red(shop, task, failed, order.gates, cancel, tell)
+        on_main = main_is_red(env, task, failed, order.gates, cancel, tell)
         if on_main is not None:
             return replace(judged, failure=on_main)
     if failure.charged and nothing is not None:
@@ -96,16 +96,16 @@ def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool
 
 
 def _before_gates(
-    order: AttemptOrder, shop: AttemptEnvironment, work: Work, change: Change, nothing: Failure | None
+    order: AttemptOrder, env: AttemptEnvironment, work: Work, change: Change, nothing: Failure | None
 ) -> Failure | None:
     """Return what speaks against the work before any gate; `nothing` is the failure where there is none to judge."""
     error, snapshot = work.agent.error, work.snapshot
     # Before all else: whatever comes of it, the patch is shown.
-    secret = mask_secrets(order, shop, change) if nothing is None else None
+    secret = mask_secrets(order, env, change) if nothing is None else None
     if error is not None and error.category.external:
         return error
     if snapshot.left_out:
-        return _too_many(snapshot.left_out, shop.limits.files_max)
+        return _too_many(snapshot.left_out, env.limits.files_max)
     if nothing is not None:
         return nothing
     if secret is not None:
@@ -115,21 +115,21 @@ def _before_gates(
         return unfinished  # half-work must not land: nothing but `accept` could tell it from the whole
     if snapshot.oversized:
         return _oversized(snapshot.oversized)
-    found = examine_change(order, shop, change)
+    found = examine_change(order, env, change)
     return found[0] if found else None
 
 
 def _merged(
-    shop: AttemptEnvironment, main: str, order: AttemptOrder, snapshot: Snapshot
+    env: AttemptEnvironment, main: str, order: AttemptOrder, snapshot: Snapshot
 ) -> tuple[str | None, tuple[str, ...]]:
     if main == order.main:
         return snapshot.candidate_tree, ()
-    merge = merge_and_hold(shop.plumbing, hold_ref(order.issue.id, f"gating-{order.slot}"), main, snapshot.candidate)
+    merge = merge_and_hold(env.plumbing, hold_ref(order.issue.id, f"gating-{order.slot}"), main, snapshot.candidate)
     return merge.tree, merge.conflicts
 
 
 def _after_gates(
-    order: AttemptOrder, work: Work, judged: Judgement, gated: Gated, main: str, shop: AttemptEnvironment
+    order: AttemptOrder, work: Work, judged: Judgement, gated: Gated, main: str, env: AttemptEnvironment
 ) -> Judgement:
     failure = gated.failure
     if failure is None and (red := gates_failure(gated.results)) is not None:
@@ -141,7 +141,7 @@ def _after_gates(
         return replace(judged, failure=failure)
     if order.known_failures is not None and main != order.main:
         return judged  # main's failing tests may be others by now: the landing proves it against those
-    keys = tuple(shop.key(gated.tree, result.gate) for result in gated.results)
+    keys = tuple(env.key(gated.tree, result.gate) for result in gated.results)
     return replace(judged, proof=Proof(gated.tree, main, judged.snapshot.candidate, gated.results, keys))
 
 

@@ -44,7 +44,7 @@ class CutShort(Exception):  # noqa: N818 - no error: somebody wants noface to st
 class Judges:
     """Judges one change whose gates, as it has them, are green. `failure` raises CutShort where it is cancelled."""
 
-    shop: AttemptEnvironment
+    env: AttemptEnvironment
     task: Task
     issue: Issue
     gates: tuple[GateSpec, ...]
@@ -56,7 +56,7 @@ class Judges:
 
     def failure(self) -> Failure | None:
         """Return why the change must not land by itself, None where main's tests and settings find nothing."""
-        plumbing, task = self.shop.plumbing, self.task
+        plumbing, task = self.env.plumbing, self.task
         changes = plumbing.changes(task.main, task.tree)
         told = touched(changes, self.issue, reached(plumbing, task.main, self.gates).files)
         hard = {**entries_before(told.hard), **self._sections(told), **self._inner_tests(told)}
@@ -88,7 +88,7 @@ class Judges:
 
     @property
     def _main_tree(self) -> str:
-        return self.shop.plumbing.tree(self.task.main)
+        return self.env.plumbing.tree(self.task.main)
 
     def _judged(self, tree: str, paths: tuple[str, ...], *, only_tests: bool) -> Failure | None:
         """Run the gates on the change with main's judges; return what they find, twice: tests may be unsteady."""
@@ -111,7 +111,7 @@ class Judges:
         if red.failing_tests or red.failure is None or red.failure.failing_tests or red.gate not in self._by_id():
             return False
         main = self._inventory(self._main_tree, red.gate)
-        now = self.shop.seen.inventories.get((tree, red.gate.command))
+        now = self.env.seen.inventories.get((tree, red.gate.command))
         if main is None or not main.tests or now is None or not each_once(main, now):
             return False
         self._excused.add((tree, red.gate.command))
@@ -149,14 +149,14 @@ class Judges:
     def _steadily(self, gate: GateSpec, main: Inventory, tree: str) -> Shortfall:
         """Compare with what two runs on main have in common: ids may hold the time, and tests come and go."""
         self._run(self._main_tree, (gate,), on_main=True)
-        again = self.shop.seen.inventories.get((self._main_tree, gate.command))
+        again = self.env.seen.inventories.get((self._main_tree, gate.command))
         both = agreed(main, again) if again is not None else main
-        self.shop.seen.inventories[self._main_tree, gate.command] = both
+        self.env.seen.inventories[self._main_tree, gate.command] = both
         return compared(both, self._inventory(tree, gate))
 
     def _by_id(self) -> tuple[GateSpec, ...]:
         """Return the hard gates that run tests of the project's."""
-        plain = self.shop.seen.plain
+        plain = self.env.seen.plain
         return tuple(
             g for g in self.gates if g.kind is GateKind.TEST and g.hard and not g.accept and g.command not in plain
         )
@@ -170,31 +170,31 @@ class Judges:
     def _inventory(self, tree: str, gate: GateSpec) -> Inventory | None:
         """Return which tests a gate ran on a tree; it is run where nobody knows, as after a restart."""
         key = (tree, gate.command)
-        if key not in self.shop.seen.inventories and key not in self.shop.seen.asked:
+        if key not in self.env.seen.inventories and key not in self.env.seen.asked:
             self._run(tree, (gate,), on_main=tree == self._main_tree)
-        self.shop.seen.asked.add(key)
-        return self.shop.seen.inventories.get(key)
+        self.env.seen.asked.add(key)
+        return self.env.seen.inventories.get(key)
 
     def _run(self, tree: str, gates: tuple[GateSpec, ...], *, on_main: bool = False, anew: bool = False) -> Gated:
         """Run gates, and the builds before them, on a tree that is not the task's own."""
-        shop, task = self.shop, self.task
+        env, task = self.env, self.task
         builds = tuple(g for g in self.gates if g.kind is GateKind.BUILD and g.hard and g not in gates)
         self.tell(Progress(task.issue_id, task.number, "gate", "once more, as main's own tests see it"))
         if not on_main:
-            shop.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), tree))
+            env.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), tree))
         folder = "main" if on_main else "judges"
         commit = task.main if on_main else task.commit
         other = replace(task, tree=tree, commit=commit, logs=task.logs / folder)
         tests = [gate for gate in gates if gate.kind is GateKind.TEST]
-        unknown = any((tree, gate.command) not in shop.seen.inventories for gate in tests)
-        gated = run_gates(shop, other, (*builds, *gates), self.cancel, self.tell, self.known, anew=anew or unknown)
+        unknown = any((tree, gate.command) not in env.seen.inventories for gate in tests)
+        gated = run_gates(env, other, (*builds, *gates), self.cancel, self.tell, self.known, anew=anew or unknown)
         if gated is None:
             raise CutShort
         return gated
 
     def _sections(self, told: Touched) -> dict[str, Entry | None]:
         """Return the touched manifests with main's judging sections, as far as these differ from the change's."""
-        plumbing = self.shop.plumbing
+        plumbing = self.env.plumbing
         found: dict[str, Entry | None] = {}
         with plumbing.blobs() as blobs:
             for change in told.manifests:
@@ -215,7 +215,7 @@ class Judges:
 
     def _inner_tests(self, told: Touched) -> dict[str, Entry | None]:
         """Return the source files that hold tests, with those of main."""
-        plumbing = self.shop.plumbing
+        plumbing = self.env.plumbing
         found: dict[str, Entry | None] = {}
         with plumbing.blobs() as blobs:
             for change in told.sources:
@@ -243,7 +243,7 @@ def gates_tell(early: Failure, order: AttemptOrder) -> bool:
 
 def unbought(
     order: AttemptOrder,
-    shop: AttemptEnvironment,
+    env: AttemptEnvironment,
     judged: Judgement,
     tree: str,
     suspicion: Failure | None,
@@ -251,9 +251,9 @@ def unbought(
     tell: Tell,
 ) -> Judgement:
     """Return the judgement of work whose gates are green, as main's own tests and settings see it (law 11)."""
-    main = judged.proof.main if judged.proof is not None else shop.plumbing.main()
+    main = judged.proof.main if judged.proof is not None else env.plumbing.main()
     task = gate_task(order, tree, judged.snapshot.candidate, main)
-    judges = Judges(shop, task, order.issue, order.gates, cancel, tell, order.known_failures)
+    judges = Judges(env, task, order.issue, order.gates, cancel, tell, order.known_failures)
     try:
         bought = judges.failure()
         if bought is None and suspicion is not None and suspicion.rule == REWRITTEN and judges.fewer() == ():

@@ -37,7 +37,7 @@ Proven = Proof | Failure | None
 
 
 def prove(
-    shop: AttemptEnvironment,
+    env: AttemptEnvironment,
     issue: Issue,
     number: int,
     candidate: str,
@@ -54,14 +54,14 @@ def prove(
     What it altered of its judges must not be what makes it green here either, unless a person or the issue's own
     commands want it.
     """
-    main = shop.plumbing.main()
-    merge = merge_and_hold(shop.plumbing, hold_ref(issue.id, "merge"), main, candidate)
+    main = env.plumbing.main()
+    merge = merge_and_hold(env.plumbing, hold_ref(issue.id, "merge"), main, candidate)
     if merge.tree is None:
         return conflict(merge.conflicts)
     hit("merge_built")
     token = f"landing-{issue.id}"
     task = Task(issue.id, number, token, LANDING_SLOT, merge.tree, candidate, main, logs)
-    gated = run_gates(shop, task, gates, cancel, tell, known)
+    gated = run_gates(env, task, gates, cancel, tell, known)
     if gated is None:
         return None
     if gated.failure is not None:
@@ -70,18 +70,18 @@ def prove(
         return _to_be_fixed(gated.results[-1])
     red, failure = worst(gated.results), gates_failure(gated.results)
     if red is not None and failure is not None:
-        on_main = main_is_red(shop, task, red, gates, cancel, tell) if known is None else None
+        on_main = main_is_red(env, task, red, gates, cancel, tell) if known is None else None
         return on_main or _overruled(failure, main)
     if not all_hard_passed(gates, gated.results):
         return Failure(FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False)
     try:
-        judges = Judges(shop, task, issue, gates, cancel, tell, known)
+        judges = Judges(env, task, issue, gates, cancel, tell, known)
         bought = None if approved or issue.accept else judges.failure()
     except CutShort:
         return None
     if bought is not None:
         return _overruled(bought, main)
-    keys = tuple(shop.key(merge.tree, result.gate) for result in gated.results)
+    keys = tuple(env.key(merge.tree, result.gate) for result in gated.results)
     return Proof(merge.tree, main, candidate, gated.results, keys)
 
 
@@ -167,7 +167,7 @@ class MergeQueue:
         """Land what can land now; where a proof is needed, start it if `begin`. Returns what was turned down."""
         rejected = self._collect()
         while self._job is None and (entry := self._next()) is not None:
-            main = self._context.shop.plumbing.main()
+            main = self._context.env.plumbing.main()
             if (why := committed(self._context, entry.issue)) is not None:
                 self._remove(entry)
                 state = self._context.reader.state(entry.issue.id)
@@ -194,7 +194,7 @@ class MergeQueue:
 
         def proof(cancel: Canceller) -> Proven:
             return prove(
-                context.shop,
+                context.env,
                 entry.issue,
                 entry.number,
                 entry.candidate,
@@ -226,9 +226,9 @@ class MergeQueue:
 
     def _land(self, entry: Entry, proof: Proof) -> None:
         context = self._context
-        plumbing, journal, clock = context.shop.plumbing, context.journal, context.clock
+        plumbing, journal, clock = context.env.plumbing, context.journal, context.clock
         parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
-        named = masked_issue(entry.issue, self._context.shop.masker)
+        named = masked_issue(entry.issue, self._context.env.masker)
         message = landing_message(named, entry.number)
         commit = make_and_hold(
             plumbing,
@@ -286,7 +286,7 @@ class MergeQueue:
 
 def release_merged(context: RunContext) -> None:
     """Let go of the refs that only the way to main needed; attempts keep theirs until `noface clean`."""
-    plumbing = context.shop.plumbing
+    plumbing = context.env.plumbing
     merged = {issue_id for issue_id, state in context.reader.states().items() if state.status is IssueStatus.MERGED}
     prefixes = tuple(hold_ref(issue_id, "") for issue_id in merged)
     held = plumbing.references("refs/noface/issues")

@@ -89,13 +89,13 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
 
     0: it is satisfied already. A failure says why it could not be found out, None that it was cut short.
     """
-    plumbing = context.shop.plumbing
+    plumbing = context.env.plumbing
     main = plumbing.main()
     logs = Path(context.settings.attempts_dir).parent / "accept" / issue.id
     task = Task(issue.id, 0, f"accept-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
     build = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)  # accept may need its output
     gates = build + accept_gates(issue.accept)
-    gated = run_gates(context.shop, task, gates, cancel, context.inbox.put, None)
+    gated = run_gates(context.env, task, gates, cancel, context.inbox.put, None)
     if gated is None or gated.failure is not None:
         return None if gated is None else gated.failure
     red = [result for result in gated.results if result.failure is not None and result.gate.accept]
@@ -111,7 +111,7 @@ def _uncommitted(context: RunContext, red: list[GateResult]) -> Failure | None:
     lost = [result for result in red if result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT]
     if not lost:
         return None
-    plumbing, root = context.shop.plumbing, context.shop.plumbing.repository.root
+    plumbing, root = context.env.plumbing, context.env.plumbing.repository.root
     there = set(plumbing.paths(plumbing.main()))
     for result in lost:
         for path in named_files(result.gate.command):
@@ -219,12 +219,12 @@ class Epics:
 
     def _check(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Gated | None, str]:
         """Return what the gates said, None where that was cut short, and the commit they ran on."""
-        context, plumbing = self._context, self._context.shop.plumbing
+        context, plumbing = self._context, self._context.env.plumbing
         main = plumbing.main()
         logs = Path(context.settings.attempts_dir).parent / "epics" / issue.id
         task = Task(issue.id, 0, f"epic-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
         gates = context.gates_for(issue)
-        return run_gates(context.shop, task, gates, cancel, context.inbox.put, context.known), main
+        return run_gates(context.env, task, gates, cancel, context.inbox.put, context.known), main
 
     def _ended(self, job: Job[tuple[Gated | None, str]]) -> None:
         """Close the epic, or give its issue back with what its gates say."""

@@ -120,12 +120,12 @@ def make_order(
 
     Writes nothing but a ref that holds the starting commit, and which lessons the prompt tells of.
     """
-    issue, main = history.issue, context.shop.plumbing.main()
+    issue, main = history.issue, context.env.plumbing.main()
     protection = protection_for(context, issue, main)
     start = best_start(context, history, main, accept_failing)
-    kept = with_files_of(context.shop.plumbing, main, start.commit, protection)
+    kept = with_files_of(context.env.plumbing, main, start.commit, protection)
     if kept != start.commit:  # of before these files were protected
-        context.shop.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
+        context.env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
         start = replace(start, commit=kept)
     number = context.reader.next_number(issue.id, slug(issue.id))
     think = action.think
@@ -134,7 +134,7 @@ def make_order(
     prompt = worker_prompt(context, history, action, start, note, protection.patterns, known)
     for cut in prompt.cuts:
         context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, topic=None, what=cut)
-    masked = context.shop.masker.text
+    masked = context.env.masker.text
     text = masked(prompt.text, (*issue.paths, *protection.patterns))
     order = AttemptOrder(
         run_id=context.run_id,
@@ -183,7 +183,7 @@ def best_start(context: RunContext, told: History, main: str, accept_failing: in
     after = max(divided, given[0]) if given is not None else divided
     past = tuple(attempt for attempt in told.attempts if attempt.number > after)
     best = best_attempt(past, project_gates=hard, accept_failing=accept_failing)
-    plumbing, issue = context.shop.plumbing, told.issue
+    plumbing, issue = context.env.plumbing, told.issue
     if best is not None and best.candidate is not None and plumbing.resolve(best.candidate) is not None:
         commit = _with_main(context, issue, best.candidate, main, f"attempt {best.number}")
         return Start(commit, best) if commit is not None else Start(main, None)
@@ -195,7 +195,7 @@ def best_start(context: RunContext, told: History, main: str, accept_failing: in
 
 def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:
     """Return a commit that holds `commit` and main, None where they conflict."""
-    plumbing = context.shop.plumbing
+    plumbing = context.env.plumbing
     if plumbing.is_ancestor(main, commit):
         return commit
     message = f"Merge main into {what} of issue {issue.id}\n"

@@ -44,7 +44,7 @@ class BacklogWatch:
         listed = without_unknown_models(context.tracker.backlog(merged), context.settings.models)
         self.backlog = replace(listed, issues=with_parts(listed.issues, context.questions.children()))
         self._seen = seen
-        context.journal.sync_backlog(masked_backlog(self.backlog, context.shop.masker), fingerprint)
+        context.journal.sync_backlog(masked_backlog(self.backlog, context.env.masker), fingerprint)
         states = context.reader.states()
         agreed = tuple(as_agreed(issue, states[issue.id]) for issue in self.backlog.issues)
         agreed = with_rechecks(agreed, states, context.questions)
@@ -111,11 +111,11 @@ class OutsideChanges:
     def begins(self, *, alone: bool) -> None:
         """Take the repository as it is for known, where no attempt was at work before this one."""
         if alone or self._last is None:
-            self._last = outside_state(self._context.shop.plumbing)
+            self._last = outside_state(self._context.env.plumbing)
 
     def ended(self, order: AttemptOrder) -> tuple[str, ...]:
         """Return, and announce, what was changed since the last look; each change is told for one attempt."""
-        context, plumbing = self._context, self._context.shop.plumbing
+        context, plumbing = self._context, self._context.env.plumbing
         before, now = self._last, outside_state(plumbing)
         self._last = now
         if before is None:
@@ -141,7 +141,7 @@ class OutsideChanges:
 
 def scratch_of(context: RunContext, issue: Issue) -> Scratch:
     """Return where an issue's scratch branch stands, and where noface left it."""
-    plumbing, ref, prefix = context.shop.plumbing, scratch_branch(issue.id), hold_ref(issue.id, "")
+    plumbing, ref, prefix = context.env.plumbing, scratch_branch(issue.id), hold_ref(issue.id, "")
     refs = {name.removeprefix(prefix): oid for name, oid in plumbing.references(prefix.rstrip("/")).items()}
     return Scratch(ref.removeprefix("refs/heads/"), plumbing.resolve(ref), refs)
 
@@ -151,7 +151,7 @@ def taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> T
 
     What they committed is held by a ref from then on.
     """
-    scratch, plumbing = scratch_of(context, issue), context.shop.plumbing
+    scratch, plumbing = scratch_of(context, issue), context.env.plumbing
     given = context.reader.given_branch(issue.id)
     theirs = _of_a_person(context, scratch, past)
     if theirs and not given:
@@ -188,14 +188,14 @@ def move(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> Ta
     if best is None or best.candidate is None or best.candidate == scratch.at == scratch.left:
         return None
     ref = scratch_branch(issue.id)
-    places = holding(context.shop.plumbing.repository, ref) if scratch.at not in (None, best.candidate) else ()
+    places = holding(context.env.plumbing.repository, ref) if scratch.at not in (None, best.candidate) else ()
     if places:
         return Taken(scratch.name, place=str(places[0].path))
     left = RefUpdate(hold_ref(issue.id, LEFT), best.candidate)
     try:
-        context.shop.plumbing.refs.apply(RefUpdate(ref, best.candidate, scratch.at or ZERO), left)
+        context.env.plumbing.refs.apply(RefUpdate(ref, best.candidate, scratch.at or ZERO), left)
     except GitError:
-        now = context.shop.plumbing.resolve(ref)
+        now = context.env.plumbing.resolve(ref)
         if now in (scratch.at, None):
             raise
         return Taken(scratch.name, now or "")
@@ -215,7 +215,7 @@ def kept_since(scratch: Scratch, past: tuple[PastAttempt, ...]) -> list[PastAtte
 def wait_for_person(context: RunContext, told: History, why: Taken) -> Block:
     """Let an issue wait until a person has said what becomes of the branch; return the action this is."""
     action = Block(FailureKind.MERGE_CONFLICT, why.reason)
-    stored = masked_issue(told.issue, context.shop.masker)
+    stored = masked_issue(told.issue, context.env.masker)
     document = taken_document(stored, action, told, why)
     context.journal.blocked(context.clock.now(), told.issue.id, why.reason, document)
     return action
@@ -223,5 +223,5 @@ def wait_for_person(context: RunContext, told: History, why: Taken) -> Block:
 
 def _of_a_person(context: RunContext, scratch: Scratch, past: tuple[PastAttempt, ...]) -> bool:
     made = {commit for attempt in past for commit in (attempt.commit, attempt.candidate) if commit}
-    plumbing = context.shop.plumbing
+    plumbing = context.env.plumbing
     return scratch.of_a_person(made) and not plumbing.is_ancestor(str(scratch.at), plumbing.main())

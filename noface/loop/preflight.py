@@ -37,7 +37,7 @@ def check_agents(context: RunContext) -> None:
     missing: dict[str, list[str]] = {}
     for name in context.settings.policy.models:
         spec = models[name]
-        program = context.shop.agents[spec.agent].program(spec)
+        program = context.env.agents[spec.agent].program(spec)
         # A path within the slot is judged there.
         if missing_program(program) and ("/" not in program or Path(program).is_absolute()):
             missing.setdefault(program, []).append(name)
@@ -224,20 +224,20 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
 
 def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gated | None:
     """Run the project's gates on main's tree; None where interrupted. `anew`: also those that are known to be green."""
-    plumbing = context.shop.plumbing
+    plumbing = context.env.plumbing
     main = plumbing.main()
     logs = Path(context.settings.attempts_dir).parent / "baseline"
     task = Task("", 0, "baseline", LANDING_SLOT, plumbing.tree(main), main, main, logs)
-    gates, shop = context.settings.gates, context.shop
-    gated = run_gates(shop, task, gates, cancel, context.inbox.put, None, anew=anew)
-    asked = {result.gate.command for result in gated.results if _red_test(result)} - shop.seen.plain if gated else set()
+    gates, env = context.settings.gates, context.env
+    gated = run_gates(env, task, gates, cancel, context.inbox.put, None, anew=anew)
+    asked = {result.gate.command for result in gated.results if _red_test(result)} - env.seen.plain if gated else set()
     if not asked:
         return gated
     # It may be red only because its test runner is asked for a report.
-    shop.seen.plain.update(asked)
-    plain = run_gates(shop, task, gates, cancel, context.inbox.put, None, anew=True)
+    env.seen.plain.update(asked)
+    plain = run_gates(env, task, gates, cancel, context.inbox.put, None, anew=True)
     if plain is not None:
-        shop.seen.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
+        env.seen.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
     return plain
 
 

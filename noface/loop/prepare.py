@@ -82,28 +82,28 @@ SETUP_PASSING = "setup-failed-in-passing"
 SETUP_PAUSES_S = (2.0, 8.0)
 
 
-def prepare(shop: AttemptEnvironment, slot: Slot, commit: str, token: str, cancel: Canceller) -> Failure | None:
+def prepare(env: AttemptEnvironment, slot: Slot, commit: str, token: str, cancel: Canceller) -> Failure | None:
     """Check `commit` out in the slot and set it up; return why that failed, if it did."""
     _clear_beside(slot)
     checkout(slot, commit)
-    stamp = _stamp(shop, commit)
+    stamp = _stamp(env, commit)
     if (
-        not shop.setup.command or _read(slot.setup_stamp) == stamp
+        not env.setup.command or _read(slot.setup_stamp) == stamp
     ):  # asked after the checkout, which may have had to empty all
         return None
     slot.setup_stamp.unlink(missing_ok=True)
     _unlink_kept(slot)
     # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
-    give_git(slot, "setup", shop.plumbing.resolve(commit) or shop.plumbing.main())
-    failure = _set_up(shop, slot, token, cancel)
+    give_git(slot, "setup", env.plumbing.resolve(commit) or env.plumbing.main())
+    failure = _set_up(env, slot, token, cancel)
     if failure is None:
         write_atomic(slot.setup_stamp, stamp)
     return failure
 
 
-def setup_differs(shop: AttemptEnvironment, commit: str, main: str) -> bool:
+def setup_differs(env: AttemptEnvironment, commit: str, main: str) -> bool:
     """Tell whether a commit changes what setup depends on: where setup fails then, it fails by that change."""
-    return bool(shop.setup.command) and _stamp(shop, commit) != _stamp(shop, main)
+    return bool(env.setup.command) and _stamp(env, commit) != _stamp(env, main)
 
 
 def _by_the_change(failure: Failure, main: str) -> Failure:
@@ -126,7 +126,7 @@ def _clear_beside(slot: Slot) -> None:
 
 
 def prepare_gate_slot(
-    shop: AttemptEnvironment, slot: Slot, commit: str, main: str, token: str, cancel: Canceller
+    env: AttemptEnvironment, slot: Slot, commit: str, main: str, token: str, cancel: Canceller
 ) -> Failure | None:
     """Check `commit` out for gates. What is kept comes from setup on main's tree, which no worker wrote (law 11).
 
@@ -138,28 +138,28 @@ def prepare_gate_slot(
     """
     if not _kept_untouched(slot):
         forget_setup(slot)
-    if shop.setup.command and _stamp(shop, commit) != _stamp(shop, main):
+    if env.setup.command and _stamp(env, commit) != _stamp(env, main):
         forget_setup(slot)
-        failure = prepare(shop, slot, commit, token, cancel)
+        failure = prepare(env, slot, commit, token, cancel)
         slot.setup_stamp.unlink(missing_ok=True)  # the next one sets it up from main again
         _note_kept(slot)
         return _by_the_change(failure, main) if failure is not None else None
-    if shop.setup.command and _read(slot.setup_stamp) != _stamp(shop, main):
+    if env.setup.command and _read(slot.setup_stamp) != _stamp(env, main):
         forget_setup(slot)
-        failure = _prepare_kept(shop, slot, main, token, cancel)
+        failure = _prepare_kept(env, slot, main, token, cancel)
         if failure is not None:
             return failure
     checkout(slot, commit)
-    if shop.setup.command and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder: once more
-        failure = _prepare_kept(shop, slot, main, token, cancel)
+    if env.setup.command and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder: once more
+        failure = _prepare_kept(env, slot, main, token, cancel)
         if failure is None:
             checkout(slot, commit)
         return failure
     return None
 
 
-def _prepare_kept(shop: AttemptEnvironment, slot: Slot, main: str, token: str, cancel: Canceller) -> Failure | None:
-    failure = prepare(shop, slot, main, token, cancel)
+def _prepare_kept(env: AttemptEnvironment, slot: Slot, main: str, token: str, cancel: Canceller) -> Failure | None:
+    failure = prepare(env, slot, main, token, cancel)
     _note_kept(slot)
     return failure
 
@@ -207,16 +207,16 @@ def _note_kept(slot: Slot) -> None:
         write_atomic(slot.kept_stamp, kept_digest(slot.path / path for path in slot.keep), durable=False)
 
 
-def _stamp(shop: AttemptEnvironment, commit: str) -> str:
-    if not shop.setup.command:
+def _stamp(env: AttemptEnvironment, commit: str) -> str:
+    if not env.setup.command:
         return ""
-    inputs = shop.setup.inputs
+    inputs = env.setup.inputs
     plain = tuple(path for path in inputs if not any(mark in path for mark in "*?["))
     globs = tuple(path for path in inputs if path not in plain)
     if globs:
-        plain += tuple(path for path in shop.plumbing.paths(commit) if matches_any(path, globs))
-    found = sorted(shop.plumbing.entries(commit, plain).items())
-    return hashlib.sha256(repr((shop.setup.command, found)).encode("utf-8", "surrogateescape")).hexdigest()
+        plain += tuple(path for path in env.plumbing.paths(commit) if matches_any(path, globs))
+    found = sorted(env.plumbing.entries(commit, plain).items())
+    return hashlib.sha256(repr((env.setup.command, found)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _read(stamp: Path) -> str | None:
@@ -224,50 +224,50 @@ def _read(stamp: Path) -> str | None:
     return told.decode("utf-8", "replace") if told is not None else None
 
 
-def _set_up(shop: AttemptEnvironment, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
+def _set_up(env: AttemptEnvironment, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
     """Run setup; again, after a pause, where what it wrote names a cause that may pass. That is charged to nobody."""
     for pause in (*SETUP_PAUSES_S, None):
-        failure = _set_up_once(shop, slot, token, cancel)
+        failure = _set_up_once(env, slot, token, cancel)
         if failure is None or pause is None or cancel.cancelled or failure.rule != SETUP_PASSING:
             return failure
         select.select([cancel], [], [], pause)
     raise AssertionError("the last pause is None")
 
 
-def _set_up_once(shop: AttemptEnvironment, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
+def _set_up_once(env: AttemptEnvironment, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
     log = slot.private_git_dir / "setup.log"
     log.unlink(missing_ok=True)
-    outside = gate_variables(shop, shop.setup.env_pass, token)
-    box, env = gate_box(shop, slot, outside, setup=True) if shop.setup.boxed else (None, outside)
+    outside = gate_variables(env, env.setup.env_pass, token)
+    box, variables = gate_box(env, slot, outside, setup=True) if env.setup.boxed else (None, outside)
     if box is None:
-        env = with_private_config(env, slot.private_git_dir, shop.plumbing.repository.identity, slot.path)
-    ended = shop.launcher.run(
+        variables = with_private_config(variables, slot.private_git_dir, env.plumbing.repository.identity, slot.path)
+    ended = env.launcher.run(
         Command(
-            argv=("bash", "-c", shop.setup.command),
+            argv=("bash", "-c", env.setup.command),
             cwd=str(slot.path),
-            env=env,
+            env=variables,
             stdin=None,
             stdout=str(log),
             stderr=str(log),
-            timeout_s=shop.setup.timeout_s,
+            timeout_s=env.setup.timeout_s,
             idle_timeout_s=None,
-            log_max_bytes=shop.log_bytes_max,
+            log_max_bytes=env.log_bytes_max,
             box=box,
-            wrap=wrapping(shop, str(slot.path)) if shop.setup.boxed else (),
+            wrap=wrapping(env, str(slot.path)) if env.setup.boxed else (),
         ),
         cancel,
     )
     if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
         return None
-    how = {EndedBy.TIMEOUT: f"did not end within {shop.setup.timeout_s:.0f} s"}.get(
+    how = {EndedBy.TIMEOUT: f"did not end within {env.setup.timeout_s:.0f} s"}.get(
         ended.ended_by, ended.error or f"ended with exit code {ended.exit_code}"
     )
-    tail = shop.masker.text(read_bounded(log, 0, _TAIL_BYTES)) if log.exists() else ""
+    tail = env.masker.text(read_bounded(log, 0, _TAIL_BYTES)) if log.exists() else ""
     cause = passing_cause(tail)
     shown = f"; it may pass: {cause}" if cause else ""
     return Failure(
         FailureKind.ENVIRONMENT,
-        f"[project] setup `{shop.setup.command}` {how}{shown}",
+        f"[project] setup `{env.setup.command}` {how}{shown}",
         rule=SETUP_PASSING if cause else SETUP_FAILED,
         evidence=(*tail.splitlines()[-_TAIL_LINES:], f"log: {log}"),
         excerpt=tail,

@@ -114,7 +114,7 @@ def _text(advice: Advice) -> str:
 
 def related_files(context: RunContext, history: History, commit: str) -> tuple[FileExcerpt, ...]:
     """Return the beginnings of the files that may help, as they are in `commit`."""
-    plumbing, last = context.shop.plumbing, history.current[-1] if history.current else None
+    plumbing, last = context.env.plumbing, history.current[-1] if history.current else None
     named = tuple(path for advice in history.asked for path in advice.paths)
     tree = plumbing.tree(commit)
     failure = last.failure if last is not None else None

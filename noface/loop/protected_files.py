@@ -125,7 +125,7 @@ _AIDER_READ = re.compile(r"^read:[ \t]*(?P<here>\S.*)?\n?(?P<below>(?:[ \t]*-[ \
 
 def protection_for(context: RunContext, issue: Issue, main: str) -> Protection:
     """Return what is protected from an issue's work that begins at the commit `main`."""
-    plumbing = context.shop.plumbing
+    plumbing = context.env.plumbing
     repository = plumbing.repository
     listed = context.settings.protected + named_instructions(plumbing, main) + named_programs(plumbing, main)
     if repository.hooks:
@@ -200,7 +200,7 @@ def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
     What `accept` names, and of a folder it names the test files (`pytest src` must not protect the sources); and the
     scripts that gates and workers are, run by themselves or by a shell.
     """
-    settings, plumbing = context.settings, context.shop.plumbing
+    settings, plumbing = context.settings, context.env.plumbing
     accept = named_paths(issue.accept)
     commands = tuple(gate.command for gate in settings.gates) + tuple(m.command for m in settings.models.values())
     scripts = run_scripts(commands)

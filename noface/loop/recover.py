@@ -102,10 +102,10 @@ _ORDER_BYTES_MAX = 16 << 20
 def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     """Settle what is open; return the attempts whose work is done and only needs judging."""
     last = note_boot(context)
-    killed = sweep("NOFACE_STATE", context.shop.state_marker)
+    killed = sweep("NOFACE_STATE", context.env.state_marker)
     if killed:
         context.journal.event(context.clock.now(), "processes_swept", count=killed)
-    masked = context.shop.launcher.masking.catch_up()  # nothing writes these logs any more
+    masked = context.env.launcher.masking.catch_up()  # nothing writes these logs any more
     if masked:
         context.journal.event(context.clock.now(), "logs_masked", count=masked)
     _rebuild_merged(context)
@@ -156,7 +156,7 @@ def _with_variables(context: RunContext, model: ModelSpec) -> ModelSpec:
 
 def _settle_landings(context: RunContext) -> None:
     for intent in context.reader.open_landings():
-        result = settle(context.shop.plumbing, intent.old, intent.new, f"noface: land issue {intent.issue_id}")
+        result = settle(context.env.plumbing, intent.old, intent.new, f"noface: land issue {intent.issue_id}")
         now = context.clock.now()
         match result:
             case Landed(commit):
@@ -176,7 +176,7 @@ def _drop_questions(context: RunContext) -> None:
     """
     for question in context.questions.open():
         model = context.settings.models.get(question.model) or _model_of(question)
-        used = question_usage(context.shop, model, question.directory) if model is not None else Usage()
+        used = question_usage(context.env, model, question.directory) if model is not None else Usage()
         gone = question.model != "" and question.model not in context.settings.models
         context.questions.cut_short(context.clock.now(), question.id, used, keep=gone)
 
@@ -194,7 +194,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     """Keep what the killed attempt had in its workspace, and record it as charged to nobody, with what it cost."""
     snapshot = _saved(context, attempt, order) if order is not None else None
     log = Path(attempt.directory, "agent.log")
-    run = lost_run(context.shop, _with_variables(context, order.model), log) if order is not None else None
+    run = lost_run(context.env, _with_variables(context, order.model), log) if order is not None else None
     report = AttemptReport(
         attempt.token, attempt.issue_id, attempt.number, agent=run, snapshot=snapshot, interrupted=True
     )
@@ -210,22 +210,22 @@ def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Sn
         return None  # the workspace was not this attempt's yet
     try:
         taken = take(
-            context.shop.plumbing,
-            context.shop.agent_slot(attempt.slot),
+            context.env.plumbing,
+            context.env.agent_slot(attempt.slot),
             start=attempt.start,
             main=attempt.main,
             message=attempt_message(order, INTERRUPTED),
             protection=protection_for(context, order.issue, attempt.main),
-            limits=context.shop.limits,
+            limits=context.env.limits,
         )
     except GitError:
         return None  # killed while the workspace was being built: there is nothing of the worker's in it
     if not taken.changed:
         return None
     ref = hold_ref(attempt.issue_id, str(attempt.number))
-    context.shop.plumbing.refs.apply(RefUpdate(ref, taken.snapshot.candidate))
-    own = own_values(context.shop, attempt.main, taken.snapshot)
-    return masked_snapshot(taken.snapshot, context.shop.masker, own)
+    context.env.plumbing.refs.apply(RefUpdate(ref, taken.snapshot.candidate))
+    own = own_values(context.env, attempt.main, taken.snapshot)
+    return masked_snapshot(taken.snapshot, context.env.masker, own)
 
 
 def _rebuild_merged(context: RunContext) -> None:
@@ -233,7 +233,7 @@ def _rebuild_merged(context: RunContext) -> None:
     if context.reader.fact("merged_known") is not None:
         return
     now = context.clock.now()
-    for issue_id, commit in context.shop.plumbing.landed_issues():
+    for issue_id, commit in context.env.plumbing.landed_issues():
         context.journal.merged(now, issue_id, commit)
     context.journal.fact("numbers", json.dumps(_numbers_in_use(context)))
     context.journal.fact("merged_known", "1")
@@ -241,7 +241,7 @@ def _rebuild_merged(context: RunContext) -> None:
 
 def _numbers_in_use(context: RunContext) -> dict[str, int]:
     """Return how far the attempts of each issue (by its slug) were counted: their refs and folders stay theirs."""
-    refs = context.shop.plumbing.references("refs/noface/issues")
+    refs = context.env.plumbing.references("refs/noface/issues")
     folders = Path(context.settings.attempts_dir).glob("*/*")
     pairs = [ref.split("/")[3:] for ref in refs] + [[folder.parent.name, folder.name] for folder in folders]
     numbers: dict[str, int] = {}
@@ -311,7 +311,7 @@ def repair(context: RunContext, findings: Iterable[Finding]) -> None:
     Attempts whose work only needs judging stay open: the next run judges them.
     """
     recover(context)
-    settle_forgotten(context.shop.plumbing)
+    settle_forgotten(context.env.plumbing)
     release_merged(context)
     for each in findings:
         if each.repair is not None:
@@ -319,7 +319,7 @@ def repair(context: RunContext, findings: Iterable[Finding]) -> None:
 
 
 def _carry_out(context: RunContext, asked: Repair) -> None:
-    now, journal, plumbing = context.clock.now(), context.journal, context.shop.plumbing
+    now, journal, plumbing = context.clock.now(), context.journal, context.env.plumbing
     match asked.kind:
         case RepairKind.RECOVER | RepairKind.RELEASE:
             pass  # done for all of them at once
@@ -342,6 +342,6 @@ def _carry_out(context: RunContext, asked: Repair) -> None:
 def _hold(context: RunContext, ref: str, oid: str) -> None:
     """Make a ref; where there is one meanwhile it is left, and the next check tells of it."""
     try:
-        context.shop.plumbing.refs.apply(RefUpdate(ref, oid, ZERO))
+        context.env.plumbing.refs.apply(RefUpdate(ref, oid, ZERO))
     except GitError:
         return

@@ -35,7 +35,7 @@ def tell_new_rules(context: RunContext, *, used_before: bool) -> None:
 
 
 def _environment(context: RunContext) -> str:
-    passed = context.shop.passed
+    passed = context.env.passed
     kept = kept_from_gates(os.environ, passed)
     if not kept:
         return ""
@@ -43,13 +43,13 @@ def _environment(context: RunContext) -> str:
 
 
 def _sandbox(context: RunContext) -> str:
-    if context.shop.sandbox.kind != "bubblewrap":
+    if context.env.sandbox.kind != "bubblewrap":
         return ""
     return 'workers and gates run in a sandbox: [sandbox] kind = "none" turns it off, `show` and `write` open it'
 
 
 def _protected(context: RunContext) -> str:
-    plumbing = context.shop.plumbing
+    plumbing = context.env.plumbing
     found = tuple(path for path in plumbing.paths(plumbing.main()) if matches_any(path, always_protected()))
     if not found:
         return ""
@@ -82,19 +82,19 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
     hit("run_started")
     resumed = recover(context)
     try:
-        sandbox = context.shop.sandbox
+        sandbox = context.env.sandbox
         if sandbox.told:
             context.announce(
                 "sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem}
             )
         tell_new_rules(context, used_before=used_before)
-        context.announce("preflight", None, {"main": context.shop.plumbing.repository.main_name})
+        context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name})
         found = preflight(context, cancel)
         context.known = found.known
         for result in found.results:
-            key = context.shop.key(result.tree, result.gate)
+            key = context.env.key(result.tree, result.gate)
             if result.tests_run:
-                context.shop.seen.counts[result.gate.command] = result.tests_run
+                context.env.seen.counts[result.gate.command] = result.tests_run
             if result.failure is None:
                 context.memo[key] = result
         external = tuple(kind.value for kind in FailureKind if kind.category.external)

@@ -115,7 +115,7 @@ class Ground:
         context = self.context
         title, _, body = way.issue.strip().partition("\n")
         issue = Issue(str(number), title, body, paths=way.paths, accept=way.accept, may_change=way.may_change)
-        main = context.shop.plumbing.main()
+        main = context.env.plumbing.main()
         protection = protection_for(context, issue, main)
         model = context.settings.models["cheat"]
         order = AttemptOrder(
@@ -137,7 +137,7 @@ class Ground:
         )
         runs: list[object] = []
         started = time.monotonic()
-        report = run_attempt(order, context.shop, Canceller(), runs.append)
+        report = run_attempt(order, context.env, Canceller(), runs.append)
         names = {gate.name for gate in order.gates} | {f"{gate.name} once more" for gate in order.gates}
         gate_runs = sum(isinstance(message, Progress) and message.text in names for message in runs)
         return _judged(way, report, gate_runs, time.monotonic() - started)
@@ -160,7 +160,7 @@ def judged(project: Project, ways: tuple[Way, ...], sandbox: str) -> Iterator[Ju
         ground = Ground(project, Path(folder), stack, sandbox)
         found = preflight(ground.context, Canceller())
         for result in found.results:
-            ground.context.memo[ground.context.shop.key(result.tree, result.gate)] = result
+            ground.context.memo[ground.context.env.key(result.tree, result.gate)] = result
         for number, way in enumerate(ways, 1):
             yield ground.judge(number, way)
 
