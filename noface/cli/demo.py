@@ -17,14 +17,14 @@ def demo(
     json: bool = typer.Option(False, "--json", help="One event a line, as JSON."),
 ) -> None:
     """Show noface at work on a small sample project, with a scripted worker: no key, no network."""
-    from noface.cli.night import run_night
+    from noface.cli.run_session import run_project
     from noface.cli.wiring import RunOptions
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
 
     repository, issue_count = _make_sample(directory, seed)
     if not json:
         _introduce(repository, issue_count)
-    code = run_night(repository, None, RunOptions(), as_json=json)
+    code = run_project(repository, None, RunOptions(), as_json=json)
     if not json:
         _sum_up(repository)
     # An issue of the demonstration is meant to end blocked, so that "needs a person" is its success.

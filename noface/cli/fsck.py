@@ -85,7 +85,7 @@ def _usable(findings: "tuple[Finding, ...]") -> bool:
 
 def _repair(config: Path | None, findings: "tuple[Finding, ...]") -> None:
     """Repair under the lock. Raises LockedError beside a run, ConfigError where there is no sound configuration."""
-    from noface.cli.night import make_context, open_project
+    from noface.cli.run_session import make_context, open_project
     from noface.cli.wiring import RunOptions, settings
     from noface.loop.recover import repair
     from noface.store.database import Database

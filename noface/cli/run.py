@@ -19,14 +19,10 @@ def run(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Give each issue to a worker, prove the result, merge to main what passes."""
+    from noface.cli.run_session import run_project, show_plan
     from noface.cli.wiring import RunOptions
 
     options = RunOptions(workers, model, max_iterations, max_cost, tuple(issue), once, allow_red, max_tokens)
-    if dry_run:
-        from noface.cli.dry_run import show_plan
-
-        show_plan(Path.cwd(), config, options, as_json=json)
-        return
-    from noface.cli.night import run_night
-
-    raise typer.Exit(run_night(Path.cwd(), config, options, as_json=json))
+    if not dry_run:
+        raise typer.Exit(run_project(Path.cwd(), config, options, as_json=json))
+    show_plan(Path.cwd(), config, options, as_json=json)

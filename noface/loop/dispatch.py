@@ -163,7 +163,7 @@ def plan_tick(
     return plan(issues, states, models, waits, slots, context.clock.now(), at_work)
 
 
-def settle(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> None:
+def decide_and_apply(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> None:
     """Decide on an issue whose attempt has just been recorded, write the decision down, and carry it out."""
     past = history(context, issue)
     apply_action(context, queue, past, decide(context, past), proof)

@@ -22,11 +22,11 @@ from noface.loop.dispatch import (
     Begun,
     Dispatch,
     answers_again,
+    decide_and_apply,
     lift_raised,
     plan_tick,
     provider_answered,
     record_attempt,
-    settle,
 )
 from noface.loop.jobs import Job, JobEnded, JobKind, Jobs
 from noface.loop.landing import MergeQueue
@@ -207,7 +207,7 @@ class Engine:
             return
         provider_answered(context, order.model.name, report)
         count_lessons(context, order, report)
-        settle(context, self._landing, self._present(order.issue), report.proof)
+        decide_and_apply(context, self._landing, self._present(order.issue), report.proof)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
 
     def _breakers_close(self, message: Progress) -> None:
@@ -223,7 +223,7 @@ class Engine:
             entry = rejected.entry
             now = self._context.clock.now()
             self._context.journal.attempt_overruled(now, entry.issue.id, entry.number, rejected.failure)
-            settle(self._context, self._landing, self._present(entry.issue))
+            decide_and_apply(self._context, self._landing, self._present(entry.issue))
 
     def _start(self) -> Plan:
         planned = self._plan()
@@ -281,7 +281,7 @@ class Engine:
             return
         for issue in self._epics.take_back():
             self._context.backlog_changed()
-            settle(self._context, self._landing, issue)
+            decide_and_apply(self._context, self._landing, issue)
         for issue in self._epics.ready():
             if self._jobs.free:
                 self._epics.begin(issue)
@@ -309,7 +309,7 @@ class Engine:
             if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT):
                 continue
             if row.status in (IssueStatus.RUNNING, IssueStatus.LANDING):
-                settle(self._context, self._landing, issue)
+                decide_and_apply(self._context, self._landing, issue)
 
     # How it ends
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from check import AUTHOR, chosen, lacking, surroundings
 from table import Kind, Project, Way
 
-from noface.cli.night import make_context, open_project
+from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.issue import Issue

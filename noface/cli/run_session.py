@@ -1,6 +1,10 @@
-"""Puts a run together and takes it apart again: repository, configuration, lock, database, processes, view."""
+"""What `noface run` does: puts a run together and takes it apart again, or shows with `--dry-run` what would start.
+
+Repository, configuration, lock, database, processes, view. A dry run changes nothing.
+"""
 
 import errno
+import json
 import os
 import queue
 import secrets
@@ -11,16 +15,24 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
+import typer
+
 from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, settings, slots_dir
 from noface.config.load import load
 from noface.config.sections import Config
-from noface.core.backlog import same_id
+from noface.core.actions import model_of
+from noface.core.backlog import same_id, without_unknown_models
 from noface.core.budget import Budget
 from noface.core.gate import GateResult
+from noface.core.issue import IssueState
+from noface.core.schedule import with_parts
+from noface.core.taxonomy import IssueStatus
 from noface.errors import UsageError
 from noface.git.repository import Repository, discover, locate
-from noface.loop.context import RunContext, RunSettings
+from noface.loop.context import Planning, RunContext, RunSettings
+from noface.loop.dispatch import decide, history, plan_tick
 from noface.loop.engine import Stop
+from noface.loop.outside import as_agreed
 from noface.loop.run_session import run_session
 from noface.store.database import Database
 from noface.store.journal import Announce, Journal
@@ -28,6 +40,7 @@ from noface.store.lessons import LessonStore
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
+from noface.system.clock import SystemClock
 from noface.system.failpoints import hit
 from noface.system.lock import RepositoryLock
 from noface.system.log_masking import known_secrets
@@ -37,7 +50,7 @@ from noface.trackers.base import Tracker, open_tracker
 from noface.views.announcer import Purse, announcer
 
 
-def run_night(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:
+def run_project(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:
     """Work through the backlog of the repository around `start`; return the exit code.
 
     Raises UsageError, ConfigError, LockedError, BaselineRedError before anything was started.
@@ -179,3 +192,53 @@ def _signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> None:
+    """Print the plan of the next tick."""
+    repository, config, tracker = open_project(start, config_path, options)
+    options = replace(options, issues=named_issues(options.issues, tracker))
+    path = repository.state_dir / "state.db"
+    database = Database.open(path) if path.exists() else Database.memory()
+    reader, questions = Reader(database), Questions(database, Journal(database))
+    chosen = settings(config, repository, options)
+    states = reader.states()
+    merged = tuple(state.id for state in states.values() if state.status == "merged")
+    backlog = without_unknown_models(tracker.backlog(merged), chosen.models)
+    listed = with_parts(backlog.issues, questions.children())
+    states |= {issue.id: IssueState(issue.id) for issue in listed if issue.id not in states}
+    wanted = options.issues
+    issues = tuple(as_agreed(i, states[i.id]) for i in listed if not wanted or i.id in wanted or i.parent in wanted)
+    for issue in issues:
+        state = states[issue.id]
+        if state.status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED) and state.content_hash != issue.content_hash:
+            states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit lifts it, as the run will do
+    planning = Planning(
+        settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=SystemClock()
+    )
+    planned = plan_tick(planning, issues, states, len(issues))
+    actions = {issue.id: decide(planning, history(planning, issue, states[issue.id])) for issue in planned.start}
+    starts = [
+        {
+            "id": issue.id,
+            "title": issue.title,
+            "model": model_of(actions[issue.id]),
+            "action": actions[issue.id].name,
+            "reason": actions[issue.id].reason,
+            "now": position < chosen.workers,
+        }
+        for position, issue in enumerate(planned.start)
+    ]
+    waits = [{"id": w.issue_id, "reason": w.reason, "until": w.until} for w in planned.waiting]
+    faults = [{"source": f.source, "problem": f.problem} for f in backlog.faults]
+    if as_json:
+        typer.echo(json.dumps({"schema": 1, "start": starts, "waiting": waits, "faults": faults}))
+        return
+    typer.echo(f"{len(starts)} can start, {chosen.workers} at once; {len(waits)} wait; {len(faults)} faulty.")
+    for item in starts:
+        when = "now" if item["now"] else "then"
+        typer.echo(f"  {when:4} {item['id']} with {item['model']}: {item['title']}\n       {item['reason']}")
+    for wait in waits:
+        typer.echo(f"  wait {wait['id']}: {wait['reason']}")
+    for fault in faults:
+        typer.echo(f"  ?    {fault['source']}: {fault['problem']}")
