@@ -9,6 +9,7 @@ friends when noface was started from a hook or an alias. Two kinds of git exist:
 """
 
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any, Self
@@ -196,6 +197,35 @@ def failed(args: tuple[str, ...], output: Output) -> GitError:
     """Return the error for a git command that should not have failed."""
     words = " ".join([word for word in args if not word.startswith("-")][:3])
     return GitError(f"git {words} failed with code {output.code}: {output.stderr.strip() or '(no message)'}")
+
+
+class GitProcess:
+    """A git process that answers through pipes, started at the first question and anew where it has ended.
+
+    Threads may share it: whoever asks holds `_lock`.
+    """
+
+    _command: tuple[str, ...]
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._lock = threading.Lock()
+        self._process: Any = None
+
+    def close(self) -> None:
+        """End the process; a later question starts another."""
+        with self._lock:
+            self._end()
+
+    def _running(self) -> Any:
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            self._process = self._git.open(*self._command)
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        end_process(process)
 
 
 def end_process(process: Any) -> None:

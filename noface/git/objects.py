@@ -6,7 +6,6 @@ Names and contents go through one persistent `git cat-file` each (0.1 ms a quest
 import hashlib
 import re
 import tempfile
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, Self
 
 from noface.core.attempt import FileChange
 from noface.errors import GitError
-from noface.git.command import Git, end_process, failed
+from noface.git.command import Git, GitProcess, end_process, failed
 
 _ANSWER_FIELDS = 3
 
@@ -96,13 +95,10 @@ class BlobReader:
 _FIELDS = 3  # id, type, size; anything else is "<name> missing" or "ambiguous"
 
 
-class Lookup:
+class Lookup(GitProcess):
     """Answers which object a name stands for now. Safe to share between threads."""
 
-    def __init__(self, git: Git) -> None:
-        self._git = git
-        self._lock = threading.Lock()
-        self._process: Any = None
+    _command = ("cat-file", "--batch-check")
 
     def ask(self, name: str) -> str | None:
         """Return the object id that `name` (a ref, an id, with or without a `^{…}`) stands for, or None.
@@ -112,13 +108,11 @@ class Lookup:
         if not name or "\n" in name:
             return None
         with self._lock:
-            if self._process is None or self._process.poll() is not None:
-                self._end()
-                self._process = self._git.open("cat-file", "--batch-check")
+            process = self._running()
             try:
-                self._process.stdin.write(name.encode("utf-8", "surrogateescape") + b"\n")
-                self._process.stdin.flush()
-                answer = self._process.stdout.readline()
+                process.stdin.write(name.encode("utf-8", "surrogateescape") + b"\n")
+                process.stdin.flush()
+                answer = process.stdout.readline()
             except OSError as error:
                 answer = b""
                 reason = str(error)
@@ -133,17 +127,8 @@ class Lookup:
         fields = answer.decode("ascii", "replace").split()
         return fields[0] if len(fields) == _FIELDS and fields[2].isdigit() else None
 
-    def close(self) -> None:
-        """End the process; a later question starts another."""
-        with self._lock:
-            self._end()
-
     def __del__(self) -> None:
         self._end()
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        end_process(process)
 
 
 _RAW_FIELDS = 5

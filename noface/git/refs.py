@@ -10,16 +10,14 @@ import fcntl
 import hashlib
 import os
 import re
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from noface.errors import GitError, RefLockedError
-from noface.git.command import Git, end_process
+from noface.git.command import GitProcess
 
 ZERO = "0" * 40
 _LOCK = re.compile(r"Unable to create '(?P<path>[^'\n]{1,4096}\.lock)': File exists")
@@ -53,13 +51,10 @@ def _is_own(lock: Path) -> bool:
     return any(f"/{folder}/" in f"/{lock.as_posix()}" for folder in ("refs/noface", "refs/heads/noface"))
 
 
-class RefWriter:
+class RefWriter(GitProcess):
     """Applies sets of ref updates, each atomically. Safe to share between threads."""
 
-    def __init__(self, git: Git) -> None:
-        self._git = git
-        self._lock = threading.Lock()
-        self._process: Any = None
+    _command = ("update-ref", "--stdin")
 
     def apply(self, *updates: RefUpdate) -> None:
         """Apply all updates in one transaction, or none of them.
@@ -85,11 +80,6 @@ class RefWriter:
                 self._end()
                 raise
 
-    def close(self) -> None:
-        """End the process; a later apply starts another."""
-        with self._lock:
-            self._end()
-
     def _apply(self, lines: list[str]) -> None:
         """Do a transaction; where a ref of noface's own stays locked, once more without the lock.
 
@@ -109,10 +99,7 @@ class RefWriter:
             self._transact(lines)
 
     def _transact(self, lines: list[str]) -> None:
-        if self._process is None or self._process.poll() is not None:
-            self._end()
-            self._process = self._git.open("update-ref", "--stdin")
-        process = self._process
+        process = self._running()
         try:
             process.stdin.write(("\n".join(lines) + "\n").encode("utf-8", "surrogateescape"))
             process.stdin.flush()
@@ -123,10 +110,6 @@ class RefWriter:
                 process.stdin.close()
                 message = process.stderr.read().decode("utf-8", "replace").strip()
                 raise GitError(f"git update-ref refused: {message or 'it ended without a message'}")
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        end_process(process)
 
 
 _PLAIN_CHARS_MAX = 40
