@@ -6,19 +6,14 @@ import tomllib
 import pytest
 
 from noface.core.attempt import FileChange
-from noface.core.canary import broken, sources
 from noface.core.classify.syntax import check
 from noface.core.environment_rules import without_places
-from noface.core.fixing import only_checking
 from noface.core.inner_tests import with_main_tests
 from noface.core.issue import Issue
-from noface.core.judges import Part, lifted, part_of, touched
-from noface.core.judging_sections import with_main_judging
+from noface.core.judges import Part, broken, lifted, part_of, sources, touched, with_main_judging
 from noface.core.named_files import called_programs
-from noface.core.patch_lines import Line
-from noface.core.self_aware import self_aware
-from noface.core.shadows import shadowing
-from noface.core.suppressions import one_line, suppressions
+from noface.core.self_aware import one_line, only_checking, self_aware, shadowing, suppressions
+from noface.core.tampering import Line
 
 PARTS = {
     Part.TEST: "tests/test_a.py src/a_test.go web/a.spec.ts tests/data/x.json __snapshots__/a.snap testdata/in tests x.golden",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from noface.core.patch_lines import changed_lines
 from noface.core.self_aware import self_aware
+from noface.core.tampering import changed_lines
 
 PATCH = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -1,0 +2 @@\n+{1}\n"
 

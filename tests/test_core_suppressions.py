@@ -2,8 +2,8 @@
 
 import pytest
 
-from noface.core.patch_lines import Line
-from noface.core.suppressions import one_line, suppressions
+from noface.core.self_aware import one_line, suppressions
+from noface.core.tampering import Line
 
 
 @pytest.mark.parametrize(

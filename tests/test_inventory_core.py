@@ -5,8 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.core.codec import decode, encode
-from noface.core.inventory import Inventory, Outcome, Shortfall, agreed, base_of, compared, each_once, inventory, merged
-from noface.core.steady_names import joined, steady
+from noface.core.inventory import (
+    Inventory,
+    Outcome,
+    Shortfall,
+    agreed,
+    base_of,
+    compared,
+    each_once,
+    inventory,
+    joined,
+    merged,
+    steady,
+)
 
 OUTCOMES = {"P": Outcome.PASSED, "F": Outcome.FAILED, "S": Outcome.SKIPPED}
 

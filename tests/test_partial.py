@@ -13,8 +13,8 @@ from noface.core.gate import GateResult, GateSpec
 from noface.core.history import Advice, AdviceOutcome, Topic
 from noface.core.issue import Issue
 from noface.core.partial import AccumulationFormat, Step, accumulate, steps_of
+from noface.core.reported import Spending, task_failure
 from noface.core.structured import Invalid
-from noface.core.task_failure import Spending, task_failure
 from noface.core.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.core.worker_run import AgentRun, EndedBy, Usage
 

@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
 from noface.core.issue import Issue
-from noface.core.prompt_budget import Item, Part, allot, fit, level
-from noface.core.prompt_cut import Long
-from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
-from noface.core.prompt_situation import Situation
-from noface.core.prompt_text import size, tokens
+from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Situation, Told
+from noface.core.prompt_text import Item, Long, Part, allot, fit, level, size, tokens
 from noface.core.prompts import render
 from noface.loop.prompt_context import built_in
 

@@ -11,8 +11,7 @@ from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
 from noface.core.history import Part
 from noface.core.issue import Issue
-from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
-from noface.core.prompt_situation import Situation
+from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Situation, Told
 from noface.core.prompts import render
 from noface.core.taxonomy import IssueStatus
 from noface.loop.prompt_context import built_in

@@ -5,8 +5,7 @@ import pytest
 from noface.core.gate import GateSpec
 from noface.core.issue import Issue
 from noface.core.prompt_check import faults, variables
-from noface.core.prompt_data import PromptData
-from noface.core.prompt_situation import Situation
+from noface.core.prompt_data import PromptData, Situation
 from noface.core.prompt_values import QUESTION_VARIABLES, WORKER_VARIABLES, values_of
 from noface.core.prompts import BUILT_IN, render
 from noface.errors import ConfigError
@@ -142,7 +141,7 @@ def test_windows_line_ends_do_not_matter(tmp_path):
 
 
 def test_every_variable_is_described_and_every_description_is_of_a_variable():
-    from noface.core.prompt_samples import samples
+    from noface.core.prompt_check import samples
 
     assert set(values_of(Situation.RETRY, samples(Situation.RETRY)[0], {})) == set(WORKER_VARIABLES)
     assert set(values_of(Situation.DIAGNOSIS, samples(Situation.DIAGNOSIS)[0], {})) == set(QUESTION_VARIABLES)

@@ -7,8 +7,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from noface.core.prompt_cut import cut, long_text, shorten, stub
-from noface.core.prompt_text import clean, code, fenced, line, sentence, size, tidy, tokens
+from noface.core.prompt_text import (
+    clean,
+    code,
+    cut,
+    fenced,
+    line,
+    long_text,
+    sentence,
+    shorten,
+    size,
+    stub,
+    tidy,
+    tokens,
+)
 
 MARKDOWN = MarkdownIt("commonmark")
 MARKUP = st.text(st.sampled_from("`~#\n ab\r>-+*=_<![]:.)1\\\t\x00\x1b[m\u2028\x85é"), max_size=60)

@@ -12,9 +12,8 @@ from noface.core.actions import Mode, action_instruction
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
 from noface.core.issue import Issue
-from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
-from noface.core.prompt_samples import samples
-from noface.core.prompt_situation import Situation, situation_for
+from noface.core.prompt_check import samples
+from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Situation, Told, situation_for
 from noface.core.prompts import render
 from noface.core.protection import default_protected
 from noface.core.taxonomy import Category, FailureKind, instruction_for, reaches_workers

@@ -3,7 +3,7 @@
 import pytest
 from support.git_ground import a_bench, git
 
-from noface.core.tree_links import Tree
+from noface.core.named_files import Tree
 from noface.loop.protected_files import named_instructions, named_programs
 
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noface.core.json_scan import DEPTH_MAX, scan
-from noface.core.schema_words import violation
-from noface.core.structured import READ_CHARS_MAX, VALUES_MAX, Invalid, Valid, reminder, validate
+from noface.core.structured import READ_CHARS_MAX, VALUES_MAX, Invalid, Valid, reminder, validate, violation
 
 SCHEMA = {
     "type": "object",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from noface.core.fsck_findings import Finding
+    from noface.core.fsck_facts import Finding
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
 
@@ -23,7 +23,7 @@ def fsck(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Check that main, refs, database and processes agree, after a crash above all."""
-    from noface.core.fsck_findings import Severity, is_sound
+    from noface.core.fsck_facts import Severity, is_sound
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
     from noface.git.plumbing import Plumbing
     from noface.views import page
@@ -78,7 +78,7 @@ def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Finding, ...]]":
 
 
 def _usable(findings: "tuple[Finding, ...]") -> bool:
-    from noface.core.fsck_findings import Kind
+    from noface.core.fsck_facts import Kind
 
     return all(each.kind not in (Kind.DATABASE_UNUSABLE, Kind.DATABASE_DAMAGED) for each in findings)
 

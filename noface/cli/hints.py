@@ -10,7 +10,7 @@ from noface.cli.session import ReadSession, merged_ids
 from noface.core.attempt import PastAttempt
 from noface.core.hint_mining import PastFailure, past_failures
 from noface.core.issue import Issue
-from noface.core.patch_lines import changed_lines
+from noface.core.tampering import changed_lines
 from noface.errors import UsageError
 from noface.system.files import read_regular
 

@@ -38,12 +38,10 @@ from noface.core.breakdown_rules import (
 )
 from noface.core.issue import Issue
 from noface.core.patterns import matches_any
-from noface.core.prompt_cut import long_text, shorten
-from noface.core.prompt_text import code, fenced
+from noface.core.prompt_text import code, fenced, long_text, shorten
+from noface.core.reported import subtask_failure
 from noface.core.repository_paths import canonical, has_wildcards, path_problem
-from noface.core.schema_words import violation
-from noface.core.structured import Invalid, clean
-from noface.core.task_failure import subtask_failure
+from noface.core.structured import Invalid, clean, violation
 
 _HASH_CHARS = 16
 

@@ -1,13 +1,21 @@
-"""Which files of a change judge it: tests, what steers test runners and linters, and what gates call (law 11).
+"""What of a change judges it (law 11): tests, what steers test runners and linters, and what gates call.
 
 A list of names is never complete, so it is only half of what keeps a green from being bought: the gates run once more
 with main's versions of these files (`loop/judges.py`), and every test that passed on main must be there by its id.
+
+A manifest judges and describes at once, so it is made anew of main's judging sections and the change's dependencies.
+The canary is main's tree with every source file of the product broken: a gate that stays green there tests nothing.
 """
 
+import configparser
+import io
+import json
 import re
-from collections.abc import Collection, Iterable
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from noface.core.attempt import FileChange
 from noface.core.inner_tests import HOLDERS
@@ -134,3 +142,124 @@ def lifted(path: str, issue: Issue) -> bool:
         return False
     named = (p for p in issue.paths if _NAMES_TESTS.search(p) or path == p.strip("/"))
     return matches_any(path, tuple(named))
+
+
+_BUILD_TOOLS = frozenset(
+    ("poetry", "pdm", "uv", "hatch", "flit", "setuptools", "setuptools_scm", "setuptools-scm", "maturin",
+     "scikit-build", "cibuildwheel", "pixi", "rye", "versioneer", "towncrier", "bumpversion", "commitizen",
+     "semantic_release")
+)  # fmt: skip
+_PACKAGE_KEYS = frozenset(
+    ("dependencies", "devDependencies", "peerDependencies", "peerDependenciesMeta", "optionalDependencies",
+     "bundledDependencies", "bundleDependencies", "overrides", "resolutions", "engines", "packageManager", "version",
+     "description", "keywords", "author", "contributors", "license", "homepage", "repository", "bugs", "files", "bin",
+     "publishConfig", "private", "funding", "os", "cpu", "pnpm", "workspaces", "types", "typings")
+)  # fmt: skip
+_CARGO_KEYS = frozenset(
+    ("dependencies", "dev-dependencies", "build-dependencies", "features", "target", "patch", "replace", "workspace")
+)
+_INI_SECTIONS = ("options", "metadata", "egg_info", "bdist", "sdist", "files")
+
+
+def with_main_judging(path: str, main: str, change: str) -> str | None:
+    """Return the manifest at `path` as the change has it, but judging as `main` does; None where it cannot be read.
+
+    A manifest that main does not have judges nothing.
+    """
+    try:
+        match path.rpartition("/")[2]:
+            case "pyproject.toml":
+                return _pyproject(tomllib.loads(main), tomllib.loads(change))
+            case "Cargo.toml":
+                return _cargo(tomllib.loads(main), tomllib.loads(change))
+            case "package.json":
+                return _package(main, change)
+            case "tox.ini":
+                return main
+            case _:
+                return _ini(main, change)
+    except (ValueError, TypeError, RecursionError, configparser.Error):
+        return None
+
+
+def _pyproject(main: Mapping[str, Any], change: Mapping[str, Any]) -> str:
+    import tomli_w
+
+    old, new = _table(main.get("tool")), _table(change.get("tool"))
+    tools = {name: table for name, table in new.items() if name in _BUILD_TOOLS}
+    tools |= {name: table for name, table in old.items() if name not in _BUILD_TOOLS}
+    return tomli_w.dumps({**change, "tool": tools})
+
+
+def _cargo(main: Mapping[str, Any], change: Mapping[str, Any]) -> str:
+    import tomli_w
+
+    kept = {name: value for name, value in change.items() if name in _CARGO_KEYS}
+    return tomli_w.dumps({name: value for name, value in main.items() if name not in _CARGO_KEYS} | kept)
+
+
+def _package(main: str, change: str) -> str:
+    old, new = _table(json.loads(main or "{}")), _table(json.loads(change))
+    kept = {name: value for name, value in new.items() if name in _PACKAGE_KEYS}
+    return json.dumps({name: value for name, value in old.items() if name not in _PACKAGE_KEYS} | kept, indent=2)
+
+
+def _ini(main: str, change: str) -> str:
+    old, new = _parsed(main), _parsed(change)
+    made = configparser.RawConfigParser()
+    for parser, from_change in ((old, False), (new, True)):
+        for name in parser.sections():
+            if name.partition(".")[0].startswith(_INI_SECTIONS) == from_change and not made.has_section(name):
+                made.read_dict({name: dict(parser[name])})
+    text = io.StringIO()
+    made.write(text)
+    return text.getvalue()
+
+
+def _parsed(text: str) -> configparser.RawConfigParser:
+    parser = configparser.RawConfigParser(strict=False)
+    parser.read_string(text)
+    return parser
+
+
+def _table(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        if value is None:
+            return {}
+        raise TypeError("not a table")
+    return value
+
+
+BROKEN = "noface canary: this file is broken on purpose )]}\n"
+_BROKEN_PHP = f"<?php {BROKEN}"
+_SOURCE = re.compile(
+    r"\.(py|pyx|js|jsx|ts|tsx|mjs|cjs|mts|cts|vue|svelte|rs|go|java|kt|cs|fs|rb|php|ex|erl|c|cc|cpp|cxx|m|swift|scala"
+    r"|clj|hs|ml|lua|jl|R|dart|zig|nim|cr|pl|pm)$"
+)
+# What builds, configures or describes a project: broken, it would have setup fail, or prove nothing about sources.
+_NOT_SOURCES = re.compile(
+    r"(^|/)(\.[^/]+/|node_modules/|vendor/|third_party/|docs?/|examples?/|benchmarks?/|scripts?/|tools?/|bin/|ci/)"
+    r"|(^|/)\.|(^|/)(setup|conf|conftest|noxfile|fabfile|tasks|build|package|Package|versioneer|_version)\.[a-z]+$"
+    r"|(^|/)[\w.-]*(config|conf|rc|setup)\.[cm]?[jt]s$|\.(gradle|config|d)\.[a-z]+$|(gulp|grunt|rake|mix|make)file\.\w+$"
+    r"|(^|/)mix\.exs$",
+    re.IGNORECASE,
+)
+
+
+def sources(paths: Iterable[str], but_not: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of a tree's files are the product's sources; `but_not` are globs of what gates and setup go by."""
+    return tuple(
+        sorted(
+            path
+            for path in paths
+            if _SOURCE.search(path)
+            and not _NOT_SOURCES.search(path)
+            and not is_test_file(path)
+            and not matches_any(path, but_not)
+        )
+    )
+
+
+def broken(path: str) -> str:
+    """Return what stands in a broken source file: no language's parser accepts it."""
+    return _BROKEN_PHP if path.endswith(".php") else BROKEN

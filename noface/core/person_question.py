@@ -12,7 +12,7 @@ from noface.core.failure import Failure
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue
 from noface.core.quoting import some
-from noface.core.tampering_words import ALTERED, MISSING
+from noface.core.tampering import ALTERED, MISSING
 from noface.core.taxonomy import INTERRUPTED, Category, FailureKind
 
 _SAID_CHARS_MAX = 300

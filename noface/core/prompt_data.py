@@ -1,12 +1,19 @@
-"""What prompts are made of: the records that go in, and the text that comes out."""
+"""What prompts are made of: the situation they are for, the records that go in, and the text that comes out.
+
+Each situation of a worker, or of a model that is asked, has a template of its own.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
+from noface.core.actions import Mode, prompt_of
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
 from noface.core.history import Part
 from noface.core.issue import Issue
+from noface.core.named_files import named_paths
+from noface.core.protection import always_protected, default_protected
+from noface.core.taxonomy import FailureKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +112,108 @@ class Prompt:
 
     text: str
     cuts: tuple[str, ...] = ()
+
+
+SUFFIX = ".md.j2"
+"""What the names of template files end in."""
+
+
+class Situation(StrEnum):
+    """What a prompt is for; the value names its template."""
+
+    FIRST = "first"
+    RETRY = "retry"
+    ESCALATE = "escalate"
+    THINK = "think"
+    REDUCE = "reduce"
+    CONTEXT = "context"
+    MERGE_CONFLICT = "merge_conflict"
+    REVIEW = "review"
+    FORMAT_REMINDER = "format_reminder"
+    DIAGNOSIS = "diagnosis"
+    REFLECTION = "reflection"
+    CLARIFICATION = "clarification"
+    BOUNDARY = "boundary"
+    CONFLICT = "conflict"
+    ARCHITECT = "architect"
+    BREAKDOWN = "breakdown"
+    REVIEWER = "reviewer"
+
+    @property
+    def template(self) -> str:
+        """The file name of its template."""
+        return f"{self.value}{SUFFIX}"
+
+    @property
+    def asks(self) -> bool:
+        """True where a question is asked, False where an issue is worked on."""
+        return self in QUESTIONS
+
+
+QUESTIONS = frozenset(
+    {
+        Situation.DIAGNOSIS,
+        Situation.REFLECTION,
+        Situation.CLARIFICATION,
+        Situation.BOUNDARY,
+        Situation.CONFLICT,
+        Situation.ARCHITECT,
+        Situation.BREAKDOWN,
+        Situation.REVIEWER,
+    }
+)
+"""The situations in which a model is asked something; the others give it work."""
+
+_BY_FAILURE = {
+    FailureKind.MERGE_CONFLICT: Situation.MERGE_CONFLICT,
+    FailureKind.REVIEW_REJECTED: Situation.REVIEW,
+    FailureKind.OUTPUT_FORMAT: Situation.FORMAT_REMINDER,
+}
+
+
+def situation_for(action_kind: str, failure_kind: str | None) -> Situation:
+    """Return the situation of the attempt that an action starts, after a failure of that kind (None: after none).
+
+    What some failures need said comes before what the action would say, except at a first attempt: it begins
+    afresh. An action that repeats (RetrySame, a wait) is a first attempt again, or a retry.
+    """
+    first = action_kind == Mode.FIRST
+    if not first and failure_kind in _BY_FAILURE:
+        return _BY_FAILURE[FailureKind(failure_kind)]
+    named = prompt_of(action_kind)
+    if named:
+        return Situation(named)
+    return Situation.FIRST if failure_kind is None else Situation.RETRY
+
+
+NAMED_MAX = 8
+_GLOB = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedShown:
+    """`usual`, `agents`: the built-in patterns all hold, so that words can stand for them; `more` are not named."""
+
+    usual: bool = False
+    agents: bool = False
+    paths: tuple[str, ...] = ()
+    more: int = 0
+
+
+def protected_shown(protected: tuple[str, ...], accept: tuple[str, ...]) -> ProtectedShown:
+    """Return what to say: first the files that the issue's `accept` commands name, then other files, then patterns."""
+    usual = set(default_protected()) <= set(protected)
+    agents = set(always_protected()) <= set(protected)
+    in_words = {*(default_protected() if usual else ()), *(always_protected() if agents else ())}
+    rest = [path for path in dict.fromkeys(protected) if path not in in_words]
+    named = named_paths(accept)
+    ranked = sorted(rest, key=lambda path: _rank(path, named))
+    return ProtectedShown(usual, agents, tuple(ranked[:NAMED_MAX]), max(0, len(ranked) - NAMED_MAX))
+
+
+def _rank(path: str, named: tuple[str, ...]) -> int:
+    if path in named:
+        return 0
+    if any(path.startswith(f"{folder}/") for folder in named):
+        return 1
+    return 3 if _GLOB & set(path) else 2

@@ -8,12 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from noface.core.failure import PriorFailure
-from noface.core.prompt_budget import Item, Kept, Part, Shown
-from noface.core.prompt_cut import Long, long_text
-from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Told
-from noface.core.prompt_protected import protected_shown
-from noface.core.prompt_situation import Situation
-from noface.core.prompt_text import line
+from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Situation, Told, protected_shown
+from noface.core.prompt_text import Item, Kept, Long, Part, Shown, line, long_text
 from noface.core.taxonomy import instruction_for, reaches_workers
 
 _OLDER_EXCERPT_CHARS_MAX = 2_000

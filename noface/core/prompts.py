@@ -9,11 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from noface.core.prompt_budget import Shown, fit
-from noface.core.prompt_cut import cut
-from noface.core.prompt_data import Prompt, PromptData, QuestionData
-from noface.core.prompt_situation import Situation
-from noface.core.prompt_text import BYTES_A_TOKEN, code, fenced, line, sentence, tidy
+from noface.core.prompt_data import Prompt, PromptData, QuestionData, Situation
+from noface.core.prompt_text import BYTES_A_TOKEN, Shown, code, cut, fenced, fit, line, sentence, tidy
 from noface.core.prompt_values import parts_of, values_of
 
 if TYPE_CHECKING:

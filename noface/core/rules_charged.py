@@ -5,7 +5,7 @@ from noface.core.diagnosis import KnownCause, known_cause
 from noface.core.history import Advice, AdviceOutcome, Topic, Verdict
 from noface.core.ladder import climb, climb_higher, on_last_rung
 from noface.core.policy_state import PolicyState, failure_signature, identical, same_failure
-from noface.core.tampering_words import ALTERED, MISSING
+from noface.core.tampering import ALTERED, MISSING
 from noface.core.taxonomy import Category, FailureKind, Strategy
 from noface.core.worker_run import BlockedReason
 

@@ -1,16 +1,84 @@
-"""Finds weakened tests in a diff (law 11): deleted, fewer assertions, newly skipped or focused.
+"""Finds weakened tests in a patch (law 11): deleted, fewer assertions, newly skipped or focused; and says so in words.
 
 It reads the patch as text, by the forms the common test frameworks share; a moved test counts as removed in one
 file and added in another, so only the balance over all test files is held against the change. An assertion that takes
 the place of another is compared with it: what asked for a value must not ask for less. What it cannot see: an assertion
-that was removed while another was added elsewhere.
+that was removed while another was added elsewhere. What a run of the gates finds out, by main's versions of the tests
+and by their ids, becomes a failure here as well.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from noface.core.attempt import FileChange
-from noface.core.patch_lines import Line, changed_lines, shown
+from noface.core.failure import Failure
+from noface.core.gate import GateSpec
+from noface.core.inventory import Shortfall
+from noface.core.quoting import some
+from noface.core.taxonomy import FailureKind
+
+_ESCAPE = re.compile(rb'\\([0-7]{3}|[abfnrtv"\\])')
+_PLAIN = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A changed line; lines with the same `stretch` follow each other directly and have the same sign.
+
+    An added stretch that directly replaces a removed one has the number after it.
+    """
+
+    path: str
+    removed: bool
+    text: str
+    stretch: int
+
+
+def shown(path: str) -> str:
+    """Return a path as `Line.path` has it: bytes that are not UTF-8 are replaced."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def changed_lines(patch: str) -> Iterator[Line]:
+    """Yield the removed and added lines of a git patch, in order. Lines end with a newline and nothing else."""
+    old = new = sign = ""
+    in_hunk = False
+    stretch = 0
+    for line in patch.split("\n"):
+        if line.startswith("diff --git "):
+            old = new = sign = ""
+            in_hunk = False
+            stretch += 1
+        elif not in_hunk and line.startswith("--- "):
+            old = _named(line[4:])
+        elif not in_hunk and line.startswith("+++ "):
+            new = _named(line[4:])
+        elif line.startswith("@@ "):
+            in_hunk, sign = True, ""
+            stretch += 1
+        elif in_hunk and line[:1] in ("+", "-"):
+            stretch += line[0] != sign
+            sign = line[0]
+            yield Line(new or old, sign == "-", line[1:], stretch)
+        elif not line.startswith("\\"):
+            stretch += 1
+            sign = ""
+
+
+def _named(field: str) -> str:
+    """Return the path behind `---` or `+++`; empty for /dev/null. Git quotes names with special characters."""
+    name = field.removesuffix("\r").rstrip("\t")
+    if name.startswith('"') and name.endswith('"'):
+        raw = name[1:-1].encode("utf-8", "surrogateescape")
+        name = _ESCAPE.sub(_unescaped, raw).decode("utf-8", "replace")
+    return "" if name == "/dev/null" else shown(name[2:])
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes([int(code, 8) & 0xFF]) if code.isdigit() else _PLAIN.get(code, code)
+
 
 _TEST_PATH = re.compile(
     r"(^|/)(tests?|spec|specs|__tests__|testing|acceptance)/|(^|/)(test_[^/]*|conftest)\.py$"
@@ -198,3 +266,75 @@ def _on_new_test(lines: list[Line], index: int) -> bool:
         if _TEST_CASE.search(lines[here].text):
             return True
     return False
+
+
+ALTERED = "judge-altered"
+"""The rule of a change that is green with its own tests or settings, and red with main's."""
+MISSING = "tests-missing"
+"""The rule of a change on which tests that pass on main are missing."""
+
+_SHOWN_MAX = 10
+_NAME_CHARS_MAX = 200
+
+
+def altered(paths: tuple[str, ...], found: Failure) -> Failure:
+    """Return the failure of a change that is green only with its own `paths`; `found` is what main's versions find."""
+    tests, shown = found.failing_tests, paths[:_SHOWN_MAX]
+    fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails: {found.message}"
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"green only with its own version of {_few(paths)}; with main's, in the gate {found.gate}, {fails}",
+        rule=ALTERED,
+        location=paths[0] if paths else None,
+        signature=f"{ALTERED}:{','.join(sorted(tests or paths))}",
+        evidence=(*(f"altered: {path}" for path in shown), *(f"fails: {test}" for test in tests[:_SHOWN_MAX])),
+        excerpt=found.excerpt,
+        failing_tests=tests,
+        gate=found.gate,
+    )
+
+
+def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure:
+    """Return the failure of a change on which tests of main's are gone, skipped or red, though the gate is green."""
+    said = [
+        f"{_few(names)} {how}"
+        for names, how in (
+            (short.gone, "did not run"),
+            (short.skipped, "skipped"),
+            (short.failed, "failed"),
+        )
+        if names
+    ]
+    if short.fewer is not None:
+        said.append(f"{short.fewer[1]} tests pass where {short.fewer[0]} passed on main")
+    if short.broken_off and not said:
+        said.append("the test run broke off before its end")
+    tests = (*short.failed, *short.skipped, *short.gone)
+    also = f" with main's version of {_few(paths)}" if paths else ""
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"gate {gate.name} ended green{also}, but of the tests that pass on main: {'; '.join(said)}",
+        rule=MISSING,
+        location=paths[0] if paths else None,
+        signature=f"{MISSING}:{','.join(sorted(tests)[:_SHOWN_MAX])}",
+        evidence=tuple(said),
+        failing_tests=tests,
+        gate=gate.name,
+    )
+
+
+def skipped(gate: GateSpec, names: tuple[str, ...]) -> Failure:
+    """Return the failure of a change whose new tests are skipped: nobody has seen that what they ask for is there."""
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"gate {gate.name} ended green, but new tests are skipped: {_few(names)}",
+        rule=MISSING,
+        signature=f"new-tests-skipped:{','.join(names[:_SHOWN_MAX])}",
+        evidence=tuple(f"skipped: {name}" for name in names[:_SHOWN_MAX]),
+        failing_tests=names,
+        gate=gate.name,
+    )
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return some(names, _SHOWN_MAX, _NAME_CHARS_MAX)

@@ -14,9 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from noface.core.inventory import Inventory, Outcome, inventory, merged
+from noface.core.inventory import Inventory, Outcome, inventory, joined, merged, steady
 from noface.core.inventory_text import counted, told
-from noface.core.steady_names import joined, steady
 from noface.system.environment import Variables
 from noface.system.files import read_regular
 

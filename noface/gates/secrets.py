@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import import_module
 
 from noface.core.failure import Failure
-from noface.core.patch_lines import changed_lines
+from noface.core.tampering import changed_lines
 from noface.core.taxonomy import FailureKind
 
 _DETECTORS = {

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from noface.core.attempt import FileChange
 from noface.core.fsck_facts import LandedCommit
+from noface.core.named_files import Tree
 from noface.core.protection import Protection
-from noface.core.tree_links import Tree
 from noface.errors import GitError, RefLockedError, UsageError
 from noface.git.command import Git, failed
 from noface.git.objects import BlobReader, Diff, Lookup, parse_diff

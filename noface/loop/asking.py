@@ -20,8 +20,7 @@ from noface.core.issue import Issue
 from noface.core.masking import Masker
 from noface.core.patterns import matches_any
 from noface.core.prices import summed
-from noface.core.prompt_data import QuestionData
-from noface.core.prompt_situation import Situation
+from noface.core.prompt_data import QuestionData, Situation
 from noface.core.prompts import render
 from noface.core.protection import Protection
 from noface.core.structured import Invalid, reminder, validate

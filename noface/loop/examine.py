@@ -28,13 +28,10 @@ from noface.core.failure import Failure
 from noface.core.judges import Part, lifted, part_of
 from noface.core.masked_records import named_anew
 from noface.core.masking import Masker
-from noface.core.patch_lines import changed_lines, shown
 from noface.core.patterns import matches_any
 from noface.core.protection import named_exactly
-from noface.core.self_aware import self_aware
-from noface.core.shadows import shadowing
-from noface.core.suppressions import one_line, read_by
-from noface.core.tampering import is_code, is_test_file
+from noface.core.self_aware import one_line, read_by, self_aware, shadowing
+from noface.core.tampering import changed_lines, is_code, is_test_file, shown
 from noface.core.taxonomy import FailureKind
 from noface.gates.secrets import Secret, scan, secret_failure
 from noface.git.objects import BlobReader, refused

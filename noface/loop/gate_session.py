@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from noface.core.failure import Failure
-from noface.core.fixing import only_checking
 from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.inventory import Inventory
 from noface.core.masked_records import masked_gate
 from noface.core.quoting import some
+from noface.core.self_aware import only_checking
 from noface.core.taxonomy import FailureKind
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.run import GatePlace, log_name, log_names, run_gate

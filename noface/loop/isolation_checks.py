@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.core.canary import broken, sources
 from noface.core.environment_rules import kept_from_gates
 from noface.core.gate import GateKind, GateResult, GateSpec
+from noface.core.judges import broken, sources
 from noface.core.named_files import run_scripts
 from noface.core.proof import gate_key
 from noface.git.plumbing import store_text, tree_with

@@ -20,9 +20,8 @@ from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.inner_tests import with_main_tests
 from noface.core.inventory import Inventory, Shortfall, agreed, compared, each_once, newly_skipped, without
 from noface.core.issue import Issue
-from noface.core.judges import Part, Touched, lifted, part_of, touched
-from noface.core.judging_sections import with_main_judging
-from noface.core.tampering_words import altered, missing, skipped
+from noface.core.judges import Part, Touched, lifted, part_of, touched, with_main_judging
+from noface.core.tampering import altered, missing, skipped
 from noface.core.taxonomy import FailureKind
 from noface.git.plumbing import Entry, entries_before, store_text, tree_with
 from noface.git.refs import RefUpdate, hold_ref

@@ -14,8 +14,7 @@ from noface.core.hints import matched
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue
 from noface.core.policy_state import best_attempt, identical
-from noface.core.prompt_data import Prompt, PromptData, Told
-from noface.core.prompt_situation import Situation, situation_for
+from noface.core.prompt_data import Prompt, PromptData, Situation, Told, situation_for
 from noface.core.prompts import render
 from noface.core.review_rules import REJECTED_BY_PERSON
 from noface.core.taxonomy import FailureKind, instruction_for

@@ -16,8 +16,7 @@ from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue, IssueState
 from noface.core.lessons import Lesson, mine
 from noface.core.prompt_check import Fault, faults, suggestion, variables
-from noface.core.prompt_data import FileExcerpt, Told
-from noface.core.prompt_situation import SUFFIX
+from noface.core.prompt_data import SUFFIX, FileExcerpt, Told
 from noface.core.prompts import BUILT_IN
 from noface.core.taxonomy import PASSED
 from noface.errors import ConfigError

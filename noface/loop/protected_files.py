@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from noface.core.canary import sources
 from noface.core.gate import GateSpec
 from noface.core.issue import Issue
-from noface.core.named_files import named_paths, run_scripts
+from noface.core.judges import sources
+from noface.core.named_files import Tree, named_paths, run_scripts
 from noface.core.patterns import matches_any
 from noface.core.protection import Protection, always_protected, protection_of
 from noface.core.tampering import is_test_file
-from noface.core.tree_links import Tree
 from noface.git.plumbing import Plumbing
 from noface.git.repository import person_names
 from noface.loop.context import RunContext

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from noface.core.actions import Block
 from noface.core.attempt import AttemptOrder, AttemptReport, Snapshot
-from noface.core.fsck_facts import DatabaseFacts, Facts
-from noface.core.fsck_findings import Finding, Repair, RepairKind
+from noface.core.fsck_facts import DatabaseFacts, Facts, Finding, Repair, RepairKind
 from noface.core.issue import Issue
 from noface.core.masked_records import masked_snapshot
 from noface.core.taxonomy import INTERRUPTED, FailureKind, IssueStatus

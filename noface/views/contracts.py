@@ -1,7 +1,7 @@
 """What other programs and noface agree on beside the pages: a worker's order and report, and an error of a command.
 
 Also what is kept of an attempt's steps and of a failure (P2, P4, P10), which `core/partial.py` and
-`core/task_failure.py` make as dicts; `loop/attempt_environment.py` makes the order.
+`core/reported.py` make as dicts; `loop/attempt_environment.py` makes the order.
 """
 
 from typing import Annotated, NotRequired, TypedDict

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from noface.core.fsck_findings import Finding, Kind, RepairKind, Severity, is_sound
+from noface.core.fsck_facts import Finding, Kind, RepairKind, Severity, is_sound
 from noface.views.page import paint
 from noface.views.schema import Words
 from noface.views.text import clean, count, hanging

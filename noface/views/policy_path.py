@@ -9,7 +9,7 @@ from noface.core.actions import Ask, Block, RequestApproval, Skip, WaitUntil, ac
 from noface.core.blocking import approval_document, block_document
 from noface.core.history import Topic
 from noface.core.policy_table import Course, Repeats, Step, terminal
-from noface.core.prompt_situation import Situation, situation_for
+from noface.core.prompt_data import Situation, situation_for
 from noface.core.replay import Answer, Decision
 from noface.core.taxonomy import FailureKind
 from noface.views.page import Record, paint

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from noface.core.actions import NAMES
 from noface.core.failure import Failure
 from noface.core.history import AdviceOutcome, Topic, Verdict
-from noface.core.task_failure import task_failure
+from noface.core.reported import task_failure
 from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
 from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.store.reader import Reader

@@ -24,7 +24,7 @@ from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.core.attempt import AttemptOrder, AttemptReport
 from noface.core.issue import Issue
-from noface.core.tampering_words import ALTERED, MISSING
+from noface.core.tampering import ALTERED, MISSING
 from noface.errors import NofaceError
 from noface.loop.attempt import run_attempt
 from noface.loop.attempt_environment import Progress

@@ -12,10 +12,9 @@ from noface.core.classify.diff_gates import lowered_thresholds, may_hold_thresho
 from noface.core.classify.diff_names import Unfit, UnfitRule, is_generated
 from noface.core.classify.diff_text import left_markers, only_space, tied_lines
 from noface.core.failure import Failure
-from noface.core.patch_lines import changed_lines, shown
 from noface.core.patterns import matches_any
-from noface.core.suppressions import read_by, suppressions
-from noface.core.tampering import weakened_tests
+from noface.core.self_aware import read_by, suppressions
+from noface.core.tampering import changed_lines, shown, weakened_tests
 from noface.core.taxonomy import FailureKind
 
 REWRITTEN = "tests-rewritten"

@@ -17,7 +17,7 @@ from typing import Any
 
 from noface.core.classify.diff_make import Makefile, read_makefile
 from noface.core.classify.syntax_parsers import parse_toml
-from noface.core.patch_lines import Line
+from noface.core.tampering import Line
 
 _CALLS_PACKAGE = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w-]+(?:=\S+)?|-C\s+\S+|workspaces?\s+foreach\s+\S*)\s+)*(?:run(?:-script)?\s+)?"

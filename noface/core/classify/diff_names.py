@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from noface.core.attempt import FileChange
-from noface.core.patch_lines import shown
 from noface.core.patterns import matches_any
+from noface.core.tampering import shown
 
 _MADE = re.compile(
     r"(^|/)("

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from noface.core.attempt import FileChange
-from noface.core.patch_lines import Line, changed_lines, shown
+from noface.core.tampering import Line, changed_lines, shown
 
 _OURS, _SPLIT, _THEIRS = re.compile(r"<{7}(\s.*)?$"), re.compile(r"={7}\s*$"), re.compile(r">{7}(\s.*)?$")
 _STEPS = (_OURS, _SPLIT, _THEIRS)
