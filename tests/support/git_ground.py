@@ -4,6 +4,7 @@ The canary is a program that leaves a mark when it runs. Each trap that is set w
 that is not sealed: a canary that could not sing would prove nothing.
 """
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -29,6 +30,7 @@ ENV = {
 
 _TEMPLATES = tempfile.TemporaryDirectory(prefix="noface-tests-")
 """Repositories that tests get copies of; gone when the tests have ended."""
+atexit.register(_TEMPLATES.cleanup)
 
 
 def git(folder, *args, check=True, stdin=None):

@@ -110,6 +110,7 @@ def serve(channel: socket.socket) -> None:
     for module in pkgutil.walk_packages(noface.__path__, "noface."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    _make_ready()
     gc.collect()
     gc.freeze()
     while True:
@@ -125,6 +126,22 @@ def serve(channel: socket.socket) -> None:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
     _watch_over_noface(descriptors[:3], socket.socket(fileno=descriptors[3]))
+
+
+def _make_ready() -> None:
+    """Do what noface puts off until it needs it and what each fork would do again: read tables, compile patterns."""
+    from noface.core.classify.rules import rule_book
+    from noface.core.patterns import matches_any
+    from noface.core.prompt_check import faults
+    from noface.core.protection import always_protected, default_protected
+    from noface.gates.secrets import scan
+    from noface.loop.prompt_context import load_templates
+
+    scan("")
+    rule_book()
+    faults(load_templates(None))
+    for patterns in (always_protected(), default_protected()):
+        matches_any("", patterns)
 
 
 def _watch_over_noface(streams: list[int], control: socket.socket) -> None:
