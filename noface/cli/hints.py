@@ -1,30 +1,27 @@
 """`noface hints`: list the rules of noface.toml, try them on recorded failures, add one, have some proposed."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.session import ReadSession, merged_ids
-from noface.core.attempt import PastAttempt
-from noface.core.hint_mining import PastFailure, past_failures
-from noface.core.issue import Issue
-from noface.core.tampering import changed_lines
 from noface.errors import UsageError
-from noface.system.files import read_regular
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
     from noface.core.attempt import PastAttempt
+    from noface.core.hint_mining import PastFailure
     from noface.core.hints import HintRule
+    from noface.core.issue import Issue
 
 
 _PATCH_BYTES_MAX = 1_000_000
 
 
-def recorded(session: ReadSession) -> tuple[PastFailure, ...]:
+def recorded(session: "ReadSession") -> "tuple[PastFailure, ...]":
     """Return the failures of all issues and all epochs, in the order they happened."""
+    from noface.core.hint_mining import past_failures
+
     known = issues(session)
     found: list[tuple[float, PastFailure]] = []
     for issue_id in session.reader.attempted():
@@ -36,19 +33,25 @@ def recorded(session: ReadSession) -> tuple[PastFailure, ...]:
     return tuple(failure for _, failure in found)
 
 
-def issues(session: ReadSession) -> dict[str, Issue]:
+def issues(session: "ReadSession") -> "dict[str, Issue]":
     """Return the sound issues of the backlog by id: labels and paths stand only in their files."""
+    from noface.cli.session import merged_ids
+
     return {issue.id: issue for issue in session.tracker.backlog(merged_ids(session.reader)).issues}
 
 
-def nameless(session: ReadSession, issue_id: str) -> Issue:
+def nameless(session: "ReadSession", issue_id: str) -> "Issue":
     """Return what is left of an issue whose file is gone or faulty."""
+    from noface.core.issue import Issue
+
     row = session.reader.issue(issue_id)
     return Issue(issue_id, row.title if row is not None else "")
 
 
-def attempts(session: ReadSession, issue_id: str) -> tuple[PastAttempt, ...]:
+def attempts(session: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]":
     """Return an issue's finished attempts; what they changed is read from their patch where no record says it."""
+    from dataclasses import replace
+
     folders = {row.number: Path(row.directory) for row in session.reader.attempts(issue_id)}
     return tuple(
         attempt if attempt.changed else replace(attempt, changed=_changed(folders[attempt.number]))
@@ -57,6 +60,9 @@ def attempts(session: ReadSession, issue_id: str) -> tuple[PastAttempt, ...]:
 
 
 def _changed(directory: Path) -> tuple[str, ...]:
+    from noface.core.tampering import changed_lines
+    from noface.system.files import read_regular
+
     patch = (read_regular(directory / "diff.patch", _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
     return tuple(dict.fromkeys(line.path for line in changed_lines(patch)))
 
