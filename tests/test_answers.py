@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noface.core.answers import boundary, report
+from noface.core.answers.forms import ANSWERS, example_of, schema_of
 from noface.core.answers.report import find_report
-from noface.core.answers.table import ANSWERS
 from noface.core.history import Advice, AdviceOutcome, Topic
 from noface.core.structured import Invalid, Valid, reminder, validate
+from noface.core.taxonomy import DiagnosisStrategy
 from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 FORMS = {form.name: (form.schema, form.example) for form in ANSWERS.values()} | {
-    "report": (report.SCHEMA, report.EXAMPLE)
+    "report": (schema_of("report"), example_of("report"))
 }
 
 
@@ -48,6 +48,18 @@ def test_every_schema_is_sound_and_its_example_satisfies_it(name):
     assert isinstance(validate(json.dumps(example), schema, name), Valid)
     text = reminder(Invalid("v"), name, schema)
     assert json.loads(text.rpartition("```json\n")[2].partition("\n```")[0]) == example
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "words"),
+    [
+        ("diagnosis", "strategy", DiagnosisStrategy),
+        ("report", "status", ReportStatus),
+        ("report", "blocked_reason", [*BlockedReason, None]),
+    ],
+)
+def test_a_schema_lists_the_words_that_the_code_reads(name, key, words):
+    assert schema_of(name)["properties"][key]["enum"] == list(words)
 
 
 def strings_without_bound(schema):
@@ -166,7 +178,7 @@ def test_a_resolver_widens_redesigns_or_asks_for_a_person():
         "Resolution: expand\nPaths that may be changed as well: src/b.py\nGuidance: One field.\n"
         "Issues to verify again: 12, 7"
     )
-    assert boundary.recheck({"recheck": ["12", "7"]}) == ("12", "7")
+    assert wider.recheck == ("12", "7")
     other = answered(Topic.BOUNDARY, {"resolution": "redesign", "guidance": "Inside.", "paths": ["src/c.py"]})
     assert (other.strategy, other.paths) == ("redesign", ())
     assert answered(Topic.BOUNDARY, {"resolution": "person", "guidance": "Ask."}).strategy == "person"
@@ -309,7 +321,7 @@ def test_reading_a_value_changes_nothing_of_it():
         assert form.example == before, topic
 
 
-WORDS = st.sampled_from([*report.SCHEMA["properties"], "done", "blocked", "partial", "unclear", "x", ""])
+WORDS = st.sampled_from([*schema_of("report")["properties"], "done", "blocked", "partial", "unclear", "x", ""])
 PARTS = st.none() | st.booleans() | st.integers() | st.floats() | WORDS | st.lists(WORDS, max_size=3)
 
 

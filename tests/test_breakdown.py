@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from noface.core.accept_forms import AcceptForms
-from noface.core.answers.breakdown import EXAMPLE, SCHEMA
+from noface.core.answers.forms import example_of, schema_of
 from noface.core.backlog import check, id_problem
 from noface.core.breakdown import BreakdownLimits, PlanFault, plan_children, split_by_files, subtask_failure
 from noface.core.issue import Issue
@@ -16,6 +16,7 @@ from noface.core.patterns import matches, matches_any
 from noface.core.repository_paths import path_problem, within
 from noface.core.structured import reminder
 
+EXAMPLE, SCHEMA = example_of("breakdown"), schema_of("breakdown")
 PARENT = Issue(
     "7",
     "Read quoted CSV",

@@ -14,7 +14,8 @@ from support.cli_story import Story
 from support.live_screen import Terminal
 
 import noface
-from noface.core.answers.report import EXAMPLE, SCHEMA, find_report
+from noface.core.answers.forms import example_of, schema_of
+from noface.core.answers.report import find_report
 from noface.core.attempt import AttemptReport
 from noface.core.taxonomy import IssueStatus
 from noface.data import table
@@ -73,7 +74,7 @@ def landing(project):
     red = "FAIL: got " + "a" * 5000 + "!, want good"
     project.config(slow, gate=f"test ! -e bad || {{ echo '{red}'; exit 1; }}")
     project.play(
-        ("1", 1, [{"write": "bad", "text": "x"}, {"say": json.dumps(EXAMPLE)}]),
+        ("1", 1, [{"write": "bad", "text": "x"}, {"say": json.dumps(example_of("report"))}]),
         ("1", 2, [{"shell": "rm -f bad"}, {"write": "one.txt", "text": "1"}]),
         ("2", 0, [{"say": "no idea"}]),
     )
@@ -389,11 +390,17 @@ def test_the_published_schema_of_the_report_is_the_one_that_reports_are_checked_
     schema = published("report")
     bare = {key: {k: v for k, v in rule.items() if k != "description"} for key, rule in schema["properties"].items()}
     added = {"$id", "description"}
-    assert {key: value for key, value in (schema | {"properties": bare}).items() if key not in added} == SCHEMA
+    assert {key: value for key, value in (schema | {"properties": bare}).items() if key not in added} == schema_of(
+        "report"
+    )
 
 
 def test_a_report_that_satisfies_its_schema_is_read_and_one_that_does_not_is_not():
-    for value, sound in ((EXAMPLE, True), ({"status": "blocked", "summary": "x"}, False), ({"status": "done"}, True)):
+    for value, sound in (
+        (example_of("report"), True),
+        ({"status": "blocked", "summary": "x"}, False),
+        ({"status": "done"}, True),
+    ):
         report, invalid = find_report(f"Well.\n```json\n{json.dumps(value)}\n```\n")
         assert (faults("report", value) == []) is sound
         assert (report is not None, invalid is None) == (sound, sound)

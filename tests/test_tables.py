@@ -171,4 +171,4 @@ def test_no_path_is_protected_twice_by_the_same_list():
 
 
 def test_every_table_is_in_the_package():
-    assert {path.suffix for path in FOLDER.iterdir() if path.is_file()} == {".py", ".toml"}
+    assert {path.suffix for path in FOLDER.iterdir() if path.is_file()} == {".py", ".toml", ".json"}

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noface.core.accept_forms import AcceptForms
-from noface.core.answers.breakdown import SCHEMA
+from noface.core.answers.forms import schema_of
 from noface.core.backlog import id_problem, same_id
 from noface.core.breakdown_rules import (
     BreakdownLimits,
@@ -306,7 +306,7 @@ def _count_fault(value: object, rules: BreakdownLimits) -> str:
 
 
 def _schema_fault(value: object) -> str:
-    wrong = violation(value, SCHEMA)
+    wrong = violation(value, schema_of("breakdown"))
     return wrong.sentence if wrong is not None else ""
 
 

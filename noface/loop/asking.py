@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.core.accept_forms import AcceptForms
-from noface.core.answers.table import ANSWERS
+from noface.core.answers.forms import ANSWERS
 from noface.core.attempt import AttemptOrder, PastAttempt
 from noface.core.breakdown import BreakdownLimits, PlanFault, left_out, plan_children
 from noface.core.history import Advice, AdviceOutcome, History, Topic

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from noface.core.actions import Mode, Run, WaitUntil, action_instruction
-from noface.core.answers import report
+from noface.core.answers.forms import example_of
 from noface.core.attempt import AttemptOrder, PastAttempt
 from noface.core.diagnosis import known_cause
 from noface.core.hints import matched
@@ -74,7 +74,7 @@ def worker_prompt(
         advice=(*_known(last, kind), *told_of(history)),
         lessons=lessons,
         files=related_files(context, history, start.commit) if _unsure(history, situation) else (),
-        report_example=json.dumps(report.EXAMPLE, indent=1),
+        report_example=json.dumps(example_of("report"), indent=1),
         think=action.think,
         earlier_form=settings.earlier_form,
         earlier_bytes_max=settings.earlier_bytes_max,

@@ -7,7 +7,7 @@ Also what is kept of an attempt's steps and of a failure (P2, P4, P10), which `c
 from typing import Annotated, NotRequired, TypedDict
 
 from noface.agents.base import WORKER
-from noface.core.answers.report import SCHEMA
+from noface.core.answers.forms import schema_of
 from noface.core.gate import GateKind
 from noface.core.history import Topic
 from noface.core.prompt_data import EarlierForm
@@ -189,8 +189,9 @@ _REPORTED = {
 
 def report_schema() -> Schema:
     """Return the schema of a worker's report: the one that reports are checked by, with what each key is for."""
-    properties = {key: {"description": _REPORTED[key], **rule} for key, rule in SCHEMA["properties"].items()}
-    return {**SCHEMA, "description": _REPORT, "properties": properties}
+    schema = schema_of("report")
+    properties = {key: {"description": _REPORTED[key], **rule} for key, rule in schema["properties"].items()}
+    return {**schema, "description": _REPORT, "properties": properties}
 
 
 def error_schema() -> Schema:

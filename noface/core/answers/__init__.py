@@ -1,5 +1,5 @@
-"""What models are asked for between attempts, and a worker's report: one module an answer, listed in `table`.
+"""What models are asked for between attempts (`forms`), and a worker's own report (`report`).
 
-Each module holds the JSON Schema that is published and checked (L4, L12), an example for the prompt, and `read`, which
-makes a record of a value that satisfies the schema. Nothing but such a value is ever read.
+The JSON Schemas that are published and checked (L4, L12) are data/answers.json, each with an example for the prompt.
+Every string and list in them is bounded. Nothing but a value that satisfies its schema is ever read.
 """

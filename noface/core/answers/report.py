@@ -5,47 +5,39 @@ object that only happens to have a `status`, such as a web service's answer that
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from noface.core.answers.form import answer_schema, issue_ids, needs_also, strings, text, texts
+from noface.core.answers.forms import schema_of, strings
 from noface.core.json_scan import Broken, Found, scan
 from noface.core.structured import READ_CHARS_MAX, Invalid, Valid, broken_answer, check, finished, last_object, load
 from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
 
-_ITEMS_MAX = 20
-_ITEM_CHARS_MAX = 1_000
 _STATUS = "status"
-_REASONS = [reason.value for reason in BlockedReason]
-
-EXAMPLE = {
-    "status": "done",
-    "summary": "Added the missing bounds check to read_page and a test for it.",
-    "confidence": 0.9,
-    "risks": ["The old behaviour may be relied on by scripts."],
-    "gaps": ["No sample of a damaged page was given, so none is tested."],
-    "questions": [],
-}
-SCHEMA = answer_schema(
-    "report",
-    {
-        _STATUS: {"type": "string", "enum": [status.value for status in ReportStatus]},
-        "summary": text(),
-        "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
-        "risks": texts(_ITEMS_MAX, _ITEM_CHARS_MAX),
-        "gaps": texts(_ITEMS_MAX, _ITEM_CHARS_MAX),
-        "questions": texts(_ITEMS_MAX, _ITEM_CHARS_MAX),
-        "blocked_reason": {"type": ["string", "null"], "enum": [*_REASONS, None]},
-        "needs": issue_ids(),
-    },
-    (_STATUS,),
-    EXAMPLE,
-    additionalProperties=True,  # agents like to add to their reports; what is not known is not read
-    allOf=[needs_also(_STATUS, ReportStatus.BLOCKED, "blocked_reason", {"enum": _REASONS})],
-)
-_OTHER_KEYS = frozenset(SCHEMA["properties"]) - {_STATUS}
 
 
-def read(value: Mapping[str, Any]) -> WorkerReport:
+def find_report(answer: str) -> tuple[WorkerReport | None, Invalid | None]:
+    """Return the report in a worker's last message; or what is wrong with it; or neither, where it gave none."""
+    text_read = answer[-READ_CHARS_MAX:]
+    found = scan(text_read)
+    reports = tuple(item for item in found.objects if _is_report(text_read, item))
+    begun = [broken for broken in found.broken if _means_report(text_read, broken)]
+    picked = last_object(reports)
+    if picked is None or (begun and begun[-1].truncated and begun[-1].start >= picked.end):
+        return None, finished(broken_answer(text_read, begun[-1]), answer, "report") if begun else None
+    match check(text_read, picked, schema_of("report")):
+        case Valid(value):
+            return _report(value), None
+        case Invalid() as invalid:
+            return None, finished(invalid, answer, "report")
+
+
+@cache
+def _other_keys() -> frozenset[str]:
+    return frozenset(schema_of("report")["properties"]) - {_STATUS}
+
+
+def _report(value: Mapping[str, Any]) -> WorkerReport:
     """Return the report that a value which satisfies the schema gives."""
     confidence, reason = value.get("confidence"), value.get("blocked_reason")
     status = ReportStatus(value[_STATUS])
@@ -61,22 +53,6 @@ def read(value: Mapping[str, Any]) -> WorkerReport:
     )
 
 
-def find_report(answer: str) -> tuple[WorkerReport | None, Invalid | None]:
-    """Return the report in a worker's last message; or what is wrong with it; or neither, where it gave none."""
-    text_read = answer[-READ_CHARS_MAX:]
-    found = scan(text_read)
-    reports = tuple(item for item in found.objects if _is_report(text_read, item))
-    begun = [broken for broken in found.broken if _means_report(text_read, broken)]
-    picked = last_object(reports)
-    if picked is None or (begun and begun[-1].truncated and begun[-1].start >= picked.end):
-        return None, finished(broken_answer(text_read, begun[-1]), answer, "report") if begun else None
-    match check(text_read, picked, SCHEMA):
-        case Valid(value):
-            return read(value), None
-        case Invalid() as invalid:
-            return None, finished(invalid, answer, "report")
-
-
 def _is_report(text_read: str, found: Found) -> bool:
     """Tell whether an object was meant as a report: one of our words for `status`, or another of our keys beside it."""
     if '"status"' not in text_read[found.start : found.end]:
@@ -85,14 +61,14 @@ def _is_report(text_read: str, found: Found) -> bool:
     if isinstance(value, str):
         return True  # it cannot be read, which is worth saying
     status = value.get(_STATUS)
-    return _STATUS in value and (_is_word(status) or not _OTHER_KEYS.isdisjoint(value))
+    return _STATUS in value and (_is_word(status) or not _other_keys().isdisjoint(value))
 
 
 def _means_report(text_read: str, broken: Broken) -> bool:
     if _STATUS not in broken.keys:
         return False
-    said = text_read[broken.start : broken.at]
-    return not _OTHER_KEYS.isdisjoint(broken.keys) or any(f'"{word.value}"' in said for word in ReportStatus)
+    words = text_read[broken.start : broken.at]
+    return not _other_keys().isdisjoint(broken.keys) or any(f'"{word.value}"' in words for word in ReportStatus)
 
 
 def _is_word(status: object) -> bool:
