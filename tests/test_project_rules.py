@@ -9,7 +9,7 @@ from noface.core.classify.gate import classify
 from noface.core.classify.project_rules import ProjectRule, ProjectRules, rule_id
 from noface.core.taxonomy import FailureKind
 from noface.gates.rule_search import search
-from noface.gates.run import told_by_names
+from noface.gates.run import names_suffice
 
 RED_TESTS = """\
 =================================== FAILURES ===================================
@@ -76,8 +76,8 @@ def test_a_gate_that_passed_or_ran_out_of_time_is_not_asked(kind):
 
 def test_a_failure_that_a_rule_names_is_never_one_that_main_has_already():
     names = ("tests/test_calc.py::test_add",)
-    assert told_by_names(FailureKind.TEST_FAILURE, "pytest.failed", 1, names)
-    assert not told_by_names(FailureKind.TEST_FAILURE, rule_id(rule()), 1, names)
+    assert names_suffice(FailureKind.TEST_FAILURE, "pytest.failed", 1, names)
+    assert not names_suffice(FailureKind.TEST_FAILURE, rule_id(rule()), 1, names)
 
 
 def test_the_place_is_that_of_the_groups_or_the_nearest_one():

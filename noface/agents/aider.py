@@ -66,21 +66,21 @@ class AiderReader(LineReader):
 
     def line(self, line: str) -> list[AgentEvent]:
         """Return the event of a line, if it is not empty."""
-        shown = unescaped(line).rstrip()
-        tokens = _TOKENS.match(shown)
+        plain = unescaped(line).rstrip()
+        tokens = _TOKENS.match(plain)
         if tokens is not None:
             self._count(tokens)
             self._answer, self._answered = self._since.text, True
             self._since.clear()
-            return [AgentEvent(EventKind.RESULT, shown[:SHOWN_MAX])]
-        if not self._answered and _HEADER_ENDS.match(shown):
+            return [AgentEvent(EventKind.RESULT, plain[:SHOWN_MAX])]
+        if not self._answered and _HEADER_ENDS.match(plain):
             self._since.clear()
             return []
-        self._since.append(shown)
-        if edit := _EDIT.match(shown):
+        self._since.append(plain)
+        if edit := _EDIT.match(plain):
             return [AgentEvent(EventKind.EDIT, f"edited {edit[1]}"[:SHOWN_MAX])]
-        kind = EventKind.RETRY if _RETRIES.match(shown) else EventKind.TEXT
-        return [AgentEvent(kind, shown[:SHOWN_MAX])] if shown else []
+        kind = EventKind.RETRY if _RETRIES.match(plain) else EventKind.TEXT
+        return [AgentEvent(kind, plain[:SHOWN_MAX])] if plain else []
 
     def ending(self, exit_code: int | None, stderr: str) -> Ending:
         """Return how the run ended; one that ends without an answer has not finished."""

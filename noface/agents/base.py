@@ -30,7 +30,7 @@ WORKER = "worker"
 
 
 class EventKind(StrEnum):
-    """What an agent is doing, as far as its output tells."""
+    """What an agent is doing, as far as its output shows."""
 
     TEXT = "text"
     TOOL = "tool"
@@ -43,7 +43,7 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """One thing an agent said or did. A RETRY is no sign of life: a CLI that only retries hangs.
+    """One thing an agent wrote or did. A RETRY is no sign of life: a CLI that only retries hangs.
 
     `resets_at` (epoch seconds) belongs to a LIMIT whose end the provider gave.
     """
@@ -63,7 +63,7 @@ class Place:
     """Where a run takes place, in absolute paths.
 
     `directory` is the agent's own, for its histories and databases; `logs` is where noface writes what it prints, the
-    same folder where nothing else is said.
+    same folder unless it is given.
     """
 
     workspace: str
@@ -91,7 +91,7 @@ def place_in(workspace: Path, directory: Path) -> Place:
 class Invocation:
     """A program to start: argument list, file for standard input, and environment on top of the usual.
 
-    `histories` are text files of its own in which the program keeps what was said; like logs they must hold no secret.
+    `histories` are text files in which the program keeps the conversation; like logs they must hold no secret.
     """
 
     argv: tuple[str, ...]
@@ -141,7 +141,7 @@ class StreamReader(Protocol):
         ...
 
     def used(self) -> Usage:
-        """Return what the run has used so far, as far as it told. Cheap, and asked several times a second."""
+        """Return what the run has used so far, as far as it is known. Cheap: called several times a second."""
         ...
 
     def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
@@ -176,7 +176,7 @@ class Agent(ABC):
         """Return how to start the agent on an order."""
 
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> StreamReader:
-        """Return a fresh reader for one run. `env` is the program's environment: it tells where it keeps its files."""
+        """Return a fresh reader for one run. `env`, the program's environment, says where it keeps its files."""
         del env
         return self.stream()
 

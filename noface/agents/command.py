@@ -2,7 +2,7 @@
 
 Exit codes: 0 finished; 75 (EX_TEMPFAIL of sysexits.h) try again later, charged to nobody; 126 and 127 as the shell
 means them (not executable, not found); any other is a crash, unless its output ends in a question to a keyboard. Its
-edits are judged by the gates whatever it says.
+edits are judged by the gates whatever it prints.
 """
 
 import re
@@ -50,11 +50,11 @@ class CommandReader:
         return events
 
     def used(self) -> Usage:
-        """Return that nobody knows: a plain command does not tell."""
+        """Return an unknown usage: a plain command reports none."""
         return Usage()
 
     def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
-        """Judge by the exit code alone; of a failure the end of the output may tell that it is a question."""
+        """Judge by the exit code alone; a failure whose output ends in a question is one of configuration."""
         unfinished = unescaped(self._lines.rest())
         last = unfinished.strip()[-LAST_WORDS_MAX:] or self._last
         words = (stderr.strip().splitlines() or [last])[-1]

@@ -105,7 +105,7 @@ class GeminiReader(JsonReader):
         return Ending(error, good and error is None, self._last_text, self._waiting(stderr))
 
     def used(self) -> Usage:
-        """Return what its result says, nothing before there is one; it never tells a cost."""
+        """Return what its result says, nothing before there is one; it never has a cost."""
         stats = inside(self._result, "stats")
         return Usage(
             tokens_in=total(stats.get("input_tokens")),

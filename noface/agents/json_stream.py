@@ -37,7 +37,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\x1b\][^\x07\x1b]{0,500
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ended, as its output tells; the fields are those of AgentEvidence."""
+    """How a run ended by its output; the fields are those of AgentEvidence."""
 
     error: AgentError | None = None
     finished: bool = False
@@ -46,7 +46,7 @@ class Ending:
 
 
 class LineReader(ABC):
-    """Reads a stream line by line; `evidence` is what it says, `verdict` what that means."""
+    """Reads a stream line by line; `evidence` is what it shows, `verdict` what that means."""
 
     any_output_is_life = False
     agent: ClassVar[str]
@@ -105,7 +105,7 @@ class LineReader(ABC):
 
     @abstractmethod
     def used(self) -> Usage:
-        """Return what the run has used so far, as far as it told."""
+        """Return what the run has used so far, as far as it is known."""
 
 
 class JsonReader(LineReader):

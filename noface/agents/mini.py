@@ -61,7 +61,7 @@ _USED = f'{{"{USED}": '
 _COUNTS = ("tokens_in", "tokens_out", "tokens_cached")
 _ROUNDED_USD = 0.006
 _BUDGET_FROM_USD = 0.05
-"""The exit status does not tell a limit of steps from one of money; nobody sets a budget below this."""
+"""The exit status is the same for a limit of steps and one of money; nobody sets a budget below this."""
 
 
 class MiniReader(LineReader):
@@ -77,26 +77,26 @@ class MiniReader(LineReader):
         self._used: dict[str, Any] = {}
 
     def line(self, line: str) -> list[AgentEvent]:
-        """Return the event of a section's first line, and of each line an agent says."""
+        """Return the event of a section's first line, and of each line of an answer."""
         if line.startswith(_SUMMARY):
             self._used = self._summary = inside(json_value(line), SUMMARY)
             return []
         if line.startswith(_USED):
             self._used = inside(json_value(line), USED)
             return []
-        shown = unescaped(line).rstrip()
-        start = _SECTION.match(shown)
+        plain = unescaped(line).rstrip()
+        start = _SECTION.match(plain)
         if start is not None:
             self._section = start[1] or "Agent"
             self._texts[self._section] = Tail()
             self._cost = dollars(start[3], self._cost)
             named = f"step {start[2]}" if start[2] else "its tool has run" if self._section == "Tool" else ""
             return [AgentEvent(EventKind.TOOL, named)] if named else []
-        if _RULE.match(shown):
+        if _RULE.match(plain):
             return []
-        if self._section and not shown.startswith(_SAVED):
-            self._texts[self._section].append(shown)
-        return [AgentEvent(EventKind.TEXT, shown[:SHOWN_MAX])] if shown and self._section == "Agent" else []
+        if self._section and not plain.startswith(_SAVED):
+            self._texts[self._section].append(plain)
+        return [AgentEvent(EventKind.TEXT, plain[:SHOWN_MAX])] if plain and self._section == "Agent" else []
 
     def ending(self, exit_code: int | None, stderr: str) -> Ending:
         """Return how the run ended."""
@@ -107,7 +107,7 @@ class MiniReader(LineReader):
         return Ending(error, finished, submitted or self._text("Agent").partition("```")[0].strip())
 
     def used(self) -> Usage:
-        """Return what the newest summary says; of a step since then the cost in whole cents is known."""
+        """Return the usage in the newest summary; of a step since then the cost in whole cents is known."""
         exact, by_steps = cost(self._used.get("cost_usd")), self._cost
         newer = exact is None or (not self._summary and by_steps is not None and by_steps > exact + _ROUNDED_USD)
         counts = [whole(self._used.get(name)) for name in _COUNTS]

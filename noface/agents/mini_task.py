@@ -50,7 +50,7 @@ def summary(trajectory: dict[str, Any]) -> dict[str, Any]:
 
 
 def used(trajectory: dict[str, Any]) -> dict[str, Any]:
-    """Return what a run has used: cost_usd, tokens_in, tokens_out, tokens_cached; None where it does not tell."""
+    """Return what a run has used: cost_usd, tokens_in, tokens_out, tokens_cached; None where it is not known."""
     usages = [inside(message, "extra", "response", "usage") for message in tables(trajectory.get("messages"))]
     return {
         "cost_usd": cost(inside(trajectory, "info", "model_stats").get("instance_cost")),
@@ -89,9 +89,9 @@ def _run(command: list[str], trajectory: Path) -> int:
                 return process.wait(_LOOK_EVERY_S)
             except subprocess.TimeoutExpired:
                 with suppress(OSError):
-                    written = trajectory.stat().st_mtime_ns
-                    if written != seen:
-                        seen = written
+                    changed = trajectory.stat().st_mtime_ns
+                    if changed != seen:
+                        seen = changed
                         _print(USED, used, trajectory)
 
 

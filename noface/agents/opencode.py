@@ -41,7 +41,7 @@ from noface.system.sandbox_home import AgentHome
 
 _READ_ONLY = ("OPENCODE_PERMISSION", '{"edit":"deny","bash":"deny"}')
 _LOG = (("OPENCODE_PRINT_LOGS", "1"), ("OPENCODE_LOG_LEVEL", "ERROR"))
-_TITLE = ("--title", "noface")  # without one it asks the model for one, and does not tell what that cost
+_TITLE = ("--title", "noface")  # without one it asks the model for one, and does not report what that cost
 _EDITING_TOOLS = frozenset({"write", "edit", "patch", "multiedit", "apply_patch"})
 _BROKE_OFF = "finish-unknown"
 _ENDINGS = {"length": "length", "content-filter": "content_filter", "unknown": _BROKE_OFF, "error": _BROKE_OFF}
@@ -78,7 +78,7 @@ class OpencodeReader(JsonReader):
                 self._steps += 1
                 self._error, self._reason = None, ""  # an error that was overcome is none
                 return []
-            case "text" if not part.get("synthetic"):  # its own words to the model, after it cut down the conversation
+            case "text" if not part.get("synthetic"):  # its own text for the model, after it cut down the conversation
                 events = self.text_event(part.get("text"))
                 return [replace(event, kind=EventKind.RETRY) for event in events] if self._asks_again else events
             case "tool_use":

@@ -56,7 +56,6 @@ class GateResult:
     tests_run: int | None = None
     failure: Failure | None = None
     stdout_log: str = ""
-    stderr_log: str = ""
     memo: bool = False
     only_known_failures: bool = False
     first_failure: Failure | None = None

@@ -1,4 +1,4 @@
-"""Has a gate's test runners say which tests they ran, by environment variables, and reads what they said.
+"""Makes a gate's test runners report which tests they ran, by environment variables, and reads these reports.
 
 The gate's command stays as it is, and so does what its runners print; only `go test` prints the names of its tests.
 In the folder, `preload` is what the processes of the gate load, and may be closed to writing; they write to `reports`.
@@ -37,6 +37,8 @@ _SAME_NAMES = frozenset({"jest", "vitest", "mocha", "node:test"})
 """Runners that may run several tests of one id. Of the others, the last word about an id counts: a test run again."""
 _OUTCOMES = frozenset(Outcome)
 _GOENV_BYTES_MAX = 64 * 1024
+_UNREAD = inventory((), "unread", complete=False)
+"""What stands for reports that were not read."""
 
 
 def instrumented(env: Variables, folder: Path) -> Variables:
@@ -63,7 +65,7 @@ def instrumented(env: Variables, folder: Path) -> Variables:
 
 
 def read_inventory(folder: Path, checkout: Path, stdout: str, command: str, stderr: str = "") -> Inventory | None:
-    """Return which tests a gate ran in `checkout`, None where nothing tells of any.
+    """Return which tests a gate ran in `checkout`, None where there is no sign of any.
 
     What runners wrote to the folder comes first, then the names in the gate's output, then the numbers in it.
     """
@@ -81,8 +83,8 @@ def _go_flags(values: Mapping[str, str]) -> str:
     if "GOFLAGS" in values:
         return values["GOFLAGS"]
     home = values.get("XDG_CONFIG_HOME") or f"{values.get('HOME', '')}/.config"
-    told = read_regular(Path(values.get("GOENV") or f"{home}/go/env"), _GOENV_BYTES_MAX) or b""
-    lines = told.decode(errors="replace").splitlines()
+    settings = read_regular(Path(values.get("GOENV") or f"{home}/go/env"), _GOENV_BYTES_MAX) or b""
+    lines = settings.decode(errors="replace").splitlines()
     return next((line.removeprefix("GOFLAGS=") for line in lines if line.startswith("GOFLAGS=")), "")
 
 
@@ -95,17 +97,15 @@ def _written(reports: Path, roots: tuple[str, ...]) -> list[Inventory]:
     runs: list[Inventory] = []
     bytes_left, tests_left = BYTES_MAX, TESTS_MAX
     for path in _files(reports):
-        if path is None:
-            return [*runs, inventory((), "unread", complete=False)]
-        data = _read(path, bytes_left)
-        if data is None:
-            runs.append(inventory((), "unread", complete=False))
+        data = read_regular(path, bytes_left + 1) if path is not None else None
+        if data is None or len(data) > bytes_left:
+            runs.append(_UNREAD)
             continue
         bytes_left -= len(data)
         for run in _runs(data, roots):
             tests_left -= len(run.tests)
             if tests_left < 0:
-                return [*runs, inventory((), "unread", complete=False)]
+                return [*runs, _UNREAD]
             runs.append(run)
     return runs
 
@@ -123,13 +123,8 @@ def _files(reports: Path) -> Iterator[Path | None]:
             yield Path(entry.path)
 
 
-def _read(path: Path, bytes_max: int) -> bytes | None:
-    data = read_regular(path, bytes_max + 1)
-    return data if data is not None and len(data) <= bytes_max else None
-
-
 def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:
-    """Yield the runs that one file tells of, one after the other."""
+    """Yield the runs that one file reports, one after the other."""
     runner, root, whole = "", "", True
     tests: list[tuple[str, Outcome]] = []
     open_run = False
@@ -166,8 +161,8 @@ def _word(value: object) -> str:
 
 
 def _run(runner: str, root: str, roots: tuple[str, ...], tests: list[tuple[str, Outcome]], *, whole: bool) -> Inventory:
-    found = tests if runner in _SAME_NAMES else list(dict(tests).items())
-    named = ((_named(name, root, roots), outcome) for name, outcome in found)
+    outcomes = tests if runner in _SAME_NAMES else list(dict(tests).items())
+    named = ((_named(name, root, roots), outcome) for name, outcome in outcomes)
     return inventory(named, runner, complete=whole)
 
 

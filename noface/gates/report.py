@@ -1,7 +1,7 @@
 """Reads the test report that a gate left behind: JUnit XML (by junitparser) or TAP.
 
 A report is evidence only if the gate's own run wrote it: one that is older than the gate's start is left over, and
-ignored. So is one that is no report. The reader of the result is told why in either case.
+ignored. So is one that is no report. A sentence says why in either case.
 """
 
 import errno
@@ -48,10 +48,10 @@ def read_report(
             if masker and status.st_nlink == 1 and _writable(descriptor):
                 mask_open(descriptor, masker)
             data = file.read(BYTES_MAX)
-    except IsADirectoryError:
-        return None, f"{path.name} is not a file: no report was read"
     except FileNotFoundError:
         return None, f"the gate wrote no {path.name}"
+    except IsADirectoryError:
+        return None, f"{path.name} is not a file: no report was read"
     except OSError as error:
         return None, f"{path.name} cannot be read: {error.strerror}"
     return parse_report(data, path.name)

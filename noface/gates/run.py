@@ -1,8 +1,8 @@
-"""Runs a gate in a checkout and has its output judged. The caller has made the checkout hold exactly `tree`."""
+"""Runs a gate in a checkout and classifies its output. The caller has made the checkout hold exactly `tree`."""
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from noface.core.classify.evidence import GateEvidence, GateVerdict, TestReport
@@ -29,7 +29,7 @@ _UNITTEST = re.compile(r"(?P<test>\w+) \((?P<place>[\w.]+)\)")
 class GatePlace:
     """Where a gate runs, in which environment and box, where its logs go.
 
-    `list_files` names the project's files, asked only of a red gate. `rules` are the project's own.
+    `list_files` names the project's files, and is called only for a red gate. `rules` are the project's own.
     """
 
     folder: Path
@@ -62,7 +62,7 @@ def run_gate(
     cancel: Canceller,
     known_failures: frozenset[str] | None = None,
 ) -> GateResult | None:
-    """Run one gate to its end. None where it was cancelled: then it says nothing.
+    """Run one gate to its end and return its result, None where it was cancelled.
 
     `known_failures` are the tests that fail on main, too (baseline "only-new"); None: the gate must be green.
     """
@@ -103,7 +103,6 @@ def run_gate(
         tests_run=verdict.tests_run,
         failure=failure,
         stdout_log=str(stdout),
-        stderr_log=str(stderr),
         only_known_failures=failure is not None and known,
     )
 
@@ -154,8 +153,8 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
     )
 
 
-def told_by_names(kind: FailureKind | None, rule: str, exit_code: int | None, failing: tuple[str, ...]) -> bool:
-    """Tell whether a red gate's failing tests say all there is to say: every test ran, and these failed.
+def names_suffice(kind: FailureKind | None, rule: str, exit_code: int | None, failing: tuple[str, ...]) -> bool:
+    """Tell whether a red gate is described by the names of its failing tests: every test ran, and these failed.
 
     Without names, or where the run broke off (not collected, crashed, timed out), the gate must be green to pass; so
     too where a rule of the project's names the failure, since it may call a crash a failing test.
@@ -167,24 +166,19 @@ def told_by_names(kind: FailureKind | None, rule: str, exit_code: int | None, fa
 
 
 def _only_known(verdict: GateVerdict, exit_code: int | None, known: frozenset[str] | None) -> bool:
-    if known is None or not told_by_names(verdict.kind, verdict.rule, exit_code, verdict.failing_tests):
+    if known is None or not names_suffice(verdict.kind, verdict.rule, exit_code, verdict.failing_tests):
         return False
     return {comparable(name) for name in verdict.failing_tests} <= {comparable(name) for name in known}
 
 
 def comparable(name: str) -> str:
     """Return a test's name in one form: a log has `a/test_b.py::T::test_c` where a report has `a.test_b.T.test_c`."""
-    said = _UNITTEST.fullmatch(name)
-    if said:
-        test, place = said["test"], said["place"]
+    unittest = _UNITTEST.fullmatch(name)
+    if unittest:
+        test, place = unittest["test"], unittest["place"]
         return place if place.endswith(f".{test}") else f"{place}.{test}"
     place, bracket, parameters = name.partition("[")
     path, separator, inner = place.partition("::")
     if not separator:
         return name
     return f"{path.removesuffix('.py').replace('/', '.')}.{inner.replace('::', '.')}{bracket}{parameters}"
-
-
-def remembered(result: GateResult) -> GateResult:
-    """Return a result as one that was not run again."""
-    return replace(result, memo=True)

@@ -44,6 +44,10 @@ _ALLOWED = re.compile(r"pragma:\s*(allowlist|whitelist)[ -]secret|gitleaks:allow
 _EXAMPLE = re.compile(r"EXAMPLE|example|(.)\1{7}|1234567|abcdefg|xxxx|XXXX|\bfake|dummy|\{\{|\$\{|<[a-z]")
 
 
+Detectors = tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]
+"""The type of each kind of secret, and its patterns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Secret:
     """Where a secret was added, and of what kind; the secret itself is kept nowhere."""
@@ -72,7 +76,7 @@ def scan(patch: str) -> Scan:
         if row.startswith("diff --git ")
         for match in list(_MASKED.finditer(row))[:1]
     ]  # in the name of a file
-    known = {found for line in changed_lines(patch) if line.removed for found in _spans(line.text, detectors)}
+    known = {secret for line in changed_lines(patch) if line.removed for secret in _spans(line.text, detectors)}
     masked: dict[str, str] = {}
     in_key = ""
     for line in changed_lines(patch):
@@ -107,33 +111,31 @@ def secret_failure(secrets: tuple[Secret, ...]) -> Failure:
 
 
 @lru_cache(maxsize=1)
-def _detectors() -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
+def _detectors() -> Detectors:
     """Return type and patterns of each detector; empty where the extra is not installed."""
-    found = []
+    detectors = []
     for module, name in _DETECTORS.items():
         try:
             detector = getattr(import_module(f"detect_secrets.plugins.{module}"), name)
-            found.append((str(detector.secret_type), tuple(detector.denylist)))
+            detectors.append((str(detector.secret_type), tuple(detector.denylist)))
         except (ImportError, AttributeError):
             continue  # not installed, or a release that no longer has this one
-    return tuple(found)
+    return tuple(detectors)
 
 
-def _spans(
-    text: str, detectors: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]
-) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return where in a line secrets stand, by kind and text; none where the line says that it is none."""
+def _spans(text: str, detectors: Detectors) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return where in a line secrets stand, by kind and text; nothing where a mark in the line allows them."""
     line = text[:_LINE_MAX]
-    found: dict[tuple[str, str], tuple[int, int]] = {}
+    spans: dict[tuple[str, str], tuple[int, int]] = {}
     if _ALLOWED.search(text):
-        return found
+        return spans
     for kind, patterns in detectors:
         for pattern in patterns:
             for match in pattern.finditer(line):
                 whole = match[0]
                 if _stands_alone(line, match) and (kind == _PRIVATE_KEY or not _EXAMPLE.search(whole)):
-                    found[kind, whole] = match.span()
-    return found
+                    spans[kind, whole] = match.span()
+    return spans
 
 
 def _stands_alone(line: str, match: re.Match[str]) -> bool:
@@ -142,11 +144,7 @@ def _stands_alone(line: str, match: re.Match[str]) -> bool:
     return not (before.isalnum() and match[0][:1].isalnum()) and not (after.isalnum() and match[0][-1:].isalnum())
 
 
-def _masked(
-    text: str,
-    detectors: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...],
-    known: set[tuple[str, str]],
-) -> tuple[str, list[str]]:
+def _masked(text: str, detectors: Detectors, known: set[tuple[str, str]]) -> tuple[str, list[str]]:
     """Return the line without its new secrets, and the kinds of these; marks of an earlier masking count again."""
     kinds = [match["type"] for match in _MASKED.finditer(text)]
     for (kind, secret), _ in sorted(_spans(text, detectors).items(), key=lambda item: -item[1][0]):

@@ -13,7 +13,6 @@ from noface.core.gate import GateKind, GateResult, GateSpec
 from noface.core.proof import worst
 from noface.core.quoting import some
 from noface.core.taxonomy import FailureKind
-from noface.gates.run import remembered
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
 from noface.loop.attempt_environment import AttemptEnvironment, GateFlaked, GateRan, Tell, attempt_message
@@ -80,7 +79,7 @@ def run_gates(
     remembered_from = len(gates) if anew else _first_remembered(env, task.tree, gates)
     for position, gate in enumerate(gates):
         if position >= remembered_from:
-            result: GateResult | None = remembered(env.memo[env.key(task.tree, gate)])
+            result: GateResult | None = replace(env.memo[env.key(task.tree, gate)], memo=True)
         else:
             failure = bench.settle(gates[:position]) if position else bench.ready()
             if failure is not None:

@@ -8,7 +8,7 @@ from noface.core.failure import Failure
 from noface.core.gate import GateKind, GateResult
 from noface.core.taxonomy import FailureKind, IssueStatus
 from noface.errors import BaselineRedError, UsageError
-from noface.gates.run import told_by_names
+from noface.gates.run import names_suffice
 from noface.loop.agent_run import missing_program
 from noface.loop.attempt_environment import LANDING_SLOT
 from noface.loop.context import RunContext
@@ -152,7 +152,7 @@ def _after_others(gated: Gated, red: list[GateResult]) -> bool:
 
 def _by_names(result: GateResult) -> bool:
     kind, rule = (result.failure.kind, result.failure.rule) if result.failure is not None else (None, "")
-    return told_by_names(kind, rule, result.exit_code, result.failing_tests)
+    return names_suffice(kind, rule, result.exit_code, result.failing_tests)
 
 
 def _known(gated: Gated) -> Known:
