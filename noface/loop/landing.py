@@ -144,9 +144,6 @@ class MergeQueue:
         self._entries: list[Entry] = []
         self._job: tuple[Entry, Job[Proven]] | None = None
 
-    def __len__(self) -> int:
-        return len(self._entries)
-
     @property
     def working(self) -> bool:
         """True while a proof is being made."""
