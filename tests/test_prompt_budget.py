@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
 from noface.core.issue import Issue
-from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Situation, Told
+from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.core.prompt_text import Item, Long, Part, allot, fit, level, size, tokens
 from noface.core.prompts import render
 from noface.loop.prompt_context import built_in
@@ -49,7 +49,7 @@ def full(chars=1000, rows=8):
         previous_patch=text,
         note=text,
         rejected_note=text,
-        advice=(Told("Diagnosis", text, "large"),),
+        advice=(Quote("Diagnosis", text, "large"),),
         lessons=tuple(f"{number}{row}" for number in range(rows)),
         files=(FileExcerpt("src/a.py", text),),
         hints=("Check schema files.",),
@@ -60,7 +60,7 @@ def full(chars=1000, rows=8):
 def bare(data):
     """The same with nothing left that can be cut."""
     empty = {name: "" for name in ("patch", "previous_patch", "note", "rejected_note") if hasattr(data, name)}
-    empty |= {"previous_answer": "", "others": ()} if isinstance(data, QuestionData) else {}
+    empty |= {"others": ()} if isinstance(data, QuestionData) else {}
     earlier = tuple(replace(one, excerpt="") for one in data.earlier[-1:])
     return replace(data, issue=replace(data.issue, body=""), earlier=earlier, advice=(), lessons=(), files=(), **empty)
 
@@ -148,13 +148,13 @@ def test_it_fits_wherever_the_fixed_parts_fit(situation, sizes, unit, rows, toke
         "earlier": (*(prior(number, "m" * 200, texts[1]) for number in range(rows)), prior(99, excerpt=texts[2])),
         "patch": texts[3],
         "note": texts[4],
-        "advice": (Told("Diagnosis", texts[5]), Told("Plan", texts[6])),
+        "advice": (Quote("Diagnosis", texts[5]), Quote("Plan", texts[6])),
         "lessons": ("l" * 300,) * rows,
         "files": tuple(FileExcerpt(f"f{number}", texts[7]) for number in range(rows % 4)),
         "earlier_form": list(EarlierForm)[rows % 3],
     }
     data = (
-        QuestionData(answer_example="{}", previous_answer=texts[8], violation="v", others=("o" * 200,) * rows, **common)
+        QuestionData(answer_example="{}", others=("o" * 200,) * rows, **common)
         if situation.asks
         else PromptData(best=common["earlier"][0], previous_patch=texts[8], rejected_note=texts[9], **common)
     )
@@ -187,7 +187,7 @@ def test_texts_of_100_mb_are_cut_in_time_that_grows_with_what_is_kept(situation)
         earlier=(failure, failure),
         patch=huge,
         note=huge,
-        advice=(Told(huge, huge, huge),),
+        advice=(Quote(huge, huge, huge),),
         lessons=(huge,),
         files=(FileExcerpt(huge, huge),),
     )

@@ -9,11 +9,9 @@ from markdown_it import MarkdownIt
 
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
-from noface.core.history import Part
 from noface.core.issue import Issue
-from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Situation, Told
+from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.core.prompts import render
-from noface.core.taxonomy import IssueStatus
 from noface.loop.prompt_context import built_in
 
 TEMPLATES = built_in()
@@ -63,7 +61,7 @@ def data(situation, text, form=EarlierForm.FULL_OUTPUT):
         "earlier": (failure(1, text), failure(2, text), failure(3, text)),
         "patch": text,
         "note": text,
-        "advice": (Told(text, text, text), Told(text, text)),
+        "advice": (Quote(text, text, text), Quote(text, text)),
         "lessons": (text, text),
         "files": (FileExcerpt(text, text),),
         "earlier_form": form,
@@ -75,11 +73,8 @@ def data(situation, text, form=EarlierForm.FULL_OUTPUT):
             limits=(text,),
             questions=(text,),
             paths=(text,),
-            parts=(Part(text, IssueStatus.BLOCKED, text),),
             others=(text,),
             results=(text,),
-            violation=text,
-            previous_answer=text,
             **common,
         )
     return PromptData(

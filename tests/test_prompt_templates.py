@@ -6,7 +6,7 @@ from noface.core.gate import GateSpec
 from noface.core.issue import Issue
 from noface.core.prompt_check import faults, variables
 from noface.core.prompt_data import PromptData, Situation
-from noface.core.prompt_values import QUESTION_VARIABLES, WORKER_VARIABLES, values_of
+from noface.core.prompt_values import values_of
 from noface.core.prompts import BUILT_IN, render
 from noface.errors import ConfigError
 from noface.loop.prompt_context import TEMPLATE_BYTES_MAX, built_in, check_templates, load_templates
@@ -93,7 +93,7 @@ def test_what_is_no_template_is_left_alone(tmp_path):
 def test_a_fault_is_told_with_its_file_line_and_the_variables_there_are(tmp_path, text, line, said):
     error = refused(folder(tmp_path, retry=text))
     assert f"{tmp_path}/retry.md.j2:{line}: {said}" in error.message
-    for name, meaning in WORKER_VARIABLES.items():
+    for name, meaning in variables("retry.md.j2").items():
         assert f"\n  {name}: {meaning}" in error.hint
 
 
@@ -143,11 +143,9 @@ def test_windows_line_ends_do_not_matter(tmp_path):
 def test_every_variable_is_described_and_every_description_is_of_a_variable():
     from noface.core.prompt_check import samples
 
-    assert set(values_of(Situation.RETRY, samples(Situation.RETRY)[0], {})) == set(WORKER_VARIABLES)
-    assert set(values_of(Situation.DIAGNOSIS, samples(Situation.DIAGNOSIS)[0], {})) == set(QUESTION_VARIABLES)
-    assert variables("retry.md.j2") is WORKER_VARIABLES
-    assert variables(f"{BUILT_IN}_base.md.j2") is WORKER_VARIABLES
-    assert variables("breakdown.md.j2") is QUESTION_VARIABLES
+    assert set(values_of(Situation.RETRY, samples(Situation.RETRY)[0], {})) == set(variables("retry.md.j2"))
+    assert set(values_of(Situation.DIAGNOSIS, samples(Situation.DIAGNOSIS)[0], {})) == set(variables("breakdown.md.j2"))
+    assert variables("retry.md.j2") is variables(f"{BUILT_IN}_base.md.j2") is not variables("breakdown.md.j2")
 
 
 def test_faults_are_found_without_a_folder_too():

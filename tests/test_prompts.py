@@ -13,7 +13,7 @@ from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
 from noface.core.issue import Issue
 from noface.core.prompt_check import samples
-from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Situation, Told, situation_for
+from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, situation_for
 from noface.core.prompts import render
 from noface.core.protection import default_protected
 from noface.core.taxonomy import Category, FailureKind, instruction_for, reaches_workers
@@ -64,7 +64,7 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
         previous_patch="+other",
         hints=("Check schema files.",),
         lessons=("Quote the column names.",),
-        advice=(Told("Diagnosis", "The cast is wrong.", "large"),),
+        advice=(Quote("Diagnosis", "The cast is wrong.", "large"),),
         files=(FileExcerpt("src/b.py", "def b(): ..."),),
         note="Use the other table.",
         rejected_note="Too slow.",
@@ -232,7 +232,7 @@ def test_a_reduced_scope_asks_for_the_smallest_part():
 
 
 def test_added_context_is_what_is_known_now():
-    advice = (Told("Answers of the planner", "ISO dates.", "large"),)
+    advice = (Quote("Answers of the planner", "ISO dates.", "large"),)
     known = section(told(Situation.CONTEXT, earlier=(prior(1),), advice=advice), "What is known now")
     assert "ISO dates." in known
     assert "Nothing beyond the issue" in told(Situation.CONTEXT, earlier=(prior(1),))
@@ -316,13 +316,6 @@ def test_the_others_ask_what_they_are_there_for():
     review = asked(Situation.REVIEWER, results=("unit: passed",))
     assert "- unit: passed" in section(review, "What its gates said")
     assert "+new" in section(review, "The change under review")
-
-
-def test_an_answer_that_could_not_be_used_is_asked_for_again_with_the_reason():
-    prompt = asked(Situation.DIAGNOSIS, violation="a comma is missing", previous_answer='{"a": 1 "b"}')
-    again = section(prompt, "Your last answer could not be used")
-    assert "What was wrong with it: a comma is missing." in again
-    assert '{"a": 1 "b"}' in again
 
 
 def test_work_and_questions_take_data_of_their_own():

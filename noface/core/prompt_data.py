@@ -9,7 +9,6 @@ from enum import StrEnum
 from noface.core.actions import Mode, prompt_of
 from noface.core.failure import PriorFailure
 from noface.core.gate import GateSpec
-from noface.core.history import Part
 from noface.core.issue import Issue
 from noface.core.named_files import named_paths
 from noface.core.protection import always_protected, default_protected
@@ -17,8 +16,8 @@ from noface.core.taxonomy import FailureKind
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a model said about the issue: `title` says what it is, `by` which model, `text` is quoted as data."""
+class Quote:
+    """A model's words about the issue: `title` says what it is, `by` which model, `text` is quoted as data."""
 
     title: str
     text: str
@@ -64,7 +63,7 @@ class PromptData:
     rejected_note: str = ""
     instruction: str = ""
     strategy: str = ""
-    advice: tuple[Told, ...] = ()
+    advice: tuple[Quote, ...] = ()
     lessons: tuple[str, ...] = ()
     files: tuple[FileExcerpt, ...] = ()
     report_example: str = ""
@@ -79,9 +78,8 @@ class QuestionData:
 
     `answer_example` is the JSON object asked for, `answer_schema` its JSON Schema. `limits` are sentences of noface
     ("at most 8 parts"). `questions` are the worker's (clarification), `paths` the files it is about (those outside
-    the limits, or in conflict), `parts` the issue's children, `others` the other issues as lines ("8: Add a button"),
-    `results` what the gates said of work under review, as lines.
-    `violation` says why the last answer could not be used, `previous_answer` is that answer (L11, P6).
+    the limits, or in conflict), `others` the other issues as lines ("8: Add a button"), `results` what the gates
+    found in work under review, as lines.
     """
 
     issue: Issue
@@ -90,18 +88,15 @@ class QuestionData:
     earlier: tuple[PriorFailure, ...] = ()
     patch: str = ""
     note: str = ""
-    advice: tuple[Told, ...] = ()
+    advice: tuple[Quote, ...] = ()
     lessons: tuple[str, ...] = ()
     files: tuple[FileExcerpt, ...] = ()
     answer_schema: str = ""
     limits: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
     others: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
-    violation: str = ""
-    previous_answer: str = ""
     earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
     earlier_bytes_max: int = 20_000
 

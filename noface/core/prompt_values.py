@@ -4,11 +4,20 @@ Cut first are the oldest attempts' lines, then related files, lessons, diffs, th
 issue's text last. The rules, the user's hints and the form of the report are never cut.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from noface.core.failure import PriorFailure
-from noface.core.prompt_data import EarlierForm, FileExcerpt, PromptData, QuestionData, Situation, Told, protected_shown
+from noface.core.prompt_data import (
+    EarlierForm,
+    FileExcerpt,
+    PromptData,
+    QuestionData,
+    Quote,
+    Situation,
+    protected_shown,
+)
 from noface.core.prompt_text import Item, Kept, Long, Part, Shown, line, long_text
 from noface.core.taxonomy import instruction_for, reaches_workers
 
@@ -17,76 +26,21 @@ _OLDER_MESSAGE_CHARS_MAX = 200
 _OLDER_TESTS_SHOWN = 3
 _NAME_CHARS_MAX = 60
 _NOTHING = Kept()
-
-WORKER_VARIABLES: dict[str, str] = {
-    "situation": "which of the situations it is",
-    "issue": "with id, title, body, labels, paths, accept",
-    "body_left_out": "True where the issue's text found no room at all",
-    "gates": "each with name, command, kind, hard, accept (True: the issue's own)",
-    "protected": "with paths (the most important ones), more (how many beside), usual (True: the built-in ones too)",
-    "failure": "the newest failed attempt, or None: number, model, kind, message, location, excerpt, failing_tests",
-    "older": "the failed attempts before it, oldest first",
-    "older_left_out": "how many of these found no room",
-    "tried": "older and, after them, failure without what it printed",
-    "best": "the attempt the working directory starts from, or None where it is main",
-    "patch": "the diff of best, or of failure where best is None",
-    "patch_number": "the number of the attempt that made patch",
-    "previous_patch": "the diff of failure where best is an older attempt",
-    "instruction": "what to do about this kind of failure",
-    "strategy": "what to do differently this time",
-    "think": "True where extended thinking is on",
-    "hints": "the hints of noface.toml that match",
-    "lessons": "what worked before, as lines",
-    "lessons_left_out": "how many of these found no room",
-    "advice": "what other models said: each with title, by, text",
-    "files": "related files: each with path, text",
-    "note": "what a person said when unblocking",
-    "rejected_note": "what a person said when rejecting the work",
-    "report_example": "the report asked for, as JSON",
-}
-"""The variables of a worker's templates, and what they hold."""
-
-QUESTION_VARIABLES: dict[str, str] = {
-    **{
-        name: WORKER_VARIABLES[name]
-        for name in (
-            "situation",
-            "issue",
-            "body_left_out",
-            "gates",
-            "failure",
-            "older",
-            "older_left_out",
-            "tried",
-            "patch_number",
-        )
-    },
-    "patch": "the diff of failure",
-    "advice": WORKER_VARIABLES["advice"],
-    "lessons": WORKER_VARIABLES["lessons"],
-    "lessons_left_out": WORKER_VARIABLES["lessons_left_out"],
-    "files": WORKER_VARIABLES["files"],
-    "note": WORKER_VARIABLES["note"],
-    "questions": "what the worker asked",
-    "paths": "the files the question is about",
-    "parts": "the issue's children: each with id, status, reason",
-    "others": "the other issues, as lines",
-    "others_left_out": "how many of these found no room",
-    "results": "what the gates said, as lines",
-    "limits": "what the answer must keep to, as sentences",
-    "answer_example": "the answer asked for, as JSON",
-    "answer_schema": "its JSON Schema",
-    "violation": "why the last answer could not be used",
-    "previous_answer": "that answer",
-}
-"""The variables of a question's templates, and what they hold."""
+_EMPTY: dict[str, Any] = {"violation": "", "previous_answer": "", "parts": ()}
+"""Variables that question templates of earlier versions name; a template of a user's may still do."""
 
 
 def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...]:
     """Return what can be cut, in the order of cutting; of each text no more than `chars_max` characters are read."""
-    failure, older = _told(data.earlier)
+    failure, older = _newest(data.earlier)
     number = _patch_number(data)
-    found = [_older_part(data, older), _files_part(data, chars_max), _rows("lessons", "lessons", 5, data.lessons)]
+    files = [(f"the file {line(file.path, _NAME_CHARS_MAX)}", file.text) for file in data.files]
+    advice = [(f"the advice “{line(quote.title, _NAME_CHARS_MAX)}”", quote.text) for quote in data.advice]
+    found = [
+        _older_part(data, older),
+        _whole("files", "the related files", 5, files, chars_max),
+        _rows("lessons", "lessons", 5, data.lessons),
+    ]
     if isinstance(data, PromptData):
         newest = failure.number if failure is not None else number
         found.append(_one("previous_patch", f"the diff of attempt {newest}", 6, data.previous_patch, chars_max))
@@ -95,11 +49,9 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
     found.append(_one("patch", f"the diff of attempt {number}", 9, data.patch, chars_max))
     if failure is not None:
         found.append(_one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max))
-    found.append(_advice_part(data, chars_max))
+    found.append(_whole("advice", "the advice", 11, advice, chars_max))
     if isinstance(data, PromptData):
         found.append(_one("rejected_note", "the note on the rejected work", 12, data.rejected_note, chars_max))
-    else:
-        found.append(_one("previous_answer", "the answer that could not be used", 12, data.previous_answer, chars_max))
     found.append(_one("note", "the note", 13, data.note, chars_max))
     found.append(_one("body", "the issue's text", 24, data.issue.body, chars_max))
     return tuple(part for part in found if part.items)
@@ -107,7 +59,7 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
 
 def values_of(situation: Situation, data: PromptData | QuestionData, shown: Shown) -> dict[str, Any]:
     """Return the variables of a template, with the cut texts in place of the whole ones."""
-    failure, older = _told(data.earlier)
+    failure, older = _newest(data.earlier)
     kept = shown.get("older", _NOTHING)
     before = [_condensed(one, data.earlier_form) for one in older[len(older) - len(kept.texts) :]]
     common: dict[str, Any] = {
@@ -123,15 +75,15 @@ def values_of(situation: Situation, data: PromptData | QuestionData, shown: Show
         "patch_number": _patch_number(data),
         "lessons": shown.get("lessons", _NOTHING).texts,
         "lessons_left_out": shown.get("lessons", _NOTHING).left_out,
-        "advice": [Told(told.title, text, told.by) for told, text in _pairs(data.advice, shown, "advice")],
-        "files": [FileExcerpt(file.path, text) for file, text in _pairs(data.files, shown, "files")],
+        "advice": _as_cut(data.advice, shown, "advice"),
+        "files": _as_cut(data.files, shown, "files"),
         "note": _text(shown, "note"),
     }
     return common | (_worker_values(data, shown) if isinstance(data, PromptData) else _question_values(data, shown))
 
 
 def _worker_values(data: PromptData, shown: Shown) -> dict[str, Any]:
-    failure, _ = _told(data.earlier)
+    failure, _ = _newest(data.earlier)
     return {
         "protected": protected_shown(data.protected, data.issue.accept),
         "best": data.best,
@@ -149,27 +101,25 @@ def _question_values(data: QuestionData, shown: Shown) -> dict[str, Any]:
     return {
         "questions": data.questions,
         "paths": data.paths,
-        "parts": data.parts,
         "others": shown.get("others", _NOTHING).texts,
         "others_left_out": shown.get("others", _NOTHING).left_out,
         "results": data.results,
         "limits": data.limits,
         "answer_example": data.answer_example,
         "answer_schema": data.answer_schema,
-        "violation": data.violation,
-        "previous_answer": _text(shown, "previous_answer"),
+        **_EMPTY,
     }
 
 
-def _told(earlier: tuple[PriorFailure, ...]) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
-    """Return the newest failure a worker is told of, and the older ones (L7)."""
-    told = tuple(failure for failure in earlier if reaches_workers(failure.kind))
-    return (told[-1], told[:-1]) if told else (None, ())
+def _newest(earlier: tuple[PriorFailure, ...]) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
+    """Return the newest failure that a worker learns of, and the older ones (L7)."""
+    known = tuple(failure for failure in earlier if reaches_workers(failure.kind))
+    return (known[-1], known[:-1]) if known else (None, ())
 
 
 def _patch_number(data: PromptData | QuestionData) -> int:
     best = data.best if isinstance(data, PromptData) else None
-    failure, _ = _told(data.earlier)
+    failure, _ = _newest(data.earlier)
     shown = best or failure or (data.earlier[-1] if data.earlier else None)
     return shown.number if shown is not None else 0
 
@@ -195,19 +145,8 @@ def _row(failure: PriorFailure, form: EarlierForm) -> str:
     return " ".join((short.model, short.kind, short.message, line(short.location or ""), *tests, short.excerpt))
 
 
-def _files_part(data: PromptData | QuestionData, chars_max: int) -> Part:
-    items = tuple(
-        Item(f"the file {line(file.path, _NAME_CHARS_MAX)}", long_text(file.text, chars_max)) for file in data.files
-    )
-    return Part("files", "the related files", 5, items)
-
-
-def _advice_part(data: PromptData | QuestionData, chars_max: int) -> Part:
-    items = tuple(
-        Item(f"the advice “{line(told.title, _NAME_CHARS_MAX)}”", long_text(told.text, chars_max))
-        for told in data.advice
-    )
-    return Part("advice", "the advice", 11, items)
+def _whole(key: str, name: str, share: int, texts: list[tuple[str, str]], chars_max: int) -> Part:
+    return Part(key, name, share, tuple(Item(item, long_text(text, chars_max)) for item, text in texts))
 
 
 def _one(key: str, name: str, share: int, text: str, chars_max: int) -> Part:
@@ -224,6 +163,7 @@ def _text(shown: Shown, key: str) -> str:
     return texts[0] if texts else ""
 
 
-def _pairs(records: tuple[Any, ...], shown: Shown, key: str) -> list[tuple[Any, str]]:
+def _as_cut(records: Sequence[Quote | FileExcerpt], shown: Shown, key: str) -> list[Quote | FileExcerpt]:
+    """Return records with what is left of their texts; none where the whole part is left out."""
     texts = shown.get(key, _NOTHING).texts
-    return list(zip(records, texts, strict=True)) if texts else []
+    return [replace(record, text=text) for record, text in zip(records, texts, strict=True)] if texts else []

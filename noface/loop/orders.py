@@ -14,7 +14,7 @@ from noface.core.hints import matched
 from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue
 from noface.core.policy_state import best_attempt, identical
-from noface.core.prompt_data import Prompt, PromptData, Situation, Told, situation_for
+from noface.core.prompt_data import Prompt, PromptData, Quote, Situation, situation_for
 from noface.core.prompts import render
 from noface.core.review_rules import REJECTED_BY_PERSON
 from noface.core.taxonomy import FailureKind, instruction_for
@@ -91,10 +91,12 @@ def _instruction(history: History, last: PastAttempt | None) -> str:
     return f"{FailureKind.NO_PROGRESS.info.instruction} {own}".rstrip() if stuck else own
 
 
-def _known(last: PastAttempt | None, action: str) -> tuple[Told, ...]:
+def _known(last: PastAttempt | None, action: str) -> tuple[Quote, ...]:
     """Return what is known of the last failure's cause, for a worker that is to be told more (S1, S4)."""
     cause = known_cause(last.failure) if last is not None and last.failure and action == Mode.CONTEXT else None
-    return (Told("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause is not None else ()
+    return (
+        (Quote("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause is not None else ()
+    )
 
 
 def _by_a_person(attempt: PastAttempt) -> bool:

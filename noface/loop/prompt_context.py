@@ -16,7 +16,7 @@ from noface.core.history import Advice, AdviceOutcome, History, Topic
 from noface.core.issue import Issue, IssueState
 from noface.core.lessons import Lesson, mine
 from noface.core.prompt_check import Fault, faults, suggestion, variables
-from noface.core.prompt_data import SUFFIX, FileExcerpt, Told
+from noface.core.prompt_data import SUFFIX, FileExcerpt, Quote
 from noface.core.prompts import BUILT_IN
 from noface.core.taxonomy import PASSED
 from noface.errors import ConfigError
@@ -98,13 +98,13 @@ def patch_of(context: RunContext, issue: Issue, number: int) -> str:
     return (read_regular(path, _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
 
 
-def told_of(history: History) -> tuple[Told, ...]:
+def told_of(history: History) -> tuple[Quote, ...]:
     """Return what was answered since the last attempt, and what holds from earlier: a design, the fate of parts."""
     last = history.current[-1].number if history.current else 0
     lasting = (Topic.ARCHITECT, Topic.BREAKDOWN, Topic.CLARIFICATION)
     usable = (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)
     found = [a for a in history.asked if a.outcome in usable and (a.after == last or a.topic in lasting)]
-    return tuple(Told(_TITLES[advice.topic], _text(advice), advice.model) for advice in found if _text(advice))
+    return tuple(Quote(_TITLES[advice.topic], _text(advice), advice.model) for advice in found if _text(advice))
 
 
 def _text(advice: Advice) -> str:
@@ -117,11 +117,11 @@ def related_files(context: RunContext, history: History, commit: str) -> tuple[F
     named = tuple(path for advice in history.asked for path in advice.paths)
     tree = plumbing.tree(commit)
     failure = last.failure if last is not None else None
-    matched = context_files(history.issue, failure, named, plumbing.paths(tree), _FILES_MAX)
-    entries = plumbing.entries(commit, matched.paths)
+    paths = context_files(history.issue, failure, named, plumbing.paths(tree), _FILES_MAX)
+    entries = plumbing.entries(commit, paths)
     found = []
     with plumbing.blobs() as blobs:
-        for path in matched.paths:
+        for path in paths:
             mode, oid = entries.get(path, ("", ""))
             data = blobs.read(oid, _FILE_BYTES_MAX * 20) if mode.startswith("100") else None
             if data is not None and b"\0" not in data:
