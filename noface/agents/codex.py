@@ -14,7 +14,6 @@ It prints one JSON object a line, of threads, turns and items. `turn.failed` is 
 
 import os
 import re
-import stat
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -51,6 +50,7 @@ from noface.agents.json_stream import (
 from noface.core.attempt import AttemptOrder
 from noface.core.classify.agent_evidence import AgentError
 from noface.core.worker_run import Usage
+from noface.system.files import open_regular
 from noface.system.sandbox_home import AgentHome
 
 _LOG = "error,codex_core::responses_retry=warn"
@@ -182,16 +182,17 @@ class Rollout:
         return self._usage
 
     def _look(self, path: Path, thread: str) -> None:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_size == self._size:
+        descriptor = open_regular(path)
+        if descriptor is None:
+            return
+        with os.fdopen(descriptor, "rb") as log:
+            size = os.fstat(descriptor).st_size
+            if size == self._size:
                 return
-            self._size = status.st_size
-            start = max(status.st_size - _TAIL_BYTES, 0)
-            lines = os.pread(descriptor, _TAIL_BYTES, start).decode("utf-8", "replace").split("\n")
-        finally:
-            os.close(descriptor)
+            self._size = size
+            start = max(size - _TAIL_BYTES, 0)
+            log.seek(start)
+            lines = log.read(_TAIL_BYTES).decode("utf-8", "replace").split("\n")
         usages = (_logged_usage(line, thread) for line in reversed(lines[1 if start else 0 :]))
         self._usage = next((usage for usage in usages if usage is not None), self._usage)
 

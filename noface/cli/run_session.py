@@ -40,7 +40,7 @@ from noface.store.lessons import LessonStore
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
-from noface.system.clock import SystemClock
+from noface.system.clock import Clock
 from noface.system.failpoints import hit
 from noface.system.lock import RepositoryLock
 from noface.system.log_masking import known_secrets
@@ -213,9 +213,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         state = states[issue.id]
         if state.status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED) and state.content_hash != issue.content_hash:
             states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit lifts it, as the run will do
-    planning = Planning(
-        settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=SystemClock()
-    )
+    planning = Planning(settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=Clock())
     planned = plan_tick(planning, issues, states, len(issues))
     actions = {issue.id: decide(planning, history(planning, issue, states[issue.id])) for issue in planned.start}
     starts = [

@@ -26,7 +26,7 @@ from noface.git.snapshot import Limits
 from noface.loop.attempt_environment import AttemptEnvironment, SandboxRules, Setup
 from noface.loop.context import RunSettings
 from noface.loop.prompt_context import load_templates
-from noface.system.clock import SystemClock
+from noface.system.clock import Clock
 from noface.system.sandbox import Bubblewrap, find_bubblewrap
 from noface.system.supervise import Launcher
 from noface.trackers.base import open_tracker
@@ -281,7 +281,7 @@ def attempt_environment(
     return AttemptEnvironment(
         plumbing=Plumbing(repository),
         launcher=launcher,
-        clock=SystemClock(),
+        clock=Clock(),
         agents=AGENTS,
         slots_dir=slots_dir(config, repository),
         setup=setup_rules(config),

@@ -23,9 +23,6 @@ class Ladder:
     kill_s: float = 30.0
 
 
-AT_ONCE = Ladder(0.0, 0.0)
-
-
 @dataclass(frozen=True, slots=True)
 class Command:
     """A program to run. `env` is its whole environment, but for COMMAND_MARKER; nothing is inherited.

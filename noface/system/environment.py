@@ -16,6 +16,12 @@ from noface.core.worker_run import ModelSpec
 Variables = tuple[tuple[str, str], ...]
 
 
+_OUTSIDE = ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+_TEMPORARY = ("TMPDIR", "TMP", "TEMP")
+_SHEBANG_BYTES = 256
+_PACKAGES = ("lib/python*/site-packages", "lib/python*/dist-packages")
+
+
 def agent_environment(own: Iterable[str], model: ModelSpec, extra: Iterable[tuple[str, str]] = ()) -> Variables:
     """Return an agent's whole environment. `own` are its adapter's patterns; `extra` comes last, and may set anything.
 
@@ -51,14 +57,6 @@ def boxed(environment: Variables, kept: Iterable[str] = ()) -> Variables:
     left_out = {name for name in _OUTSIDE if name not in own}
     values = {name: value for name, value in environment if name not in left_out}
     return tuple((values | {name: "/tmp" for name in _TEMPORARY if name not in own}).items())  # noqa: S108 - it is private
-
-
-_OUTSIDE = ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME")
-_TEMPORARY = ("TMPDIR", "TMP", "TEMP")
-
-
-_SHEBANG_BYTES = 256
-_PACKAGES = ("lib/python*/site-packages", "lib/python*/dist-packages")
 
 
 def programs_digest(names: Iterable[str]) -> str:

@@ -19,6 +19,9 @@ HOLDER_BYTES_MAX = 4096
 HOLDER_PATIENCE_S = 0.5
 
 
+_LINUX = Path("/proc/sys/kernel/random/boot_id")
+
+
 @dataclass(frozen=True, slots=True)
 class Holder:
     """Who says to hold the lock. `started` is its start in epoch seconds, 0 where unknown."""
@@ -166,9 +169,6 @@ def runs(pid: int) -> bool:
     except OSError:
         return True
     return True
-
-
-_LINUX = Path("/proc/sys/kernel/random/boot_id")
 
 
 def boot_id() -> str:

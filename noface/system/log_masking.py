@@ -27,6 +27,15 @@ _NOTE_BYTES_MAX = 1_000_000
 _FILES_MAX = 1_000
 
 
+LOOK_BYTES_MAX = 8 << 20
+"""What is read of one file in one look. A program that writes faster than that is caught up with in its pauses."""
+_AT_END_BYTES_MAX = 256 << 20
+_READ_AGAIN_BYTES_MAX = 64 << 10
+"""Files up to this size are read anew when they grow: they may have been cut off, and have grown again, unseen."""
+_REPLACED_MAX = 3
+"""The files followed of one name: that which the program writes to, whatever it is called now, and the newest ones."""
+
+
 class Masking:
     """What a run knows of secrets, and the files below `state_dir` it keeps free of them; thread-safe."""
 
@@ -164,17 +173,6 @@ def _read_note(note: Path) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
             files = {str(name): frozenset(map(str, before)) for name, before in document["files"].items()}
             return frozenset(map(str, document["names"])), files
     return frozenset(), {}
-
-
-LOOK_BYTES_MAX = 8 << 20
-"""What is read of one file in one look. A program that writes faster than that is caught up with in its pauses."""
-
-_AT_END_BYTES_MAX = 256 << 20
-_READ_AGAIN_BYTES_MAX = 64 << 10
-"""Files up to this size are read anew when they grow: they may have been cut off, and have grown again, unseen."""
-
-_REPLACED_MAX = 3
-"""The files followed of one name: that which the program writes to, whatever it is called now, and the newest ones."""
 
 
 class LogGuard:

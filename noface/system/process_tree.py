@@ -18,6 +18,10 @@ FREEZE_PASSES_MAX = 100
 SET_CHILD_SUBREAPER = 36
 
 
+PATIENCE_S = 10.0
+LOOK_AGAIN_S = 0.02
+
+
 def prctl(option: int, value: int) -> bool:
     """Linux's prctl; False where it failed or there is none."""
     if sys.platform != "linux":
@@ -96,10 +100,6 @@ def kill_all(find: Callable[[], Iterable[int]]) -> set[int]:
     for pid in frozen:
         send_signal(pid, signal.SIGKILL)
     return frozen
-
-
-PATIENCE_S = 10.0
-LOOK_AGAIN_S = 0.02
 
 
 def sweep(marker_name: str, marker_value: str, patience_s: float = PATIENCE_S) -> int:

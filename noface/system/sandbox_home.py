@@ -12,19 +12,26 @@ import os
 import re
 import shutil
 import stat
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
-from importlib.resources import files
+from functools import cache
 from pathlib import Path
+
+from noface.data import table
 
 _CREDENTIALS = re.compile(
     rb"_auth\b|auth_?token|passw(?:or)?d|secret|api_?key|extraheader|[a-z+]{1,20}://[^\s/:@]{0,200}:[^\s/@]{1,500}@",
     re.IGNORECASE,
 )
 _SETTINGS_BYTES_MAX = 1 << 20
+
+
+COPY_BYTES_MAX = 64 << 20
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+Mount = tuple[str, ...]
+"""Options of bubblewrap for one place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +49,21 @@ class Places:
     settings: tuple[str, ...]
 
 
-@lru_cache(maxsize=1)
+@cache
 def known_places() -> Places:
     """Return what sandbox_places.toml says."""
-    data = tomllib.loads(files("noface.system").joinpath("sandbox_places.toml").read_text("utf-8"))
+    data = table("sandbox_places")
+    private, kernel, caches, secret = (data[name] for name in ("private", "kernel", "caches", "secret"))
     return Places(
-        private_folders=tuple(data["private"]["folders"]),
-        needed=tuple(data["private"]["needed"]),
-        kernel_read=tuple(data["kernel"]["read"]),
-        kernel_hidden=tuple(data["kernel"]["hidden"]),
-        caches=tuple(data["caches"]["private"]),
-        copied=tuple(data["caches"]["copied"]),
-        cached_read=tuple(data["caches"]["read"]),
-        secret=tuple(data["secret"]["paths"]),
-        settings=tuple(data["secret"]["settings"]),
+        private_folders=tuple(private["folders"]),
+        needed=tuple(private["needed"]),
+        kernel_read=tuple(kernel["read"]),
+        kernel_hidden=tuple(kernel["hidden"]),
+        caches=tuple(caches["private"]),
+        copied=tuple(caches["copied"]),
+        cached_read=tuple(caches["read"]),
+        secret=tuple(secret["paths"]),
+        settings=tuple(secret["settings"]),
     )
 
 
@@ -66,14 +74,6 @@ def holds_credentials(path: str) -> bool:
             return _CREDENTIALS.search(file.read(_SETTINGS_BYTES_MAX)) is not None
     except OSError:
         return False
-
-
-COPY_BYTES_MAX = 64 << 20
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-
-Mount = tuple[str, ...]
-"""Options of bubblewrap for one place."""
 
 
 class HomeRule(StrEnum):

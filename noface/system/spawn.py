@@ -35,6 +35,10 @@ _NEEDED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """All that the fork server gets of noface's environment: programs may read that of their ancestors."""
 
 
+ONE_ARGUMENT_BYTES_MAX = 128 * 1024
+"""Linux's limit for a single argument or variable (MAX_ARG_STRLEN), which no setting raises."""
+
+
 class SupervisorLostError(NofaceError):
     """No supervisor could be started, so the command was not either."""
 
@@ -162,10 +166,6 @@ class ForkServer:
                 self._process.kill()
                 self._process.wait()
             self._process = None
-
-
-ONE_ARGUMENT_BYTES_MAX = 128 * 1024
-"""Linux's limit for a single argument or variable (MAX_ARG_STRLEN), which no setting raises."""
 
 
 def explain(what: dict[str, Any], argv: Sequence[str], env: dict[str, str]) -> str:

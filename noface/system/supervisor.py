@@ -33,6 +33,26 @@ from noface.system import namespace, process_tree
 LOG_MODE = 0o600
 
 
+ANNOUNCEMENT = struct.Struct("!IB")
+LENGTH = struct.Struct("!I")
+LOG_POLL_S = 0.25
+LOG_POLL_MIN_S = 0.01
+KILL_POLL_S = 0.02
+BOX_STATUS = "{box-status}"
+"""Stands in a boxed command line for the descriptor that bubblewrap writes its status to."""
+BOX_RAN = b'"exit-code"'
+"""Bubblewrap (0.8.0) writes this only about a command that it could run."""
+BOX_FAILED = 1
+"""Bubblewrap's exit code where it could not make the box, or not run the command in it."""
+BOX_STATUS_BYTES_MAX = 4096
+SURVIVED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
+_SHELL_SIGNAL_BASE = 128
+_SIGNALS_AS_EXIT_CODE = frozenset((
+    signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
+    signal.SIGKILL, signal.SIGSEGV, signal.SIGPIPE, signal.SIGTERM,
+))  # fmt: skip
+
+
 class StartError(Exception):
     """The program could not be started; `what` has the step, the name it failed on, and the system's reason.
 
@@ -93,26 +113,6 @@ def start(order: dict[str, Any], streams: list[int], passed: tuple[int, ...] = (
         raise StartError("exec", order["argv"][0], problem) from None
     finally:
         os.chdir("/")
-
-
-ANNOUNCEMENT = struct.Struct("!IB")
-LENGTH = struct.Struct("!I")
-LOG_POLL_S = 0.25
-LOG_POLL_MIN_S = 0.01
-KILL_POLL_S = 0.02
-BOX_STATUS = "{box-status}"
-"""Stands in a boxed command line for the descriptor that bubblewrap writes its status to."""
-BOX_RAN = b'"exit-code"'
-"""Bubblewrap (0.8.0) writes this only about a command that it could run."""
-BOX_FAILED = 1
-"""Bubblewrap's exit code where it could not make the box, or not run the command in it."""
-BOX_STATUS_BYTES_MAX = 4096
-SURVIVED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
-_SHELL_SIGNAL_BASE = 128
-_SIGNALS_AS_EXIT_CODE = frozenset((
-    signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
-    signal.SIGKILL, signal.SIGSEGV, signal.SIGPIPE, signal.SIGTERM,
-))  # fmt: skip
 
 
 class Containment(IntEnum):
