@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from bench.supervision import supervision
+from supervision import supervision
 
 from noface.agents.base import AgentEvent, EventKind, Lines
 from noface.core.worker_run import EndedBy

@@ -17,9 +17,7 @@ from noface.errors import LockedError, UsageError
 
 HOLDER_BYTES_MAX = 4096
 HOLDER_PATIENCE_S = 0.5
-
-
-_LINUX = Path("/proc/sys/kernel/random/boot_id")
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +175,6 @@ def boot_id() -> str:
         if sys.platform == "darwin":
             argv = ["/usr/sbin/sysctl", "-n", "kern.boottime"]
             return subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False).stdout.strip()
-        return _LINUX.read_text().strip()
+        return _BOOT_ID.read_text().strip()
     except (OSError, subprocess.SubprocessError):
         return ""

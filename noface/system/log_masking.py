@@ -25,8 +25,6 @@ from noface.system.masked_file import mask_file, open_file, overwrite, windows
 _NOTES_MAX = 10_000
 _NOTE_BYTES_MAX = 1_000_000
 _FILES_MAX = 1_000
-
-
 LOOK_BYTES_MAX = 8 << 20
 """What is read of one file in one look. A program that writes faster than that is caught up with in its pauses."""
 _AT_END_BYTES_MAX = 256 << 20

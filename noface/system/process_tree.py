@@ -16,8 +16,6 @@ from noface.errors import NofaceError
 
 FREEZE_PASSES_MAX = 100
 SET_CHILD_SUBREAPER = 36
-
-
 PATIENCE_S = 10.0
 LOOK_AGAIN_S = 0.02
 

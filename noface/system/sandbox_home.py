@@ -25,11 +25,10 @@ _CREDENTIALS = re.compile(
     re.IGNORECASE,
 )
 _SETTINGS_BYTES_MAX = 1 << 20
-
-
 COPY_BYTES_MAX = 64 << 20
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
 Mount = tuple[str, ...]
 """Options of bubblewrap for one place."""
 

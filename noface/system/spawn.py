@@ -29,12 +29,8 @@ FORK_SERVER_END_TIMEOUT_S = 5.0
 _START_FORK_SERVER = (
     "import sys; sys.path.append(sys.argv[1]); from noface.system.fork_server import serve; serve(int(sys.argv[2]))"
 )
-
-
 _NEEDED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """All that the fork server gets of noface's environment: programs may read that of their ancestors."""
-
-
 ONE_ARGUMENT_BYTES_MAX = 128 * 1024
 """Linux's limit for a single argument or variable (MAX_ARG_STRLEN), which no setting raises."""
 

@@ -31,8 +31,6 @@ from typing import Any, NoReturn
 from noface.system import namespace, process_tree
 
 LOG_MODE = 0o600
-
-
 ANNOUNCEMENT = struct.Struct("!IB")
 LENGTH = struct.Struct("!I")
 LOG_POLL_S = 0.25
