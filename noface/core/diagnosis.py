@@ -9,7 +9,7 @@ from noface.core.classify.text import strip_codes
 from noface.core.failure import Failure
 from noface.core.quoting import one_line
 from noface.core.taxonomy import DiagnosisStrategy, FailureKind
-from noface.data import table
+from noface.data import expanded, table
 
 _LINES_MAX = 400
 _LAST_LINES_MAX = 40
@@ -35,9 +35,6 @@ _URL = re.compile(r"\bhttps?://[^\s'\"<>()\[\],;]{1,300}")
 _CREDENTIALS = re.compile(r"(://)[^/@\s]{1,200}@")
 _HOST = re.compile(r"host='(?P<host>[^']{1,100})', port=(?P<port>\d{1,5})|\b(?P<both>[\w.-]{1,100}:\d{2,5})\b")
 _HOST_PORT = re.compile(r"\b(?:to|host) (?P<host>[\w.-]{1,100}) port (?P<port>\d{1,5})")
-
-
-_PIECE = re.compile(r"\(\?&(\w+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +67,8 @@ def known_causes() -> tuple[CauseRule, ...]:
 
 def _rule(strategy: str, needs: list[str], patterns: list[str], codes: str = "", **rest: Any) -> CauseRule:
     pieces = {**table("causes")["pieces"], "codes": f"(?:{codes})"}
-    pattern = "|".join(patterns)
-    while _PIECE.search(pattern):
-        pattern = _PIECE.sub(lambda piece: _joined(pieces[piece[1]]), pattern)
+    pattern = expanded("|".join(patterns), pieces)
     return CauseRule(strategy=DiagnosisStrategy(strategy), needs=tuple(needs), pattern=pattern, **rest)
-
-
-def _joined(piece: str | list[str]) -> str:
-    return piece if isinstance(piece, str) else "|".join(piece)
 
 
 @cache

@@ -22,6 +22,7 @@ from noface.core.inner_tests import HOLDERS
 from noface.core.issue import Issue
 from noface.core.patterns import matches_any
 from noface.core.tampering import is_test_file
+from noface.data import pattern, table
 
 _ABSENT = "000000"
 
@@ -41,38 +42,6 @@ class Part(StrEnum):
 
 
 MANIFESTS = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "Cargo.toml")
-_TEST_FOLDER = re.compile(
-    r"(^|/)(tests?|specs?|__tests__|__mocks__|__snapshots__|__fixtures__|testing|testdata|test[_-]data|fixtures?|goldens?"
-    r"|snapshots?|acceptance|e2e|integration[_-]tests?)(/|$)|\.(snap|golden|approved\.\w+|ambr)$|(^|/)conftest\.py$"
-)
-_CONFIG = re.compile(
-    r"(^|/)("
-    r"pytest\.(ini|toml)|tox\.toml|noxfile\.py|mypy\.ini|ruff\.toml|pyrightconfig\.json|pylintrc|(site|user)customize\.py"
-    r"|[\w.-]*\.pth|(jest|vitest|ava|karma|playwright|cypress|web-test-runner|eslint|babel|stylelint|prettier|biome"
-    r"|commitlint|nyc|c8|tap|wdio|rspec|phpunit|phpstan|psalm|clippy|rustfmt|detekt|checkstyle|knip|oxlint|oxlintrc|dprint"
-    r"|deny|nextest|tslint|xo|standard|sonar|codecov|coverage|bandit|pylint|flake8|isort|yapf|pycodestyle|pyrefly|ty|djlint)"
-    r"[\w-]*(\.[\w-]+)*\.(json|jsonc|json5|toml|ya?ml|ini|cfg|xml|neon|dist|[cm]?[jt]s)(\.dist)?"
-    r"|tsconfig[\w.-]*\.json|jsconfig\.json|[\w-]+\.eslintrc[\w.]*|jest\.setup\.\w+|setup-?[Tt]ests?\.[cm]?[jt]sx?"
-    r"|test_?(helper|setup|utils?|support)\.\w+|go\.work|\.?golangci\.ya?ml|WORKSPACE(\.bazel)?|BUILD(\.bazel)?"
-    r"|cypress\.json|nightwatch\.conf\.\w+|protractor\.conf\.\w+|wallaby\.js|pytest\.py|unittest\.py|doctest\.py"
-    r")$"
-)
-_SOFT = re.compile(
-    r"(^|/)(GNUmakefile|[Mm]akefile|[Jj]ustfile|Taskfile\.ya?ml|Rakefile|Gruntfile\.\w+|gulpfile[\w.]*|CMakeLists\.txt"
-    r"|build\.rs|setup\.py|meson\.build|SConstruct|Dockerfile[\w.-]*|Procfile)$"
-    r"|\.(mk|mak|cmake|gradle(\.kts)?|bazel|bzl|sh|bash|zsh|bat|ps1|json5?|jsonc|toml|ya?ml|ini|cfg|conf|properties|xml|env"
-    r"|plist|neon)$|(^|/)[\w.-]+\.(config|conf|rc)\.[cm]?[jt]s$"
-)
-# What is fetched from elsewhere: setup goes by it, and it fits the manifest of the change only.
-_DEPENDENCIES = re.compile(
-    r"(^|/)(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock"
-    r"|pdm\.lock|Pipfile(\.lock)?|go\.(mod|sum)|requirements[\w./-]*\.(txt|in)|constraints[\w.-]*\.txt|Gemfile(\.lock)?"
-    r"|[\w.-]+\.gemspec|composer\.(json|lock)|mix\.(exs|lock)|packages\.lock\.json|gradle\.lockfile|flake\.(nix|lock)"
-    r"|deno\.lock|pubspec\.(yaml|lock))$"
-)
-_NAMES_TESTS = re.compile(
-    r"(^|/)(tests?|specs?|__tests__|testing|acceptance)(/|$)|(^|/)test_|_test(\.|$)|\.(test|spec)\."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +63,21 @@ class Touched:
         return (*self.tests, *self.config)
 
 
+def _names(key: str) -> re.Pattern[str]:
+    return pattern("integrity", "judges", key)
+
+
 def part_of(path: str, reached: Collection[str] = ()) -> Part:
     """Tell what a file is to the gates; `reached` are files that the gates' commands and scripts call."""
     if path.rpartition("/")[2] in MANIFESTS:
         return Part.MANIFEST
-    if _TEST_FOLDER.search(path) or is_test_file(path):
+    if _names("test_folder").search(path) or is_test_file(path):
         return Part.TEST
-    if _DEPENDENCIES.search(path):
+    if _names("dependencies").search(path):
         return Part.PRODUCT
-    if path in reached or _CONFIG.search(path) or path.startswith(".") or "/." in path:
+    if path in reached or _names("config").search(path) or path.startswith(".") or "/." in path:
         return Part.CONFIG
-    return Part.SOFT if _SOFT.search(path) else Part.PRODUCT
+    return Part.SOFT if _names("soft").search(path) else Part.PRODUCT
 
 
 def touched(changes: Iterable[FileChange], issue: Issue, reached: Collection[str] = ()) -> Touched:
@@ -140,76 +113,50 @@ def lifted(path: str, issue: Issue) -> bool:
         return True
     if issue.parent is not None:
         return False
-    named = (p for p in issue.paths if _NAMES_TESTS.search(p) or path == p.strip("/"))
+    named = (p for p in issue.paths if _names("names_tests").search(p) or path == p.strip("/"))
     return matches_any(path, tuple(named))
-
-
-_BUILD_TOOLS = frozenset(
-    ("poetry", "pdm", "uv", "hatch", "flit", "setuptools", "setuptools_scm", "setuptools-scm", "maturin",
-     "scikit-build", "cibuildwheel", "pixi", "rye", "versioneer", "towncrier", "bumpversion", "commitizen",
-     "semantic_release")
-)  # fmt: skip
-_PACKAGE_KEYS = frozenset(
-    ("dependencies", "devDependencies", "peerDependencies", "peerDependenciesMeta", "optionalDependencies",
-     "bundledDependencies", "bundleDependencies", "overrides", "resolutions", "engines", "packageManager", "version",
-     "description", "keywords", "author", "contributors", "license", "homepage", "repository", "bugs", "files", "bin",
-     "publishConfig", "private", "funding", "os", "cpu", "pnpm", "workspaces", "types", "typings")
-)  # fmt: skip
-_CARGO_KEYS = frozenset(
-    ("dependencies", "dev-dependencies", "build-dependencies", "features", "target", "patch", "replace", "workspace")
-)
-_INI_SECTIONS = ("options", "metadata", "egg_info", "bdist", "sdist", "files")
 
 
 def with_main_judging(path: str, main: str, change: str) -> str | None:
     """Return the manifest at `path` as the change has it, but judging as `main` does; None where it cannot be read.
 
-    A manifest that main does not have judges nothing.
+    A manifest that main does not have judges nothing. The result is for one run of the gates and never lands, so that
+    its form is of no account.
     """
+    import tomli_w
+
+    describing = table("integrity")["sections"]
     try:
         match path.rpartition("/")[2]:
             case "pyproject.toml":
-                return _pyproject(tomllib.loads(main), tomllib.loads(change))
+                old, new = tomllib.loads(main), tomllib.loads(change)
+                tools = _joined(_table(old.get("tool")), _table(new.get("tool")), describing["build_tools"])
+                return tomli_w.dumps({**new, "tool": tools})
             case "Cargo.toml":
-                return _cargo(tomllib.loads(main), tomllib.loads(change))
+                return tomli_w.dumps(_joined(tomllib.loads(main), tomllib.loads(change), describing["cargo"]))
             case "package.json":
-                return _package(main, change)
+                old, new = _table(json.loads(main or "{}")), _table(json.loads(change))
+                return json.dumps(_joined(old, new, describing["package_json"]), indent=2)
             case "tox.ini":
                 return main
             case _:
-                return _ini(main, change)
+                return _ini(main, change, tuple(describing["ini"]))
     except (ValueError, TypeError, RecursionError, configparser.Error):
         return None
 
 
-def _pyproject(main: Mapping[str, Any], change: Mapping[str, Any]) -> str:
-    import tomli_w
-
-    old, new = _table(main.get("tool")), _table(change.get("tool"))
-    tools = {name: table for name, table in new.items() if name in _BUILD_TOOLS}
-    tools |= {name: table for name, table in old.items() if name not in _BUILD_TOOLS}
-    return tomli_w.dumps({**change, "tool": tools})
+def _joined(main: Mapping[str, Any], change: Mapping[str, Any], describing: Collection[str]) -> dict[str, Any]:
+    """Return what judges in `main` and what describes in `change`."""
+    judges = {name: value for name, value in main.items() if name not in describing}
+    return judges | {name: value for name, value in change.items() if name in describing}
 
 
-def _cargo(main: Mapping[str, Any], change: Mapping[str, Any]) -> str:
-    import tomli_w
-
-    kept = {name: value for name, value in change.items() if name in _CARGO_KEYS}
-    return tomli_w.dumps({name: value for name, value in main.items() if name not in _CARGO_KEYS} | kept)
-
-
-def _package(main: str, change: str) -> str:
-    old, new = _table(json.loads(main or "{}")), _table(json.loads(change))
-    kept = {name: value for name, value in new.items() if name in _PACKAGE_KEYS}
-    return json.dumps({name: value for name, value in old.items() if name not in _PACKAGE_KEYS} | kept, indent=2)
-
-
-def _ini(main: str, change: str) -> str:
+def _ini(main: str, change: str, describing: tuple[str, ...]) -> str:
     old, new = _parsed(main), _parsed(change)
     made = configparser.RawConfigParser()
     for parser, from_change in ((old, False), (new, True)):
         for name in parser.sections():
-            if name.partition(".")[0].startswith(_INI_SECTIONS) == from_change and not made.has_section(name):
+            if name.partition(".")[0].startswith(describing) == from_change and not made.has_section(name):
                 made.read_dict({name: dict(parser[name])})
     text = io.StringIO()
     made.write(text)
@@ -232,18 +179,6 @@ def _table(value: object) -> dict[str, Any]:
 
 BROKEN = "noface canary: this file is broken on purpose )]}\n"
 _BROKEN_PHP = f"<?php {BROKEN}"
-_SOURCE = re.compile(
-    r"\.(py|pyx|js|jsx|ts|tsx|mjs|cjs|mts|cts|vue|svelte|rs|go|java|kt|cs|fs|rb|php|ex|erl|c|cc|cpp|cxx|m|swift|scala"
-    r"|clj|hs|ml|lua|jl|R|dart|zig|nim|cr|pl|pm)$"
-)
-# What builds, configures or describes a project: broken, it would have setup fail, or prove nothing about sources.
-_NOT_SOURCES = re.compile(
-    r"(^|/)(\.[^/]+/|node_modules/|vendor/|third_party/|docs?/|examples?/|benchmarks?/|scripts?/|tools?/|bin/|ci/)"
-    r"|(^|/)\.|(^|/)(setup|conf|conftest|noxfile|fabfile|tasks|build|package|Package|versioneer|_version)\.[a-z]+$"
-    r"|(^|/)[\w.-]*(config|conf|rc|setup)\.[cm]?[jt]s$|\.(gradle|config|d)\.[a-z]+$|(gulp|grunt|rake|mix|make)file\.\w+$"
-    r"|(^|/)mix\.exs$",
-    re.IGNORECASE,
-)
 
 
 def sources(paths: Iterable[str], but_not: tuple[str, ...]) -> tuple[str, ...]:
@@ -252,8 +187,8 @@ def sources(paths: Iterable[str], but_not: tuple[str, ...]) -> tuple[str, ...]:
         sorted(
             path
             for path in paths
-            if _SOURCE.search(path)
-            and not _NOT_SOURCES.search(path)
+            if pattern("integrity", "canary", "source").search(path)
+            and not pattern("integrity", "canary", "not_source", re.IGNORECASE).search(path)
             and not is_test_file(path)
             and not matches_any(path, but_not)
         )

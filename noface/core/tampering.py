@@ -17,6 +17,7 @@ from noface.core.gate import GateSpec
 from noface.core.inventory import Shortfall
 from noface.core.quoting import some
 from noface.core.taxonomy import FailureKind
+from noface.data import pattern
 
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abfnrtv"\\])')
 _PLAIN = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
@@ -80,37 +81,7 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return bytes([int(code, 8) & 0xFF]) if code.isdigit() else _PLAIN.get(code, code)
 
 
-_TEST_PATH = re.compile(
-    r"(^|/)(tests?|spec|specs|__tests__|testing|acceptance)/|(^|/)(test_[^/]*|conftest)\.py$"
-    r"|[._-](test|tests|spec)\.[A-Za-z0-9]+$|(^|/)[A-Z]\w*Tests?\.(java|kt|cs|swift|scala)$"
-    r"|^tests?(\.\w+)+$|(^|/)tests?\.(rs|c|cc|cpp)$"
-)
-_CODE = re.compile(
-    r"\.(py|js|jsx|ts|tsx|mjs|cjs|rs|go|java|kt|cs|rb|php|exs?|erl|c|cc|cpp|h|hpp|swift|scala|hs|sh|lua)$"
-)
-_TEST_CASE = re.compile(
-    r"^\s*(async\s+)?def\s+test\w*\s*\(|^\s*func\s+[Tt]est\w*\s*\(|#\[(tokio::)?test\]|^\s*@(Parameterized)?Test\b"
-    r"|^\s*(it|test|specify|scenario)(\.each\b[^(\"']*+|\s*+)[(\"']|^\s*test\s+\"|^\s*(public\s+)?function\s+test\w*\s*\("
-    r"|\bTEST(_F|_P|_CASE)?\s*\(|^\s*\[(Test|Fact|Theory)\b"
-)
-_ASSERTION = re.compile(
-    r"\bassert\w*[!(\s.]|\.assert\w*\(|\bexpect\w*\s*\(|\bself\.(assert|fail)\w*\(|\bt\.(Error|Fatal|Fail)\w*\("
-    r"|\brequire\.\w+\(|\.should\b|\bshould[A-Z]\w*|\bpytest\.raises\b|\bEXPECT_\w+\(|\bASSERT_\w+\("
-)
-_NO_ASSERTION = re.compile(
-    r"^\s*(import|from|use)\s|^\s*require\s*[(\"']|^\s*(const|let|var)\b[^=]*=\s*require\("
-    r"|\bassert\s+(True|1)\s*$|\bassertTrue\(True\)|\bassert!?\(true\)|\bexpect\(true\)\.to"
-)
 _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|/\*|--)")
-_FOCUS = re.compile(r"\b(it|test|describe|context)\.only\b|^\s*(fit|fdescribe|fcontext)\s*\(")
-_SKIP_ABOVE = re.compile(
-    r"@pytest\.mark\.(skip|skipif|xfail)\b|@unittest\.(skip|expectedFailure)|#\[ignore|@Disabled\b|@Ignore\b|@tag\s+:skip"
-)
-_SKIP = re.compile(
-    r"\bpytest\.mark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\s*\(|@unittest\.(skip|expectedFailure)"
-    r"|\bself\.skipTest\(|\b(it|test|describe|context)\.(skip|todo|failing)\b|^\s*(xit|xdescribe|xtest)\s*\("
-    r"|#\[ignore|@Disabled\b|@Ignore\b|\bt\.Skip\w*\(|\bmarkTestSkipped\(|@tag\s+:skip"
-)
 
 
 @dataclass(slots=True)
@@ -126,31 +97,19 @@ class _Balance:
     focused: int = 0
 
 
+def _tests(key: str) -> re.Pattern[str]:
+    """Return what integrity.toml looks for in tests; what an assertion asks for is written in any case."""
+    return pattern("integrity", "tests", key, re.IGNORECASE if key in ("exact", "partly") else 0)
+
+
 def is_code(path: str) -> bool:
     """Tell whether a path looks like a file of code."""
-    return _CODE.search(path) is not None
+    return _tests("code").search(path) is not None
 
 
 def is_test_file(path: str) -> bool:
     """Tell whether a path looks like a file of tests."""
-    return _TEST_PATH.search(path) is not None and _CODE.search(path) is not None
-
-
-# What an assertion asks for, the most exact first; without any of them it asks whether something is there.
-_EXACT = re.compile(
-    r"[=!]==?(?!=)|\b(assert_?(Equals?|Count_?Equal|List_?Equal|Dict_?Equal|Same|Is|eq|ne|matches)!?|assertEquals?)\b"
-    r"|\.(toBe|toEqual|toStrictEqual|toHaveLength|toMatch(Inline)?Snapshot|equals?|eql|deep|strict\w*|is)\("
-    r"|\.(not)?(deep|same|loose)(Strict)?(Equals?|Equivalent)?\(|\.not(Strict)?(Equals?|Same)\(|\.(throws|rejects)\w*\("
-    r"|(?<!\.not)\.toThrow\w*\("
-    r"|\b(EXPECT|ASSERT)_(EQ|STREQ|FLOAT_EQ|DOUBLE_EQ|THROW)\b|\bassert_(eq|ne)!|\bEqual\w*\(|\braises\(|\bassertRaises",
-    re.IGNORECASE,
-)
-_PARTLY = re.compile(
-    r"[<>]=?(?![<>])|\bin\b|\b(assert_?(In|Greater|Less|Almost|Regex|Not|Contains|Isinstance|Is_?Instance)\w*)\b|\bisinstance\("
-    r"|\.(toContain\w*|toMatch\w*|toBeGreater\w*|toBeLess\w*|toBeClose\w*|includes?|contains?|match\w*|doesNotMatch|startsWith|endsWith)\("
-    r"|\b(EXPECT|ASSERT)_(LT|GT|LE|GE|NEAR)\b|\bapprox\(|\bassert!\(matches!",
-    re.IGNORECASE,
-)
+    return _tests("path").search(path) is not None and _tests("code").search(path) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +168,9 @@ def _made_weaker(lines: list[Line]) -> list[str]:
     words: dict[tuple[str, int], list[list[str]]] = {}
     for line in lines:
         here = words.setdefault((line.path, line.stretch), [])
-        if _COMMENT.search(line.text) or _NO_ASSERTION.search(line.text):
+        if _COMMENT.search(line.text) or _tests("no_assertion").search(line.text):
             continue
-        if _ASSERTION.search(line.text):
+        if _tests("assertion").search(line.text):
             here.append(line.text.split())
         elif here:  # an assertion goes on over several lines
             here[-1] += line.text.split()
@@ -234,7 +193,7 @@ def _less(old: str, new: str) -> bool:
 
 
 def _exactness(assertion: str) -> int:
-    return 2 if _EXACT.search(assertion) else 1 if _PARTLY.search(assertion) else 0
+    return 2 if _tests("exact").search(assertion) else 1 if _tests("partly").search(assertion) else 0
 
 
 def _weighed(lines: list[Line]) -> _Balance:
@@ -243,15 +202,15 @@ def _weighed(lines: list[Line]) -> _Balance:
         if _COMMENT.search(line.text):
             continue
         step = 1 if line.removed else -1
-        case = _TEST_CASE.search(line.text) is not None
+        case = _tests("case").search(line.text) is not None
         balance.cases += step * case
         balance.cases_removed += line.removed and case
         balance.cases_added += not line.removed and case
         balance.assertions += step * (
-            _ASSERTION.search(line.text) is not None and _NO_ASSERTION.search(line.text) is None
+            _tests("assertion").search(line.text) is not None and _tests("no_assertion").search(line.text) is None
         )
-        balance.focused -= step * (_FOCUS.search(line.text) is not None)
-        if _SKIP.search(line.text):
+        balance.focused -= step * (_tests("focus").search(line.text) is not None)
+        if _tests("skip").search(line.text):
             balance.skips -= step
             balance.skips_new += not line.removed and _on_new_test(lines, index)
     return balance
@@ -259,11 +218,11 @@ def _weighed(lines: list[Line]) -> _Balance:
 
 def _on_new_test(lines: list[Line], index: int) -> bool:
     """Tell whether the added skip at `index` stands above, or in, a test added in the same stretch of lines."""
-    step = 1 if _SKIP_ABOVE.search(lines[index].text) else -1
+    step = 1 if _tests("skip_above").search(lines[index].text) else -1
     here = index
     while 0 <= here + step < len(lines) and lines[here + step].stretch == lines[index].stretch:
         here += step
-        if _TEST_CASE.search(lines[here].text):
+        if _tests("case").search(lines[here].text):
             return True
     return False
 

@@ -4,11 +4,14 @@ Nothing is read before it is needed, and nothing twice. The readers are typed an
 `tests/test_tables.py` holds every file against its reader and every rule against its example.
 """
 
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
+_PIECE = re.compile(r"\(\?&(\w+)\)")
 
 
 @cache
@@ -26,3 +29,22 @@ def document(name: str) -> dict[str, Any]:
 
     content: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     return content
+
+
+@cache
+def pattern(name: str, section: str, key: str, flags: int = 0) -> re.Pattern[str]:
+    """Return the alternatives of an entry of a table, with its pieces, as one regular expression."""
+    entries = table(name)
+    return re.compile(expanded("|".join(entries[section][key]), entries.get("pieces", {})), flags)
+
+
+def expanded(expression: str, pieces: Mapping[str, str | list[str]]) -> str:
+    """Return a regular expression with each `(?&name)` replaced by the piece, or the alternatives, of that name."""
+
+    def piece(match: re.Match[str]) -> str:
+        text = pieces[match[1]]
+        return text if isinstance(text, str) else "|".join(text)
+
+    while _PIECE.search(expression):
+        expression = _PIECE.sub(piece, expression)
+    return expression
