@@ -6,7 +6,7 @@ nextest, bats and the runs that were cut off are written by hand: none of them r
 import pytest
 
 from noface.core.inventory import Outcome
-from noface.core.inventory_text import counted, told
+from noface.core.inventory_text import counted_tests, named_tests
 
 CARGO = """
 running 3 tests
@@ -245,7 +245,7 @@ RECORDED = {
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_runners_output_names_its_tests(name):
     out, err, tests, complete = RECORDED[name]
-    (found,) = told(out, err)
+    (found,) = named_tests(out, err)
     assert {test: outcome.value for test, outcome in found.tests} == tests
     assert found.complete == complete
 
@@ -254,11 +254,11 @@ def test_headers_of_cargo_are_found_where_its_output_is_one_stream():
     head, first, rest = CARGO.partition("\nrunning 3 tests\ntest leaves")
     one = "     Running unittests src/lib.rs (target/debug/deps/stock-55cdf1dd945a33ad)\n" + head
     one += "\n     Running tests/all.rs (target/debug/deps/all-f59c21dfecf4e602)\n" + first + rest
-    assert told(one) == told(CARGO, CARGO_ERR)
+    assert named_tests(one) == named_tests(CARGO, CARGO_ERR)
 
 
 def test_colours_are_no_part_of_a_name():
-    (found,) = told("\x1b[32m1..1\x1b[0m\nok 1 - \x1b[1madds\x1b[0m\n")
+    (found,) = named_tests("\x1b[32m1..1\x1b[0m\nok 1 - \x1b[1madds\x1b[0m\n")
     assert found.tests == (("adds", Outcome.PASSED),)
 
 
@@ -266,7 +266,7 @@ def test_colours_are_no_part_of_a_name():
     "text", ["", "ok\n", "all is ok 1\n1 passed", "running late\n", "1..2\n", '{"Action":"pass","Test":"']
 )
 def test_other_output_names_nothing(text):
-    assert told(text) == []
+    assert named_tests(text) == []
 
 
 @pytest.mark.parametrize(
@@ -280,8 +280,8 @@ def test_other_output_names_nothing(text):
     ],
 )
 def test_a_number_counts_where_there_are_no_names(command, stdout, stderr, count):
-    assert counted(stdout, stderr, command).count == count
+    assert counted_tests(stdout, stderr, command).count == count
 
 
 def test_no_number_is_no_inventory():
-    assert counted("All good\n", "", "make lint") is None
+    assert counted_tests("All good\n", "", "make lint") is None

@@ -1,6 +1,7 @@
 """The tables in noface/data: every file fits its reader, and every rule its example."""
 
 import ast
+import re
 import string
 from dataclasses import fields
 from datetime import date
@@ -13,7 +14,7 @@ from noface.core.actions import NAMES
 from noface.core.protection import always_protected, default_protected
 from noface.core.secret_rules import VALUE_CHARS_MIN, without_keys
 from noface.core.taxonomy import Category, FailureKind, KindInfo, Strategy
-from noface.data import FOLDER, table
+from noface.data import FOLDER, expanded, table
 
 PACKAGE = ROOT / "noface"
 
@@ -172,3 +173,18 @@ def test_no_path_is_protected_twice_by_the_same_list():
 
 def test_every_table_is_in_the_package():
     assert {path.suffix for path in FOLDER.iterdir() if path.is_file()} == {".py", ".toml", ".json"}
+
+
+# --- what a change is searched for
+
+
+def test_every_expression_of_what_a_change_is_searched_for_compiles_and_every_piece_is_used():
+    entries = table("integrity")
+    pieces, words = entries["pieces"], [*entries["sections"].values(), entries["shadows"]["modules"]]
+    assert all(isinstance(word, str) for row in words for word in row)
+    sections = (entries[name] for name in entries if name not in ("pieces", "sections", "shadows"))
+    rows = [row for section in sections for items in section.values() for row in items]
+    expressions = [text for row in rows for text in ([row] if isinstance(row, str) else row)]
+    for text in expressions:
+        re.compile(expanded(text, pieces))
+    assert {name for name in pieces if not any(f"(?&{name})" in text for text in expressions)} == set()

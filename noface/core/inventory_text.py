@@ -73,14 +73,14 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _Tests = list[tuple[str, Outcome]]
 
 
-def told(stdout: str, stderr: str = "", *, taps: bool = True) -> list[Inventory]:
+def named_tests(stdout: str, stderr: str = "", *, taps: bool = True) -> list[Inventory]:
     """Return an inventory for each runner that names its tests. `taps`: whether TAP counts as well."""
     out, err = _ANSI.sub("", stdout).splitlines(), _ANSI.sub("", stderr).splitlines()
     found = [_cargo(out, err), _nextest([*out, *err]), _go(out), _ctest(out), read_tap_tests(out) if taps else None]
     return [run for run in found if run is not None]
 
 
-def counted(stdout: str, stderr: str, command: str) -> Inventory | None:
+def counted_tests(stdout: str, stderr: str, command: str) -> Inventory | None:
     """Return an inventory that knows only how many tests passed, None where no runner's summary says so."""
     log = read_log(stdout, stderr)
     context = context_of(GateEvidence(command, None, stdout, stderr), log)

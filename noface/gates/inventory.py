@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.core.inventory import Inventory, Outcome, inventory, joined, merged, steady
-from noface.core.inventory_text import counted, told
+from noface.core.inventory_text import counted_tests, named_tests
 from noface.system.environment import Variables
 from noface.system.files import read_regular
 
@@ -72,10 +72,10 @@ def read_inventory(folder: Path, checkout: Path, stdout: str, command: str, stde
     roots = tuple(dict.fromkeys((str(checkout), str(checkout.resolve()))))
     written = _written(folder / WRITTEN, roots)
     taps = not any(_SAME_NAMES & set(run.runners) for run in written)
-    named = [_steadied(run, roots) for run in told(stdout, stderr, taps=taps)]
+    named = [_steadied(run, roots) for run in named_tests(stdout, stderr, taps=taps)]
     if written or named:
         return merged((*written, *named))
-    return counted(stdout, stderr, command)
+    return counted_tests(stdout, stderr, command)
 
 
 def _go_flags(values: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from noface.core.classify.diff_make import Makefile, read_makefile
 from noface.core.classify.syntax_parsers import parse_toml
 from noface.core.tampering import Line
+from noface.data import pattern
 
 _CALLS_PACKAGE = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w-]+(?:=\S+)?|-C\s+\S+|workspaces?\s+foreach\s+\S*)\s+)*(?:run(?:-script)?\s+)?"
@@ -287,11 +288,6 @@ def _words(value: object) -> list[str]:
         return str(value).split()
 
 
-_THRESHOLD_FILES = re.compile(
-    r"\.(toml|cfg|ini|json|jsonc|ya?ml|xml|gradle|kts|properties|mk|rb|exs?|[cm]?[jt]s|neon|sbt|php)$"
-    r"|(^|/)([Mm]akefile[^/]*|GNUmakefile|Rakefile|\.coveragerc|\.nycrc|\.c8rc|\.simplecov|noxfile\.py|setup\.py)$"
-)
-_JEST_FILES = re.compile(r"(^|/)(package\.json|\.nycrc[^/]*|\.c8rc[^/]*|(jest|vitest|vite)\.config\.[a-z]+)$")
 _NUMBER = r"[\"'\s:=>(]*(?P<value>-?\d+(?:\.\d+)?)"
 # Higher is stricter.
 _LEAST = re.compile(
@@ -308,7 +304,7 @@ _COMMENT = re.compile(r"^\s*(#|//|;|<!--|\*|/\*)")
 
 def may_hold_threshold(path: str) -> bool:
     """Tell whether a file is of a kind that tools read thresholds from."""
-    return _THRESHOLD_FILES.search(path) is not None
+    return pattern("integrity", "thresholds", "files").search(path) is not None
 
 
 def lowered_thresholds(lines: Iterable[Line]) -> tuple[str, ...]:
@@ -334,7 +330,7 @@ def lowered_thresholds(lines: Iterable[Line]) -> tuple[str, ...]:
 def _values(line: Line) -> list[tuple[str, int, float]]:
     values = [(_key(match["key"]), 1, float(match["value"])) for match in _LEAST.finditer(line.text)]
     values += [(_key(match["key"]), -1, float(match["value"])) for match in _MOST.finditer(line.text)]
-    if _JEST_FILES.search(line.path):
+    if pattern("integrity", "thresholds", "jest_files").search(line.path):
         values += [(match["key"], 1, float(match["value"])) for match in _JEST.finditer(line.text)]
     return values
 

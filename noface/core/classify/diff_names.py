@@ -13,31 +13,12 @@ from enum import StrEnum
 from noface.core.attempt import FileChange
 from noface.core.patterns import matches_any
 from noface.core.tampering import shown
-
-_MADE = re.compile(
-    r"(^|/)("
-    # lock files
-    r"package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|deno\.lock|poetry\.lock|uv\.lock"
-    r"|pdm\.lock|Pipfile\.lock|pixi\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|mix\.lock|rebar\.lock|go\.sum"
-    r"|pubspec\.lock|Podfile\.lock|Package\.resolved|packages\.lock\.json|flake\.lock|gradle\.lockfile|conan\.lock"
-    r"|\.terraform\.lock\.hcl|stack\.yaml\.lock|cabal\.project\.freeze|Manifest\.toml|elm-stuff/.*"
-    # caches and what is installed
-    r"|(__pycache__|node_modules|bower_components|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.hypothesis|\.tox|\.nox"
-    r"|\.venv|venv|\.gradle|\.next|\.nuxt|\.svelte-kit|\.parcel-cache|\.turbo|\.terraform|\.nyc_output|\.cache"
-    r"|\.eggs|[^/]+\.egg-info|htmlcov|DerivedData|_build|\.dart_tool|\.stack-work|dist-newstyle|\.aider[^/]*)/.*"
-    # build output
-    r"|dist/.*|target/(debug|release|classes|test-classes|surefire-reports|maven-[^/]+)/.*|(bin|obj)/(Debug|Release)/.*"
-    r"|build/(lib|libs|classes|tmp|generated|reports|intermediates|outputs|bdist\.[^/]+|temp\.[^/]+|static)/.*"
-    r"|CMakeFiles/.*|CMakeCache\.txt|cmake_install\.cmake"
-    r"|\.DS_Store|Thumbs\.db|\.coverage(\.[^/]*)?|coverage\.xml|lcov\.info|\.aider[^/]*"
-    r"|[^/]+\.(min\.(js|mjs|css)|(js|css|mjs)\.map|pyc|pyo|class|o|obj|lo|gcda|gcno|beam|tsbuildinfo|swp|orig|rej)"
-    r")$"
-)
+from noface.data import pattern
 
 
 def is_generated(path: str) -> bool:
     """Tell whether a path is one that tools write; a change of nothing else is no work."""
-    return _MADE.search(path) is not None
+    return pattern("integrity", "generated", "paths").search(path) is not None
 
 
 _PARTS = frozenset({"head", "objects", "refs", "config"})
@@ -228,11 +209,11 @@ def _submodules(changes: tuple[FileChange, ...], asked: tuple[str, ...]) -> Iter
 def _windows_names(added: list[FileChange], on_main: frozenset[str]) -> tuple[Unfit, ...]:
     unfit = []
     for change in added:
-        why = next((why for pattern, why in _WINDOWS if pattern.search(change.path)), None)
+        why = next((why for windows, why in _WINDOWS if windows.search(change.path)), None)
         if why is not None:
             unfit.append(Unfit(UnfitRule.WINDOWS, _visible(change.path), why))
     # A project that Windows cannot check out as it is has no use for the rule.
-    if unfit and any(pattern.search(path) for path in on_main for pattern, _ in _WINDOWS):
+    if unfit and any(windows.search(path) for path in on_main for windows, _ in _WINDOWS):
         return ()
     return tuple(unfit)
 
