@@ -3,7 +3,7 @@
 import posixpath
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 _SEPARATORS = re.compile(r"&&|\|\||[;|&\n]")
@@ -23,29 +23,33 @@ def run_scripts(commands: tuple[str, ...]) -> tuple[str, ...]:
 
     What another interpreter runs is left out: `python app.py` as a gate runs the very code that is worked on.
     """
-    found = []
-    for command in commands:
-        for part in _SEPARATORS.split(command):
-            words = [word for word in _words(part) if not _ASSIGNMENT.match(word)]
-            by_shell = False
-            while words and words[0].rpartition("/")[2] in _SHELLS:
-                words = [word for word in words[1:] if not word.startswith("-")]
-                by_shell = True
-            if words and (by_shell or "/" in words[0]):  # a bare name is looked up on PATH, not in the checkout
-                found.append(words[0])
-    return _inner(found)
+    scripts = []
+    for part in (part for command in commands for part in _simple_commands(command)):
+        words, by_shell = part, False
+        while words and words[0].rpartition("/")[2] in _SHELLS:
+            words = [word for word in words[1:] if not word.startswith("-")]
+            by_shell = True
+        if words and (by_shell or "/" in words[0]):  # a bare name is looked up on PATH, not in the checkout
+            scripts.append(words[0])
+    return _inner(scripts)
 
 
 def called_programs(command: str) -> tuple[str, ...]:
     """Return the names of programs that a shell command calls, as far as its words show; "sh -c" texts are not read."""
-    found = []
-    for part in _SEPARATORS.split(command):
-        words = [word for word in _words(part) if not _ASSIGNMENT.match(word)]
+    programs = []
+    for part in _simple_commands(command):
+        words = part
         while words and words[0].rpartition("/")[2] in (*_SHELLS, *_RUNS_ANOTHER):
-            found.append(words[0])
+            programs.append(words[0])
             words = [word for word in words[1:] if not word.startswith("-") and not _NUMBER.fullmatch(word)]
-        found += words[:1]
-    return tuple(dict.fromkeys(name.lstrip("({!") for name in found if name.lstrip("({!")))
+        programs += words[:1]
+    return tuple(dict.fromkeys(name.lstrip("({!") for name in programs if name.lstrip("({!")))
+
+
+def _simple_commands(command: str) -> Iterator[list[str]]:
+    """Yield the words of each part of a shell command, without the variables that it sets."""
+    for part in _SEPARATORS.split(command):
+        yield [word for word in _words(part) if not _ASSIGNMENT.match(word)]
 
 
 def _words(command: str) -> list[str]:

@@ -35,9 +35,9 @@ def of_report(report: WorkerReport | None) -> Failure | None:
     """
     if report is None or report.status is ReportStatus.DONE:
         return None
-    said = report.summary or (report.questions or report.gaps or ("it gives no reason",))[0]
+    reason_given = report.summary or (report.questions or report.gaps or ("it gives no reason",))[0]
     if report.status is ReportStatus.PARTIAL:
-        message = f"the worker reports that it is only partly done: {said}"
+        message = f"the worker reports that it is only partly done: {reason_given}"
         return Failure(
             FailureKind.RESOURCE_EXHAUSTED,
             message,
@@ -47,7 +47,7 @@ def of_report(report: WorkerReport | None) -> Failure | None:
             questions=report.questions,
         )
     reason = report.blocked_reason or BlockedReason.UNCLEAR
-    message = f"the worker reports that it is blocked ({reason.value.replace('_', ' ')}): {said}"
+    message = f"the worker reports that it is blocked ({reason.value.replace('_', ' ')}): {reason_given}"
     return Failure(
         _KINDS[reason],
         message,

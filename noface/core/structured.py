@@ -99,10 +99,30 @@ def _wanted_type(error: Any) -> str:
     return " or ".join(wanted) if isinstance(wanted, list) else str(wanted)
 
 
+_COUNTED = {
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} item(s)",
+    "maxItems": "at most {} items",
+    "minProperties": "at least {} key(s)",
+    "maxProperties": "at most {} keys",
+}
+"""What a keyword expects, where the message says how many there are."""
+_QUOTED = {
+    "minLength": "at least {} character(s)",
+    "minimum": "a number of at least {}",
+    "maximum": "a number of at most {}",
+}
+"""What a keyword expects, where the message quotes the value."""
+
+
 def _words(error: Any) -> str:
     """Word an error by the keyword that was broken."""
-    limit, value = error.validator_value, error.instance
-    match error.validator:
+    keyword, limit, value = error.validator, error.validator_value, error.instance
+    if keyword in _COUNTED:
+        return f"expected {_COUNTED[keyword].format(limit)}, got {len(value)}"
+    if keyword in _QUOTED:
+        return f"expected {_QUOTED[keyword].format(limit)}, got {quoted(value)}"
+    match keyword:
         case "type":
             got = type_name(value)
             return f"expected {_wanted_type(error)}, got {got if value is None else f'{got} {quoted(value)}'}"
@@ -114,27 +134,11 @@ def _words(error: Any) -> str:
             return _unknown(error)
         case "format":
             return str(error.cause) if error.cause else f"{quoted(value)} is no {limit}"
-        case "minLength":
-            return f"expected at least {limit} character(s), got {quoted(value)}"
-        case "maxLength":
-            return f"expected at most {limit} characters, got {len(value)}"
-        case "minItems":
-            return f"expected at least {limit} item(s), got {len(value)}"
-        case "maxItems":
-            return f"expected at most {limit} items, got {len(value)}"
-        case "minProperties":
-            return f"expected at least {limit} key(s), got {len(value)}"
-        case "maxProperties":
-            return f"expected at most {limit} keys, got {len(value)}"
-        case "minimum":
-            return f"expected a number of at least {limit}, got {quoted(value)}"
-        case "maximum":
-            return f"expected a number of at most {limit}, got {quoted(value)}"
         case "pattern":
-            what = error.schema.get("description", "another form") if isinstance(error.schema, dict) else "another form"
-            return f"expected {what}, got {quoted(value)}"
+            form = error.schema.get("description", "another form") if isinstance(error.schema, dict) else "another form"
+            return f"expected {form}, got {quoted(value)}"
         case _:
-            return f"{quoted(value)} is not as the schema asks ({error.validator})"
+            return f"{quoted(value)} is not as the schema asks ({keyword})"
 
 
 def _missing(error: Any) -> str:
