@@ -5,11 +5,8 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -q -n 3 --dist worksteal $(if $(SHUFFLE),--shuffle $(SHUFFLE))
 STAMP := $(VENV)/.installed
 
-# The tests of the rooms that decide: no process, no repository. A pattern that names nothing is no matter.
-FAST := $(wildcard $(addprefix tests/, model diagnosis integrity recovery prompts knowledge config \
-  $(patsubst %, test_%.py, answers backlog breakdown* budget charging classify_agent_re* classify_agent_rules \
-  classify_agent_streams classify_gate_* classify_syntax config_[d-p]* core_* diagnosis hints_entry hints_mining \
-  inventory_core inventory_text layers lessons* partial policy* prices prompt* replay schedule structured tables)))
+# The tests of the rooms that decide: no process, no repository.
+FAST := $(addprefix tests/, model diagnosis integrity secrets prompts knowledge recovery config conventions)
 
 .PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways soak lint bench clean
 
@@ -33,7 +30,7 @@ test-fast: $(STAMP)
 
 # Installs the real agent programs (npm and pip) into .agents/ and runs noface with them against a model on loopback.
 test-agents: $(STAMP)
-	$(BIN)/python tests/agents/run.py
+	$(BIN)/python tests/real_agents/run.py
 
 # Kills noface at random beside a person at work, and looks after each death; SEED=… repeats the same choices.
 SECONDS ?= 300

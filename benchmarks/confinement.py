@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from noface.system.sandbox import Box, find_bubblewrap
-from noface.system.sandbox_home import Home, home_rules, known_places
-from noface.system.supervise import Command, Launcher
+from noface.process.sandbox import Box, find_bubblewrap
+from noface.process.sandbox_home import Home, home_rules, known_places
+from noface.process.supervise import Command, Launcher
 
 STARTS = 30
 ENTRIES = 60

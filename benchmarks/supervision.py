@@ -18,8 +18,8 @@ import psutil
 
 from noface.agents.base import AgentEvent
 from noface.agents.registry import AGENTS
-from noface.loop.agent_logs import LogFollower
-from noface.system.supervise import Command, Exit, Launcher
+from noface.engine.agent_logs import LogFollower
+from noface.process.supervise import Command, Exit, Launcher
 
 CHATTER = """
 import os, sys, time

@@ -1,0 +1,1 @@
+"""The coding agents: each adapter builds a command line and reads a stream."""

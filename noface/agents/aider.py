@@ -24,10 +24,10 @@ from noface.agents.base import (
     option,
 )
 from noface.agents.json_stream import LITELLM_ENVIRONMENT, SHOWN_MAX, Ending, LineReader, dollars, unescaped
-from noface.core.attempt import AttemptOrder
-from noface.core.classify.agent_evidence import AgentError
-from noface.core.worker_run import Usage
-from noface.system.sandbox_home import AgentHome
+from noface.diagnosis.agent_evidence import AgentError
+from noface.model.attempt import AttemptOrder
+from noface.model.worker_run import Usage
+from noface.process.sandbox_home import AgentHome
 
 _FLAGS = (
     "--yes-always", "--no-stream", "--no-pretty", "--no-fancy-input", "--no-check-update", "--no-show-release-notes",

@@ -8,11 +8,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from noface.core.attempt import AttemptOrder
-from noface.core.failure import Failure
-from noface.core.worker_run import ModelSpec, Usage
-from noface.system.files import real_folder
-from noface.system.sandbox_home import AgentHome
+from noface.model.attempt import AttemptOrder
+from noface.model.failure import Failure
+from noface.model.worker_run import ModelSpec, Usage
+from noface.process.files import real_folder
+from noface.process.sandbox_home import AgentHome
 
 LINE_BYTES_MAX = 4 * 1024 * 1024
 LAST_WORDS_MAX = 2000

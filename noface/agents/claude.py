@@ -5,7 +5,7 @@ Its own retries are bounded, so that noface's backoff rules; as root it runs onl
 Its configuration folder stays the person's: their login and its renewal live there, and it keeps what runs at once
 apart by session. What they share, ~/.claude.json, it writes under a lock held for a moment, each time as a new file
 that takes the old one's place. Where a killed run left the lock behind, others write without it and do not wait (seen
-with strace; tests/agents proves it). So a CLAUDE_CONFIG_DIR for each attempt would gain nothing, and cost the login.
+with strace; tests/real_agents proves it). A CLAUDE_CONFIG_DIR for each attempt would gain nothing and cost the login.
 Nothing of its own is written into the workspace.
 
 It prints one JSON object a line; the result line tells how the run went. An API error ends in a result line with
@@ -31,10 +31,10 @@ from noface.agents.json_stream import (
     total,
     whole,
 )
-from noface.core.attempt import AttemptOrder
-from noface.core.classify.agent_evidence import AgentError
-from noface.core.worker_run import Usage
-from noface.system.sandbox_home import AgentHome
+from noface.diagnosis.agent_evidence import AgentError
+from noface.model.attempt import AttemptOrder
+from noface.model.worker_run import Usage
+from noface.process.sandbox_home import AgentHome
 
 _READ_ONLY = ("--tools", "Read,Grep,Glob", "--strict-mcp-config")  # no MCP servers either: theirs may write
 _IN_PLACE = "--disallowedTools=EnterWorktree,ExitWorktree"

@@ -47,11 +47,11 @@ from noface.agents.json_stream import (
     tool,
     total,
 )
-from noface.core.attempt import AttemptOrder
-from noface.core.classify.agent_evidence import AgentError
-from noface.core.worker_run import Usage
-from noface.system.files import open_regular
-from noface.system.sandbox_home import AgentHome
+from noface.diagnosis.agent_evidence import AgentError
+from noface.model.attempt import AttemptOrder
+from noface.model.worker_run import Usage
+from noface.process.files import open_regular
+from noface.process.sandbox_home import AgentHome
 
 _LOG = "error,codex_core::responses_retry=warn"
 _STATUS = re.compile(r"\b(?:unexpected|last) status:? (\d{3})\b")

@@ -19,12 +19,12 @@ from noface.agents.base import (
     Verdict,
 )
 from noface.agents.json_stream import asks, unescaped
-from noface.core.attempt import AttemptOrder
-from noface.core.classify.agent_rules import ASKS
-from noface.core.failure import Failure
-from noface.core.taxonomy import FailureKind
-from noface.core.worker_run import ModelSpec, Usage
-from noface.system.sandbox_home import AgentHome
+from noface.diagnosis.agent_rules import ASKS
+from noface.model.attempt import AttemptOrder
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import ModelSpec, Usage
+from noface.process.sandbox_home import AgentHome
 
 _TOKEN = re.compile(r"\{\w+\}|\\.|.", re.DOTALL)
 _SHELL_WORDS = frozenset((

@@ -38,11 +38,11 @@ from noface.agents.json_stream import (
     total,
     whole,
 )
-from noface.core.attempt import AttemptOrder
-from noface.core.classify.agent_evidence import AgentError
-from noface.core.classify.agent_words import stops_mid_sentence
-from noface.core.worker_run import Usage
-from noface.system.sandbox_home import AgentHome
+from noface.diagnosis.agent_evidence import AgentError
+from noface.diagnosis.agent_words import stops_mid_sentence
+from noface.model.attempt import AttemptOrder
+from noface.model.worker_run import Usage
+from noface.process.sandbox_home import AgentHome
 
 _STATUS_OF_EXIT = {status & 255: status for status in (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504)}
 _OWN_EXITS = frozenset({41, 42, 44, 52, 53, 55})

@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from noface.core.classify.reset_times import WallClock
+from noface.diagnosis.reset_times import WallClock
 
 _LOCAL_TIME = Path("/etc/localtime")
 

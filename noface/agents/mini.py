@@ -38,10 +38,10 @@ from noface.agents.json_stream import (
     whole,
 )
 from noface.agents.mini_task import SUMMARY, USED
-from noface.core.attempt import AttemptOrder
-from noface.core.classify.agent_evidence import AgentError
-from noface.core.worker_run import Usage
-from noface.system.sandbox_home import AgentHome
+from noface.diagnosis.agent_evidence import AgentError
+from noface.model.attempt import AttemptOrder
+from noface.model.worker_run import Usage
+from noface.process.sandbox_home import AgentHome
 
 _ENV = (
     ("MSWEA_CONFIGURED", "true"),

@@ -34,10 +34,10 @@ from noface.agents.json_stream import (
     total,
     whole,
 )
-from noface.core.attempt import AttemptOrder
-from noface.core.classify.agent_evidence import AgentError
-from noface.core.worker_run import Usage
-from noface.system.sandbox_home import AgentHome
+from noface.diagnosis.agent_evidence import AgentError
+from noface.model.attempt import AttemptOrder
+from noface.model.worker_run import Usage
+from noface.process.sandbox_home import AgentHome
 
 _READ_ONLY = ("OPENCODE_PERMISSION", '{"edit":"deny","bash":"deny"}')
 _LOG = (("OPENCODE_PRINT_LOGS", "1"), ("OPENCODE_LOG_LEVEL", "ERROR"))

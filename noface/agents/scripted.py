@@ -20,8 +20,8 @@ import sys
 
 from noface.agents.base import Agent, Invocation, Place
 from noface.agents.command import CommandReader
-from noface.core.attempt import AttemptOrder
-from noface.core.worker_run import ModelSpec
+from noface.model.attempt import AttemptOrder
+from noface.model.worker_run import ModelSpec
 
 
 class ScriptedAgent(Agent):

@@ -11,8 +11,8 @@ def blocked(
 ) -> None:
     """Show the issues that need you, wait for your approval, or cannot land: what is asked, and what you can do."""
     from noface.cli.fast_path import overview
-    from noface.views import page
-    from noface.views.blocked import blocked_document, blocked_page
+    from noface.ui import page
+    from noface.ui.blocked import blocked_document, blocked_page
 
     rows = overview(Path.cwd(), config)
     document = blocked_document(rows.waiting_for_a_person(), rows.held())

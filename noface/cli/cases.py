@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
-    from noface.core.classify.project_rules import ProjectRules
+    from noface.diagnosis.project_rules import ProjectRules
 
 _HEAD_BYTES = 16 * 1024 * 1024
 _TAIL_BYTES = 16 * 1024 * 1024
@@ -37,9 +37,9 @@ def judge(kind: str, case: Case) -> dict[str, Any]:
 
 
 def _judge_gate(case: Case) -> dict[str, Any]:
-    from noface.core.classify.evidence import GateEvidence
-    from noface.core.classify.gate import classify
-    from noface.views.verdict import gate_document
+    from noface.diagnosis.evidence import GateEvidence
+    from noface.diagnosis.gate import classify
+    from noface.ui.verdict import gate_document
 
     report, note = None, ""
     if case.get("report") is not None:
@@ -86,9 +86,9 @@ def _judge_agent(case: Case) -> dict[str, Any]:
 
     from noface.agents.json_stream import LineReader
     from noface.agents.local_clock import local_clock
-    from noface.core.classify.agent import classify
-    from noface.core.worker_run import EndedBy
-    from noface.views.verdict import agent_document
+    from noface.diagnosis.agent import classify
+    from noface.model.worker_run import EndedBy
+    from noface.ui.verdict import agent_document
 
     name = _text(case, "agent")
     reader = _reader(name)
@@ -124,7 +124,7 @@ def _reader(name: str) -> Any:
 
 
 def _feed(reader: Any, case: Case) -> None:
-    from noface.views.logs import chunks
+    from noface.ui.logs import chunks
 
     name = _text(case, "stdout", "")
     if not name:
@@ -140,7 +140,7 @@ def _feed(reader: Any, case: Case) -> None:
 
 
 def _read(case: Case, key: str, head: int = _HEAD_BYTES, tail: int = _TAIL_BYTES) -> str:
-    from noface.system.files import read_bounded
+    from noface.process.files import read_bounded
 
     name = _text(case, key, "")
     if not name:

@@ -97,7 +97,7 @@ def agent(
 def _answer(kind: str, case: dict[str, Any]) -> None:
     from noface.cli.cases import judge
     from noface.errors import UsageError
-    from noface.views import page
+    from noface.ui import page
 
     if case["exit_code"] is None:
         raise UsageError("--exit-code is missing", "Give the exit code, or many cases at once with --batch FILE.")
@@ -124,7 +124,7 @@ def _answer_all(batch: str, kind: str | None) -> None:
 
 def _answer_lines(source: BinaryIO, kind: str | None) -> int:
     """Answer line by line; return how many were faulty."""
-    from noface.views import page
+    from noface.ui import page
 
     faults = number = 0
     while raw := source.readline(_LINE_BYTES_MAX):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
     from noface.store.reader import Reader
-    from noface.views.leftovers import Leftover
+    from noface.ui.leftovers import Leftover
 
 _HEADS, _REFS = "refs/heads/noface", "refs/noface"
 _KEPT_FILE = "report.json"
@@ -35,9 +35,9 @@ def clean(
     from noface.config.load import load
     from noface.git.plumbing import Plumbing
     from noface.git.repository import discover
-    from noface.system.lock import RepositoryLock
-    from noface.views import page
-    from noface.views.leftovers import clean_document, kept_lines, removal_lines
+    from noface.process.lock import RepositoryLock
+    from noface.ui import page
+    from noface.ui.leftovers import clean_document, kept_lines, removal_lines
 
     first = discover(Path.cwd())
     loaded = load(first.root, config)
@@ -108,7 +108,7 @@ def _known(plumbing: "Plumbing", reader: "Reader") -> _Known:
 
 
 def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
-    from noface.views.leftovers import Leftover, What
+    from noface.ui.leftovers import Leftover, What
 
     git_dirs = repository.private_git_dirs
     open_slots = {f"agent-{each.slot}": each for each in reader.open_attempts()} if reader is not None else {}
@@ -124,9 +124,9 @@ def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", 
 
 
 def _references(plumbing: "Plumbing", known: _Known, *, force: bool) -> "Iterator[Leftover]":
-    from noface.core.scratch import PERSON
     from noface.git.worktrees import worktrees
-    from noface.views.leftovers import Leftover, What
+    from noface.model.scratch import PERSON
+    from noface.ui.leftovers import Leftover, What
 
     trees = worktrees(plumbing.repository)
     held = plumbing.references(_REFS)
@@ -163,7 +163,7 @@ def _reason(issue: str, known: _Known, *, force: bool) -> str:
 
 
 def _files(repository: "Repository", reader: "Reader", known: _Known) -> "Iterator[Leftover]":
-    from noface.views.leftovers import Leftover, What
+    from noface.ui.leftovers import Leftover, What
 
     home = repository.state_dir / "attempts"
     for name in sorted(known.merged):
@@ -203,7 +203,7 @@ def _remember_released(repository: "Repository", going: "list[Leftover]") -> Non
     from noface.store.database import Database
     from noface.store.journal import Journal
     from noface.store.reader import Reader
-    from noface.views.leftovers import What
+    from noface.ui.leftovers import What
 
     path = repository.state_dir / "state.db"
     issues = {each.issue for each in going if each.what is What.REF and each.issue}
@@ -221,7 +221,7 @@ def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
     from noface.git.refs import ZERO, RefUpdate
     from noface.git.removal import remove_below
     from noface.git.workspace import Slot, discard
-    from noface.views.leftovers import What
+    from noface.ui.leftovers import What
 
     repository = plumbing.repository
     for each in going:

@@ -38,8 +38,8 @@ def check(
     from noface.config.load import parse, read
     from noface.config.problems import InvalidConfigError
     from noface.errors import ConfigError
-    from noface.views import page
-    from noface.views.text import count, hanging
+    from noface.ui import page
+    from noface.ui.text import count, hanging
 
     found = _find(config)
     name = found.name if config is None else str(found)
@@ -71,8 +71,8 @@ def show(
 ) -> None:
     """Show the configuration in effect: defaults and presets filled in. Values in `env` are hidden."""
     from noface.config.load import parse, read
-    from noface.views import page
-    from noface.views.text import clean_block
+    from noface.ui import page
+    from noface.ui.text import clean_block
 
     found = _find(config)
     effective = parse(read(found), found.name if config is None else str(found)).effective()
@@ -91,7 +91,7 @@ def schema() -> None:
     import json
 
     from noface.config.describe import json_schema
-    from noface.views import page
+    from noface.ui import page
 
     page.show([json.dumps(json_schema(), indent=2)])
 
@@ -105,8 +105,8 @@ def set_value(
     """Change one value and keep everything else, comments included."""
     from noface.config import edit
     from noface.config.load import read
-    from noface.views import page
-    from noface.views.text import clean
+    from noface.ui import page
+    from noface.ui.text import clean
 
     found = _find(config)
     before = read(found)
@@ -124,7 +124,7 @@ def path(
     as_json: bool = typer.Option(False, "--json", help="The path as JSON."), config: Path | None = _CONFIG
 ) -> None:
     """Print where the configuration lies."""
-    from noface.views import page
+    from noface.ui import page
 
     found = _find(config)
     if as_json:
@@ -136,7 +136,7 @@ def path(
 def example() -> None:
     """Print noface.toml.example: every key, with what it is for."""
     from noface.config.describe import render
-    from noface.views import page
+    from noface.ui import page
 
     page.show(render().rstrip("\n").split("\n"))
 
@@ -159,7 +159,7 @@ def _missing_programs(config: "Config") -> dict[str, list[str]]:
     """Return the programs the ladder and the roles need that are not found, with the models that need them."""
     from noface.agents.registry import AGENTS
     from noface.cli.wiring import model_specs
-    from noface.loop.agent_run import missing_program
+    from noface.engine.agent_run import missing_program
 
     specs = model_specs(config, Path.cwd())
     missing: dict[str, list[str]] = {}

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from noface.core.history import Verdict
 from noface.errors import UsageError
+from noface.model.history import Verdict
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
-    from noface.core.actions import ApprovalKind
-    from noface.core.attempt import PastAttempt
-    from noface.core.failure import Failure
+    from noface.model.actions import ApprovalKind
+    from noface.model.attempt import PastAttempt
+    from noface.model.failure import Failure
     from noface.store.records import IssueRow
 
 
@@ -35,7 +35,7 @@ def unblock(
 ) -> None:
     """Let blocked or skipped issues go on; their counters start again."""
     from noface.cli.session import open_session
-    from noface.views import page
+    from noface.ui import page
 
     if bool(issue_ids) == everything:
         raise UsageError("name the issues to unblock, or say --all", "What is blocked: noface blocked")
@@ -71,7 +71,7 @@ def give_back(
     """
     import time
 
-    from noface.views.issues import find_issue
+    from noface.ui.issues import find_issue
 
     if not found.exists:
         raise UsageError("nothing has been run yet, so there is nothing to give back", "Begin with: noface run")
@@ -93,8 +93,8 @@ def give_back(
 
 def given_lines(given: Sequence[dict[str, Any]]) -> list[str]:
     """Return what a person reads after giving issues back."""
-    from noface.views.page import width
-    from noface.views.text import count, hanging
+    from noface.ui.page import width
+    from noface.ui.text import count, hanging
 
     lines: list[str] = []
     for issue in given:
@@ -178,7 +178,7 @@ def retry(
 ) -> None:
     """Try issues again: their attempts are counted from the start, their best work so far is kept."""
     from noface.cli.session import open_session
-    from noface.views import page
+    from noface.ui import page
 
     given = give_back(open_session(config), issue_ids, _no_retry, "", "retried by a person")
     if as_json:
@@ -232,9 +232,9 @@ class Case:
 
 def open_case(found: "ReadSession", issue_id: str, verdict: Verdict) -> Case:
     """Return what an issue waits for. Raises UsageError where it waits for no approval, or for nothing any more."""
-    from noface.core.actions import ApprovalKind
+    from noface.model.actions import ApprovalKind
     from noface.store.questions import Questions
-    from noface.views.issues import find_issue
+    from noface.ui.issues import find_issue
 
     row = find_issue(found.reader, issue_id)
     past = found.reader.past(row.id)
@@ -256,8 +256,8 @@ def open_case(found: "ReadSession", issue_id: str, verdict: Verdict) -> Case:
 
 def show_verdict(case: Case, verdict: Verdict, *, as_json: bool) -> None:
     """Tell what was decided, and what follows."""
-    from noface.views import page
-    from noface.views.text import hanging
+    from noface.ui import page
+    from noface.ui.text import hanging
 
     row, status = case.row, case.settled or "ready"
     if as_json:
@@ -277,8 +277,8 @@ def show_verdict(case: Case, verdict: Verdict, *, as_json: bool) -> None:
 def _approve(found: "ReadSession", case: Case, note: str) -> None:
     import time
 
-    from noface.core.actions import ApprovalKind
-    from noface.core.taxonomy import IssueStatus
+    from noface.model.actions import ApprovalKind
+    from noface.model.taxonomy import IssueStatus
     from noface.store.questions import Questions
 
     now, row = time.time(), case.row
@@ -317,7 +317,7 @@ def reject(
 ) -> None:
     """Say no to an issue that waits for your approval; a worker goes on with what you say."""
     from noface.cli.session import open_session
-    from noface.core.history import Verdict
+    from noface.model.history import Verdict
 
     said = sound_note(note)
     if not said:
@@ -336,8 +336,8 @@ def reject(
 def _reject(found: "ReadSession", case: "Case", note: str) -> None:
     import time
 
-    from noface.core.history import Verdict
-    from noface.core.taxonomy import PASSED, IssueStatus
+    from noface.model.history import Verdict
+    from noface.model.taxonomy import PASSED, IssueStatus
     from noface.store.questions import Questions
 
     now, name, number = time.time(), case.row.id, case.attempt.number
@@ -353,9 +353,9 @@ def _rejection(note: str) -> "Failure":
     """Return the failure of work that a person turned down; another note is another failure, no mere repetition."""
     import hashlib
 
-    from noface.core.excerpts import short
-    from noface.core.failure import Failure
-    from noface.core.taxonomy import FailureKind
+    from noface.model.failure import Failure
+    from noface.model.quoting import short
+    from noface.model.taxonomy import FailureKind
 
     digest = hashlib.sha256(note.encode()).hexdigest()[:12]
     return Failure(

@@ -57,7 +57,7 @@ def _sum_up(repository: Path) -> None:
     from noface.git.repository import locate
     from noface.store.database import Database
     from noface.store.reader import Reader
-    from noface.views.demo_story import lines
+    from noface.ui.demo_story import lines
 
     database = Database.open(locate(repository).state_dir / "state.db")
     try:

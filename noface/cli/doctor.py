@@ -10,8 +10,8 @@ from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE, ConfigError, No
 if TYPE_CHECKING:
     from noface.config.sections import Config
     from noface.git.repository import Repository
-    from noface.system.supervise import Launcher
-    from noface.views.doctor import Finding, Health, ModelFinding
+    from noface.process.supervise import Launcher
+    from noface.ui.doctor import Finding, Health, ModelFinding
 
 
 def doctor(
@@ -24,8 +24,8 @@ def doctor(
 
     Exit code 0: all that a run needs is there; 2: the configuration is wrong; 3: something needs you.
     """
-    from noface.views import page
-    from noface.views.doctor import doctor_document, doctor_page
+    from noface.ui import page
+    from noface.ui.doctor import doctor_document, doctor_page
 
     health = _look(config, tuple(model), probe=probe)
     if as_json:
@@ -39,9 +39,9 @@ def doctor(
 
 def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health":
     from noface.cli.doctor_machine import machine, project
-    from noface.system.log_masking import known_secrets
-    from noface.system.supervise import Launcher
-    from noface.views.doctor import Health
+    from noface.process.log_masking import known_secrets
+    from noface.process.supervise import Launcher
+    from noface.ui.doctor import Health
 
     config, repository, told = _project(path)
     error = next((each.text for each in told if each.state == "bad"), "")
@@ -57,8 +57,8 @@ def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tupl
     """Return the configuration and the repository, as far as they can be had, and what is said of them."""
     from noface.config.load import find, load
     from noface.git.repository import discover, locate
-    from noface.views.doctor import Finding, State
-    from noface.views.text import count
+    from noface.ui.doctor import Finding, State
+    from noface.ui.text import count
 
     told: list[Finding] = []
     config: Config | None = None

@@ -12,21 +12,21 @@ from noface import __version__
 from noface.agents.registry import AGENTS
 from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandbox_rules, setup_rules, slots_dir
 from noface.config.sections import Config
-from noface.core.gate import GateKind
-from noface.core.worker_run import ModelSpec
+from noface.engine.agent_run import missing_program
+from noface.engine.attempt_environment import fingerprint
+from noface.engine.isolation_checks import isolated
 from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
 from noface.git.repository import Repository, check_version
-from noface.loop.agent_run import missing_program
-from noface.loop.attempt_environment import fingerprint
-from noface.loop.isolation_checks import isolated
+from noface.model.gate import GateKind
+from noface.model.worker_run import ModelSpec
+from noface.process.sandbox import find_bubblewrap
+from noface.process.supervise import Containment, Launcher
 from noface.store.database import Database
 from noface.store.lessons import has_full_text
 from noface.store.reader import Reader
-from noface.system.sandbox import find_bubblewrap
-from noface.system.supervise import Containment, Launcher
-from noface.views.doctor import Finding, State
-from noface.views.text import size
+from noface.ui.doctor import Finding, State
+from noface.ui.text import size
 
 _FEW_BYTES, _TOO_FEW_BYTES = 1_000_000_000, 100_000_000
 _EXTRAS = "pip install 'noface-loop[{}]'"

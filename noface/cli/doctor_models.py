@@ -12,13 +12,13 @@ from pathlib import Path
 from noface.agents.registry import AGENTS
 from noface.cli.logins import Login, login_of
 from noface.config.sections import Config
-from noface.core.worker_run import EndedBy, ModelSpec
 from noface.data import table
-from noface.loop.agent_run import missing_program
-from noface.system.environment import agent_environment
-from noface.system.files import read_bounded
-from noface.system.supervise import Command, Launcher
-from noface.views.doctor import Finding, ModelFinding, State
+from noface.engine.agent_run import missing_program
+from noface.model.worker_run import EndedBy, ModelSpec
+from noface.process.environment import agent_environment
+from noface.process.files import read_bounded
+from noface.process.supervise import Command, Launcher
+from noface.ui.doctor import Finding, ModelFinding, State
 
 VERSION_SECONDS_MAX = 5.0
 _OUTPUT_BYTES_MAX = 1_000_000

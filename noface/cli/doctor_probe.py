@@ -12,16 +12,16 @@ from noface.agents.base import place_in
 from noface.cli.doctor_models import LOGIN, login_seen
 from noface.cli.wiring import attempt_environment, bubblewrap_for
 from noface.config.sections import Config
-from noface.core.attempt import AttemptOrder
-from noface.core.issue import Issue
-from noface.core.taxonomy import Category, FailureKind
-from noface.core.worker_run import EndedBy, ModelSpec
+from noface.engine.agent_run import run_agent
+from noface.engine.attempt_environment import AttemptEnvironment, order_document
 from noface.git.repository import Repository
-from noface.loop.agent_run import run_agent
-from noface.loop.attempt_environment import AttemptEnvironment, order_document
-from noface.system.files import write_atomic
-from noface.system.supervise import Canceller, Launcher
-from noface.views.doctor import Finding, ModelFinding, Probe, State
+from noface.model.attempt import AttemptOrder
+from noface.model.issue import Issue
+from noface.model.taxonomy import Category, FailureKind
+from noface.model.worker_run import EndedBy, ModelSpec
+from noface.process.files import write_atomic
+from noface.process.supervise import Canceller, Launcher
+from noface.ui.doctor import Finding, ModelFinding, Probe, State
 
 PROBE_SECONDS_MAX = 60.0
 _PROMPT = "Reply with OK, and do nothing else.\n"

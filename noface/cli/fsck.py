@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from noface.core.fsck_facts import Finding
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
+    from noface.integrity.fsck_facts import Finding
 
 
 def fsck(
@@ -23,11 +23,11 @@ def fsck(
     config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
 ) -> None:
     """Check that main, refs, database and processes agree, after a crash above all."""
-    from noface.core.fsck_facts import Severity, is_sound
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
     from noface.git.plumbing import Plumbing
-    from noface.views import page
-    from noface.views.fsck import fsck_document, fsck_lines
+    from noface.integrity.fsck_facts import Severity, is_sound
+    from noface.ui import page
+    from noface.ui.fsck import fsck_document, fsck_lines
 
     with closing(Plumbing(_repository(config))) as plumbing:
         running, findings = _check(plumbing)
@@ -66,8 +66,8 @@ def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Finding, ...]]":
 
     A living run goes on between one look and the next, so beside one only that counts which two looks agree on.
     """
-    from noface.core.fsck import check
-    from noface.loop.recover import collect
+    from noface.engine.recover import collect
+    from noface.integrity.fsck import check
 
     facts = collect(plumbing)
     findings = check(facts)
@@ -78,7 +78,7 @@ def _check(plumbing: "Plumbing") -> "tuple[str, tuple[Finding, ...]]":
 
 
 def _usable(findings: "tuple[Finding, ...]") -> bool:
-    from noface.core.fsck_facts import Kind
+    from noface.integrity.fsck_facts import Kind
 
     return all(each.kind not in (Kind.DATABASE_UNUSABLE, Kind.DATABASE_DAMAGED) for each in findings)
 
@@ -87,9 +87,9 @@ def _repair(config: Path | None, findings: "tuple[Finding, ...]") -> None:
     """Repair under the lock. Raises LockedError beside a run, ConfigError where there is no sound configuration."""
     from noface.cli.run_session import make_context, open_project
     from noface.cli.wiring import RunOptions, settings
-    from noface.loop.recover import repair
+    from noface.engine.recover import repair
+    from noface.process.lock import RepositoryLock
     from noface.store.database import Database
-    from noface.system.lock import RepositoryLock
 
     options = RunOptions()
     repository, loaded, tracker = open_project(Path.cwd(), config, options)

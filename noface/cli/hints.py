@@ -9,10 +9,10 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
-    from noface.core.attempt import PastAttempt
-    from noface.core.hint_mining import PastFailure
-    from noface.core.hints import HintRule
-    from noface.core.issue import Issue
+    from noface.knowledge.hint_mining import PastFailure
+    from noface.knowledge.hints import HintRule
+    from noface.model.attempt import PastAttempt
+    from noface.model.issue import Issue
 
 
 _PATCH_BYTES_MAX = 1_000_000
@@ -20,7 +20,7 @@ _PATCH_BYTES_MAX = 1_000_000
 
 def recorded(session: "ReadSession") -> "tuple[PastFailure, ...]":
     """Return the failures of all issues and all epochs, in the order they happened."""
-    from noface.core.hint_mining import past_failures
+    from noface.knowledge.hint_mining import past_failures
 
     known = issues(session)
     found: list[tuple[float, PastFailure]] = []
@@ -42,7 +42,7 @@ def issues(session: "ReadSession") -> "dict[str, Issue]":
 
 def nameless(session: "ReadSession", issue_id: str) -> "Issue":
     """Return what is left of an issue whose file is gone or faulty."""
-    from noface.core.issue import Issue
+    from noface.model.issue import Issue
 
     row = session.reader.issue(issue_id)
     return Issue(issue_id, row.title if row is not None else "")
@@ -60,8 +60,8 @@ def attempts(session: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]"
 
 
 def _changed(directory: Path) -> tuple[str, ...]:
-    from noface.core.tampering import changed_lines
-    from noface.system.files import read_regular
+    from noface.integrity.tampering import changed_lines
+    from noface.process.files import read_regular
 
     patch = (read_regular(directory / "diff.patch", _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
     return tuple(dict.fromkeys(line.path for line in changed_lines(patch)))
@@ -93,14 +93,14 @@ def list_hints(
 ) -> None:
     """List the hints, and how often each has matched."""
     from noface.cli.session import open_session
-    from noface.loop.context import patient_search
-    from noface.views import page
+    from noface.engine.context import patient_search
+    from noface.ui import page
 
     seen = open_session(config)
     if lessons:
         _list_lessons(seen, as_json)
         return
-    from noface.views.hints import list_document, list_page
+    from noface.ui.hints import list_document, list_page
 
     rules = _rules(seen, config)
     document = list_document(_name(seen, config), rules, recorded(seen), patient_search())
@@ -117,11 +117,11 @@ def try_on(
 ) -> None:
     """Show which hints match an issue's failure, and why."""
     from noface.cli.session import open_session
-    from noface.core.hints import explain
-    from noface.loop.context import search
-    from noface.views import page
-    from noface.views.hints import match_document, match_page
-    from noface.views.issues import find_issue
+    from noface.engine.context import search
+    from noface.knowledge.hints import explain
+    from noface.ui import page
+    from noface.ui.hints import match_document, match_page
+    from noface.ui.issues import find_issue
 
     seen = open_session(config)
     rules = _rules(seen, config)
@@ -146,7 +146,7 @@ def add(
 ) -> None:
     """Add a hint to noface.toml, and show what it matches."""
     from noface.cli.session import open_session
-    from noface.core.hints import HintRule
+    from noface.knowledge.hints import HintRule
 
     rule = HintRule(hint, label, language, error_pattern, error_regex, path)
     _add(open_session(config), config, rule, as_json=as_json, draft=False)
@@ -163,10 +163,10 @@ def suggest(
     from dataclasses import replace
 
     from noface.cli.session import open_session
-    from noface.core.hint_mining import propose
-    from noface.loop.context import patient_search
-    from noface.views import page
-    from noface.views.hints import proposals_document, proposals_page
+    from noface.engine.context import patient_search
+    from noface.knowledge.hint_mining import propose
+    from noface.ui import page
+    from noface.ui.hints import proposals_document, proposals_page
 
     if hint and chosen is None:
         raise UsageError("--hint goes with --apply", "To add a hint of your own: noface hints add")
@@ -187,9 +187,9 @@ def suggest(
 def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, as_json: bool, draft: bool) -> None:
     from noface.config.edit import with_hint, write
     from noface.config.load import find, read
-    from noface.loop.context import patient_search
-    from noface.views import page
-    from noface.views.hints import added_document, added_page
+    from noface.engine.context import patient_search
+    from noface.ui import page
+    from noface.ui.hints import added_document, added_page
 
     found, name = find(seen.location.root, config), _name(seen, config)
     values = {key: value for key in _VALUES if (value := str(getattr(rule, key)))}
@@ -202,8 +202,8 @@ def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, as_json:
 
 def _list_lessons(seen: "ReadSession", as_json: bool) -> None:
     from noface.store.lessons import LessonStore
-    from noface.views import page
-    from noface.views.hints import lessons_document, lessons_page
+    from noface.ui import page
+    from noface.ui.hints import lessons_document, lessons_page
 
     store = LessonStore(seen.database)
     document = lessons_document(store.recent(), full_text=store.full_text)
@@ -213,7 +213,7 @@ def _list_lessons(seen: "ReadSession", as_json: bool) -> None:
 def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
     """Return the rules of noface.toml as a run has them."""
     from noface.config.load import load
-    from noface.core.hints import HintRule
+    from noface.knowledge.hints import HintRule
 
     hints = load(seen.location.root, config).failure_hints
     return tuple(HintRule(h.hint, h.label, h.language, h.error_pattern, h.error_regex, h.path) for h in hints)

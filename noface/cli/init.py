@@ -27,7 +27,7 @@ def init(
     from noface.config.edit import write
     from noface.config.load import FILE_NAMES
     from noface.git.repository import discover
-    from noface.views import page
+    from noface.ui import page
 
     repository = discover(Path.cwd(), main)
     present = [repository.root / name for name in FILE_NAMES if (repository.root / name).exists()]
@@ -78,8 +78,8 @@ def _document(target: Path, main: str, found: "Detection") -> dict[str, object]:
 def _lines(target: Path, main: str, found: "Detection", *, made: bool, width: int) -> list[str]:
     import shutil
 
-    from noface.views.page import paint
-    from noface.views.text import clean, hanging
+    from noface.ui.page import paint
+    from noface.ui.text import clean, hanging
 
     lines = [paint(f"Wrote {target.name}", "title") + f" for work that lands on {main}."]
     if made:

@@ -32,8 +32,8 @@ def add(
     """Add an issue and print the file that holds it."""
     from noface.cli.session import merged_ids, open_session
     from noface.trackers.base import IssueDraft
-    from noface.views import page
-    from noface.views.issues import listed
+    from noface.ui import page
+    from noface.ui.issues import listed
 
     found = open_session(config)
     draft = IssueDraft(
@@ -78,11 +78,11 @@ def show(
 ) -> None:
     """Show what an issue asks for; `noface show ID` tells what became of it."""
     from noface.cli.session import merged_ids, open_session, with_own_parts
-    from noface.core.codec import encode
     from noface.errors import UsageError
-    from noface.views import page
-    from noface.views.issues import find_issue, issue_page, listed
-    from noface.views.status import effective_status, standings
+    from noface.model.codec import encode
+    from noface.ui import page
+    from noface.ui.issues import find_issue, issue_page, listed
+    from noface.ui.status import effective_status, standings
 
     found = open_session(config)
     row = find_issue(found.reader, issue_id)
@@ -113,9 +113,9 @@ def issues(
 ) -> None:
     """List the backlog in the order it would be worked, with what is wrong in it."""
     from noface.cli.session import merged_ids, open_session
-    from noface.views import page
-    from noface.views.issues import backlog_document, backlog_page
-    from noface.views.status import listed_issues
+    from noface.ui import page
+    from noface.ui.issues import backlog_document, backlog_page
+    from noface.ui.status import listed_issues
 
     found = open_session(config)
     backlog = found.tracker.backlog(merged_ids(found.reader))

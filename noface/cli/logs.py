@@ -41,7 +41,7 @@ def logs(
             "Give one of them; --follow only with --gate or --raw.",
         )
     from noface.cli.session import open_session
-    from noface.views.issues import find_issue
+    from noface.ui.issues import find_issue
 
     found = open_session(config)
     row = find_issue(found.reader, issue_id)
@@ -59,8 +59,8 @@ def logs(
 def _follow(
     found: "ReadSession", issue_id: str, number: int | None, gate: str, config: Path | None, *, raw: bool
 ) -> None:
-    from noface.views.follow import Follower, Wanted, noface_at_work
-    from noface.views.logs import agent_of
+    from noface.ui.follow import Follower, Wanted, noface_at_work
+    from noface.ui.logs import agent_of
 
     attempts = found.reader.attempts(issue_id)
     if number is not None or not (attempts or noface_at_work(found.reader)):
@@ -98,7 +98,7 @@ def _attempt(attempts: "list[AttemptRow]", issue_id: str, number: int | None) ->
 
 def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool, undone: bool) -> list[Path]:
     """Return the files that were asked for; raise UsageError where there are none."""
-    from noface.views.logs import existing, gate_files, gate_names
+    from noface.ui.logs import existing, gate_files, gate_names
 
     directory = Path(attempt.directory)
     if gate:
@@ -123,8 +123,8 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
 
 def _show(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object], *, as_json: bool) -> None:
     from noface.errors import NofaceError
-    from noface.views import page
-    from noface.views.logs import excerpt
+    from noface.ui import page
+    from noface.ui.logs import excerpt
 
     directory = Path(attempt.directory)
     try:
@@ -148,13 +148,13 @@ def _lines(name: str, text: str, attempt: "AttemptRow", models: Mapping[str, obj
     """Return a log's lines; where an agent wrote a stream of JSON, what that says."""
     if name != "agent.log":
         return text.splitlines()
-    from noface.views.logs import log_lines
+    from noface.ui.logs import log_lines
 
     return log_lines(text, Path(attempt.directory), attempt.model, models)
 
 
 def _copy(files: list[Path]) -> None:
-    from noface.views.logs import chunks
+    from noface.ui.logs import chunks
 
     for path in files:
         for piece in chunks(path):

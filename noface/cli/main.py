@@ -9,7 +9,7 @@ from importlib import import_module
 import typer
 
 from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, NofaceError
-from noface.system import standard_streams
+from noface.process import standard_streams
 
 VERBS: dict[str, str] = {
     "init": "init",

@@ -10,12 +10,12 @@ from noface.errors import UsageError
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
     from noface.config.sections import Config
-    from noface.core.history import History
-    from noface.core.issue import Issue
-    from noface.core.replay import Recorded
-    from noface.core.taxonomy import FailureKind
+    from noface.model.history import History
+    from noface.model.issue import Issue
+    from noface.model.taxonomy import FailureKind
+    from noface.recovery.policy_table import Recorded
     from noface.store.questions import Questions
-    from noface.views.policy import Told
+    from noface.ui.policy import Told
 
 _CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
 _JSON = typer.Option(False, "--json", help="As JSON.")
@@ -43,9 +43,9 @@ def policy(
             sub = context.invoked_subcommand
             raise UsageError(f"options of {sub} stand behind it", f"For example: noface policy {sub} --json")
         return
-    from noface.views import page
-    from noface.views.policy import policy_document, policy_page
-    from noface.views.policy_path import path_document, path_page
+    from noface.ui import page
+    from noface.ui.policy import policy_document, policy_page
+    from noface.ui.policy_path import path_document, path_page
 
     meant = _kind(kind) if kind is not None else None
     told = _told(config, issue_id)
@@ -71,11 +71,11 @@ def replay(
     from noface.cli.session import open_session
     from noface.cli.wiring import policy as policy_of
     from noface.config.load import load
-    from noface.core.replay import replay as replayed
+    from noface.recovery.policy_table import replay as replayed
     from noface.store.questions import Questions
-    from noface.views import page
-    from noface.views.issues import find_issue
-    from noface.views.policy_path import replay_document, replay_page
+    from noface.ui import page
+    from noface.ui.issues import find_issue
+    from noface.ui.policy_path import replay_document, replay_page
 
     seen = open_session()
     asked = policy_of(load(seen.location.root, config))
@@ -95,8 +95,8 @@ def _kind(word: str) -> "FailureKind":
     """Return the kind that is meant, in whatever case it is written."""
     from difflib import get_close_matches
 
-    from noface.core.taxonomy import FailureKind
-    from noface.views.text import clean
+    from noface.model.taxonomy import FailureKind
+    from noface.ui.text import clean
 
     name = word.strip().upper().replace("-", "_")
     if name in FailureKind.__members__:
@@ -111,11 +111,11 @@ def _told(config: Path | None, issue_id: str | None) -> "Told":
     from noface.cli.wiring import breaker_rules
     from noface.cli.wiring import policy as policy_of
     from noface.config.load import load
-    from noface.core.budget import Budget
-    from noface.core.history import History
-    from noface.core.policy_table import ANY_ISSUE
     from noface.git.repository import locate
-    from noface.views.policy import Told
+    from noface.model.budget import Budget
+    from noface.model.history import History
+    from noface.recovery.policy_table import ANY_ISSUE
+    from noface.ui.policy import Told
 
     root = Path.cwd() if config is not None and issue_id is None else locate(Path.cwd()).root
     loaded = load(root, config)
@@ -134,8 +134,8 @@ def _told(config: Path | None, issue_id: str | None) -> "Told":
 def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History":
     """Return an issue with what a person said when they unblocked it, and without its attempts."""
     from noface.cli.session import open_session
-    from noface.core.history import History
-    from noface.views.issues import find_issue
+    from noface.model.history import History
+    from noface.ui.issues import find_issue
 
     seen = open_session(config)
     found = find_issue(seen.reader, issue_id).id
@@ -153,7 +153,7 @@ def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History"
 def _issues(seen: "ReadSession") -> "dict[str, Issue]":
     """Return the sound issues of the backlog by id, and the parts of those that were broken down."""
     from noface.cli.session import merged_ids
-    from noface.core.schedule import with_parts
+    from noface.recovery.schedule import with_parts
     from noface.store.questions import Questions
 
     parts = Questions(seen.database, seen.journal).children()
@@ -165,9 +165,9 @@ def _past(
     seen: "ReadSession", questions: "Questions", known: "dict[str, Issue]", issue_id: str
 ) -> "tuple[History, tuple[Recorded, ...]]":
     """Return an issue's history, with what was decided after each of its attempts."""
-    from noface.core.history import History
-    from noface.core.issue import Issue, IssueState
-    from noface.core.replay import Recorded
+    from noface.model.history import History
+    from noface.model.issue import Issue, IssueState
+    from noface.recovery.policy_table import Recorded
 
     row = seen.reader.issue(issue_id)
     issue = known.get(issue_id) or Issue(issue_id, row.title if row is not None else "")

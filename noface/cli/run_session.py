@@ -20,34 +20,34 @@ import typer
 from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, settings, slots_dir
 from noface.config.load import load
 from noface.config.sections import Config
-from noface.core.actions import model_of
-from noface.core.backlog import same_id, without_unknown_models
-from noface.core.budget import Budget
-from noface.core.gate import GateResult
-from noface.core.issue import IssueState
-from noface.core.schedule import with_parts
-from noface.core.taxonomy import IssueStatus
+from noface.engine.context import Planning, RunContext, RunSettings
+from noface.engine.dispatch import decide, history, plan_tick
+from noface.engine.engine import Stop
+from noface.engine.outside import as_agreed
+from noface.engine.run_session import run_session
 from noface.errors import UsageError
 from noface.git.repository import Repository, discover, locate
-from noface.loop.context import Planning, RunContext, RunSettings
-from noface.loop.dispatch import decide, history, plan_tick
-from noface.loop.engine import Stop
-from noface.loop.outside import as_agreed
-from noface.loop.run_session import run_session
+from noface.model.actions import model_of
+from noface.model.backlog import same_id, without_unknown_models
+from noface.model.budget import Budget
+from noface.model.gate import GateResult
+from noface.model.issue import IssueState
+from noface.model.taxonomy import IssueStatus
+from noface.process.clock import Clock
+from noface.process.failpoints import hit
+from noface.process.lock import RepositoryLock
+from noface.process.log_masking import known_secrets
+from noface.process.namespace import hide_memory
+from noface.process.supervise import Canceller, Launcher
+from noface.recovery.schedule import with_parts
 from noface.store.database import Database
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
-from noface.system.clock import Clock
-from noface.system.failpoints import hit
-from noface.system.lock import RepositoryLock
-from noface.system.log_masking import known_secrets
-from noface.system.namespace import hide_memory
-from noface.system.supervise import Canceller, Launcher
 from noface.trackers.base import Tracker, open_tracker
-from noface.views.announcer import Purse, announcer
+from noface.ui.announcer import Purse, announcer
 
 
 def run_project(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:

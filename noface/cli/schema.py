@@ -12,9 +12,9 @@ def schema(
     """Print the JSON Schema (draft 2020-12) of what a worker is told and reports, or of what `--json` prints."""
     import json
 
-    from noface.views import page
-    from noface.views.published import SCHEMAS, published
-    from noface.views.text import hanging
+    from noface.ui import page
+    from noface.ui.published import SCHEMAS, published
+    from noface.ui.text import hanging
 
     if name:
         page.show([json.dumps(published(_meant(name, list(SCHEMAS))), indent=2)])
@@ -33,7 +33,7 @@ def _meant(word: str, known: list[str]) -> str:
     """Return the name that is meant, in whatever case it is written."""
     from difflib import get_close_matches
 
-    from noface.views.text import clean
+    from noface.ui.text import clean
 
     name = word.strip().lower()
     if name in known:

@@ -15,8 +15,8 @@ def selftest(
     """Provoke each kind of failure, and count what is recovered. No key, no network; about three minutes."""
     from noface.cli.selftest_run import run_selftest
     from noface.selftest.scenario import catalogue
-    from noface.views import page
-    from noface.views.selftest import selftest_page
+    from noface.ui import page
+    from noface.ui.selftest import selftest_page
 
     kinds = tuple(dict.fromkeys(name.upper().replace("-", "_") for name in kind))
     unknown = [name for name in kinds if name not in catalogue()]

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.core.issue import Backlog
-from noface.core.schedule import with_parts
 from noface.git.repository import Location, locate
+from noface.model.issue import Backlog
+from noface.recovery.schedule import with_parts
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions
@@ -50,8 +50,8 @@ def open_session(config: Path | None = None) -> ReadSession:
 
 def _masked(backlog: Backlog) -> Backlog:
     """Return the backlog without the secrets of the environment: what follows is written to disk."""
-    from noface.core.masked_records import masked_backlog
-    from noface.system.log_masking import known_secrets
+    from noface.process.log_masking import known_secrets
+    from noface.secrets.masked_records import masked_backlog
 
     return masked_backlog(backlog, known_secrets((), None).masker)
 

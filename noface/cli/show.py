@@ -23,11 +23,11 @@ def show(
     import time
 
     from noface.cli.session import open_session
-    from noface.views import page
-    from noface.views.issues import find_issue
-    from noface.views.logs import last_lines
-    from noface.views.show import story_page
-    from noface.views.story import show_document
+    from noface.ui import page
+    from noface.ui.issues import find_issue
+    from noface.ui.logs import last_lines
+    from noface.ui.show import story_page
+    from noface.ui.story import show_document
 
     reader = open_session(config).reader
     row = find_issue(reader, issue_id)

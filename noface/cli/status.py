@@ -17,8 +17,8 @@ def status(
     gc.disable()  # the process is over before collecting could pay
 
     from noface.cli.fast_path import overview
-    from noface.views import page
-    from noface.views.status import ListedFault, run_of, status_document, status_page
+    from noface.ui import page
+    from noface.ui.status import ListedFault, run_of, status_document, status_page
 
     rows = overview(Path.cwd(), config)
     row = rows.last_run()
@@ -34,6 +34,6 @@ def status(
 
 
 def _runs(pid: int) -> bool:
-    from noface.system.lock import runs
+    from noface.process.lock import runs
 
     return runs(pid)

@@ -19,9 +19,9 @@ def why(
 ) -> None:
     """Show why an attempt was judged as it was: the rule and lines that decided, and the rules that lost."""
     from noface.cli.session import open_session
-    from noface.views import page
-    from noface.views.issues import find_issue
-    from noface.views.why import why_document, why_page
+    from noface.ui import page
+    from noface.ui.issues import find_issue
+    from noface.ui.why import why_document, why_page
 
     reader = open_session(config).reader
     attempts = reader.attempts(find_issue(reader, issue_id).id)

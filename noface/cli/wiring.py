@@ -8,27 +8,26 @@ from pathlib import Path
 
 from noface.config.presets import presets, price_of
 from noface.config.sections import Config, Model
-from noface.core.classify.diff import DiffLimits
-from noface.core.gate import GateKind, GateResult, GateSpec
-from noface.core.hints import HintRule
-from noface.core.partial import AccumulationFormat
-from noface.core.prompt_data import EarlierForm
-from noface.core.retry_policy import BreakdownRules, Policy, Roles, Rung
-from noface.core.review_rules import ReviewRules, When
-from noface.core.schedule import BreakerRules
-from noface.core.taxonomy import Category, FailureKind
-from noface.core.worker_run import ModelSpec
+from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, Setup
+from noface.engine.context import RunSettings
+from noface.engine.prompt_context import load_templates
 from noface.errors import UsageError
 from noface.gates.rule_search import project_rules
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository
 from noface.git.snapshot import Limits
-from noface.loop.attempt_environment import AttemptEnvironment, SandboxRules, Setup
-from noface.loop.context import RunSettings
-from noface.loop.prompt_context import load_templates
-from noface.system.clock import Clock
-from noface.system.sandbox import Bubblewrap, find_bubblewrap
-from noface.system.supervise import Launcher
+from noface.integrity.diff import DiffLimits
+from noface.knowledge.hints import HintRule
+from noface.model.gate import GateKind, GateResult, GateSpec
+from noface.model.taxonomy import Category, FailureKind
+from noface.model.worker_run import ModelSpec
+from noface.process.clock import Clock
+from noface.process.sandbox import Bubblewrap, find_bubblewrap
+from noface.process.supervise import Launcher
+from noface.prompts.data import EarlierForm
+from noface.prompts.partial import AccumulationFormat
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, When
+from noface.recovery.schedule import BreakerRules
 from noface.trackers.base import open_tracker
 
 

@@ -17,7 +17,7 @@ from noface.config.presets import DEFAULT_MODEL, with_presets
 from noface.config.problems import Problem, did_you_mean
 from noface.config.sections import HINT_CONDITIONS, FailureHint, Roles
 from noface.config.values import NAME_EXPECTED, is_name
-from noface.core.taxonomy import FailureKind, Strategy
+from noface.model.taxonomy import FailureKind, Strategy
 
 
 def with_default_model(data: Mapping[str, Any]) -> dict[str, Any]:

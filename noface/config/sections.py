@@ -36,16 +36,15 @@ from noface.config.values import (
     one_of,
     setting,
 )
-from noface.core.classify.diff import DiffLimits
-from noface.core.gate import GateSpec
-from noface.core.protection import default_protected
-from noface.core.retry_policy import BreakdownRules, Policy
-from noface.core.review_rules import ReviewRules
-from noface.core.schedule import BreakerRules
-from noface.core.taxonomy import Category, FailureKind, Strategy
-from noface.core.worker_run import ModelSpec
 from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
 from noface.errors import ConfigError
+from noface.integrity.diff import DiffLimits
+from noface.model.gate import GateSpec
+from noface.model.protection import default_protected
+from noface.model.taxonomy import Category, FailureKind, Strategy
+from noface.model.worker_run import ModelSpec
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules
+from noface.recovery.schedule import BreakerRules
 
 
 class Section(BaseModel):

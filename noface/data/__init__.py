@@ -1,7 +1,7 @@
 """Tables that are data and no code: one TOML or JSON file each, beside this module.
 
 Nothing is read before it is needed, and nothing twice. The readers are typed and stand beside what uses the table;
-`tests/test_tables.py` holds every file against its reader and every rule against its example.
+`tests/conventions/test_tables.py` holds every file against its reader and every rule against its example.
 """
 
 import re

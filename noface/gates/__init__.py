@@ -1,0 +1,1 @@
+"""Runs gates and reads their reports."""

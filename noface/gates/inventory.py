@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from noface.core.inventory import Inventory, Outcome, inventory, joined, merged, steady
-from noface.core.inventory_text import counted_tests, named_tests
-from noface.system.environment import Variables
-from noface.system.files import read_regular
+from noface.integrity.inventory import Inventory, Outcome, inventory, joined, merged, steady
+from noface.integrity.inventory_text import counted_tests, named_tests
+from noface.process.environment import Variables
+from noface.process.files import read_regular
 
 WRITTEN = "reports"
 """The folder in that of the reporters that the gate's processes write to."""

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from noface.core.classify.context import context_of
-from noface.core.classify.evidence import GateEvidence, ReportCase, TestReport
-from noface.core.classify.tap_reader import read_tap
-from noface.core.classify.text import read_log
-from noface.core.masking import Masker
-from noface.system.masked_file import mask_open
+from noface.diagnosis.context import context_of
+from noface.diagnosis.evidence import GateEvidence, ReportCase, TestReport
+from noface.diagnosis.tap_reader import read_tap
+from noface.diagnosis.text import read_log
+from noface.process.masked_file import mask_open
+from noface.secrets.masking import Masker
 
 BYTES_MAX = 50_000_000
 CASES_MAX = 2_000

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from noface.core.classify.project_rules import NoMatch, PatternMatch, ProjectRule, ProjectRules
-from noface.core.taxonomy import FailureKind
+from noface.diagnosis.project_rules import NoMatch, PatternMatch, ProjectRule, ProjectRules
+from noface.model.taxonomy import FailureKind
 
 if TYPE_CHECKING:
     from noface.config.sections import GateRule

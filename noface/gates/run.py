@@ -5,19 +5,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.core.classify.evidence import GateEvidence, GateVerdict, TestReport
-from noface.core.classify.gate import classify
-from noface.core.classify.project_rules import ProjectRules, is_of_project
-from noface.core.failure import Failure
-from noface.core.gate import GateResult, GateSpec
-from noface.core.masking import Masker
-from noface.core.taxonomy import FailureKind
-from noface.core.worker_run import EndedBy
+from noface.diagnosis.evidence import GateEvidence, GateVerdict, TestReport
+from noface.diagnosis.gate import classify
+from noface.diagnosis.project_rules import ProjectRules, is_of_project
 from noface.gates.report import read_report
-from noface.system.environment import Variables
-from noface.system.files import read_bounded
-from noface.system.sandbox import Box
-from noface.system.supervise import Canceller, Command, Exit, Launcher
+from noface.model.failure import Failure
+from noface.model.gate import GateResult, GateSpec
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import EndedBy
+from noface.process.environment import Variables
+from noface.process.files import read_bounded
+from noface.process.sandbox import Box
+from noface.process.supervise import Canceller, Command, Exit, Launcher
+from noface.secrets.masking import Masker
 
 _HEAD_BYTES = 256 * 1024
 _TAIL_BYTES = 2 * 1024 * 1024

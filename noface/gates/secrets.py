@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 
-from noface.core.failure import Failure
-from noface.core.tampering import changed_lines
-from noface.core.taxonomy import FailureKind
+from noface.integrity.tampering import changed_lines
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind
 
 _DETECTORS = {
     "aws": "AWSKeyDetector",

@@ -1,0 +1,1 @@
+"""All that noface asks of git: plumbing commands, workspaces, snapshots, refs, landing."""

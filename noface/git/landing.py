@@ -42,7 +42,7 @@ from noface.git.repair_interrupted import (
     repair_interrupted,
 )
 from noface.git.worktrees import Obstacles, Worktree, checked_out, holding, worktrees
-from noface.system.failpoints import hit
+from noface.process.failpoints import hit
 
 PASSING_SECONDS_MAX = 1.5
 """How long a landing waits for another git's lock before the loop goes on with other work and tries again later."""

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from noface.core.attempt import FileChange
 from noface.errors import GitError
 from noface.git.command import Git, GitProcess, end_process, failed
+from noface.model.attempt import FileChange
 
 _ANSWER_FIELDS = 3
 

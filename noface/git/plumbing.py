@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from noface.core.attempt import FileChange
-from noface.core.fsck_facts import LandedCommit
-from noface.core.named_files import Tree
-from noface.core.protection import Protection
 from noface.errors import GitError, RefLockedError, UsageError
 from noface.git.command import Git, failed
 from noface.git.objects import BlobReader, Diff, Lookup, parse_diff
 from noface.git.private_git_dir import make_private_git_dir
 from noface.git.refs import RefUpdate, RefWriter
 from noface.git.repository import Repository
+from noface.integrity.fsck_facts import LandedCommit
+from noface.integrity.named_files import Tree
+from noface.model.attempt import FileChange
+from noface.model.protection import Protection
 
 _ARGUMENT_BYTES_MAX = 100_000
 _LANDED = "--format=%H%x00%P%x00%T%x00%ct%x00%(trailers:key=Noface-Issue,valueonly,separator=%x00)"

@@ -12,7 +12,7 @@ from pathlib import Path
 from noface.git.command import Identity
 from noface.git.removal import remove
 from noface.git.repository import Repository
-from noface.system.files import open_regular, write_atomic
+from noface.process.files import open_regular, write_atomic
 
 _OWN_FILES = (
     "HEAD",

@@ -23,7 +23,7 @@ from noface.git.fast_forward import (
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
 from noface.git.worktrees import Worktree, checked_out, worktrees
-from noface.system.files import read_regular
+from noface.process.files import read_regular
 
 PATHS_SHOWN_MAX = 20
 _GITLINK = "160000"

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from noface.git.removal import mount_points, remove_below
-from noface.system.files import read_regular
+from noface.process.files import read_regular
 
 _POINTER = b"gitdir:"
 _POINTER_BYTES_MAX = 8192

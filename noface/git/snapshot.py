@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from noface.core.attempt import Snapshot
-from noface.core.protection import Protection
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing, restore_in_index
 from noface.git.removal import remove
 from noface.git.scan_worktree import Findings, Nested, display_path, scan_worktree
 from noface.git.workspace import Slot, ensure_folder, in_use
+from noface.model.attempt import Snapshot
+from noface.model.protection import Protection
 
 _NOTES_MAX = 20
 _PLACES_MAX = 5

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.core.fsck_facts import GitFacts, LandedCommit, LockFile, MainMove
 from noface.errors import UsageError
 from noface.git.command import Output
 from noface.git.fast_forward import cut_off
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text
 from noface.git.worktrees import worktrees
+from noface.integrity.fsck_facts import GitFacts, LandedCommit, LockFile, MainMove
 
 _PREFIXES = ("refs/noface/", "refs/heads/noface/")
 _LOCKS = ("packed-refs.lock", "HEAD.lock", "config.lock", "shallow.lock")

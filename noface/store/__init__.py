@@ -1,0 +1,1 @@
+"""The state database: schema, migrations, the journal that writes and the reader."""

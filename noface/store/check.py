@@ -3,9 +3,9 @@
 import json
 import sqlite3
 
-from noface.core.codec import decode
-from noface.core.fsck_facts import AttemptRow, DatabaseFacts, GateRow, IssueRow, LandingRow
-from noface.core.gate import GateResult
+from noface.integrity.fsck_facts import AttemptRow, DatabaseFacts, GateRow, IssueRow, LandingRow
+from noface.model.codec import decode
+from noface.model.gate import GateResult
 from noface.store.database import Database
 from noface.store.reader import Reader
 

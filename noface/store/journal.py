@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from noface.core.actions import Action
-from noface.core.attempt import AttemptOrder, AttemptReport
-from noface.core.codec import encode
-from noface.core.failure import Failure
-from noface.core.gate import GateResult
-from noface.core.inventory import Inventory
-from noface.core.issue import Backlog
-from noface.core.schedule import Breaker
-from noface.core.taxonomy import IssueStatus
+from noface.integrity.inventory import Inventory
+from noface.model.actions import Action
+from noface.model.attempt import AttemptOrder, AttemptReport
+from noface.model.codec import encode
+from noface.model.failure import Failure
+from noface.model.gate import GateResult
+from noface.model.issue import Backlog
+from noface.model.taxonomy import IssueStatus
+from noface.recovery.schedule import Breaker
 from noface.store.costs import count_cost
 from noface.store.database import Database
 from noface.store.rows import counted_flaky, dumps, issue_row, outcome_row

@@ -9,9 +9,9 @@ import sqlite3
 from collections.abc import Iterable
 from importlib.resources import files
 
-from noface.core.failure import Failure
-from noface.core.lessons import Lesson, confidence, fits, query_terms, worth_keeping
-from noface.core.taxonomy import FailureKind
+from noface.knowledge.lessons import Lesson, confidence, fits, query_terms, worth_keeping
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind
 from noface.store.database import Database
 from noface.store.rows import dumps
 

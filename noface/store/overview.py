@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 class FaultRow(NamedTuple):
-    """An issue that cannot be run as written, as core/issue.IssueFault has it."""
+    """An issue that cannot be run as written, as model/issue.IssueFault has it."""
 
     source: str
     problem: str

@@ -4,13 +4,13 @@ import json
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from noface.core.budget import Spent
-from noface.core.codec import decode
-from noface.core.history import Advice, AdviceOutcome, Approval, Topic, Verdict
-from noface.core.issue import Issue
-from noface.core.overrun import EndedFor, ended_at
-from noface.core.taxonomy import INTERRUPTED
-from noface.core.worker_run import Usage
+from noface.model.budget import Spent
+from noface.model.codec import decode
+from noface.model.history import Advice, AdviceOutcome, Approval, Topic, Verdict
+from noface.model.issue import Issue
+from noface.model.taxonomy import INTERRUPTED
+from noface.model.worker_run import Usage
+from noface.recovery.overrun import EndedFor, ended_at
 from noface.store.costs import count_cost
 from noface.store.database import Database
 from noface.store.journal import Journal

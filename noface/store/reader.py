@@ -6,13 +6,13 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass, fields
 
-from noface.core.attempt import AttemptOrder, PastAttempt
-from noface.core.codec import decode
-from noface.core.gate import GateResult
-from noface.core.inventory import Inventory
-from noface.core.issue import IssueState
-from noface.core.schedule import Breaker
-from noface.core.taxonomy import IssueStatus
+from noface.integrity.inventory import Inventory
+from noface.model.attempt import AttemptOrder, PastAttempt
+from noface.model.codec import decode
+from noface.model.gate import GateResult
+from noface.model.issue import IssueState
+from noface.model.taxonomy import IssueStatus
+from noface.recovery.schedule import Breaker
 from noface.store.database import Database
 from noface.store.overview import Overview
 from noface.store.records import AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, value

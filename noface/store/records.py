@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from noface.core.failure import Failure
-    from noface.core.worker_run import WorkerReport
+    from noface.model.failure import Failure
+    from noface.model.worker_run import WorkerReport
 
 _T = TypeVar("_T")
 
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 class IssueRow(NamedTuple):
     """An issue as the backlog and the loop left it. schema.sql says what each column is for.
 
-    `block` is what a person needs to know of an issue that waits for them (core/blocking), else None.
+    `block` is what a person needs to know of an issue that waits for them (recovery/blocked), else None.
     """
 
     id: str
@@ -183,27 +183,27 @@ def _mapping(text: str | None) -> dict[str, Any] | None:
 
 
 def _gates(text: str) -> tuple[GateRun, ...]:
-    from noface.core.codec import decode
+    from noface.model.codec import decode
 
     return tuple(decode(GateRun, item) for item in json.loads(text))
 
 
 def _action(text: str | None) -> NextAction | None:
-    from noface.core.codec import decode
+    from noface.model.codec import decode
 
     return decode(NextAction, json.loads(text)) if text else None
 
 
 def _failure(text: str | None) -> "Failure | None":
-    from noface.core.codec import decode
-    from noface.core.failure import Failure
+    from noface.model.codec import decode
+    from noface.model.failure import Failure
 
     return decode(Failure, json.loads(text)) if text else None
 
 
 def _report(text: str | None) -> "WorkerReport | None":
-    from noface.core.codec import decode
-    from noface.core.worker_run import WorkerReport
+    from noface.model.codec import decode
+    from noface.model.worker_run import WorkerReport
 
     return decode(WorkerReport, json.loads(text)) if text else None
 

@@ -4,11 +4,11 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from noface.core.attempt import AttemptReport, Snapshot
-from noface.core.codec import encode
-from noface.core.gate import GateResult
-from noface.core.issue import Issue
-from noface.core.worker_run import Usage
+from noface.model.attempt import AttemptReport, Snapshot
+from noface.model.codec import encode
+from noface.model.gate import GateResult
+from noface.model.issue import Issue
+from noface.model.worker_run import Usage
 
 _CHANGED_MAX = 2000
 _SESSION_CHARS_MAX = 200

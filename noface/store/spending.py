@@ -6,8 +6,8 @@ reserving for it needs no record of its own.
 
 from dataclasses import dataclass
 
-from noface.core.budget import Seen, Spent
-from noface.core.taxonomy import INTERRUPTED
+from noface.model.budget import Seen, Spent
+from noface.model.taxonomy import INTERRUPTED
 from noface.store.database import Database
 
 NEWEST_MAX = 20

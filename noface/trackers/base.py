@@ -6,8 +6,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Protocol
 
-from noface.core.issue import DEFAULT_PRIORITY, Backlog, Issue
 from noface.data.trackers import TRACKERS
+from noface.model.issue import DEFAULT_PRIORITY, Backlog, Issue
 
 ISSUE_BYTES_MAX = 1_048_576 + 65_536
 """The largest body, and room for a title and settings around it: more of a new issue is not even read."""

@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from noface.core.backlog import check
-from noface.core.issue import Backlog, Issue, IssueFault
 from noface.errors import NofaceError, UsageError
+from noface.model.backlog import check
+from noface.model.issue import Backlog, Issue, IssueFault
 from noface.trackers.base import IssueDraft
 from noface.trackers.folder import (
     Entry,

@@ -13,8 +13,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from noface.core.backlog import nearest, shown
-from noface.core.issue import DEFAULT_PRIORITY
+from noface.model.backlog import nearest, shown
+from noface.model.issue import DEFAULT_PRIORITY
 from noface.trackers.issue_file import clean_title, title_problem
 
 FRONT_MATTER_BYTES_MAX = 16_384

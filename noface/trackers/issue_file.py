@@ -22,9 +22,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from noface.core.backlog import id_problem, number_of, same_id, unknown_dependency
-from noface.core.issue import DEFAULT_PRIORITY, Issue, IssueFault
 from noface.errors import UsageError
+from noface.model.backlog import id_problem, number_of, same_id, unknown_dependency
+from noface.model.issue import DEFAULT_PRIORITY, Issue, IssueFault
 from noface.trackers.base import ISSUE_BYTES_MAX, IssueDraft
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Collection
 from dataclasses import replace
 
-from noface.core.backlog import check
-from noface.core.issue import Backlog, Issue
+from noface.model.backlog import check
+from noface.model.issue import Backlog, Issue
 from noface.trackers.base import IssueDraft
 from noface.trackers.issue_file import checked_draft, empty_body, next_id
 

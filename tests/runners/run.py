@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.reported_gate import run_plain, run_reported
 
-from noface.core.inventory import compared
+from noface.integrity.inventory import compared
 
 JS = """describe("outer", () => {
   it("adds", () => { if (1 + 1 !== 2) throw new Error("red"); });

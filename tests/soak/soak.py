@@ -25,7 +25,7 @@ from pathlib import Path
 
 import psutil
 
-from noface.system.failpoints import FAILPOINTS
+from noface.process.failpoints import FAILPOINTS
 
 GATES = ("test -e a.txt", "sh check.sh", "test $(cat work/*.txt 2>/dev/null | sort | uniq -d | wc -l) = 0")
 CONFIG = """

@@ -8,8 +8,8 @@ from functools import cache
 
 from noface.agents.local_clock import named_zone
 from noface.agents.registry import AGENTS
-from noface.core.classify.agent import classify
-from noface.core.classify.reset_times import WallClock
+from noface.diagnosis.agent import classify
+from noface.diagnosis.reset_times import WallClock
 
 from . import TESTS
 
@@ -21,7 +21,7 @@ CLOCK = WallClock(RECORDED_AT, UTC, named_zone)
 MISLABELLED = {("codex", "no_websocket_builtin_retries0"): "MISCONFIGURED"}
 """The label tells the scenario that was meant; codex refused its configuration and never asked the model anything.
 
-To take that for an overload would be to try it again for ever. tests/agents does the same with the real program.
+To take that for an overload would be to try it again for ever. tests/real_agents does the same with the real program.
 """
 
 

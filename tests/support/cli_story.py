@@ -4,17 +4,17 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from noface.core.actions import Block, Mode, RequestApproval, Run
-from noface.core.attempt import AttemptOrder, AttemptReport, FileChange, Snapshot
-from noface.core.blocking import approval_document, block_document
-from noface.core.failure import Failure
-from noface.core.gate import GateResult, GateSpec
-from noface.core.history import Advice, History
-from noface.core.issue import Issue
-from noface.core.schedule import with_parts
-from noface.core.taxonomy import FailureKind, IssueStatus
-from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.git.refs import scratch_branch, slug
+from noface.model.actions import Block, Mode, RequestApproval, Run
+from noface.model.attempt import AttemptOrder, AttemptReport, FileChange, Snapshot
+from noface.model.failure import Failure
+from noface.model.gate import GateResult, GateSpec
+from noface.model.history import Advice, History
+from noface.model.issue import Issue
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
+from noface.recovery.blocked import approval_document, block_document
+from noface.recovery.schedule import with_parts
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions

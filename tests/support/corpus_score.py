@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from noface.core.classify.evidence import GateEvidence, GateVerdict
-from noface.core.classify.gate import classify
+from noface.diagnosis.evidence import GateEvidence, GateVerdict
+from noface.diagnosis.gate import classify
 from noface.gates.report import parse_report
 
 CORPUS = Path(__file__).parents[1] / "corpus"

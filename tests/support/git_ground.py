@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from noface.core.protection import Protection
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.git.snapshot import Limits, take
 from noface.git.workspace import checkout, give_git, open_slot
+from noface.model.protection import Protection
 
 LIMITS = Limits(file_bytes_max=1_000_000, files_max=20_000)
 ENV = {

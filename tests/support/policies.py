@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from noface.core.retry_policy import BreakdownRules, Policy, Roles, Rung
-from noface.core.review_rules import ReviewRules
-from noface.core.taxonomy import FailureKind
+from noface.model.taxonomy import FailureKind
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung
 
 TIERS = (("haiku", 1), ("sonnet", 2), ("twin", 2), ("opus", 3))
 LADDER = (Rung("sonnet", 2, 2), Rung("opus", 3, 1), Rung("opus", 3, 5, think=True))

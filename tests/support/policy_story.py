@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 
-from noface.core.actions import Action
-from noface.core.attempt import PastAttempt
-from noface.core.failure import Failure
-from noface.core.history import Advice, Approval, History, Topic, Verdict
-from noface.core.issue import Issue
-from noface.core.policy import next_action
-from noface.core.retry_policy import Policy, Roles, Rung
-from noface.core.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
-from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.model.actions import Action
+from noface.model.attempt import PastAttempt
+from noface.model.failure import Failure
+from noface.model.history import Advice, Approval, History, Topic, Verdict
+from noface.model.issue import Issue
+from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
+from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.recovery.policy import next_action
+from noface.recovery.retry_policy import Policy, Roles, Rung
 
 NOW = 1_000_000.0
 TIERS = (("small", 1), ("twin", 1), ("big", 2), ("bigtwin", 2), ("huge", 3))

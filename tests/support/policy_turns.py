@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from noface.core.history import AdviceOutcome
-from noface.core.taxonomy import FailureKind
-from noface.core.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.model.history import AdviceOutcome
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 
 OTHER_ISSUES = ("5", "6")
 

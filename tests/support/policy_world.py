@@ -6,17 +6,16 @@ anybody answers, each list over and over again, so that nothing ends by itself.
 
 from dataclasses import dataclass, field, replace
 
-from noface.core.actions import Absence, Action, Ask, AwaitIssues, Block, Land, RequestApproval, Run, Skip, WaitUntil
-from noface.core.attempt import AttemptReport, PastAttempt
-from noface.core.failure import Failure
-from noface.core.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
-from noface.core.issue import Issue
-from noface.core.policy import next_action
-from noface.core.policy_state import charged
-from noface.core.reported import of_report
-from noface.core.retry_policy import Policy
-from noface.core.review_rules import rejection
-from noface.core.taxonomy import Category
+from noface.model.actions import Absence, Action, Ask, AwaitIssues, Block, Land, RequestApproval, Run, Skip, WaitUntil
+from noface.model.attempt import AttemptReport, PastAttempt
+from noface.model.failure import Failure
+from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
+from noface.model.issue import Issue
+from noface.model.taxonomy import Category
+from noface.recovery.policy import next_action
+from noface.recovery.policy_state import charged
+from noface.recovery.reported import of_report
+from noface.recovery.retry_policy import Policy, rejection
 
 from .policy_story import NOW, TIER_OF, K
 from .policy_turns import Turn, Word, report_of

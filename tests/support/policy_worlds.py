@@ -2,12 +2,11 @@
 
 from hypothesis import strategies as st
 
-from noface.core.history import AdviceOutcome
-from noface.core.issue import Issue
-from noface.core.retry_policy import BreakdownRules, Policy, Roles, Rung
-from noface.core.review_rules import ReviewRules, When
-from noface.core.taxonomy import Category, FailureKind
-from noface.core.worker_run import BlockedReason
+from noface.model.history import AdviceOutcome
+from noface.model.issue import Issue
+from noface.model.taxonomy import Category, FailureKind
+from noface.model.worker_run import BlockedReason
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, When
 
 from .policy_story import ISSUE, TIERS, K
 from .policy_turns import Turn, Word

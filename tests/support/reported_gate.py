@@ -5,8 +5,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.core.inventory import Inventory
 from noface.gates.inventory import instrumented, read_inventory
+from noface.integrity.inventory import Inventory
 
 
 @dataclass(frozen=True)

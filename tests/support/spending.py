@@ -4,10 +4,10 @@ import json
 import os
 import stat
 
-from noface.core.attempt import AttemptOrder, AttemptReport
-from noface.core.history import Advice, Topic
-from noface.core.issue import Backlog, Issue
-from noface.core.worker_run import AgentRun, EndedBy, ModelSpec, Usage
+from noface.model.attempt import AttemptOrder, AttemptReport
+from noface.model.history import Advice, Topic
+from noface.model.issue import Backlog, Issue
+from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.store.journal import Journal
 from noface.store.questions import Questions
 from noface.store.reader import Reader

@@ -130,12 +130,12 @@ def serve(channel: socket.socket) -> None:
 
 def _make_ready() -> None:
     """Do what noface puts off until it needs it and what each fork would do again: read tables, compile patterns."""
-    from noface.core.classify.rules import rule_book
-    from noface.core.patterns import matches_any
-    from noface.core.prompt_check import faults
-    from noface.core.protection import always_protected, default_protected
+    from noface.diagnosis.rules import rule_book
+    from noface.engine.prompt_context import load_templates
     from noface.gates.secrets import scan
-    from noface.loop.prompt_context import load_templates
+    from noface.model.patterns import matches_any
+    from noface.model.protection import always_protected, default_protected
+    from noface.prompts.check import faults
 
     scan("")
     rule_book()

@@ -22,17 +22,17 @@ from table import Kind, Project, Way
 
 from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
-from noface.core.attempt import AttemptOrder, AttemptReport
-from noface.core.issue import Issue
-from noface.core.tampering import ALTERED, MISSING
+from noface.engine.attempt import run_attempt
+from noface.engine.attempt_environment import Progress
+from noface.engine.context import RunContext
+from noface.engine.preflight import preflight
+from noface.engine.protected_files import protection_for
 from noface.errors import NofaceError
-from noface.loop.attempt import run_attempt
-from noface.loop.attempt_environment import Progress
-from noface.loop.context import RunContext
-from noface.loop.preflight import preflight
-from noface.loop.protected_files import protection_for
+from noface.integrity.tampering import ALTERED, MISSING
+from noface.model.attempt import AttemptOrder, AttemptReport
+from noface.model.issue import Issue
+from noface.process.supervise import Canceller
 from noface.store.database import Database
-from noface.system.supervise import Canceller
 
 APPLY = """\
 import os, pathlib, sys

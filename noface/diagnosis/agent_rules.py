@@ -1,0 +1,151 @@
+"""The rules about agents' errors (agent_errors.toml, agents.toml), and which of those that match decides.
+
+A code outranks a status, a status words, since codes are what programs are told and words what people are. Words
+win only where they say more exactly what the code says roughly: an exhausted balance is no rate limit that passes.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from typing import Any
+
+from noface.data import table
+from noface.diagnosis.agent_evidence import AgentError, Resource
+from noface.model.taxonomy import FailureKind
+
+NOT_UNDERSTOOD = "not-understood"
+"""The code of a program that ended well and printed nothing of what noface knows: another program, or a newer one."""
+
+ASKS = "asks-at-terminal"
+"""The code of a program that ended in the middle of a question to a keyboard."""
+
+_TEXT_MAX = 20_000
+
+
+class Strength(IntEnum):
+    """What a rule matched by."""
+
+    WORDS = 1
+    STATUS = 2
+    CODE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRule:
+    """A rule, which matches by a code, by a status or by its words; agent_errors.toml says what the fields are."""
+
+    name: str
+    kind: FailureKind
+    codes: frozenset[str] = frozenset()
+    statuses: frozenset[int] = frozenset()
+    words: str = ""
+    resource: Resource | None = None
+    refines: frozenset[FailureKind] = frozenset()
+    only_without_status: bool = False
+    talk: bool = False
+    example: str = ""
+    recording: str = ""
+
+
+@cache
+def rules_of(agent: str) -> tuple[AgentRule, ...]:
+    """Return the rules about an agent's errors, its own before those that hold for all."""
+    errors = table("agent_errors")
+    own = table("agents").get(agent, {}).get("errors", ())
+    return tuple(_rule(**entry) for entry in (*own, *errors["any_cli"], *errors["provider"]))
+
+
+@cache
+def starting_rules() -> tuple[AgentRule, ...]:
+    """Return the rules about standard error of a CLI that could not even start."""
+    return tuple(_rule(**entry) for entry in table("agent_errors")["starting"])
+
+
+def _rule(
+    kind: str,
+    codes: Iterable[str] = (),
+    statuses: Iterable[str] = (),
+    words: Iterable[str] = (),
+    resource: str | None = None,
+    refines: Iterable[str] = (),
+    **rest: Any,
+) -> AgentRule:
+    return AgentRule(
+        kind=FailureKind(kind),
+        codes=frozenset(codes),
+        statuses=frozenset(status for text in statuses for status in _statuses(text)),
+        words="|".join(words),
+        resource=Resource(resource) if resource is not None else None,
+        refines=frozenset(map(FailureKind, refines)),
+        **rest,
+    )
+
+
+def _statuses(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A rule that matched, by what, and the text that made it match."""
+
+    rule: AgentRule
+    strength: Strength
+    text: str
+
+
+def matches(rules: Iterable[AgentRule], error: AgentError) -> list[Match]:
+    """Return all matches, the strongest first; among equals a more telling code comes first, then the rules' order."""
+    found: list[tuple[int, int, Match]] = []
+    text = " ".join(f"{error.message}\n{error.details}"[:_TEXT_MAX].split())
+    for rule in rules:
+        place = next((at for at, code in enumerate(error.codes) if code in rule.codes), None)
+        if place is not None:
+            found.append((-Strength.CODE, place, Match(rule, Strength.CODE, error.codes[place])))
+        elif error.status in rule.statuses:
+            found.append((-Strength.STATUS, 0, Match(rule, Strength.STATUS, f"HTTP status {error.status}")))
+        elif rule.words and (words := _compiled(rule.words).search(text)):
+            found.append((-Strength.WORDS, 0, Match(rule, Strength.WORDS, words[0])))
+    return [match for _, _, match in sorted(found, key=lambda item: item[:2])]
+
+
+def decisive(found: list[Match], error: AgentError) -> Match | None:
+    """Return the match that decides: the strongest, unless words refine what it says."""
+    if not found:
+        return None
+    first = found[0]
+    for match in found[1:]:
+        refines = first.rule.kind in match.rule.refines and match.strength is Strength.WORDS
+        if refines and not (match.rule.only_without_status and error.status is not None):
+            return match
+    return first
+
+
+def why_lost(loser: Match, winner: Match) -> str:
+    """Say why a rule that matched did not decide."""
+    if loser.strength > winner.strength:
+        return f"{winner.rule.name} says more exactly what {loser.rule.name} says roughly"
+    if loser.strength < winner.strength:
+        return f"{winner.rule.name} is stronger evidence ({winner.strength.name.lower()} over {_name(loser)})"
+    return f"{winner.rule.name} comes first among rules that match by {_name(loser)}"
+
+
+def first_words(rules: Iterable[AgentRule], text: str) -> Match | None:
+    """Return the first rule whose words are in `text`, line by line."""
+    for rule in rules:
+        found = _compiled(rule.words).search(text[-_TEXT_MAX:])
+        if found is not None:
+            return Match(rule, Strength.WORDS, found[0])
+    return None
+
+
+def _name(match: Match) -> str:
+    return match.strength.name.lower()
+
+
+@cache
+def _compiled(words: str) -> re.Pattern[str]:
+    return re.compile(words, re.IGNORECASE | re.MULTILINE)

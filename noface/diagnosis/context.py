@@ -1,0 +1,133 @@
+"""What a gate's command line and the tools it started tell: which programs ran, and whose files are whose."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from noface.data import table
+from noface.diagnosis.evidence import GateEvidence
+from noface.diagnosis.text import Log
+from noface.model.gate import GateKind
+
+_SPLIT = re.compile(r"[;&|()\n]+|\$\(|`")
+_ASSIGN = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
+_ECHO = re.compile(r"^(?:> |\$ |\+{1,3} |\[[\w ./-]+\] \$ |[\w-]+: commands\[\d+\]> )(?P<command>\S.*)$")
+_RUNTIME_VERSION = re.compile(r"^(python|ruby|node|php|perl|lua|pypy)[\d.]+$")
+_ECHO_LINES_MAX = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The programs that data/programs.toml names: those that start others, and three kinds that gates are made of."""
+
+    wrappers: frozenset[str]
+    linters: frozenset[str]
+    compilers: frozenset[str]
+    test_runners: frozenset[str]
+
+
+@cache
+def known_tools() -> Tools:
+    """Return what data/programs.toml says."""
+    return Tools(**{name: frozenset(words) for name, words in table("programs").items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The gate as the rules see it."""
+
+    command: str
+    tools: frozenset[str]
+    exit_code: int | None
+    kind: GateKind | None
+    repo: "Repo"
+    named_files: frozenset[str]
+
+    @property
+    def lints(self) -> bool:
+        """True where the gate is a linter's, by its kind or by the programs it runs."""
+        return self.kind is GateKind.LINT or bool(self.tools & known_tools().linters)
+
+
+@dataclass(frozen=True, slots=True)
+class Repo:
+    """The project's own names. `known` is False where nobody listed the files."""
+
+    known: bool
+    files: frozenset[str]
+    by_name: dict[str, tuple[str, ...]]
+    stems: frozenset[str]
+
+
+def repo_of(files: tuple[str, ...] | None) -> Repo:
+    """Index the project's files by base name, and every folder and file stem in it."""
+    if files is None:
+        return Repo(known=False, files=frozenset(), by_name={}, stems=frozenset())
+    clean = [path.strip().removeprefix("./") for path in files if path.strip()]
+    names: dict[str, tuple[str, ...]] = {}
+    stems: set[str] = set()
+    for path in clean:
+        parts = path.split("/")
+        names[parts[-1]] = (*names.get(parts[-1], ()), path)
+        stems.update(parts[:-1])
+        stems.add(parts[-1].split(".")[0])
+    return Repo(known=True, files=frozenset(clean), by_name=names, stems=frozenset(stems))
+
+
+def programs(command: str) -> set[str]:
+    """Return the programs a command line starts, by base name, looking through wrappers such as `npx`."""
+    names: set[str] = set()
+    for part in _SPLIT.split(command[:20_000]):
+        words = part.split()
+        at = 0
+        for _ in range(6):
+            at = _past_wrapping(words, at)
+            if at >= len(words):
+                break
+            name = words[at].strip("'\"").rsplit("/", 1)[-1]
+            names.add(name)
+            if name not in known_tools().wrappers and not _RUNTIME_VERSION.match(name):
+                names.update(_subcommand(name, words[at + 1 :]))
+                break
+            at += 1
+    return names
+
+
+def _past_wrapping(words: list[str], at: int) -> int:
+    while at < len(words) and (
+        _ASSIGN.match(words[at]) or (words[at].startswith("-") and words[at] != "-m") or words[at].isdigit()
+    ):
+        at += 1
+    return at
+
+
+def _subcommand(name: str, rest: list[str]) -> set[str]:
+    first = next((word for word in rest if not word.startswith(("-", "+"))), "")
+    return {f"{name} {first}", *({first} if name in {"cargo", "go", "mix", "git", "dotnet", "deno", "bun"} else ())}
+
+
+def _echoed(log: Log) -> set[str]:
+    names: set[str] = set()
+    for line in log.lines[:_ECHO_LINES_MAX]:
+        match = _ECHO.match(line)
+        if match:
+            names |= programs(match["command"][:400])
+    return names
+
+
+def context_of(evidence: GateEvidence, log: Log) -> Context:
+    """Gather what the rules may ask about a gate."""
+    named = programs(evidence.command)
+    echoed = _echoed(log)
+    return Context(
+        command=evidence.command,
+        tools=frozenset(named | echoed),
+        exit_code=evidence.exit_code,
+        kind=evidence.kind,
+        repo=repo_of(evidence.repo_files),
+        named_files=frozenset(
+            word.strip("'\"").rsplit("/", 1)[-1]
+            for word in evidence.command[:20_000].split()
+            if "/" in word or "." in word
+        ),
+    )

@@ -1,0 +1,139 @@
+"""Weighs the findings: which kind a failed gate is, by the decision rules, strongest structure first.
+
+Where a runner's summary says that tests failed, only what the runner itself reports (and what is marked to count
+even then) is asked for the kind: words that a failing test printed or compared prove nothing. Where no tests ran or
+all passed, the rest of the output is asked, and the exit code last.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from noface.diagnosis.evidence import Counts, Finding
+from noface.diagnosis.project_rules import decisive, is_of_project
+from noface.diagnosis.rules import Level
+from noface.model.taxonomy import FailureKind
+
+ORDER = (
+    FailureKind.TIMEOUT,
+    FailureKind.ENVIRONMENT,
+    FailureKind.SYNTAX_ERROR,
+    FailureKind.TEST_FAILURE,
+    FailureKind.RUNTIME_ERROR,
+    FailureKind.LINT_FAILURE,
+    FailureKind.NO_TESTS,
+    FailureKind.UNKNOWN,
+)
+"""The decision rules' order: of two findings of the same worth, the first kind wins."""
+
+_REPORTED = Finding("report.failing", FailureKind.TEST_FAILURE, Level.REPORT, -1, text="the report names failing tests")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The kind, the finding that decided, and why each other lost."""
+
+    kind: FailureKind
+    rule: str
+    finding: Finding | None = None
+    lost: tuple[tuple[Finding, str], ...] = ()
+
+
+def decide_failure(findings: list[Finding], counts: list[Counts], *, tests_failed: bool) -> Decision | None:
+    """Return the kind of a gate that failed, or None where neither structure nor words say."""
+    bad = [count for count in counts if count.bad]
+    project = decisive(findings, tests_failed=bool(bad) or tests_failed)
+    if project:
+        return _pick(project, findings)
+    if bad or tests_failed:
+        return _among_tests(findings, bad)
+    strong = [finding for finding in findings if finding.level >= Level.TRACEBACK and not finding.only_in_tests]
+    if counts and all(count.ran == 0 for count in counts):
+        causes = [finding for finding in strong if finding.kind is not FailureKind.LINT_FAILURE]
+        if causes:
+            return _pick(causes, findings)
+        return Decision(FailureKind.NO_TESTS, "summary.no-tests", _at(counts[-1], FailureKind.NO_TESTS))
+    if counts and strong:
+        after = [finding for finding in strong if finding.line > counts[-1].line or finding.level >= Level.DIAGNOSTIC]
+        return _pick(after or strong, findings)
+    if strong:
+        return _pick(strong, findings)
+    weak = [finding for finding in findings if finding.level == Level.EXIT_CODE] or findings
+    return _pick(weak, findings) if weak else None
+
+
+def _at(count: Counts, kind: FailureKind) -> Finding:
+    return Finding(f"summary.{count.runner}", kind, Level.SUMMARY, count.line)
+
+
+def _among_tests(findings: list[Finding], bad: list[Counts]) -> Decision:
+    """Decide where tests failed: by the first group of findings that is not empty."""
+    runner = [f for f in findings if _of_runner(f)]
+    traces = [f for f in findings if not _of_runner(f) and _is_trace(f) and f.kind is not FailureKind.LINT_FAILURE]
+    groups = _by_worth(runner, traces, bad)
+    return _pick(next(group for group in groups if group), findings)
+
+
+def _of_runner(finding: Finding) -> bool:
+    """Tell whether the runner itself reports this, or it counts even where tests failed."""
+    return finding.level >= Level.SUMMARY or finding.even_in_tests
+
+
+def _is_trace(finding: Finding) -> bool:
+    return finding.level is Level.TRACEBACK or finding.rule == "trace.head"
+
+
+def _by_worth(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -> Iterator[list[Finding]]:
+    """Yield the findings that may say why tests failed, the most telling group first; the last is never empty."""
+    only_errors = bool(bad) and all(count.separates_errors and not count.failed for count in bad)
+    if not any(count.passed for count in bad):
+        yield _of(runner, FailureKind.NO_TESTS)
+    yield _of(runner, FailureKind.TIMEOUT, FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR)
+    if not only_errors:
+        yield _failed_expectations(runner, traces, bad)
+    yield _of(runner, FailureKind.RUNTIME_ERROR)
+    raised = [f for f in traces if f.kind is not FailureKind.TEST_FAILURE]
+    yield [f for f in raised if f.level >= Level.TRACEBACK]
+    if only_errors:
+        yield raised
+        yield [_at(bad[0], FailureKind.RUNTIME_ERROR)]
+    yield [f for f in traces if f.level is Level.WORDS]
+    yield [_at(bad[0], FailureKind.TEST_FAILURE) if bad else _REPORTED]
+
+
+def _failed_expectations(runner: list[Finding], traces: list[Finding], bad: list[Counts]) -> list[Finding]:
+    """Return the failed assertions; those of traces only where the runner does not name another cause."""
+    failed = any(count.separates_errors and count.failed for count in bad)
+    asserted = _of(runner, FailureKind.TEST_FAILURE)
+    if failed or not _of(runner, FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR):
+        asserted += _of(traces, FailureKind.TEST_FAILURE)
+    if failed and not asserted:
+        return [_at(next(count for count in bad if count.failed), FailureKind.TEST_FAILURE)]
+    return asserted
+
+
+def _of(findings: list[Finding], *kinds: FailureKind) -> list[Finding]:
+    return [finding for finding in findings if finding.kind in kinds]
+
+
+def _pick(candidates: list[Finding], everything: list[Finding]) -> Decision:
+    kind = min((finding.kind for finding in candidates), key=ORDER.index)
+    same = [finding for finding in candidates if finding.kind is kind]
+    first = max(same, key=_worth)
+    lost = tuple((f, _why(f, first)) for f in everything if f is not first and f.kind is not kind)
+    return Decision(kind, first.rule, first, lost)
+
+
+def _worth(finding: Finding) -> tuple[int, bool, bool, int]:
+    """Rank findings of one kind: the log before a report's text, a place before none, the first before the rest."""
+    level = min(finding.level, Level.SUMMARY)
+    return level, finding.line >= 0, finding.location is not None, -finding.line
+
+
+def _why(loser: Finding, winner: Finding) -> str:
+    if loser.level < winner.level:
+        return f"{winner.rule} is stronger evidence ({winner.level.name.lower()} over {loser.level.name.lower()})"
+    if is_of_project(winner.rule):
+        return f"{winner.rule} is the project's own rule"
+    if loser.level == winner.level:
+        return f"{winner.kind} comes before {loser.kind} in the decision rules"
+    return f"{winner.rule} was decided by the runner's own account of its tests"

@@ -1,0 +1,156 @@
+"""The records of the gate classifier: what a run leaves behind, what its output says, and what is made of it.
+
+Sizes are in lines, times in seconds. `stdout` and `stderr` are decoded text (bytes that are not UTF-8 as U+FFFD).
+"""
+
+from dataclasses import dataclass
+
+from noface.diagnosis.rules import Level
+from noface.model.gate import GateKind
+from noface.model.taxonomy import FailureKind
+
+
+@dataclass(frozen=True, slots=True)
+class ReportCase:
+    """One test of a report that did not pass. `failed` tells an assertion (True) from an exception (False)."""
+
+    name: str
+    failed: bool
+    type: str = ""
+    message: str = ""
+    text: str = ""
+    location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TestReport:
+    """A machine-readable test report (JUnit XML or TAP): the strongest evidence of what ran and what failed."""
+
+    __test__ = False
+
+    tests: int
+    failures: int = 0
+    errors: int = 0
+    skipped: int = 0
+    failing: tuple[str, ...] = ()
+    cases: tuple[ReportCase, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateEvidence:
+    """One run of a gate. `exit_code` is None where it was ended by its limit or never started.
+
+    `repo_files` are the project's paths: own and third-party modules that are missing look alike in a log.
+    """
+
+    command: str
+    exit_code: int | None
+    stdout: str
+    stderr: str
+    seconds: float = 0.0
+    limit_s: float | None = None
+    timed_out: bool = False
+    kind: GateKind | None = None
+    repo_files: tuple[str, ...] | None = None
+    report: TestReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlsoMatched:
+    """A rule that matched and did not decide, with its line and the reason it lost."""
+
+    rule: str
+    line: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateVerdict:
+    """What a gate run means. `kind` is None where it passed.
+
+    `signature` is the same for the same failure in another run: it holds no addresses, times, temporary paths or
+    line numbers that merely moved. `excerpt` is at most 40 lines, those a developer would look at first.
+    """
+
+    kind: FailureKind | None
+    message: str
+    rule: str
+    key_line: str = ""
+    location: str | None = None
+    failing_tests: tuple[str, ...] = ()
+    tests_run: int | None = None
+    stack_trace: str = ""
+    excerpt: str = ""
+    signature: str = ""
+    evidence: tuple[str, ...] = ()
+    also_matched: tuple[AlsoMatched, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """True where nothing failed."""
+        return self.kind is None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule that matched: which line, what it says the failure is, and where the fault lies.
+
+    `text` is what it says where that stands in no line of the log (line -1), as in a report.
+    """
+
+    rule: str
+    kind: FailureKind
+    level: Level
+    line: int
+    location: str | None = None
+    test: str | None = None
+    even_in_tests: bool = False
+    only_in_tests: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a runner's summary says. None: not stated. `separates_errors`: the runner tells failures from errors.
+
+    `alone`: the line held one number, and belongs with its neighbours. `classes`: the classes of numbers it held.
+    """
+
+    line: int
+    total: int | None = None
+    passed: int | None = None
+    failed: int = 0
+    errors: int = 0
+    skipped: int = 0
+    separates_errors: bool = False
+    runner: str = "counts"
+    alone: bool = False
+    classes: tuple[str, ...] = ()
+
+    @property
+    def ran(self) -> int:
+        """How many tests really ran: neither skipped nor excluded."""
+        parts = (self.passed or 0) + self.failed + self.errors
+        if self.passed is not None or self.total is None:
+            return parts
+        return max(parts, self.total - self.skipped)
+
+    @property
+    def bad(self) -> int:
+        """Tests that did not pass."""
+        return self.failed + self.errors
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader of one runner's format understood.
+
+    `owned` are the lines it has explained (half-open spans): no other rule looks at them, so that what a failing
+    test printed or compared is never taken for a failure of its own.
+    """
+
+    runner: str
+    counts: tuple[Counts, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    failing: tuple[str, ...] = ()
+    owned: tuple[tuple[int, int], ...] = ()

@@ -1,0 +1,229 @@
+"""Names a gate's failure: evidence in, verdict out. Pure and total: no input raises, no input takes long.
+
+The order of the evidence: report, runner's summary, compiler's diagnostics, stack trace, exit code, words.
+"""
+
+# ruff: noqa: E501 - a pattern is kept in one piece
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from noface.diagnosis.context import Context, context_of, known_tools
+from noface.diagnosis.counts import find_counts
+from noface.diagnosis.decide import Decision, decide_failure
+from noface.diagnosis.diagnostics import read_diagnostics
+from noface.diagnosis.evidence import AlsoMatched, Counts, Finding, GateEvidence, GateVerdict, Reading
+from noface.diagnosis.go_reader import read_go
+from noface.diagnosis.outcome import exit_findings, ran_out_of_time, read_report, timeout_line
+from noface.diagnosis.project_rules import ProjectRules, scan_project
+from noface.diagnosis.pytest_reader import read_pytest
+from noface.diagnosis.rules import Level, rule_book
+from noface.diagnosis.scan import failing_names, scan
+from noface.diagnosis.signature import signature_of
+from noface.diagnosis.tap_reader import read_tap
+from noface.diagnosis.text import Log, read_log
+from noface.diagnosis.tracebacks import read_framed_traces, read_python_traces
+from noface.diagnosis.unittest_reader import read_doctest, read_unittest
+from noface.model.taxonomy import FailureKind
+
+READERS: tuple[Callable[[Log, Context], Reading | None], ...] = (
+    read_pytest,
+    read_unittest,
+    read_doctest,
+    read_tap,
+    read_go,
+    read_python_traces,
+    read_framed_traces,
+    read_diagnostics,
+)
+
+
+_ALSO_MAX = 12
+_OF_TESTS = frozenset({FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.TIMEOUT})
+
+
+def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> GateVerdict:
+    """Return the verdict on one gate run; `project` are the project's own rules."""
+    log = read_log(evidence.stdout, evidence.stderr)
+    context = context_of(evidence, log)
+    readings = [reading for read in READERS if (reading := read(log, context)) is not None]
+    owned = frozenset(n for reading in readings for start, end in reading.owned for n in range(start, end))
+    counts = [count for reading in readings for count in reading.counts]
+    counts += [count for count in find_counts(log, owned) if all(count.line != known.line for known in counts)]
+    counts.sort(key=lambda count: count.line)
+    report = read_report(evidence.report, log, context.repo)
+    findings = [*report.findings, *(f for reading in readings for f in reading.findings if _free(f, reading, owned))]
+    counts = [*report.counts, *counts]
+    if ran_out_of_time(evidence):
+        return _timed_out(evidence, log, findings, context)
+    if evidence.exit_code == 0:
+        return _passed(log, counts, scan(rule_book().no_tests, log, context, owned))
+    findings = _specific(findings, scan(rule_book().rules, log, context, owned))
+    findings += exit_findings(evidence, log)
+    of_project, skipped = scan_project(project, log, context) if project is not None else ([], [])
+    findings += of_project
+    names = failing_names(log, [report, *readings], owned)
+    decision = decide_failure(findings, counts, tests_failed=bool(report.failing))
+    if decision is None:
+        decision = _undecided(context, log)
+    verdict = _verdict(evidence, log, decision, findings, counts, names)
+    return replace(verdict, also_matched=(*verdict.also_matched, *skipped))
+
+
+def _undecided(context: Context, log: Log) -> Decision:
+    """Judge silence: a test runner without a summary died on the way; of any other tool nothing is known."""
+    if context.tools & known_tools().test_runners:
+        return Decision(
+            FailureKind.RUNTIME_ERROR,
+            "exit.no-summary",
+            Finding("exit.no-summary", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, len(log.lines) - 1),
+        )
+    return Decision(FailureKind.UNKNOWN, "nothing.matched")
+
+
+def _free(finding: Finding, reading: Reading, owned: frozenset[int]) -> bool:
+    inside = any(start <= finding.line < end for start, end in reading.owned)
+    return inside or finding.line not in owned or finding.level >= Level.SUMMARY
+
+
+def _specific(general: list[Finding], named: list[Finding]) -> list[Finding]:
+    """Return all findings, less those by form alone on a line that a tool's own rule knows."""
+    known = {finding.line for finding in named if finding.level >= Level.DIAGNOSTIC}
+    return [f for f in general if not (f.rule.startswith("diagnostic.") and f.line in known)] + named
+
+
+def _tests_run(counts: list[Counts]) -> int | None:
+    return max((count.ran for count in counts), default=None)
+
+
+def _passed(log: Log, counts: list[Counts], no_tests: list[Finding]) -> GateVerdict:
+    tests_run = _tests_run(counts)
+    if tests_run == 0 or (tests_run is None and no_tests):
+        number = counts[-1].line if counts else no_tests[0].line
+        line = log.get(number)
+        return GateVerdict(
+            FailureKind.NO_TESTS,
+            f"No tests ran: {line.strip()}",
+            "summary.no-tests",
+            key_line=line,
+            tests_run=0,
+            excerpt=excerpt_of(log, number, FailureKind.NO_TESTS),
+            signature=signature_of(FailureKind.NO_TESTS, line, ()),
+            evidence=(line,),
+        )
+    best = max(counts, key=lambda count: count.ran, default=None)
+    key = log.get(best.line) if best else next((line for line in reversed(log.lines[: log.err]) if line.strip()), "")
+    return GateVerdict(None, "passed", "exit.zero", key_line=key, tests_run=tests_run)
+
+
+def _timed_out(evidence: GateEvidence, log: Log, findings: list[Finding], context: Context) -> GateVerdict:
+    line, location = timeout_line(log, findings, context.repo)
+    limit = evidence.limit_s if evidence.limit_s is not None else evidence.seconds
+    key = log.get(line) if line >= 0 else ""
+    return GateVerdict(
+        FailureKind.TIMEOUT,
+        f"The gate was ended at its limit of {limit:g} s",
+        "exit.time-limit",
+        key_line=key,
+        location=location,
+        excerpt=excerpt_of(log, line, FailureKind.TIMEOUT),
+        signature=signature_of(FailureKind.TIMEOUT, key, ()),
+        evidence=(key,) if key else (),
+    )
+
+
+def _location(decision: Decision, findings: list[Finding]) -> str | None:
+    if decision.finding is None or decision.finding.location:
+        return decision.finding.location if decision.finding else None
+    same = (f.location for f in findings if f.kind is decision.kind and f.location and f.level > Level.WORDS)
+    return next(same, None)
+
+
+def _verdict(
+    evidence: GateEvidence,
+    log: Log,
+    decision: Decision,
+    findings: list[Finding],
+    counts: list[Counts],
+    names: tuple[str, ...],
+) -> GateVerdict:
+    line = decision.finding.line if decision.finding else -1
+    key = log.get(line) or (decision.finding.text if decision.finding else "")
+    failing = names if decision.kind in _OF_TESTS or any(count.bad for count in counts) else ()
+    also = [AlsoMatched(f.rule, log.get(f.line)[:300], why) for f, why in decision.lost[:_ALSO_MAX]]
+    message = key.strip()[:300] or f"exit code {evidence.exit_code} without a line that says why"
+    return GateVerdict(
+        decision.kind,
+        message,
+        decision.rule,
+        key_line=key,
+        location=_location(decision, findings),
+        failing_tests=failing,
+        tests_run=_tests_run(counts),
+        stack_trace=stack_of(log, line) if decision.kind is FailureKind.RUNTIME_ERROR else "",
+        excerpt=excerpt_of(log, line, decision.kind),
+        signature=signature_of(decision.kind, key, failing),
+        evidence=(key,) if key else (),
+        also_matched=tuple(also),
+    )
+
+
+LINES_MAX = 40
+WIDTH_MAX = 240
+STACK_MAX = 60
+_ABOVE = 14
+_BEACON = re.compile(
+    r"(?i)\berror\b|\bfail(?:ed|ure|ures|s)?\b|exception|panic|traceback|\bassert|not ok|expected|\bfatal\b|[✕✖✗✘]|undefined|not found"
+)
+_FRAME = re.compile(
+    r'^\W*(?:File "|at |from |in |#\d+ |\d+: |\[\d+\] |\(\w[\w.]* [\d.]+\) )|^\s+\S+:\d+|^\s+[\^~]+\s*$|^goroutine |^\S+\(.*\)$|^\t'
+)
+
+
+def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
+    """Return the lines round line number `line`, or, where none decided, the last telling lines of the output."""
+    if not log.lines:
+        return ""
+    if line < 0 or line >= len(log.lines):
+        return _join(log, _telling(log))
+    start = max(log.stream_start(line), line - _ABOVE)
+    end = min(log.stream_end(line), start + LINES_MAX)
+    if kind in {FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE}:
+        start = max(log.stream_start(line), line - 4)
+        end = min(log.stream_end(line), start + LINES_MAX)
+    numbers = list(range(start, end))
+    return _join(log, numbers)
+
+
+def _telling(log: Log) -> list[int]:
+    hits = [n for n in range(max(0, len(log.lines) - 4_000), len(log.lines)) if _BEACON.search(log.get(n)[:400])]
+    chosen: set[int] = set(range(max(0, len(log.lines) - 16), len(log.lines)))
+    for hit in hits[:8]:
+        chosen.update(range(hit, min(len(log.lines), hit + 3)))
+    return sorted(chosen)[:LINES_MAX]
+
+
+def _join(log: Log, numbers: list[int]) -> str:
+    return "\n".join(log.get(number)[:WIDTH_MAX] for number in numbers).strip("\n")
+
+
+def stack_of(log: Log, line: int) -> str:
+    """Return the stack trace that line `line` heads or ends; empty where it stands alone."""
+    if line < 0:
+        return ""
+    start = line
+    while start > max(log.stream_start(line), line - STACK_MAX):
+        above = log.get(start - 1)
+        if not above.strip() or not (_FRAME.match(above) or "Traceback" in above or above.startswith(("  ", "\t"))):
+            break
+        start -= 1
+    end = line + 1
+    while end < min(log.stream_end(line), line + STACK_MAX):
+        below = log.get(end)
+        if not (_FRAME.match(below) or below.startswith(("    ", "\t"))):
+            break
+        end += 1
+    if end - start == 1:
+        return ""
+    return "\n".join(log.get(number)[:WIDTH_MAX] for number in range(start, end))

@@ -1,0 +1,166 @@
+"""Diagnoses a failure by the known causes (causes.toml), before any model is asked (S1, S4). Pure and total."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from noface.data import expanded, table
+from noface.diagnosis.text import strip_codes
+from noface.model.failure import Failure
+from noface.model.quoting import one_line
+from noface.model.taxonomy import DiagnosisStrategy, FailureKind
+
+_LINES_MAX = 400
+_LAST_LINES_MAX = 40
+_LAST_LINE_CHARS_MAX = 500
+_LINE_CHARS_MAX = 400
+_SUBJECT_CHARS_MAX = 200
+_TEXT_CHARS_MAX = 100_000
+_TALK = frozenset({
+    FailureKind.NO_DIFF,
+    FailureKind.AGENT_CONFUSION,
+    FailureKind.AGENT_REFUSED,
+    FailureKind.TIMEOUT,
+    FailureKind.REVIEW_REJECTED,
+    FailureKind.GATE_TAMPERING,
+    FailureKind.BOUNDARY_VIOLATION,
+})  # fmt: skip
+"""Without a gate, the texts of these hold what a model said, which decides nothing (law 10)."""
+_GATE_NAMED = re.compile(r"gate [^:\n]{1,80}: ")
+_EXPECTED = re.compile(r"(?:Assertion|Key|Value|Type|Index|Attribute|Name)Error\b")
+"""What these errors quote is a value of the program, and no error of the system."""
+_PYTEST_MARK = re.compile(r"E {3,}")
+_URL = re.compile(r"\bhttps?://[^\s'\"<>()\[\],;]{1,300}")
+_CREDENTIALS = re.compile(r"(://)[^/@\s]{1,200}@")
+_HOST = re.compile(r"host='(?P<host>[^']{1,100})', port=(?P<port>\d{1,5})|\b(?P<both>[\w.-]{1,100}:\d{2,5})\b")
+_HOST_PORT = re.compile(r"\b(?:to|host) (?P<host>[\w.-]{1,100}) port (?P<port>\d{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class CauseRule:
+    """An entry of causes.toml, which says what its fields are; `pattern` is its patterns as one."""
+
+    name: str
+    strategy: DiagnosisStrategy
+    needs: tuple[str, ...]
+    pattern: str
+    cause: str
+    advice: str
+    unnamed: str
+    example: str
+    in_tests: bool = True
+    delay_s: float | None = None
+    passing: bool = False
+
+    def search(self, line: str) -> re.Match[str] | None:
+        """Return where the line is this cause's error."""
+        low = line.lower()
+        return _compiled(self.pattern).search(line) if any(need in low for need in self.needs) else None
+
+
+@cache
+def known_causes() -> tuple[CauseRule, ...]:
+    """Return the table's rules in its order."""
+    return tuple(_rule(**entry) for entry in table("causes")["causes"])
+
+
+def _rule(strategy: str, needs: list[str], patterns: list[str], codes: str = "", **rest: Any) -> CauseRule:
+    pieces = {**table("causes")["pieces"], "codes": f"(?:{codes})"}
+    pattern = expanded("|".join(patterns), pieces)
+    return CauseRule(strategy=DiagnosisStrategy(strategy), needs=tuple(needs), pattern=pattern, **rest)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCause:
+    """A failure whose cause is known: by which rule and line, about what, and what to do.
+
+    `strategy` is one of the five of S3, `advice` text for the next prompt or a person; `delay_s` belongs to
+    "retry_same". `subject` is the path, command or address concerned, as data.
+    """
+
+    name: str
+    cause: str
+    strategy: DiagnosisStrategy
+    advice: str
+    line: str
+    subject: str = ""
+    delay_s: float | None = None
+
+
+def known_cause(failure: Failure) -> KnownCause | None:
+    """Return what is known of a failure like this, None where no pattern of the table fits."""
+    if failure.gate is None and failure.kind in _TALK:
+        return None
+    lines = _lines(failure)
+    tests = failure.kind is FailureKind.TEST_FAILURE
+    for rule in known_causes():
+        if tests and not rule.in_tests:
+            continue
+        for line in lines:
+            match = rule.search(line)
+            if match is not None:
+                return _known(rule, match, line)
+    return None
+
+
+def passing_cause(output: str) -> str:
+    """Return the line of a failed setup's output that names a cause which may pass, "" where none does.
+
+    Only the last lines count: what a package manager got over by itself is no cause of its failure.
+    """
+    words = _compiled("|".join(table("causes")["passing_words"]))
+    text = (line[:_LAST_LINE_CHARS_MAX] for line in strip_codes(output).splitlines() if line.strip())
+    for line in reversed([*text][-_LAST_LINES_MAX:]):
+        if words.search(line) or _may_pass(line.strip()):
+            return line.strip()
+    return ""
+
+
+def _may_pass(line: str) -> bool:
+    known = known_cause(Failure(FailureKind.ENVIRONMENT, line, rule="setup-failed", gate="setup"))
+    return known is not None and any(rule.passing for rule in known_causes() if rule.name == known.name)
+
+
+def _lines(failure: Failure) -> tuple[str, ...]:
+    """Return the lines that may be a program's error: not indented, not of a diff, a quotation or a list."""
+    message = _GATE_NAMED.sub("", failure.message[:_TEXT_CHARS_MAX], count=1)
+    text = strip_codes("\n".join((message, *failure.evidence, failure.excerpt))[:_TEXT_CHARS_MAX])
+    lines = (_PYTEST_MARK.sub("", line[:_LINE_CHARS_MAX], count=1).rstrip() for line in text.splitlines())
+    telling = (line for line in lines if line and line[0] not in " \t+-@<>|*#`\\" and not _EXPECTED.match(line))
+    return tuple(dict.fromkeys(telling))[:_LINES_MAX]
+
+
+def _known(rule: CauseRule, match: re.Match[str], line: str) -> KnownCause:
+    subject = one_line(_subject(match, line), _SUBJECT_CHARS_MAX).replace("`", "'")
+    named = f"`{subject}`" if subject else rule.unnamed
+    return KnownCause(
+        name=rule.name,
+        cause=_sentence(rule.cause, named),
+        strategy=rule.strategy,
+        advice=_sentence(rule.advice, named),
+        line=one_line(_CREDENTIALS.sub(r"\1", line), _LINE_CHARS_MAX),
+        subject=subject,
+        delay_s=rule.delay_s,
+    )
+
+
+def _sentence(template: str, named: str) -> str:
+    text = template.replace("{subject}", named)
+    return text[:1].upper() + text[1:] if template.startswith("{") else text
+
+
+def _subject(match: re.Match[str], line: str) -> str:
+    """Return the path, command or address: a group of the pattern, else an address in the line."""
+    named = next((text for text in match.groupdict().values() if text), "")
+    if not named and (url := _URL.search(line)):
+        named = url[0].rstrip(".")
+    if not named and (host := _HOST_PORT.search(line) or _HOST.search(line)):
+        parts = host.groupdict()
+        named = parts.get("both") or f"{parts['host']}:{parts['port']}"
+    return _CREDENTIALS.sub(r"\1", named)

@@ -1,0 +1,199 @@
+"""What a rule is, and the tables of rules, which stand in `gate_rules/*.toml`.
+
+A rule is looked up by its literals (`needs`), never by scanning: `pattern` is matched only against lines that hold
+one of them, so hundreds of rules cost little more than one.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from enum import IntEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from noface.model.taxonomy import FailureKind
+
+FILES = (
+    *("system", "build", "python", "javascript", "jvm", "go", "rust", "c", "dotnet", "classic", "modern", "functional"),
+    *("ruby", "php", "perl", "shell", "beam", "lua_tcl", "science", "symbolic", "query", "data", "generic"),
+)
+"""The tables, one an ecosystem. Of two rules of the same worth that match one line, the earlier one is named."""
+_LAST_RESORT = "generic"
+"""The table whose names of tests count only where no other table and no numbered list names one."""
+
+
+class Level(IntEnum):
+    """How much a finding is worth: structure before keywords."""
+
+    WORDS = 1
+    EXIT_CODE = 2
+    TRACEBACK = 3
+    DIAGNOSTIC = 4
+    SUMMARY = 5
+    REPORT = 6
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile on first use: of hundreds of rules most see no line of theirs in a run."""
+    return re.compile(pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line format: an entry of `[[rules]]`. Named groups of the pattern are used where they are there.
+
+    `file` and `line` give the location, `test` the failing test, `exc` and `msg` an exception whose type decides
+    the kind, `dep` a missing dependency: `kind` where it is somebody else's, `own_kind` where it is the project's.
+    `tools`: at least one must be named by the command or announced by the output. `code` limits the exit codes.
+    `even_in_tests`: counts also where tests ran and failed. `quotes`: the format itself begins like an expectation.
+    `only_in_tests`: a failed expectation's words, which prove nothing where no test is known to have failed.
+    `below`: where the line ends with a colon, the line after it says what happened. A group `row` is a line number
+    in the file that a heading above names.
+    `example` is a line of real output that the pattern matches, `recording` the case of the corpus it is seen in.
+    """
+
+    name: str
+    kind: FailureKind
+    needs: tuple[str, ...]
+    pattern: str
+    example: str
+    level: Level = Level.DIAGNOSTIC
+    own_kind: FailureKind | None = None
+    tools: tuple[str, ...] = ()
+    code: tuple[int, ...] = ()
+    even_in_tests: bool = False
+    quotes: bool = False
+    only_in_tests: bool = False
+    below: bool = False
+    recording: str = ""
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The compiled pattern."""
+        return _compiled(self.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class NameRule:
+    """A line format that names a failing test: an entry of `[[test_names]]`.
+
+    The name is the group `test`, optionally joined with a group `suite`; `below`: the line after it is the name.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    pattern: str
+    example: str
+    join: str = "{test}"
+    below: bool = False
+    recording: str = ""
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The compiled pattern."""
+        return _compiled(self.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBook:
+    """All tables. `no_tests` are the rules that speak even where the gate passed."""
+
+    rules: tuple[Rule, ...]
+    no_tests: tuple[Rule, ...]
+    test_names: tuple[NameRule, ...]
+    loose_test_names: tuple[NameRule, ...]
+
+
+@cache
+def rule_book() -> RuleBook:
+    """Return the tables, read on first use."""
+    folder = files("noface.diagnosis").joinpath("gate_rules")
+    tables = {name: read_rules(folder.joinpath(f"{name}.toml").read_text("utf-8"), name) for name in FILES}
+    rules = tuple(rule for rules, _ in tables.values() for rule in rules)
+    return RuleBook(
+        rules=rules,
+        no_tests=tuple(r for r in rules if r.kind is FailureKind.NO_TESTS and r.level >= Level.DIAGNOSTIC),
+        test_names=tuple(name for table, (_, names) in tables.items() if table != _LAST_RESORT for name in names),
+        loose_test_names=tables[_LAST_RESORT][1],
+    )
+
+
+def read_rules(text: str, source: str) -> tuple[tuple[Rule, ...], tuple[NameRule, ...]]:
+    """Return a table's rules in their order. Raise ValueError for an entry that is not a rule, naming what is wrong."""
+    data = tomllib.loads(text)
+    if unknown := data.keys() - {"rules", "test_names"}:
+        raise ValueError(f"{source}: unknown table {min(unknown)!r}; expected rules or test_names")
+    rules = tuple(Rule(**_values(entry, Rule, f"{source}: rule")) for entry in data.get("rules", ()))
+    names = tuple(NameRule(**_values(entry, NameRule, f"{source}: test name")) for entry in data.get("test_names", ()))
+    return rules, names
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value or not all(isinstance(item, str) and item for item in value):
+        raise ValueError("expected a list of texts")
+    return tuple(value)
+
+
+def _codes(value: object) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(type(item) is int for item in value):
+        raise ValueError("expected a list of whole numbers")
+    return tuple(value)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("expected a text")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("expected true or false")  # noqa: TRY004 - one error for every bad entry
+    return value
+
+
+def _kind(value: object) -> FailureKind:
+    if value not in list(FailureKind):
+        raise ValueError(f"expected one of {', '.join(FailureKind)}")
+    return FailureKind(str(value))
+
+
+def _level(value: object) -> Level:
+    levels = {level.name.lower(): level for level in Level if level is not Level.REPORT}
+    if value not in levels:
+        raise ValueError(f"expected one of {', '.join(levels)}")
+    return levels[str(value)]
+
+
+_READ: Mapping[str, Callable[[object], object]] = {
+    "kind": _kind,
+    "own_kind": _kind,
+    "level": _level,
+    "needs": _texts,
+    "tools": _texts,
+    "code": _codes,
+    "even_in_tests": _flag,
+    "quotes": _flag,
+    "only_in_tests": _flag,
+    "below": _flag,
+}
+
+
+def _values(entry: Mapping[str, object], record: type, what: str) -> dict[str, Any]:
+    """Return an entry's values as the record's fields."""
+    where = f"{what} {entry.get('name', '(without a name)')!r}"
+    known = {field.name: field for field in fields(record)}
+    if unknown := entry.keys() - known.keys():
+        raise ValueError(f"{where}: unknown key {min(unknown)!r}; expected some of {', '.join(known)}")
+    if missing := [key for key, field in known.items() if field.default is MISSING and key not in entry]:
+        raise ValueError(f"{where}: {missing[0]} is missing")
+    values = {}
+    for key, value in entry.items():
+        try:
+            values[key] = _READ.get(key, _text)(value)
+        except ValueError as error:
+            raise ValueError(f"{where}: {key} is {value!r}: {error}") from None
+    return values

@@ -1,0 +1,123 @@
+"""Reads TAP, nested or flat, with or without YAML blocks: prove, node --test, tape, ava --tap, bats, pgTAP and kin."""
+
+# ruff: noqa: E501 - a pattern is kept in one piece
+
+import re
+from dataclasses import dataclass
+
+from noface.diagnosis.context import Context
+from noface.diagnosis.evidence import Counts, Finding, Reading
+from noface.diagnosis.exceptions import exception_kind, is_assertion
+from noface.diagnosis.places import place_below, places
+from noface.diagnosis.rules import Level
+from noface.diagnosis.text import Log
+from noface.model.taxonomy import FailureKind
+
+_POINT = re.compile(
+    r"^(?P<indent> *)(?P<not>not )?ok\b(?: (?P<n>\d+))?(?: *-)? ?(?P<name>.*?)(?P<directive> # ?(?:TODO|SKIP|todo|skip|time=|timeout|Skip)\b.*)?$"
+)
+_PLAN_NONE = re.compile(r"^1\.\.0\b")
+_YAML_KEY = re.compile(
+    r"^\s+(?P<key>failureType|code|name|error|type|severity|operator|location|at|message|stack): *['\"]?(?P<value>.*?)['\"]?$"
+)
+_YAML_MAX = 40
+_FILE_NAME = re.compile(r"^\S+\.(?:[cm]?[jt]sx?|py|t|bats|rb)$")
+_DURATION = re.compile(r" (?:\(\d+(?:\.\d+)?m?s\)|in \d+(?:\.\d+)?(?:ms|sec|s))$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    line: int
+    key: int
+    name: str
+    fields: dict[str, str]
+    location: str | None
+
+
+def read_tap(log: Log, context: Context) -> Reading | None:
+    """Return what a TAP stream says: one finding a failed leaf test whose YAML block or diagnostics tell why."""
+    if "ok " not in log.text and "1..0" not in log.text:
+        return None
+    passed = skipped = 0
+    failed: list[_Point] = []
+    last = -1
+    for number in _point_lines(log):
+        match = _POINT.match(log.get(number))
+        if not match or (match["n"] is None and not _looks_like_tap(log)):
+            continue
+        directive = (match["directive"] or "").lower()
+        if not match["not"]:
+            skipped, passed = skipped + ("skip" in directive), passed + ("skip" not in directive)
+        elif "todo" in directive or "skip" in directive:
+            passed += 1
+        else:
+            point = _point(log, number, match["name"], context)
+            if point.fields.get("failureType") not in {"subtestsFailed", "cancelledByParent"}:
+                failed.append(point)
+        last = number
+    if last < 0:
+        none = [n for n in log.lines_with("1..0") if _PLAN_NONE.match(log.get(n))]
+        counts = (Counts(line=none[0], total=0, passed=0, runner="tap"),) if none else ()
+        return Reading("tap", counts) if none else None
+    findings = tuple(finding for point in failed if (finding := _finding(point, context)) is not None)
+    names = [point.name for point in failed if point.name and not _FILE_NAME.match(point.name)]
+    counts = (Counts(line=last, passed=passed, failed=len(failed), skipped=skipped, runner="tap"),)
+    return Reading("tap", counts, findings, tuple(dict.fromkeys(names)))
+
+
+def _point_lines(log: Log) -> list[int]:
+    return sorted(
+        {*log.lines_with("ok "), *(n for n in log.lines_with("ok") if log.get(n).strip() in {"ok", "not ok"})}
+    )
+
+
+def _looks_like_tap(log: Log) -> bool:
+    return "TAP version" in log.text or "\n1.." in log.text or log.text.startswith("1..")
+
+
+def _point(log: Log, number: int, name: str, context: Context) -> _Point:
+    fields: dict[str, str] = {}
+    location, error = None, number
+    inside = log.get(number + 1).strip() == "---"
+    for below in range(number + 1, min(number + _YAML_MAX, log.stream_end(number))):
+        line = log.get(below)
+        if inside and line.strip() == "...":
+            break
+        if not inside and not line.lstrip().startswith("#"):
+            break
+        key = _YAML_KEY.match(line) if inside else None
+        if key and key["key"] not in fields:
+            fields[key["key"]] = key["value"]
+            if key["key"] == "error":
+                error = below + 1 if key["value"] in {"|-", ">-", "|"} else below
+        if location is None and (not key or key["key"] in {"location", "at"} or not inside):
+            own = places(line, context.repo)
+            location = own[0] if own else None
+        if key and key["key"] == "stack" and _is_raised(fields):
+            location = place_below(log, below, context.repo, limit=20) or location
+    return _Point(number, error, _DURATION.sub("", name.strip()), fields, location)
+
+
+def _is_raised(fields: dict[str, str]) -> bool:
+    """Tell whether a point failed by an exception: its place is where it was raised, not where the test stands."""
+    exc = fields.get("name", "")
+    return exc.endswith(("Error", "Exception")) and not is_assertion(exc)
+
+
+def _finding(point: _Point, context: Context) -> Finding | None:
+    fields = point.fields
+    if fields.get("failureType") == "testTimeoutFailure":
+        return Finding(
+            "tap.point", FailureKind.TIMEOUT, Level.SUMMARY, point.key, point.location, point.name, even_in_tests=True
+        )
+    if "No tests were" in fields.get("message", ""):
+        return Finding("tap.point", FailureKind.NO_TESTS, Level.SUMMARY, point.key, even_in_tests=True)
+    exc = fields.get("name") or fields.get("type") or ""
+    if fields.get("code") == "ERR_ASSERTION" or is_assertion(exc):
+        return Finding("tap.point", FailureKind.TEST_FAILURE, Level.SUMMARY, point.key, point.location, point.name)
+    if exc.endswith(("Error", "Exception")) or exc == "Error":
+        kind = exception_kind(exc, fields.get("error", ""), context.repo, loading=False)
+        return Finding("tap.point", kind, Level.SUMMARY, point.key, point.location, point.name)
+    if fields.get("operator") and fields["operator"] not in {"error", "fail"}:
+        return Finding("tap.point", FailureKind.TEST_FAILURE, Level.SUMMARY, point.key, point.location, point.name)
+    return None

@@ -1,0 +1,170 @@
+"""Reads stack traces: Python's, and those that print "Type: message" above their frames (JVM, JavaScript, .NET …)."""
+
+# ruff: noqa: E501 - a pattern is kept in one piece
+
+import re
+
+from noface.diagnosis.context import Context
+from noface.diagnosis.evidence import Finding, Reading
+from noface.diagnosis.exceptions import exception_kind, is_assertion
+from noface.diagnosis.places import place_below, places
+from noface.diagnosis.rules import Level
+from noface.diagnosis.text import Log
+from noface.model.taxonomy import FailureKind
+
+_PY_HEAD = "Traceback (most recent call last):"
+_PY_END = re.compile(r"^(?P<pre>.*?)(?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?$")
+_PY_FILE = re.compile(r'^(?P<pre>\W*?)File "(?P<file>[^"]+)", line \d+(?P<inside>, in .*)?$')
+_PY_SYNTAX = re.compile(r"^(?P<pre>\W{0,40}(?:E\s+)?)(?P<exc>SyntaxError|IndentationError|TabError): (?P<msg>.*)$")
+_PY_LINES_MAX = 400
+
+_FRAME = re.compile(
+    r"^\s*(?:\[[\w ]+\]\s+)?(?:at |from |@ )(?:async |new )?\S.*$|^\s+\S+\.\w+:\d+(?::\d+)?:?(?:in .*)?$"
+)
+_HEAD = re.compile(
+    r"^(?P<lead>\s*(?:\[[A-Za-z]+\]\s+)?(?:[=>#|│└├─!✗✘×●*]+ ?)?)"
+    r"(?:(?:Uncaught|Unhandled exception\.|Unhandled Exception:?|Unhandled rejection|\(node:\d+\)|Caused by:|Error:|Exception in thread \"[^\"\n]{0,80}\")[: ] ?"
+    r"|\[ERROR\] FATAL UNHANDLED EXCEPTION: ?)?"
+    r"(?P<exc>(?:[A-Za-z_$][\w$]*[.\\:]{1,2}){0,12}[A-Z][\w$]*)"
+    r"(?: \[(?P<code>[A-Z_]+)\])?(?:: ?(?P<msg>.*)|(?P<bare>))$"
+)
+_ERROR_TYPE = re.compile(
+    r"(?:Error|Exception|Failure|Rejection|Fault|Interrupt|Exit|Died|Violation|Throwable)(?:\$\w+)?$"
+)
+_JS_DATA = re.compile(r"^\s*at (?:JSON\.parse|eval\b|new Function|\w*\.?parse \(<anonymous>|new Script|Script\.runIn)")
+_AT = re.compile(r"^[\s#|│]*(?:\[\w+\]\s+)?at \S|^[\s#|│]*❯ \S")
+_HEADS_MAX = 400
+_LOOK_DOWN = 8
+
+
+def read_python_traces(log: Log, context: Context) -> Reading | None:
+    """Read Python tracebacks and syntax errors outside of any runner's own format."""
+    findings: list[Finding] = []
+    owned: list[tuple[int, int]] = []
+    if "Traceback (most recent" in log.text:
+        last_end = -1
+        for number in log.lines_with("Traceback (most recent"):
+            if number < last_end or _PY_HEAD not in log.get(number):
+                continue
+            end = _python_end(log, number)
+            last_end = end
+            finding = _python_finding(log, number, end, context)
+            owned.append((number, end + 1))
+            if finding:
+                findings.append(finding)
+    findings.extend(_bare_syntax(log, context, owned))
+    return Reading("python", findings=tuple(findings), owned=tuple(owned)) if findings or owned else None
+
+
+def _python_end(log: Log, start: int) -> int:
+    indent = log.get(start).index(_PY_HEAD[:9])
+    prefix = log.get(start)[:indent]
+    for number in range(start + 1, min(log.stream_end(start), start + _PY_LINES_MAX)):
+        line = log.get(number)
+        rest = line[indent:] if line.startswith(prefix) or not line[:indent].strip() else line
+        if not rest.startswith((" ", "\t")) and rest.strip() and not rest.startswith("+"):
+            return number
+    return min(log.stream_end(start), start + _PY_LINES_MAX) - 1
+
+
+def _python_finding(log: Log, start: int, end: int, context: Context) -> Finding | None:
+    indent = log.get(start).index(_PY_HEAD[:9])
+    match = _PY_END.match(log.get(end)[indent:].strip())
+    if not match:
+        return None
+    exc, msg = match["exc"], match["msg"] or ""
+    if not msg and end + 1 < log.stream_end(end):
+        msg = log.get(end + 1)
+    location, loading = None, True
+    for number in range(end - 1, start, -1):
+        frame = _PY_FILE.match(log.get(number))
+        if not frame:
+            continue
+        if loading and number > end - 5 and frame["file"].startswith("<"):
+            loading = False
+        own = places(log.get(number), context.repo)
+        if own:
+            location = own[-1]
+            break
+    kind = exception_kind(exc, msg, context.repo, loading=loading)
+    if exc == "SystemExit" or exc.endswith("KeyboardInterrupt"):
+        kind = FailureKind.RUNTIME_ERROR
+    return Finding("python.traceback", kind, Level.TRACEBACK, end, location)
+
+
+def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> list[Finding]:
+    """Read the syntax errors that Python prints without a traceback: of a file that it could not even load."""
+    findings = []
+    for word in ("SyntaxError: ", "IndentationError: ", "TabError: "):
+        for number in log.lines_with(word):
+            free = _PY_SYNTAX.match(log.get(number)) and not any(start <= number < end for start, end in owned)
+            above = _file_above(log, number) if free else None
+            if above is not None:
+                place = places(log.get(above), context.repo)
+                kind, where = FailureKind.SYNTAX_ERROR, place[-1] if place else None
+                findings.append(Finding("python.syntax", kind, Level.TRACEBACK, number, where, even_in_tests=True))
+    return findings
+
+
+def _file_above(log: Log, number: int) -> int | None:
+    """Return the line shortly above that names a file as a whole, and no frame in it."""
+    for above in range(number - 1, max(log.stream_start(number), number - 6) - 1, -1):
+        frame = _PY_FILE.match(log.get(above))
+        if frame and not frame["inside"] and not frame["file"].startswith("<"):
+            return above
+    return None
+
+
+def read_framed_traces(log: Log, context: Context) -> Reading | None:
+    """Read exceptions printed as "Type: message" above indented frames."""
+    findings: list[Finding] = []
+    for number in _head_lines(log):
+        match = _HEAD.match(log.get(number))
+        if not match:
+            continue
+        framed = _frames_below(log, number)
+        exc, msg = match["exc"], match["msg"] or ""
+        if not _ERROR_TYPE.search(exc) and not (framed and msg):
+            continue
+        finding = _framed_finding(log, number, exc, msg, match["code"] or "", framed=framed, context=context)
+        findings.append(finding)
+        if len(findings) >= _HEADS_MAX:
+            break
+    return Reading("trace", findings=tuple(findings)) if findings else None
+
+
+def _head_lines(log: Log) -> list[int]:
+    numbers: set[int] = set()
+    for literal in ("Error", "Exception", "Failure", "Rejection", "Fault", "Throwable"):
+        numbers.update(log.lines_with(literal))
+    for literal in ("    at ", "\tat ", "   at ", " ❯ "):
+        for number in log.lines_with(literal):
+            above = log.get(number - 1)
+            if above and not _FRAME.match(above):
+                numbers.add(number - 1)
+    return sorted(numbers)
+
+
+def _frames_below(log: Log, number: int) -> bool:
+    stop = min(log.stream_end(number), number + _LOOK_DOWN)
+    for at in range(number + 1, stop):
+        line = log.get(at)
+        if _AT.match(line):
+            return True
+    return False
+
+
+def _framed_finding(log: Log, number: int, exc: str, msg: str, code: str, *, framed: bool, context: Context) -> Finding:
+    loading = True
+    if exc.endswith("SyntaxError"):
+        below = [log.get(at) for at in range(number + 1, min(log.stream_end(number), number + 4))]
+        loading = not any(_JS_DATA.match(line) for line in below) and (
+            framed or log.get(number).startswith("SyntaxError")
+        )
+    kind = exception_kind(exc, f"{msg} ({code})" if code else msg, context.repo, loading=loading)
+    if code == "ERR_ASSERTION" or is_assertion(exc):
+        kind = FailureKind.TEST_FAILURE
+    location = place_below(log, number, context.repo)
+    return Finding(
+        "trace.framed" if framed else "trace.head", kind, Level.TRACEBACK if framed else Level.WORDS, number, location
+    )

@@ -1,0 +1,172 @@
+"""Asks other models about issues between two attempts. Only the loop's thread records the answers.
+
+What noface knows it answers itself: whether dependencies are merged (K5), how a diff divides (N9).
+"""
+
+from dataclasses import replace
+from functools import partial
+
+from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage
+from noface.engine.context import RunContext
+from noface.engine.jobs import Job, JobKind, Jobs
+from noface.model.actions import Ask
+from noface.model.attempt import PastAttempt
+from noface.model.history import Advice, AdviceOutcome, History, Topic
+from noface.model.issue import Issue, IssueState
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.worker_run import Usage
+from noface.process.failpoints import hit
+from noface.process.supervise import Canceller
+from noface.recovery.breakdown import split_by_files
+from noface.recovery.overrun import ENDS_MAX, EndedFor, Overrun
+from noface.recovery.retry_policy import rejection
+from noface.recovery.schedule import tripped, waited_for
+from noface.secrets.masked_records import masked_issue
+
+
+def check_dependencies(context: RunContext, issue: Issue, last: PastAttempt, epoch: int) -> Advice:
+    """Look at the issues that the worker's report names: those that are there and open are to be waited for."""
+    named = last.report.needs if last.report is not None else ()
+    states = context.reader.states()
+    known = [needed for needed in dict.fromkeys(named) if needed in states and needed != issue.id]
+    open_ones = tuple(
+        needed for needed in known if not states[needed].done and not _waits_for(context, needed, issue.id)
+    )
+    merged = [needed for needed in known if states[needed].done]
+    lines = [f"Issue {needed} is merged: its work is in your checkout." for needed in merged]
+    lines += [f"There is no issue {needed}." for needed in named if needed not in states]
+    if not named:
+        lines.append("The report names no issue to wait for. Every dependency that is known is merged.")
+    text = "\n".join(lines)
+    return Advice(Topic.DEPENDENCY, last.number, epoch=epoch, strategy="recheck", text=text, needs=open_ones)
+
+
+def _waits_for(context: RunContext, issue_id: str, target: str) -> bool:
+    """Tell whether `issue_id` waits, near or far, for `target`: waiting for it in turn would never end."""
+    known = {issue.id: issue for issue in context.issues}
+    return issue_id in known and target in waited_for(known[issue_id], known)
+
+
+def split(
+    context: RunContext, issue: Issue, past: tuple[PastAttempt, ...], epoch: int
+) -> tuple[Advice, tuple[Issue, ...]]:
+    """Divide an issue by the files of its largest diff; without two groups of files there is nothing to divide."""
+    last = past[-1].number
+    changed = max((attempt.changed for attempt in past if attempt.epoch == epoch), key=len, default=())
+    rules = context.settings.policy.breakdown
+    children = split_by_files(issue, changed, rules.children_max, frozenset(known_ids(context)))
+    if not children:
+        why = "the diff does not divide into parts"
+        return Advice(Topic.BREAKDOWN, last, AdviceOutcome.UNUSABLE, epoch, cause=why), ()
+    names = ", ".join(child.id for child in children)
+    return Advice(Topic.BREAKDOWN, last, epoch=epoch, strategy="by files", text=f"divided into {names}"), children
+
+
+class Advisors:
+    """Asks other models about issues, each in a slot, and records what they answer."""
+
+    def __init__(self, context: RunContext, jobs: Jobs) -> None:
+        self._context = context
+        self._jobs = jobs
+
+    def answer_itself(self, history: History, action: Ask) -> bool:
+        """Answer a question that needs no model; False where it does."""
+        if action.model:
+            return False
+        context, issue, last = self._context, history.issue, history.attempts[-1]
+        row = context.questions.asked(
+            context.clock.now(),
+            issue.id,
+            action.topic,
+            after=last.number,
+            epoch=history.epoch,
+            model="",
+            run_id=context.run_id,
+            directory="",
+        )
+        if action.topic is Topic.DEPENDENCY:
+            self._record(row, issue, check_dependencies(context, issue, last, history.epoch), ())
+        else:
+            self._record(row, issue, *split(context, issue, history.attempts, history.epoch))
+        return True
+
+    def begin(self, history: History, action: Ask, state: IssueState) -> None:
+        """Ask a model, in a slot, which must be free."""
+        context, slot = self._context, self._jobs.take_slot()
+        question = make_question(context, history, action.topic, action.model, slot, state.note)
+        reason = f"asks {action.model}: {action.topic.value.replace('_', ' ')}"
+        context.journal.status(context.clock.now(), history.issue.id, IssueStatus.RUNNING, reason)
+
+        def run(cancel: Canceller) -> Answer:
+            return ask(question, context.env, cancel, context.inbox.put)
+
+        due = action.topic is Topic.REVIEW
+        done = partial(self._ended, question)
+        self._jobs.start(Job(JobKind.QUESTION, question.issue.id, run, done, slot, question.model.name, due=due))
+
+    def _ended(self, question: Question, job: Job[Answer]) -> None:
+        """Record an answer, or that the question was cut short."""
+        context, now, over, answer = self._context, self._context.clock.now(), job.over, job.result
+        context.backlog_changed()
+        if answer is None:
+            used = question_usage(context.env, question.model, question.directory)
+            answer, over = Answer(question, None, used=used), None
+        advice, children = answer.advice, answer.children
+        if advice is None and over is not None:
+            advice = self._too_dear(question, answer.used, over)
+        if advice is None:
+            mark, why = (over.mark, over.note) if over is not None else ("", "")
+            context.questions.cut_short(now, question.id, answer.used, cause=why, mark=mark)
+            context.journal.status(now, question.issue.id, IssueStatus.READY, f"{why or 'interrupted'}; asks again")
+            return
+        if answer.away:
+            self._rest(question, answer, now)
+        if question.topic is Topic.BREAKDOWN and advice.outcome is not AdviceOutcome.ADVISED:
+            instead, children = split(context, question.issue, context.reader.past(question.issue.id), question.epoch)
+            why = f"the planner's answer was of no use ({advice.cause})"
+            if instead.outcome is AdviceOutcome.ADVISED:
+                context.journal.event(now, "planner_failed", question.issue.id, message=why)
+                advice = replace(instead, cost_usd=advice.cost_usd, tokens=advice.tokens)  # it was asked, and paid
+        self._record(question.id, question.issue, advice, children)
+
+    def _too_dear(self, question: Question, used: Usage, over: Overrun) -> Advice | None:
+        """Return an answer of no use where asking once more would end the same way, None where it may not."""
+        topic, after, epoch = question.topic, question.after, question.epoch
+        times = self._context.questions.ends_at_run(question.issue.id, topic, after=after, epoch=epoch) + 1
+        again = over.ended_for is EndedFor.WITH_RUN or (over.ended_for is EndedFor.RUN and times < ENDS_MAX)
+        if again:
+            return None
+        cause = over.note if over.ended_for is EndedFor.ISSUE else f"{over.note}; it was ended {times} times"
+        outcome, model = AdviceOutcome.UNUSABLE, question.model.name
+        return Advice(topic, after, outcome, epoch, model, cause=cause, cost_usd=used.cost_usd, tokens=used.tokens)
+
+    def _record(self, question: int, issue: Issue, advice: Advice, children: tuple[Issue, ...]) -> None:
+        """Record an answer with all that follows from it for the issue: a crash leaves all of it, or the question."""
+        context, now = self._context, self._context.clock.now()
+        with context.questions.together():
+            context.questions.answered(now, question, issue.id, advice)
+            if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
+                context.journal.attempt_overruled(now, issue.id, advice.after, rejection(advice))
+            if children:
+                parts = tuple(masked_issue(child, context.env.masker) for child in children)
+                context.questions.add_children(now, issue.id, parts)
+                names = ", ".join(child.id for child in children)
+                context.journal.status(now, issue.id, IssueStatus.EPIC, f"divided into {names}")
+            else:
+                shown = f"{advice.topic.value.replace('_', ' ')}: {advice.strategy or advice.outcome.lower()}"
+                context.journal.status(now, issue.id, IssueStatus.READY, shown)
+        hit("answer_recorded")
+
+    def _rest(self, question: Question, answer: Answer, now: float) -> None:
+        """Let everybody know that the model's provider is away; the issue goes on without the answer."""
+        context, model = self._context, question.model.name
+        policy = context.settings.policy
+        before = context.reader.waits().get(model)
+        until = answer.retry_at or now + policy.backoff_base_s
+        kind, reason = FailureKind.OVERLOADED, f"{model}: {answer.advice.cause if answer.advice else ''}"
+        rules = context.settings.breaker
+        context.journal.wait(
+            tripped(
+                before, model, started_at=question.asked_at, now=now, until=until, kind=kind, reason=reason, rules=rules
+            )
+        )

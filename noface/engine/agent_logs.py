@@ -1,0 +1,122 @@
+"""Reads workers' streams: while they grow, and after a run that noface did not see the end of.
+
+The stream tells when a run last showed that it lives, and what it has used: spent money is not forgotten.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from noface.agents.base import SESSION, AgentEvent, EventKind, StreamReader
+from noface.engine.attempt_environment import AttemptEnvironment
+from noface.engine.isolation import session_environment
+from noface.model.budget import priced
+from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
+from noface.process.environment import agent_environment
+from noface.process.files import open_regular
+
+BEHIND_BYTES_MAX = 16 << 20
+"""A reader that is further behind passes over what lies between: only a flood is that fast."""
+
+SHOWS_A_MODEL = (EventKind.TOOL, EventKind.EDIT)
+"""Only a model that answers uses tools; text may as well be a provider's excuse."""
+
+_CHUNK_BYTES = 1 << 20
+
+
+class TellEvent(Protocol):
+    """Shows what a run does; `alive` where it has proved since the last call that the provider answers."""
+
+    def __call__(self, event: AgentEvent, *, alive: bool) -> None:
+        """Show it."""
+        ...
+
+
+class LogFollower:
+    """Feeds a growing log to a reader, and remembers when the run last showed that it lives."""
+
+    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, tell_event: TellEvent) -> None:
+        self._stdout = stdout
+        self._stderr = stderr
+        self._reader = reader
+        self._tell_event = tell_event
+        self._log: int | None = None
+        self._offset = 0
+        self._stderr_size = 0
+        self.last_life: float | None = None
+
+    def close(self) -> None:
+        """Close the log. Repeatable."""
+        if self._log is not None:
+            os.close(self._log)
+            self._log = None
+
+    def poll(self) -> float | None:
+        """Read what was new when this began; return the monotonic time of the last sign of life, None before any."""
+        if self._log is None:
+            self._log = open_regular(self._stdout)
+        event: AgentEvent | None = None
+        answers = False
+        for data in self._new_data(self._log) if self._log is not None else ():
+            events = self._reader.feed(data)
+            event = next((e for e in reversed(events) if e.kind is not EventKind.RESULT), event)
+            answers = answers or any(e.kind in SHOWS_A_MODEL for e in events)
+            if self._reader.any_output_is_life or any(e.alive for e in events):
+                self.last_life = time.monotonic()
+        if self._reader.any_output_is_life:
+            self._watch_stderr()
+        if event is not None:
+            self._tell_event(event, alive=answers)
+        return self.last_life
+
+    def _new_data(self, log: int) -> Iterator[bytes]:
+        size = os.fstat(log).st_size
+        self._offset = min(self._offset, size)  # it may have been cut off
+        if size - self._offset > BEHIND_BYTES_MAX:
+            self._offset = size - BEHIND_BYTES_MAX // 2
+            self._reader.feed(b"\n")  # so that no line is made of two halves
+        while self._offset < size:
+            data = os.pread(log, min(_CHUNK_BYTES, size - self._offset), self._offset)
+            if not data:
+                return
+            self._offset += len(data)
+            yield data
+
+    def _watch_stderr(self) -> None:
+        try:
+            size = self._stderr.lstat().st_size
+        except OSError:
+            return
+        if size != self._stderr_size:
+            self._stderr_size = size
+            self.last_life = time.monotonic()
+
+
+def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path) -> AgentRun | None:
+    """Return the run that wrote `log` as far as that tells, None where it tells no usage."""
+    usage = lost_usage(env, model, log)
+    if usage.cost_usd is None and usage.tokens is None:
+        return None
+    return AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage)
+
+
+def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path) -> Usage:
+    """Return what the run that wrote `log` had used; nothing where there is no log. `model` is with its variables."""
+    agent = env.agents.get(model.agent)
+    descriptor = open_regular(log) if agent is not None else None
+    if agent is None or descriptor is None:
+        return Usage()
+    variables = agent_environment(agent.environment, model, model.env)
+    session = log.parent / SESSION
+    boxed = any(session.glob("home*"))
+    reader = agent.reader(session_environment(str(session), variables, agent.homes) if boxed else dict(variables))
+    # Where the disk fails, what has been read till then has to do: noface may be ending because of it.
+    with suppress(OSError), os.fdopen(descriptor, "rb") as file:
+        left = env.log_bytes_max
+        while left > 0 and (data := file.read(min(_CHUNK_BYTES, left))):
+            left -= len(data)
+            reader.feed(data)
+    return priced(reader.used(), model)

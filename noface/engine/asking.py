@@ -1,0 +1,348 @@
+"""Asks a model about an issue, between two attempts: the question, its run, its answer (L11, L12, P6, S2, K5, N7, N9).
+
+The model works in a slot like a worker does, so that it can read the project; what it changes there is thrown away.
+A malformed answer gets one immediate reminder that names what is wrong with it.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from noface.engine.agent_logs import lost_usage
+from noface.engine.agent_run import run_agent
+from noface.engine.attempt_environment import AttemptEnvironment, Progress, Tell, order_document, put
+from noface.engine.context import RunContext
+from noface.engine.isolation import fresh_place
+from noface.engine.prepare import prepare
+from noface.engine.prompt_context import attempt_directory, look_up, patch_of, prior_failures, related_files, told_of
+from noface.engine.protected_files import protection_for
+from noface.git.plumbing import with_files_of
+from noface.git.refs import RefUpdate, hold_ref
+from noface.git.workspace import give_git
+from noface.model.attempt import AttemptOrder, PastAttempt
+from noface.model.budget import summed
+from noface.model.history import Advice, AdviceOutcome, History, Topic
+from noface.model.issue import Issue
+from noface.model.patterns import matches_any
+from noface.model.protection import Protection
+from noface.model.taxonomy import Category
+from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
+from noface.process.failpoints import hit
+from noface.process.files import real_folder
+from noface.process.supervise import Canceller
+from noface.prompts.answers.forms import ANSWERS
+from noface.prompts.data import QuestionData, Situation
+from noface.prompts.render import render
+from noface.prompts.structured import Invalid, reminder, validate
+from noface.recovery.breakdown import BreakdownLimits, PlanFault, left_out, plan_children
+from noface.recovery.breakdown_rules import AcceptForms
+from noface.secrets.masking import Masker
+from noface.store.records import GateRun
+
+_ORIGINAL_MAX = 4000
+_AGAIN = "again"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """All that asking needs. `id` is its row; `known_ids` and `limits` matter to a breakdown alone.
+
+    `forms` are the accept commands that a breakdown may name. `protection` names the
+    files that the model reads from main, and never from the work it is asked about.
+    """
+
+    id: int
+    run_id: str
+    issue: Issue
+    topic: Topic
+    model: ModelSpec
+    prompt: str
+    main: str
+    start: str
+    slot: int
+    directory: str
+    after: int
+    epoch: int
+    limits: BreakdownLimits
+    asked_at: float = 0.0
+    known_ids: frozenset[str] = frozenset()
+    protection: Protection = field(default_factory=Protection)
+    forms: AcceptForms = field(default_factory=AcceptForms)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a question; `advice` None where it was cut short. `children` are a breakdown's.
+
+    `away`: the model's provider was; `retry_at` is its reset time where it gave one. `used` is what asking took, also
+    where it was cut short.
+    """
+
+    question: Question
+    advice: Advice | None
+    children: tuple[Issue, ...] = ()
+    away: bool = False
+    retry_at: float | None = None
+    used: Usage = field(default_factory=Usage)
+
+
+def ask(question: Question, env: AttemptEnvironment, cancel: Canceller, tell: Tell) -> Answer:
+    """Ask, and once more where the answer is malformed. Raises only where noface, git or the disk fails."""
+    for log in logs_of(question.directory):
+        log.unlink(missing_ok=True)  # of a run that was killed while it asked the same
+    answer, fault = _once(question, env, cancel, tell)
+    if fault is None or answer.advice is None or cancel.cancelled:
+        return answer
+    form = ANSWERS[question.topic]
+    again = replace(
+        question,
+        prompt=f"{question.prompt}\n\n{reminder(fault, question.topic.value, form.schema)}",
+        directory=f"{question.directory}/{_AGAIN}",
+        forms=replace(question.forms, drop=True),
+    )
+    second, _ = _once(again, env, cancel, _telling(tell, answer.used))
+    return replace(_paid(second, answer.used), question=question)
+
+
+def logs_of(directory: str) -> tuple[Path, Path]:
+    """Return the logs of a question's one or two runs, of which the first is always made first."""
+    return Path(directory, "agent.log"), Path(directory, _AGAIN, "agent.log")
+
+
+def question_usage(env: AttemptEnvironment, model: ModelSpec, directory: str) -> Usage:
+    """Return what a question's runs had used that noface did not see the end of."""
+    first, again = (lost_usage(env, model, log) for log in logs_of(directory))
+    return summed(first, again)
+
+
+def _telling(tell: Tell, before: Usage) -> Tell:
+    """Return what tells of a question's second run, with what the first has used."""
+
+    def told(message: object) -> None:
+        tell(replace(message, used=summed(before, message.used)) if isinstance(message, Progress) else message)
+
+    return told
+
+
+def _paid(answer: Answer, usage: Usage) -> Answer:
+    """Add what a run used to what an answer cost."""
+    used = summed(answer.used, usage)
+    advice = answer.advice
+    if advice is not None:
+        advice = replace(advice, cost_usd=used.cost_usd, tokens=used.tokens)
+    return replace(answer, advice=advice, used=used)
+
+
+def _once(question: Question, env: AttemptEnvironment, cancel: Canceller, tell: Tell) -> tuple[Answer, Invalid | None]:
+    order = _order(question, env.masker)
+    tell(Progress(question.issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}"))
+    slot = env.agent_slot(question.slot)
+    start = with_files_of(env.plumbing, question.main, question.start, question.protection)
+    if start != question.start:
+        env.plumbing.refs.apply(RefUpdate(hold_ref(question.issue.id, "asked"), start))
+    failure = prepare(env, slot, start, order.token, cancel)
+    if failure is not None:
+        return _without(question, AdviceOutcome.UNAVAILABLE, failure.message), None
+    give_git(slot, question.issue.id, start)
+    directory = real_folder(Path(question.directory), env.plumbing.repository.state_dir)
+    place = fresh_place(slot.path, directory)
+    put(directory / "prompt.md", question.prompt)
+    put(directory / "order.json", json.dumps(order_document(order), indent=1))
+    hit("question_asked")
+    run = run_agent(order, env, place, cancel, tell)
+    hit("question_answered")
+    if run.ended_by is EndedBy.CANCELLED:
+        return Answer(question, None, used=run.usage), None
+    answer, fault = _read(question, run)
+    return _paid(answer, run.usage), fault
+
+
+def _order(question: Question, masker: Masker) -> AttemptOrder:
+    issue = question.issue
+    return AttemptOrder(
+        run_id=question.run_id,
+        token=secrets.token_hex(12),
+        issue=replace(issue, title=masker.text(issue.title), body=masker.text(issue.body)),  # it is written to disk
+        number=question.after,
+        model=question.model,
+        prompt=question.prompt,
+        main=question.main,
+        start=question.start,
+        slot=question.slot,
+        directory=question.directory,
+        gates=(),
+        role=question.topic.value,
+    )
+
+
+def _read(question: Question, run: AgentRun) -> tuple[Answer, Invalid | None]:
+    error = run.error
+    found = validate(run.answer, ANSWERS[question.topic].schema, question.topic.value)
+    if isinstance(found, Invalid):
+        if error is not None:
+            away = error.category.external
+            outcome = AdviceOutcome.UNAVAILABLE if away else AdviceOutcome.UNUSABLE
+            waits = error.category is Category.TRANSIENT
+            return replace(_without(question, outcome, error.message), away=waits, retry_at=error.retry_at), None
+        return _without(question, AdviceOutcome.UNUSABLE, found.violation), found
+    form = ANSWERS[question.topic]
+    if question.topic is Topic.BREAKDOWN or form.read is None:
+        return _divided(question, found.value)
+    advice = form.read(found.value, after=question.after, epoch=question.epoch, model=question.model.name)
+    return Answer(question, advice), None
+
+
+def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Invalid | None]:
+    planned = plan_children(question.issue, value, question.limits, question.known_ids, question.forms)
+    if isinstance(planned, PlanFault):
+        fault = planned.invalid(json.dumps(value)[:_ORIGINAL_MAX]) if planned.mendable else None
+        return _without(question, AdviceOutcome.UNUSABLE, planned.violation), fault
+    text = f"divided into {', '.join(child.id for child in planned)}"
+    if refused := left_out(value, question.forms):
+        text += f"; accept commands that are none of the project's were left out: {', '.join(refused)}"
+    advice = Advice(
+        Topic.BREAKDOWN,
+        question.after,
+        epoch=question.epoch,
+        model=question.model.name,
+        text=text,
+    )
+    return Answer(question, advice, planned), None
+
+
+def _without(question: Question, outcome: AdviceOutcome, why: str) -> Answer:
+    advice = Advice(question.topic, question.after, outcome, question.epoch, question.model.name, cause=why)
+    return Answer(question, advice)
+
+
+_SITUATIONS = {
+    Topic.DIAGNOSIS: Situation.DIAGNOSIS,
+    Topic.REFLECTION: Situation.REFLECTION,
+    Topic.CLARIFICATION: Situation.CLARIFICATION,
+    Topic.BOUNDARY: Situation.BOUNDARY,
+    Topic.MERGE_CONFLICT: Situation.CONFLICT,
+    Topic.ARCHITECT: Situation.ARCHITECT,
+    Topic.BREAKDOWN: Situation.BREAKDOWN,
+    Topic.REVIEW: Situation.REVIEWER,
+}
+_OTHERS_MAX = 50
+
+
+def make_question(context: RunContext, history: History, topic: Topic, model: str, slot: int, note: str) -> Question:
+    """Return a question, with its row written: asking begins now."""
+    issue, last = history.issue, history.current[-1]
+    main = context.env.plumbing.main()
+    forms = _forms(context, issue)
+    start = last.candidate if last.candidate and context.env.plumbing.resolve(last.candidate) else main
+    data = QuestionData(
+        issue=issue,
+        answer_example=json.dumps(ANSWERS[topic].example, indent=1),
+        gates=context.gates_for(issue),
+        earlier=prior_failures(history.attempts),
+        patch=patch_of(context, issue, last.number),
+        note=note,
+        advice=told_of(history),
+        lessons=tuple(lesson.advice for lesson in look_up(context, history)),
+        files=related_files(context, history, start) if topic is Topic.CLARIFICATION else (),
+        answer_schema=json.dumps(ANSWERS[topic].schema),
+        limits=_limits(context, issue, topic, forms),
+        questions=_questions(last),
+        paths=_paths(issue, topic, last),
+        results=gate_lines(context.reader.gates_of(issue.id, last.number)),
+        others=tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)[:_OTHERS_MAX],
+        earlier_form=context.settings.earlier_form,
+        earlier_bytes_max=context.settings.earlier_bytes_max,
+    )
+    prompt = render(_SITUATIONS[topic], context.settings.templates, data, context.settings.prompt_tokens_max)
+    for cut in prompt.cuts:
+        context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=None, topic=topic, what=cut)
+    asked = len(history.advice) + 1
+    directory = f"{attempt_directory(context.settings.attempts_dir, issue.id, last.number)}/ask-{asked}-{topic}"
+    row = context.questions.asked(
+        context.clock.now(),
+        issue.id,
+        topic,
+        after=last.number,
+        epoch=history.epoch,
+        model=model,
+        run_id=context.run_id,
+        directory=directory,
+    )
+    return Question(
+        id=row,
+        run_id=context.run_id,
+        issue=issue,
+        topic=topic,
+        model=context.settings.models[model],
+        prompt=context.env.masker.text(prompt.text, (*issue.paths, *data.paths)),
+        main=main,
+        start=start,
+        slot=slot,
+        directory=directory,
+        after=last.number,
+        epoch=history.epoch,
+        limits=_bounds(context),
+        asked_at=context.clock.now(),
+        known_ids=known_ids(context),
+        # Whatever the work may change: who judges it is not to be told how by it.
+        forms=forms,
+        protection=replace(protection_for(context, issue, main), may_change=()),
+    )
+
+
+def _forms(context: RunContext, issue: Issue) -> AcceptForms:
+    commands = tuple(gate.command for gate in context.settings.gates)
+    return AcceptForms((*commands, *issue.accept), any_command=context.settings.any_accept)
+
+
+def _bounds(context: RunContext) -> BreakdownLimits:
+    rules = context.settings.policy.breakdown
+    return BreakdownLimits(children_max=rules.children_max, depth_max=rules.depth_max)
+
+
+def gate_lines(gates: tuple[GateRun, ...]) -> tuple[str, ...]:
+    """Return a line for each gate of an attempt, as a reviewer reads it."""
+    return tuple(
+        f"{gate.name}: {'passed' if gate.passed else 'failed'}"
+        f"{', only when it was run again' if gate.flaky else ''}{'' if gate.hard else ' (reported only)'}"
+        for gate in gates
+    )
+
+
+def _limits(context: RunContext, issue: Issue, topic: Topic, forms: AcceptForms) -> tuple[str, ...]:
+    if topic is not Topic.BREAKDOWN:
+        return ()
+    rules = context.settings.policy.breakdown
+    found = [f"At least 2 and at most {rules.children_max} parts, each smaller than the issue."]
+    found.append("Each part names the paths it may change, inside the repository.")
+    if not forms.any_command:
+        found.append(f"Accept commands that are allowed: {forms.told}.")
+    if issue.paths:
+        found.append(f"Only paths within: {', '.join(issue.paths)}.")
+    if issue.accept:
+        numbered = ", ".join(f"{number} = {command}" for number, command in enumerate(issue.accept))
+        found.append(f"Together the parts' `covers` name every acceptance command of the issue: {numbered}.")
+    return tuple(found)
+
+
+def _questions(last: PastAttempt) -> tuple[str, ...]:
+    said = last.failure.questions if last.failure is not None else ()
+    reported = (*last.report.questions, *last.report.gaps) if last.report is not None else ()
+    return tuple(dict.fromkeys((*said, *reported)))
+
+
+def _paths(issue: Issue, topic: Topic, last: PastAttempt) -> tuple[str, ...]:
+    """Return the files a question is about: those outside the issue's limits, or in conflict."""
+    if topic is Topic.BOUNDARY and issue.paths:
+        return tuple(path for path in last.changed if not matches_any(path, issue.paths))
+    if topic is Topic.MERGE_CONFLICT and last.failure is not None:
+        return last.failure.evidence
+    return last.changed
+
+
+def known_ids(context: RunContext) -> frozenset[str]:
+    """Return every id that is taken: of issues that are or were there."""
+    return frozenset(context.reader.states()) | frozenset(child.id for child in context.questions.children())

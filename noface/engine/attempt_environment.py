@@ -1,0 +1,274 @@
+"""What an attempt works with besides its order: the repository, workspaces, processes, limits. Shared by threads.
+
+Also what is written beside it where a worker can write too: its order as JSON, its files, its commits' messages.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from noface.agents.base import Agent, EventKind
+from noface.diagnosis.project_rules import ProjectRules
+from noface.git.plumbing import Plumbing
+from noface.git.removal import remove
+from noface.git.snapshot import Limits
+from noface.git.workspace import Slot, open_slot
+from noface.integrity.diff import DiffLimits
+from noface.integrity.inventory import Inventory
+from noface.integrity.named_files import called_programs
+from noface.model.attempt import AttemptOrder
+from noface.model.codec import encode
+from noface.model.gate import GateResult, GateSpec, gate_key
+from noface.model.issue import Issue
+from noface.model.worker_run import Usage
+from noface.process.clock import Clock
+from noface.process.environment import passed_digest, programs_digest
+from noface.process.failpoints import hit
+from noface.process.files import write_atomic
+from noface.process.supervise import Launcher
+from noface.secrets.masking import Masker
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the gates of a run have shown, by a gate's command, memo key, or tree and command.
+
+    `counts`: how many tests a command ran on main. `rewriting`: commands that write files of main's tree with what they
+    hold already. `main_green`: when a gate, by its memo key, last passed on main. `inventories`: which tests a command
+    ran on a tree, and `asked` where that was to be found out. `plain`: commands whose test runners are not asked for
+    their tests, since they fail when they are.
+    """
+
+    counts: dict[str, int] = field(default_factory=dict)
+    rewriting: set[str] = field(default_factory=set)
+    main_green: dict[str, float] = field(default_factory=dict)
+    inventories: dict[tuple[str, str], Inventory] = field(default_factory=dict)
+    asked: set[tuple[str, str]] = field(default_factory=set)
+    plain: set[str] = field(default_factory=set)
+
+
+_SUBJECT_MAX = 100
+
+
+def attempt_message(order: AttemptOrder, outcome: str) -> str:
+    """Return the message of an attempt's commit; `outcome` is empty while it is not known."""
+    subject = _subject(f"{order.issue.title} (attempt {order.number})")
+    trailers = [f"Noface-Issue: {order.issue.id}", f"Noface-Attempt: {order.number}"]
+    if outcome:
+        trailers.append(f"Noface-Outcome: {outcome}")
+    return subject + "\n\n" + "\n".join(trailers) + "\n"
+
+
+def landing_message(issue: Issue, number: int) -> str:
+    """Return the message of the commit that brings an issue to main."""
+    return _subject(issue.title) + f"\n\nNoface-Issue: {issue.id}\nNoface-Attempt: {number}\n"
+
+
+def _subject(text: str) -> str:
+    flat = " ".join(text.split()) or "(no title)"
+    return flat if len(flat) <= _SUBJECT_MAX else flat[: _SUBJECT_MAX - 1] + "…"
+
+
+def put(path: Path, data: str | bytes) -> None:
+    """Write a file of an attempt or a question.
+
+    Not durable: after a power loss an attempt counts as interrupted, and its snapshot is kept all the same.
+    """
+    if path.is_dir() and not path.is_symlink():
+        remove(path)
+    write_atomic(path, data, durable=False)
+
+
+def order_document(order: AttemptOrder) -> dict[str, Any]:
+    """Return the document: issue, gates, accept commands, earlier failures, commits."""
+    issue = order.issue
+    return {
+        "schema": 1,
+        "run_id": order.run_id,
+        "attempt": order.number,
+        "role": order.role,
+        "think": order.think,
+        "issue": {
+            "id": issue.id,
+            "title": issue.title,
+            "body": issue.body,
+            "priority": issue.priority,
+            "labels": list(issue.labels),
+            "depends_on": list(issue.depends_on),
+            "paths": list(issue.paths),
+            "accept": list(issue.accept),
+        },
+        "model": {
+            "name": order.model.name,
+            "agent": order.model.agent,
+            "model": order.model.model,
+            "tier": order.model.tier,
+        },
+        "gates": [
+            {"name": g.name, "command": g.command, "kind": g.kind.value, "hard": g.hard, "timeout_s": g.timeout_s}
+            for g in order.gates
+            if not g.accept
+        ],
+        "accept": list(issue.accept),
+        "earlier": [encode(failure) for failure in order.earlier],
+        "protected": list(order.protected),
+        "may_change": list(order.may_change),
+        "main": order.main,
+        "start": order.start,
+    }
+
+
+LANDING_SLOT = "land"
+AGENT_SLOT = "agent-"
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """`[project] setup`: the command, the files it depends on, what of its work survives cleaning, its limit.
+
+    `env_pass` and `boxed` are as for a gate.
+    """
+
+    command: str = ""
+    inputs: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    timeout_s: float = 600.0
+    env_pass: tuple[str, ...] = ()
+    boxed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxRules:
+    """`[sandbox]` as a run found it: `bubblewrap` is the program that makes boxes, "" where none is made.
+
+    `show`, `write` and `hide` are absolute paths; `wrap` is put before every command in place of a box. `problem` is
+    why no box can be made, where one was wanted.
+    """
+
+    bubblewrap: str = ""
+    version: str = ""
+    problem: str = ""
+    show: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    hide: tuple[str, ...] = ()
+    wrap: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """What commands run in: bubblewrap, wrap or none."""
+        return "bubblewrap" if self.bubblewrap else "wrap" if self.wrap else "none"
+
+    @property
+    def told(self) -> bool:
+        """True where a person should hear of it when a run begins: not where they have chosen to have no sandbox."""
+        return bool(self.bubblewrap or self.wrap or self.problem)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnvironment:
+    """Everything a worker thread may use. `memo` is filled by the loop and only read here.
+
+    `seen` is filled by all threads. `passed` are the patterns of all gates' `env_pass`,
+    `gate_rules` the project's own rules for what gates print.
+    """
+
+    plumbing: Plumbing
+    launcher: Launcher
+    clock: Clock
+    agents: Mapping[str, Agent]
+    slots_dir: Path
+    setup: Setup
+    limits: Limits
+    log_bytes_max: int
+    state_marker: str
+    memo: Mapping[str, GateResult] = field(default_factory=dict)
+    seen: Seen = field(default_factory=Seen)
+    diff_limits: DiffLimits = field(default_factory=DiffLimits)
+    sandbox: SandboxRules = field(default_factory=SandboxRules)
+    passed: tuple[str, ...] = ()
+    gate_rules: ProjectRules | None = None
+
+    @property
+    def masker(self) -> Masker:
+        """What takes the secrets of the run out of texts."""
+        return self.launcher.masking.masker
+
+    def agent_slot(self, index: int) -> Slot:
+        """Return the workspace in which workers run; agents have touched it."""
+        slot = open_slot(self.plumbing.repository, self.slots_dir, f"{AGENT_SLOT}{index}", self.setup.keep)
+        hit("hub_made")
+        return slot
+
+    def gate_slot(self, name: str) -> Slot:
+        """Return a workspace that no agent ever touches (law 11)."""
+        return open_slot(self.plumbing.repository, self.slots_dir, f"gate-{name}", self.setup.keep)
+
+    def gate_folder(self, name: str) -> Path:
+        """Return where such a workspace lies, which another thread may be at work in."""
+        return self.slots_dir / f"gate-{name}"
+
+    def markers(self, token: str) -> tuple[tuple[str, str], ...]:
+        """Return the environment variables by which leftover processes are recognised."""
+        return (("NOFACE_STATE", self.state_marker), ("NOFACE_TOKEN", token))
+
+    def key(self, tree: str, gate: GateSpec) -> str:
+        """Return the memo key of a gate on a tree here."""
+        return gate_key(tree, gate, self.fingerprint(gate))
+
+    def fingerprint(self, gate: GateSpec) -> str:
+        """Name what a gate's result depends on besides tree and command; see `fingerprint`."""
+        return fingerprint(gate, self.sandbox, self.setup, self.passed)
+
+
+def fingerprint(gate: GateSpec, sandbox: SandboxRules, setup: Setup, passed: tuple[str, ...]) -> str:
+    """Name what a gate's result depends on besides tree and command: programs found, platform, setup, sandbox."""
+    box = (bool(sandbox.bubblewrap), sandbox)
+    parts = (os.environ.get("PATH", ""), sys.platform, setup.command, *setup.inputs)
+    parts += (repr(box), passed_digest(passed))
+    parts += (programs_digest((*called_programs(gate.command), *called_programs(setup.command))),)
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+Tell = Callable[[object], None]
+"""How a worker thread reports progress: puts a message where the loop will find it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step of an attempt, for people to see: phase is workspace, setup, agent, snapshot or gate.
+
+    `alive`: the agent showed that its provider answers. `kind` is what the agent did, None where the step is noface's
+    own; `file` is the file it did that to, as far as it told, relative to the workspace. `used` is what the worker's
+    run has used so far, priced.
+    """
+
+    issue_id: str
+    number: int
+    phase: str
+    text: str
+    alive: bool = False
+    kind: EventKind | None = None
+    file: str = ""
+    used: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class GateRan:
+    """A gate's result that should be remembered, with the tests it ran, where they are known."""
+
+    key: str
+    result: GateResult
+    tests: Inventory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateFlaked:
+    """A gate that failed and then passed on the same tree, for an attempt, or for main (no issue, number 0)."""
+
+    issue_id: str
+    number: int
+    result: GateResult

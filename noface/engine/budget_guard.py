@@ -1,0 +1,205 @@
+"""Holds a run, and the work under way in it, to the budgets of the run and of its issues (law 12).
+
+`RunLimits` keeps from starting what cannot be paid, and says which limit is reached. `LiveSpending` adds up what the
+work under way has used: what has ended is in the database, what is under way is only reported. A budget counts as
+passed once it has been for as long as a run may take that is about to end by itself. `BudgetGuard` then ends work.
+"""
+
+from noface.engine.agent_run import PATIENCE_S
+from noface.engine.attempt_environment import Progress
+from noface.engine.context import Planning, RunContext
+from noface.engine.jobs import Jobs
+from noface.engine.orders import THINKING_FACTOR
+from noface.engine.prompt_context import history_of
+from noface.model.actions import Ask, Run, WaitUntil, thinks
+from noface.model.budget import Budget, Estimates, Refusal, Spent, can_pay
+from noface.model.issue import Issue
+from noface.model.taxonomy import IssueStatus
+from noface.recovery.overrun import EndedFor, Paid, Passed, first_to_end, overrun, passed_by
+
+_RUN = ""
+"""What stands for the run where issues have their ids; no issue has this one."""
+
+
+class LiveSpending:
+    """Adds up what is told of each issue's work; at most one worker is at work on an issue."""
+
+    def __init__(self, context: RunContext, budget: Budget) -> None:
+        self._context = context
+        self._budget = budget
+        self._used: dict[str, Spent] = {}
+        self._before: dict[str, Spent] = {}
+        self._since: dict[str, float] = {}
+        self._excess = Spent()
+
+    def saw(self, progress: Progress) -> None:
+        """Take what a worker has used so far, where a step tells it."""
+        used = progress.used
+        if used.cost_usd is not None or used.tokens is not None:
+            self._used[progress.issue_id] = Spent(used.cost_usd or 0.0, used.tokens or 0)
+
+    def ended(self, issue_id: str) -> None:
+        """Forget what is counted in the database from now on."""
+        for known in (self._used, self._before, self._since):
+            known.pop(issue_id, None)
+
+    def used(self, issue_id: str) -> Spent:
+        """Return what the work under way on an issue has used."""
+        return self._used.get(issue_id, Spent())
+
+    def run_passed(self) -> Passed | None:
+        """Return which limit of the run is passed with what is under way, None where none is."""
+        if not self._budget.limited or not self._used:
+            return None
+        context = self._context
+        spent = _sum(context.spending.of_run(context.run_id), *self._used.values())
+        allowed = Spent(spent.usd - self._excess.usd, spent.tokens - self._excess.tokens)
+        return passed_by(self._budget, spent) if self._passed(_RUN, self._budget, allowed) else None
+
+    def ended_for_run(self, excess: Spent) -> None:
+        """Take note that work was ended for the run's budget, `excess` beyond what was reserved for it.
+
+        The rest may use what was reserved for them all the same: N workers overshoot a budget by one attempt (I7).
+        """
+        self._excess = _sum(self._excess, excess)
+        self._since.pop(_RUN, None)
+
+    def issues_passed(self) -> tuple[tuple[str, Passed], ...]:
+        """Return the issues whose work under way has passed what is left for them."""
+        budget = self._context.settings.policy.budget
+        if not budget.limited:
+            return ()
+        found = ((name, self._passed(name, budget, self._of(name, used))) for name, used in self._used.items())
+        return tuple((name, passed) for name, passed in found if passed is not None)
+
+    def _of(self, issue_id: str, used: Spent) -> Spent:
+        context = self._context
+        if issue_id not in self._before:
+            issue = next((each for each in context.issues if each.id == issue_id), Issue(issue_id, ""))
+            told = history_of(context.reader, context.questions, issue, context.reader.state(issue_id))
+            self._before[issue_id] = told.spent
+        return _sum(self._before[issue_id], used)
+
+    def _passed(self, name: str, budget: Budget, spent: Spent) -> Passed | None:
+        passed = passed_by(budget, spent)
+        if passed is None:
+            self._since.pop(name, None)
+            return None
+        now = self._context.clock.now()
+        return passed if now - self._since.setdefault(name, now) >= PATIENCE_S else None
+
+
+def _sum(*amounts: Spent) -> Spent:
+    return Spent(sum(each.usd for each in amounts), sum(each.tokens for each in amounts))
+
+
+def estimates(context: Planning) -> Estimates:
+    """Return what each model's next run may use: by its own limit, or by what its runs here have used."""
+    return Estimates(context.settings.models, context.spending.seen(), THINKING_FACTOR)
+
+
+class RunLimits:
+    """Counts what a run uses up, and keeps it from starting what it cannot pay.
+
+    `refused` has the issues whose next step cannot be paid now, with the reason. They are not looked at again before
+    work under way has `ended`. `live` is what that work has used so far.
+    """
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._began_at = context.clock.now()
+        self._started = 0
+        settings = context.settings
+        self._budget = Budget("run", settings.cost_usd_max, settings.tokens_max)
+        self.live = LiveSpending(context, self._budget)
+        self.refused: dict[str, str] = {}
+
+    def attempt_started(self) -> None:
+        """Count an attempt."""
+        self._started += 1
+
+    def ended(self, issue_id: str) -> None:
+        """Take note that the work under way on an issue has ended: what was refused may be paid now."""
+        self.live.ended(issue_id)
+        self.refused.clear()
+
+    def reached(self) -> str:
+        """Say which limit is reached, or return an empty text."""
+        settings, context = self._context.settings, self._context
+        if settings.attempts_max is not None and self._started >= settings.attempts_max:
+            return f"stopped at the limit max_iterations: {self._started} attempt(s) started"
+        if settings.seconds_max is not None and context.clock.now() - self._began_at >= settings.seconds_max:
+            return f"stopped at the limit max_hours: {settings.seconds_max / 3600:g} h"
+        if self._budget.limited:
+            spent, usd, tokens = context.spending.of_run(context.run_id), self._budget.usd, self._budget.tokens
+            if usd is not None and spent.usd >= usd:
+                return f"stopped at the limit max_cost_usd: ${spent.usd:.2f} of ${usd:.2f}"
+            if tokens is not None and spent.tokens >= tokens:
+                return f"stopped at the limit max_tokens: {spent.tokens:,} of {tokens:,}"
+        return ""
+
+    def refuses(self, issue_id: str, action: Run | WaitUntil | Ask) -> bool:
+        """Tell whether the run's budget cannot pay for the model that an action would run (I7)."""
+        if not self._budget.limited or not action.model:
+            return False
+        refusal = self._refusal(action.model, think=thinks(action))
+        if refusal is not None:
+            self.refused[issue_id] = f"stopped at the limit {refusal.limit}: {refusal.reason}"
+            self._tell(issue_id, refusal)
+        return refusal is not None
+
+    def _tell(self, issue_id: str, refusal: Refusal) -> None:
+        """Let an issue that waits for money, and not for a slot, say so."""
+        reason = f"waits for the run's {refusal.limit}: {refusal.reason}"
+        state = self._context.reader.state(issue_id)
+        if not refusal.final and state.status is IssueStatus.READY and state.reason != reason:
+            self._context.journal.status(self._context.clock.now(), issue_id, IssueStatus.READY, reason)
+
+    def _refusal(self, model: str, *, think: bool) -> Refusal | None:
+        context, may_use = self._context, estimates(self._context)
+        reserved = [may_use.of(each.model, think=each.think) for each in context.spending.under_way()]
+        return can_pay(self._budget, context.spending.of_run(context.run_id), reserved, may_use.of(model, think=think))
+
+    def too_late(self, until: float) -> bool:
+        """Tell whether waiting until then would go beyond the run's hours."""
+        limit = self._context.settings.seconds_max
+        return limit is not None and until > self._began_at + limit
+
+
+class BudgetGuard:
+    """Looks at what is under way each tick. Nobody is charged for what it ends.
+
+    Where the run's budget is passed, who is over its own limit is ended first, or who has used most; all the others
+    only where that was not enough.
+    """
+
+    def __init__(self, context: RunContext, jobs: Jobs, limits: RunLimits) -> None:
+        self._context = context
+        self._jobs = jobs
+        self._live = limits.live
+        self._ended_some = False
+
+    def hold(self) -> str:
+        """End what has passed a budget; return which limit of the run it is, an empty text where it is none."""
+        live = self._live
+        for issue_id, passed in live.issues_passed():
+            self._jobs.end(issue_id, overrun(EndedFor.ISSUE, passed, live.used(issue_id)))
+        over = live.run_passed()
+        if over is None:
+            return ""
+        paid = self._paid()
+        for each in () if self._ended_some else first_to_end(over, paid):
+            self._ended_some = True
+            self._jobs.end(each.issue_id, overrun(EndedFor.RUN, over, each.used))
+            live.ended_for_run(each.excess)
+            paid = ()
+        for each in paid:
+            self._jobs.end(each.issue_id, overrun(EndedFor.WITH_RUN, over, each.used))
+        return over.reason
+
+    def _paid(self) -> tuple[Paid, ...]:
+        may_use, live = estimates(self._context), self._live
+        return tuple(
+            Paid(each.issue_id, live.used(each.issue_id), may_use.of(each.model, think=each.think))
+            for each in self._jobs.paid
+        )

@@ -1,0 +1,356 @@
+"""The loop. Each tick re-reads what is and decides; a restart is an ordinary tick (law 7).
+
+Threads put messages into the inbox; only this thread writes state.
+"""
+
+import queue
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noface.engine.agent_logs import lost_run
+from noface.engine.attempt_environment import GateFlaked, GateRan, Progress
+from noface.engine.budget_guard import BudgetGuard, RunLimits
+from noface.engine.context import RunContext
+from noface.engine.dispatch import (
+    Begun,
+    Dispatch,
+    answers_again,
+    decide_and_apply,
+    lift_raised,
+    plan_tick,
+    provider_answered,
+    record_attempt,
+)
+from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
+from noface.engine.landing import MergeQueue
+from noface.engine.main_checks import AcceptChecks, Epics
+from noface.engine.outside import BacklogWatch, OutsideChanges
+from noface.engine.prompt_context import count_lessons
+from noface.engine.recover import as_configured
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
+from noface.model.attempt import AttemptOrder, AttemptReport
+from noface.model.issue import Issue
+from noface.model.taxonomy import IssueStatus
+from noface.recovery.schedule import Plan
+from noface.store.records import IssueRow
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The exit code of a run, and why it run_result."""
+
+    exit_code: int
+    why: str
+
+
+def run_result(
+    context: RunContext, *, broken: BaseException | None, stopped: bool, limit: str, work_left: bool, faulty: bool
+) -> RunResult:
+    """Say how the run run_result. `work_left`: something could still start or is waited for."""
+    if broken is not None:
+        message = getattr(broken, "message", "") or f"{type(broken).__name__}: {broken}"
+        return RunResult(EXIT_FAILURE, message)
+    if stopped:
+        return RunResult(EXIT_INTERRUPTED, "interrupted; `noface run` goes on where it was")
+    if limit and work_left:
+        return RunResult(EXIT_LIMIT, limit)
+    only = context.settings.only_issues
+    known = [row for row in context.reader.issues() if not only or row.id in only]
+    rows = [row for row in known if row.present]
+    if faulty or any(not _settled(row) for row in rows):
+        return RunResult(EXIT_ATTENTION, "finished; some issues need a person")
+    gone = [str(row.id) for row in known if row.id in (context.at_first or ()) and _lost(row)]
+    if gone:
+        told = ", ".join(gone[:_GONE_SHOWN_MAX]) + (" …" if len(gone) > _GONE_SHOWN_MAX else "")
+        why = f"finished, but issues went away while it ran: {told}; was a branch switched, or work stashed?"
+        return RunResult(EXIT_ATTENTION, why)
+    return RunResult(EXIT_DONE, "all done")
+
+
+_GONE_SHOWN_MAX = 10
+
+
+def _lost(row: IssueRow) -> bool:
+    """Tell whether an issue's file is gone before the issue was settled."""
+    return not row.present and not _settled(row)
+
+
+def _settled(row: IssueRow) -> bool:
+    """Tell whether an issue needs nobody any more. A part that its parent took back is the parent's affair."""
+    skipped = row.status == IssueStatus.SKIPPED and (row.satisfied or row.parent is not None)
+    return bool(row.status == IssueStatus.MERGED or skipped)
+
+
+_TICK_S = 0.5
+_DRAIN_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Message to the loop: a person wants it to stop; `urgent` at once."""
+
+    urgent: bool
+
+
+class Engine:
+    """Works through the backlog until nothing is left that it can do, or a limit or a person stops it."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._watch = BacklogWatch(context)
+        self._jobs = Jobs(context.inbox, context.settings.workers)
+        self._checks = AcceptChecks(context, self._jobs, self._watch)
+        self._epics = Epics(context, self._jobs)
+        self._landing = MergeQueue(context, self._jobs)
+        self._limits = RunLimits(context)
+        self._guard = BudgetGuard(context, self._jobs, self._limits)
+        self._dispatch = Dispatch(context, self._jobs, self._landing, self._limits, self._attempt_ended)
+        self._outside = OutsideChanges(context)
+        self._limit = ""
+        self._first_wave: set[str] | None = None
+        self._drain_until: float | None = None
+        self._broken: BaseException | None = None
+
+    def run(self, resumed: tuple[AttemptOrder, ...] = ()) -> RunResult:
+        """Run until done. `resumed` are attempts of a former run whose work only needs judging."""
+        context = self._context
+        try:
+            self._watch.refresh()
+            lift_raised(context)
+            for order in resumed:
+                self._dispatch.submit(as_configured(context, order))
+            self._settle_unfinished()
+            while True:
+                self._land()
+                self._close_epics()
+                planned = self._start()
+                if self._idle() and not self._sleep(planned):
+                    return self._ended(planned)
+                self._receive()
+                self._hold_budgets()
+                self._watch.refresh()
+                if self._drain_until is not None and context.clock.now() >= self._drain_until:
+                    self._stop(urgent=False)
+        finally:
+            self._jobs.close()
+
+    # What comes in
+
+    def _receive(self) -> None:
+        """Take what has come in; return once something has changed, or after a tick.
+
+        Mere progress is shown and no reason to look at the backlog again.
+        """
+        deadline = time.monotonic() + (0.0 if self._idle() else _TICK_S)
+        changed = False
+        try:
+            while not changed:
+                changed = self._take(self._context.inbox.get(timeout=max(0.0, deadline - time.monotonic())))
+            while True:
+                self._take(self._context.inbox.get_nowait())
+        except queue.Empty:
+            return
+
+    def _take(self, message: object) -> bool:
+        """Act on a message; tell whether it changes what can be done next."""
+        context = self._context
+        match message:
+            case Progress(issue_id, number, phase, text):
+                self._jobs.progressed(message)
+                self._limits.live.saw(message)
+                self._breakers_close(message)
+                cost, tokens = message.used.cost_usd, message.used.tokens
+                did = {"kind": message.kind, "file": message.file, "cost_usd": cost, "tokens": tokens}
+                context.announce("progress", issue_id or None, {"number": number, "phase": phase, "text": text, **did})
+                return False
+            case GateRan(key, result, tests):
+                context.memo[key] = result
+                context.journal.gate_recorded(context.clock.now(), key, result, tests)
+                return False
+            case GateFlaked():
+                context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)
+                return False
+            case JobEnded(job):
+                self._job_ended(job)
+            case Stop(urgent):
+                self._stop(urgent=urgent)
+            case _:
+                pass
+        return True
+
+    def _job_ended(self, job: Job[Any]) -> None:
+        self._jobs.ended(job)
+        if job.kind in (JobKind.ATTEMPT, JobKind.QUESTION):
+            self._limits.ended(job.issue_id)
+        if job.error is not None and job.kind is not JobKind.LANDING:  # the merge queue raises its own
+            self._break(job.error)
+        job.finish()
+
+    def _attempt_ended(self, order: AttemptOrder, job: Job[AttemptReport]) -> None:
+        context, dear, report = self._context, False, job.result
+        context.suspects.discard(order.issue.id)
+        changed = self._outside.ended(order)
+        if report is None:
+            lost = lost_run(context.env, order.model, Path(order.directory, "agent.log"))
+            report = AttemptReport(order.token, order.issue.id, order.number, lost, None, interrupted=True)
+            applied = record_attempt(context, order, report, f"noface failed: {job.error}", *changed)
+        else:
+            dear = job.over is not None and report.interrupted
+            applied = record_attempt(context, order, report, *changed, over=job.over if dear else None)
+        if not applied:
+            return
+        if report.interrupted and not dear and (self._drain_until is not None or self._limit):
+            now = context.clock.now()
+            context.journal.status(now, order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
+            return
+        provider_answered(context, order.model.name, report)
+        count_lessons(context, order, report)
+        decide_and_apply(context, self._landing, self._present(order.issue), report.proof)
+        self._watch.lift_edited()  # a person may have edited it while the worker was at it
+
+    def _breakers_close(self, message: Progress) -> None:
+        """Close the breaker of a model that shows life: its probe has succeeded."""
+        model = self._jobs.model_of(message.issue_id) if message.alive else None
+        if model is not None:
+            answers_again(self._context, model)
+
+    # What goes out
+
+    def _land(self) -> None:
+        for rejected in self._landing.step(begin=self._drain_until is None):
+            entry = rejected.entry
+            now = self._context.clock.now()
+            self._context.journal.attempt_overruled(now, entry.issue.id, entry.number, rejected.failure)
+            decide_and_apply(self._context, self._landing, self._present(entry.issue))
+
+    def _start(self) -> Plan:
+        planned = self._plan()
+        self._limit = self._limit or self._limits.reached()
+        if self._drain_until is not None or self._limit:
+            return planned
+        if self._context.settings.once and self._first_wave is None:
+            self._first_wave = {issue.id for issue in planned.start}
+        refused = -1
+        while refused < len(self._limits.refused):  # those that cannot be paid make room for others
+            refused = len(self._limits.refused)
+            for issue in planned.start:
+                if not self._alone_enough(issue):
+                    break
+                if self._jobs.free and not self._limits.reached() and self._in_this_wave(issue):
+                    self._begin(issue)
+            planned = self._plan() if refused < len(self._limits.refused) else planned
+        return planned
+
+    def _alone_enough(self, issue: Issue) -> bool:
+        """Tell whether an issue may start beside those at work: one that may kill noface works alone.
+
+        Else the next death would be held against whoever else is at work.
+        """
+        working, suspects = self._jobs.issues(JobKind.ATTEMPT), self._context.suspects
+        return not working or not (suspects & working or issue.id in suspects)
+
+    def _in_this_wave(self, issue: Issue) -> bool:
+        return self._first_wave is None or issue.id in self._first_wave
+
+    def _begin(self, issue: Issue) -> None:
+        context = self._context
+        if self._checks.needed(issue):
+            self._checks.begin(issue)
+            return
+        self._outside.begins(alone=not self._jobs.issues(JobKind.ATTEMPT))
+        match self._dispatch.begin(issue, self._checks.failing(issue)):
+            case Begun.ATTEMPT:
+                self._limits.attempt_started()
+                if self._first_wave is not None:
+                    self._first_wave.discard(issue.id)
+            case Begun.ANSWERED:
+                context.backlog_changed()
+            case Begun.QUESTION | Begun.UNPAID | Begun.NOTHING:
+                pass
+
+    def _hold_budgets(self) -> None:
+        if self._drain_until is None:
+            passed = self._guard.hold()
+            self._limit = self._limit or passed
+
+    def _close_epics(self) -> None:
+        """Check the epics whose parts have all landed; take back those whose parts cannot all be done."""
+        if self._drain_until is not None:
+            return
+        for issue in self._epics.take_back():
+            self._context.backlog_changed()
+            decide_and_apply(self._context, self._landing, issue)
+        for issue in self._epics.ready():
+            if self._jobs.free:
+                self._epics.begin(issue)
+
+    # What is
+
+    def _plan(self) -> Plan:
+        busy = self._jobs.issues() | self._limits.refused.keys()
+        issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
+        states = self._context.reader.states()
+        return plan_tick(self._context, issues, states, self._jobs.free, self._jobs.models)
+
+    def _present(self, issue: Issue) -> Issue:
+        """Return an issue as it is now, with what was agreed since its order was made."""
+        return self._watch.issue(issue.id) or issue
+
+    def _idle(self) -> bool:
+        landing = self._landing.busy if self._drain_until is None else self._landing.working
+        return not self._jobs.issues() and not landing
+
+    def _settle_unfinished(self) -> None:
+        """Decide on the issues that a former run left in the middle: attempts without an action, landings."""
+        for issue in self._watch.backlog.issues:
+            row = self._context.reader.issue(issue.id)
+            if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT):
+                continue
+            if row.status in (IssueStatus.RUNNING, IssueStatus.LANDING):
+                decide_and_apply(self._context, self._landing, issue)
+
+    # How it ends
+
+    def _sleep(self, planned: Plan) -> bool:
+        """Wait for a retry time where that is all there is to wait for; False where there is nothing."""
+        context = self._context
+        if self._drain_until is not None or self._limit:
+            return False
+        if any(self._in_this_wave(issue) for issue in planned.start):
+            return True
+        times = [waiting.until for waiting in planned.waiting if waiting.until is not None]
+        if not times or context.settings.once:
+            self._limit = next(iter(self._limits.refused.values()), "")
+            return False
+        now, until = context.clock.now(), min(times)
+        if self._limits.too_late(until):
+            self._limit = f"stopped at the limit max_hours, which waiting would pass: {planned.waiting[0].reason}"
+            return False
+        context.announce("waiting", None, {"until": until, "seconds": max(0.0, until - now)})
+        context.clock.sleep(min(_TICK_S, max(0.0, until - now)))
+        return True
+
+    def _ended(self, planned: Plan) -> RunResult:
+        return run_result(
+            self._context,
+            broken=self._broken,
+            stopped=self._drain_until is not None,
+            limit=self._limit,
+            work_left=bool(planned.start or planned.waiting or self._limits.refused),
+            faulty=bool(self._watch.backlog.faults),
+        )
+
+    def _break(self, error: BaseException) -> None:
+        """End the run in good order, charging nobody: noface itself failed (disk full, git broken)."""
+        self._broken = self._broken or error
+        self._stop(urgent=False)
+
+    def _stop(self, *, urgent: bool) -> None:
+        """First time: start nothing, end the workers, let what is being judged finish soon. Urgent: end all now."""
+        now = self._context.clock.now()
+        if self._drain_until is None:
+            self._context.announce("stopping", None, {})
+        self._drain_until = self._drain_until or now + _DRAIN_S
+        self._jobs.stop(everything=now >= self._drain_until, urgent=urgent)

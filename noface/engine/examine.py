@@ -1,0 +1,329 @@
+"""Examines what a worker left before any gate runs: secrets, the diff's rules, and whether the files parse.
+
+Contents are read from the object store, never from a slot, and only where a rule needs them: most attempts start no
+process for it, the others one. What git itself reads (.gitmodules, .gitattributes) is also shown to git.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from noface.diagnosis import syntax
+from noface.engine.attempt_environment import AttemptEnvironment, put
+from noface.engine.isolation import outside_modules
+from noface.engine.protected_files import reached
+from noface.gates.secrets import Secret, scan, secret_failure
+from noface.git.objects import BlobReader, refused
+from noface.git.plumbing import Plumbing, occurring
+from noface.integrity import diff as rules
+from noface.integrity.diff_gates import Manifest, changed_gates, may_steer
+from noface.integrity.diff_names import (
+    Unfit,
+    UnfitRule,
+    adds,
+    is_generated,
+    made_repositories,
+    may_make_repository,
+    read_by_git,
+    unfit_names,
+)
+from noface.integrity.diff_text import MARKERS, kin, places
+from noface.integrity.evasion import one_line, read_by, self_aware, shadowing
+from noface.integrity.judges import Part, lifted, part_of
+from noface.integrity.tampering import changed_lines, is_code, is_test_file, shown
+from noface.model.attempt import AttemptOrder, FileChange, Snapshot
+from noface.model.failure import Failure
+from noface.model.patterns import matches_any
+from noface.model.protection import named_exactly
+from noface.model.taxonomy import FailureKind
+from noface.secrets.masked_records import named_anew
+from noface.secrets.masking import Masker
+
+_ABSENT = "000000"
+_GITLINK = "160000"
+_CHUNK_BYTES = 1 << 19
+_PIECES_BYTES_MAX = 8 << 20
+TOTAL_BYTES_MAX = 1 << 30
+_SHOWN_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """The values that a file adds, as they are written, and the names of those that stand there in pieces."""
+
+    forms: frozenset[str]
+    broken: frozenset[str]
+
+
+def secrets_in_bytes(
+    plumbing: Plumbing,
+    masker: Masker,
+    main: str,
+    changes: tuple[FileChange, ...],
+    *,
+    whole: bool,
+    bytes_max: int = TOTAL_BYTES_MAX,
+) -> Failure | None:
+    """Return the failure for known secrets in files that the patch does not show, or for more than can be read.
+
+    `whole` tells that the patch against `main` was not cut: then only files without lines are read. More than
+    `bytes_max` bytes are not read in all. Raises GitError where git ended.
+    """
+    unseen = tuple(
+        change
+        for change in changes
+        if change.new_mode not in (_ABSENT, _GITLINK)
+        and change.new_oid != change.old_oid
+        and (not whole or change.added is None)
+    )
+    if not unseen or not masker:
+        return None
+    on_main: frozenset[str] | None = None
+    left = bytes_max
+    found: list[Secret] = []
+    with plumbing.blobs() as blobs:
+        for at, change in enumerate(unseen):
+            left -= blobs.size(change.new_oid) or 0
+            if left < 0:
+                return _unread(tuple(each.path for each in unseen[at:]))
+            added = _added(masker, blobs, change)
+            names = added.broken | masker.names_of(added.forms - occurring(plumbing, main, added.forms))
+            if names and on_main is None:
+                on_main = plumbing.objects(main)
+            if on_main is None or change.new_oid not in on_main:
+                found += [Secret(change.path, name, f"the value of {name}") for name in sorted(names)]
+    return secret_failure(tuple(found)) if found else None
+
+
+def _added(masker: Masker, blobs: BlobReader, change: FileChange) -> _Added:
+    name = change.path.encode("utf-8", "surrogateescape") if change.status == "A" else b""
+    forms, broken = _held(masker, blobs, change.new_oid)
+    if (forms or broken) and change.old_mode != _ABSENT:
+        before = _held(masker, blobs, change.old_oid)
+        forms, broken = forms - before[0], broken - before[1]
+    return _Added(forms | masker.telling(name), broken)
+
+
+def _held(masker: Masker, blobs: BlobReader, oid: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the values that stand in a blob as they are written there, and the names of those in several pieces."""
+    forms: set[str] = set()
+    kept, overlap = b"", masker.longest_bytes - 1
+    for data in blobs.chunks(oid, _CHUNK_BYTES):
+        window = kept + data
+        forms |= masker.telling(window)
+        kept = window[-overlap:] if overlap > 0 else b""
+    return frozenset(forms), masker.in_pieces(blobs.read(oid, _PIECES_BYTES_MAX) or b"")
+
+
+def _unread(paths: tuple[str, ...]) -> Failure:
+    return Failure(
+        FailureKind.RESOURCE_EXHAUSTED,
+        f"the change is too large to be looked through for secrets: {', '.join(paths[:_SHOWN_MAX])} were not read;"
+        " leave out what need not be committed, or name it in .gitignore",
+        rule="not-looked-through",
+        location=paths[0],
+        signature="not-looked-through",
+        evidence=paths[:_SHOWN_MAX],
+    )
+
+
+def own_values(env: AttemptEnvironment, main: str, snapshot: Snapshot, patch: bytes = b"") -> frozenset[str]:
+    """Return which of the values that a change seems to add stand on `main`: in the name of a file, or in a file.
+
+    What the patch against main removes stands there. Git is asked only for others.
+    """
+    added, removed = env.masker.added(patch, named_anew(snapshot)), env.masker.removed(patch)
+    return (added & removed) | occurring(env.plumbing, main, added - removed)
+
+
+_REGULAR = ("100644", "100755")
+_MANIFEST_BYTES_MAX = 1_000_000
+_READ_BY_GIT_MAX = 20
+_PLACES_MAX = 200
+_MARKERS_ONLY_IN_STRINGS = syntax.FULLY_PARSED - {"yaml"}
+"""A line of YAML that no bracket, quote or colon makes anything else is a string, and so is a marker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change against main as it is, in memory only: what stands for a secret in a name would hide it from rules.
+
+    `patch` may have been `cut`; `masked` is the same without the known secrets, as it lies on disk, with marks for
+    those that it adds. `by_worker` is False where the worker left everything as the attempt began with it.
+    """
+
+    files: tuple[FileChange, ...]
+    patch: bytes
+    masked: bytes
+    by_worker: bool
+    cut: bool = False
+
+
+def mask_secrets(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> Failure | None:
+    """Return the failure for secrets that the change adds; the patch that prompts and people see loses them."""
+    return _in_the_patch(order, change) or secrets_in_bytes(
+        env.plumbing, env.masker, order.main, change.files, whole=not change.cut
+    )
+
+
+def _in_the_patch(order: AttemptOrder, change: Change) -> Failure | None:
+    found = scan(change.masked.decode("utf-8", "surrogateescape"))
+    if not found.secrets:
+        return None
+    put(Path(order.directory) / "diff.patch", found.patch.encode("utf-8", "surrogateescape"))
+    return secret_failure(found.secrets)
+
+
+def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> tuple[Failure, ...]:
+    """Return what speaks against the change, the gravest first; empty where the gates should judge it."""
+    patch = change.patch.decode("utf-8", "replace")
+    commands = tuple(gate.command for gate in order.gates)
+    changes = tuple(file for file in change.files if not lifted(file.path, order.issue))
+    called = reached(env.plumbing, order.main, order.gates).text if patch else ""
+    with env.plumbing.blobs() as blobs:
+        diff = rules.Diff(
+            changes=change.files,
+            patch=patch,
+            paths=(*order.issue.paths, *order.issue.may_change) if order.issue.paths else (),
+            accepted=bool(order.issue.accept),
+            sizes={file.path: blobs.size(file.new_oid) or 0 for file in rules.binaries(change.files)},
+            gates=(
+                *changed_gates(_manifests(blobs, changes, commands), commands),
+                *_shadows(order, env, changes),
+                *_told_by_lines(order, env, changes, patch, called),
+            ),
+            mere_text=_mere_text(order, env, blobs, change.files, patch),
+            workspaces=_workspaces(env),
+            repositories=_repositories(order, env, change.files),
+            commands=called,
+            lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
+            unfit=(*_names(order, env, change.files), *_refused(env, change.files)),
+        )
+        broken = _broken(blobs, change.files)
+    found = rules.examine(diff, env.diff_limits)
+    return rules.by_gravity((*found, *([syntax.syntax_failure(broken)] if broken else [])))
+
+
+def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
+    """Return what of the change takes the place of modules that the gates have from outside the tree."""
+    if not any(change.old_mode == _ABSENT for change in changes):
+        return ()
+    return shadowing(changes, env.plumbing.whole(order.main).paths, outside_modules(env))
+
+
+def _told_by_lines(
+    order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...], patch: str, commands: str
+) -> tuple[str, ...]:
+    """Return the lines by which the product knows of its tests, or is excused from a check as main never is."""
+    paths = {shown(change.path) for change in changes}
+    lines = [line for line in changed_lines(patch) if line.path in paths]
+    # The gates run with main's tests as well: what the change's own are excused from hides nothing of the product.
+    excused = one_line(line for line in lines if part_of(line.path) is not Part.TEST)
+    main = env.plumbing.whole(order.main).paths
+    folders = frozenset(part for path in main if is_test_file(path) for part in path.split("/")[:-1])
+    new = [
+        f"{path}: `{words}` excuses a line from a check, as nothing on main is"
+        for words, path in excused.items()
+        if read_by(words, commands) and not env.plumbing.naming(order.main, (words,))
+    ]
+    aware = [
+        phrase for phrase, word in self_aware(lines, folders).items() if not (word and _in_product(order, env, word))
+    ]
+    return (*aware, *new)
+
+
+def _in_product(order: AttemptOrder, env: AttemptEnvironment, word: str) -> bool:
+    """Tell whether main's own product has a word already: then the project is about such things."""
+    return any(is_code(path) and part_of(path) is Part.PRODUCT for path in env.plumbing.naming(order.main, (word,)))
+
+
+def _repositories(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
+    if not may_make_repository(changes):
+        return ()
+    return made_repositories(changes, env.plumbing.whole(order.main).paths, order.issue.may_change)
+
+
+def _names(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[Unfit, ...]:
+    on_main = env.plumbing.whole(order.main).paths if adds(changes) else frozenset()
+    return unfit_names(changes, on_main, (*order.issue.may_change, *named_exactly(order.issue)))
+
+
+def _refused(env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
+    """Yield the files whose contents a checking server would refuse, but not what it would refuse main's for."""
+    read = [(read_by_git(change.path), change) for change in changes if change.new_mode in _REGULAR]
+    for name, change in [each for each in read if each[0]][:_READ_BY_GIT_MAX]:
+        new = refused(env.plumbing.git, name, change.new_oid)
+        old = refused(env.plumbing.git, name, change.old_oid) if new and change.old_mode in _REGULAR else None
+        if new is not None and (old is None or old.check != new.check):
+            yield Unfit(UnfitRule.FSCK, shown(change.path), f"{new.check}: {new.words}")
+
+
+def _manifests(blobs: BlobReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:
+    """Read the files that steer gates, as they are on main and as the change leaves them."""
+    found = []
+    for change in changes:
+        if may_steer(change.path, commands):
+            old = _text(blobs, change.old_mode, change.old_oid)
+            new = _text(blobs, change.new_mode, change.new_oid)
+            if old is not None and new is not None:
+                found.append(Manifest(shown(change.path), old, new, gone=change.new_mode == _ABSENT))
+    return found
+
+
+def _text(blobs: BlobReader, mode: str, oid: str) -> str | None:
+    """Return a file's text, "" for one that is not there, None where it is too large to be a manifest."""
+    data = b"" if mode == _ABSENT else blobs.read(oid, _MANIFEST_BYTES_MAX)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _mere_text(
+    order: AttemptOrder, env: AttemptEnvironment, blobs: BlobReader, changes: tuple[FileChange, ...], patch: str
+) -> frozenset[str]:
+    """Return the files with conflict markers in which those are text, and no conflict.
+
+    A full parser finds them inside a string; or main shows such lines there already; or the issue names the file.
+    """
+    suspects = frozenset(rules.suspects(patch))
+    marked = [change.path for change in changes if shown(change.path) in suspects]
+    found = {path for path in marked if matches_any(path, order.issue.may_change)}
+    for change in changes if suspects else ():
+        language = syntax.language_of(change.path) if shown(change.path) in suspects else None
+        if language in _MARKERS_ONLY_IN_STRINGS:
+            data = blobs.read(change.new_oid, syntax.FILE_BYTES_MAX)
+            if data is not None and syntax.check(change.path, language, data) is None:
+                found.add(change.path)
+    unclear = [path for path in marked if path not in found]
+    showing = env.plumbing.with_lines(order.main, MARKERS, places(unclear)[:_PLACES_MAX]) if unclear else ()
+    found |= {path for path in unclear if kin(path, showing)}
+    return frozenset(map(shown, found))
+
+
+def _workspaces(env: AttemptEnvironment) -> tuple[str, ...]:
+    """Return the folder of all workspaces, as it is called and as it is reached."""
+    return str(env.slots_dir), os.path.realpath(env.slots_dir)
+
+
+def _broken(blobs: BlobReader, changes: tuple[FileChange, ...]) -> tuple[syntax.Broken, ...]:
+    """Parse the files that were added or modified; those that did not parse on main either are no finding."""
+    on_main = {change.old_oid for change in changes}
+    found: list[syntax.Broken] = []
+    left = syntax.TOTAL_BYTES_MAX
+    files = [change for change in changes if change.new_mode in _REGULAR and change.new_oid not in on_main]
+    for change in files[: syntax.FILES_MAX]:
+        language = None if is_generated(change.path) else syntax.language_of(change.path)
+        data = blobs.read(change.new_oid, min(syntax.FILE_BYTES_MAX, left)) if language is not None else None
+        if language is None or data is None:
+            continue
+        left -= len(data)
+        broken = syntax.check(shown(change.path), language, data)
+        if broken is not None and _parsed_on_main(blobs, change, language):
+            found.append(broken)
+    return tuple(found)
+
+
+def _parsed_on_main(blobs: BlobReader, change: FileChange, language: str) -> bool:
+    if change.old_mode == _ABSENT:
+        return True
+    old = blobs.read(change.old_oid, syntax.FILE_BYTES_MAX)
+    return old is not None and syntax.check(change.path, language, old) is None

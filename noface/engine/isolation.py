@@ -1,0 +1,298 @@
+"""What each kind of command sees in the sandbox: a worker its slot and its agent's login, a gate its slot alone.
+
+Nobody sees the repository's git dir (but its objects, read-only), noface's state, or another slot.
+"""
+
+import os
+import pwd
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import noface
+from noface.agents.base import SESSION, Place, place_in
+from noface.engine.attempt_environment import AGENT_SLOT, LANDING_SLOT, AttemptEnvironment
+from noface.gates.inventory import WRITTEN
+from noface.git.removal import remove
+from noface.git.repository import Repository
+from noface.git.workspace import Slot
+from noface.model.worker_run import ModelSpec
+from noface.process.environment import Variables, boxed, gate_environment, package_folders, without_places
+from noface.process.files import read_regular
+from noface.process.sandbox import Box
+from noface.process.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, is_folder, known_places
+
+_POINTER_BYTES_MAX = 8192
+
+
+def gate_variables(env: AttemptEnvironment, env_pass: tuple[str, ...], token: str, *, leaky: bool = False) -> Variables:
+    """Return the environment of a gate or setup. It leads into no checkout of the person's, but where it is `leaky`."""
+    variables = gate_environment(env_pass)
+    roots = () if leaky else checkouts(env.plumbing.repository, home_of(dict(variables)))
+    if roots:
+        variables = without_places(variables, roots, environments(dict(variables), roots), env_pass)
+    return (*variables, *env.markers(token))
+
+
+def home_of(env: dict[str, str]) -> str:
+    """Return the home that programs are told of; the user's own where that is none."""
+    named = os.path.realpath(env.get("HOME", "")) if env.get("HOME", "").startswith("/") else ""
+    return named if named and Path(named).is_dir() else own_home()
+
+
+def own_home() -> str:
+    """Return the home that the system knows of the user."""
+    return os.path.realpath(pwd.getpwuid(os.geteuid()).pw_dir)
+
+
+def checkouts(repository: Repository, home: str) -> tuple[str, ...]:
+    """Return the working trees of the repository that can be hidden: those that do not hold the home itself."""
+    return tuple(root for root in all_checkouts(repository) if not below(home, (root,)) and Path(root).is_dir())
+
+
+def environments(env: Mapping[str, str], roots: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the virtual environments in the folders `roots` whose programs are on PATH."""
+    folders = [folder for folder in env.get("PATH", "").split(":") if below(folder, roots)]
+    return tuple(dict.fromkeys(prefix for folder in folders if (prefix := _environment(folder))))
+
+
+def all_checkouts(repository: Repository) -> tuple[str, ...]:
+    """Return the working trees of the repository."""
+    linked = []
+    for pointer in repository.common_dir.glob("worktrees/*/gitdir"):
+        told = read_regular(pointer, _POINTER_BYTES_MAX)
+        if told:
+            linked.append(str(Path(os.fsdecode(told).strip()).parent))
+    return (str(repository.root), *linked)
+
+
+def _environment(folder: str) -> str:
+    """Return the virtual environment that a folder of programs is of, "" where it is of none."""
+    parent = Path(folder).parent
+    return str(parent) if (parent / "pyvenv.cfg").exists() else ""
+
+
+def prefix_of(folder: str) -> str:
+    """Return what a folder of programs belongs to: a virtual environment, an installation of packages, or itself."""
+    path = Path(folder)
+    if "node_modules" in path.parts:
+        return str(Path(*path.parts[: path.parts.index("node_modules")]))
+    return _environment(folder) or folder
+
+
+def outside_modules(env: AttemptEnvironment) -> frozenset[str]:
+    """Return the names of modules of the standard library, of environments on PATH, and of those that setup made."""
+    slot = env.gate_folder(LANDING_SLOT)
+    prefixes = [*environments(dict(gate_environment()), ("/",)), *(str(slot / path) for path in env.setup.keep)]
+    folders = [folder for prefix in prefixes for folder in package_folders(Path(prefix))]
+    installed = {entry.name.partition(".")[0] for folder in folders for entry in folder.iterdir() if _is_module(entry)}
+    return frozenset(installed | sys.stdlib_module_names)
+
+
+def _is_module(entry: Path) -> bool:
+    return entry.suffix in (".py", ".so") or (entry / "__init__.py").exists()
+
+
+_MADE = "made"
+_NO_RULES: Mapping[str, HomeRule] = {}
+_ANOTHERS_SLOTS = re.compile(r".+-[0-9a-f]{10}")
+_ENV_DEPTH_MAX = 3
+_ENV_FOLDERS_MAX = 2000
+_NOT_SEARCHED = frozenset(("node_modules", "vendor", "target", "dist", "build", "venv"))
+_TEMPLATES = ("example", "sample", "template", "dist", "schema", "defaults")
+
+
+def agent_box(
+    env: AttemptEnvironment, model: ModelSpec, place: Place, variables: Variables
+) -> tuple[Box | None, Variables]:
+    """Return the box of a worker or of a model that is asked something, and its environment there."""
+    if not (env.sandbox.bubblewrap and model.boxed):
+        return None, variables
+    told = dict(boxed(variables, (name for name, _ in model.env)))
+    agent, person = env.agents[model.agent], home_of(told)
+    rules: dict[str, HomeRule] = {}
+    outside: list[Home] = []
+    for number, each in enumerate(agent.homes):
+        folder = each.place(person, told)
+        if below(folder, (person,)) and folder != person:
+            rules |= each.rules(os.path.relpath(folder, person))
+        elif os.path.isdir(folder):
+            fresh, session = _fresh(place.workspace, f"home-{number}"), f"{place.directory}/home-{number}"
+            outside.append(Home(folder, fresh, rules=each.rules(""), session=session, closed=True))
+    own = _composed(env, place.workspace, person, f"model-{model.name}", rules, f"{place.directory}/home")
+    box = Box(
+        program=env.sandbox.bubblewrap,
+        homes=(*own, *outside),
+        tmp=_fresh(place.workspace, "tmp"),
+        writable=(place.workspace, place.directory, *env.sandbox.write),
+        visible=(*_visible(env, told, agent.program(model)), place.prompt_file, place.order_file),
+        hidden=_hidden(env, person),
+        network=model.network,
+    )
+    return box, tuple(told.items())
+
+
+def gate_box(
+    env: AttemptEnvironment,
+    slot: Slot,
+    variables: Variables,
+    *,
+    network: bool = True,
+    setup: bool = False,
+    leaky: bool = False,
+    reports: Path | None = None,
+) -> tuple[Box | None, Variables]:
+    """Return the box of a gate and its environment there, or of `[project] setup`.
+
+    A gate does not see the person's checkouts, but for virtual environments in them whose programs are on PATH: it is
+    the workspace that it must judge. `leaky` and setup see them. `reports` is where its test runners report to. What
+    setup leaves in the home is there for the gates
+    and workers of the same slot.
+    """
+    if not env.sandbox.bubblewrap:
+        return None, variables
+    told = dict(boxed(variables))
+    away = () if setup or leaky else checkouts(env.plumbing.repository, home_of(told))
+    caches = "setup" if slot.name.startswith(AGENT_SLOT) else "gates"
+    box = Box(
+        program=env.sandbox.bubblewrap,
+        homes=_composed(env, str(slot.path), home_of(told), caches, setup=setup),
+        tmp=_fresh(str(slot.path), "tmp"),
+        writable=(str(slot.path), *env.sandbox.write, *((str(reports / WRITTEN),) if reports is not None else ())),
+        visible=(*_visible(env, told, checkout=not away), *((str(reports),) if reports is not None else ())),
+        hidden=(*_hidden(env, home_of(told)), *away),
+        network=network,
+    )
+    return box, tuple(told.items())
+
+
+def fresh_place(workspace: Path, directory: Path) -> Place:
+    """Return the place of a run whose files lie in `directory`, with a folder of its own for the agent that is empty.
+
+    A question that is asked again is asked in the same place: nobody goes on in what an agent left there.
+    """
+    remove(directory / SESSION)
+    return place_in(workspace, directory)
+
+
+def wrapping(env: AttemptEnvironment, workspace: str, place: Place | None = None) -> tuple[str, ...]:
+    """Return `[sandbox] wrap` for a workspace; a gate or setup has no `place` of its own."""
+    if not env.sandbox.wrap:
+        return ()
+    values = {
+        "{workspace}": workspace,
+        "{attempt}": place.log_folder if place is not None else workspace,
+        "{session}": place.directory if place is not None else workspace,
+        "{tmp}": _fresh(workspace, "tmp"),
+    }
+    return tuple(_filled(word, values) for word in env.sandbox.wrap)
+
+
+def session_environment(place_directory: str, env: Variables, homes: tuple[AgentHome, ...]) -> dict[str, str]:
+    """Return the environment by which noface finds what an agent keeps of its session: in a box, with the attempt."""
+    told = dict(env)
+    person, home = home_of(told), f"{place_directory}/home"
+    for number, each in enumerate(homes):
+        if each.variable in told and not below(each.place(person, told), (person,)):
+            told[each.variable] = f"{place_directory}/home-{number}"
+    moved = {name: value for name, value in told.items() if value.startswith("/") and below(value, (person,))}
+    return told | {name: home + value.removeprefix(person) for name, value in moved.items()} | {"HOME": home}
+
+
+def _filled(word: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        word = word.replace(name, value)
+    return word
+
+
+def _composed(
+    env: AttemptEnvironment,
+    workspace: str,
+    path: str,
+    caches: str,
+    rules: Mapping[str, HomeRule] = _NO_RULES,
+    session: str = "",
+    *,
+    setup: bool = False,
+) -> tuple[Home, ...]:
+    """Return the home of a box; none where there is none to put together.
+
+    Its caches are the workspace's: nobody else writes there while the box lives.
+    """
+    if path == "/":
+        return ()
+    made = f"{workspace}.{_MADE}"
+    return (
+        Home(
+            path=path,
+            fresh=_fresh(workspace, _MADE if setup else "home"),
+            caches=f"{workspace}.caches-{caches}",
+            rules=home_rules(known_places(), path) | dict(rules) | _shown(env, path),
+            made=made if env.setup.command and not setup and is_folder(made) else "",
+            session=session,
+        ),
+    )
+
+
+def _shown(env: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
+    """Return the rules for what `[sandbox] show` names below the home."""
+    rules = {}
+    for path in env.sandbox.show:
+        if below(path, (home,)) and path != home:
+            rules[os.path.relpath(path, home)] = HomeRule.READ
+    return rules
+
+
+def _fresh(workspace: str, kind: str) -> str:
+    """Return an empty folder beside the workspace: what one command leaves there does not reach the next."""
+    folder = Path(f"{workspace}.{kind}")
+    remove(folder)
+    folder.mkdir(parents=True)
+    return str(folder)
+
+
+def _visible(
+    env: AttemptEnvironment, variables: dict[str, str], program: str = "", *, checkout: bool = True
+) -> tuple[str, ...]:
+    """Return what must be there though it lies in a folder that is private or hidden; `program` is the agent's."""
+    repository = env.plumbing.repository
+    folders = [*variables.get("PATH", "").split(":"), os.path.dirname(program)]
+    programs = [prefix_of(folder) for folder in folders if folder.startswith("/")]
+    python = (sys.prefix, sys.base_prefix, str(Path(noface.__file__).parent))
+    outside = tuple(path for path in env.sandbox.show if not below(path, (home_of(variables),)))
+    private = known_places().private_folders
+    root = (str(repository.root),) if checkout else ()
+    needed = [path for path in (*root, home_of(variables), *programs, *python) if below(path, private)]
+    inner = () if checkout else environments(variables, (str(repository.root),))
+    return (*needed, *inner, str(repository.objects), *outside)
+
+
+def _hidden(env: AttemptEnvironment, home: str) -> tuple[str, ...]:
+    """Return what nobody sees: git dir and state, all slots, what checkouts keep in `.env`, `[sandbox] hide`."""
+    repository = env.plumbing.repository
+    slots = [str(env.slots_dir)]
+    if env.slots_dir.parent.is_dir():
+        slots += [str(other) for other in env.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
+    settings = [path for root in all_checkouts(repository) for path in _environment_files(root)]
+    secret = (f"{home}/{path}" for path in known_places().secret if not path.startswith("/"))
+    linked = (path for path in secret if os.path.islink(path))  # what they lead to is as secret
+    return (str(repository.common_dir), *slots, *settings, *linked, *_other_home(home), *env.sandbox.hide)
+
+
+def _environment_files(root: str) -> list[str]:
+    """Return the `.env` files of a checkout, not too deep in it, but for templates."""
+    found = []
+    for count, (folder, names, files) in enumerate(os.walk(root)):
+        deep = folder.count("/") - root.count("/") >= _ENV_DEPTH_MAX or count > _ENV_FOLDERS_MAX
+        names[:] = [] if deep else [name for name in names if name not in _NOT_SEARCHED and not name.startswith(".")]
+        found += [f"{folder}/{name}" for name in files if name.startswith(".env") and not name.endswith(_TEMPLATES)]
+    return found
+
+
+def _other_home(home: str) -> tuple[str, ...]:
+    """Return the secret places of the user's own home, where HOME names another (sudo, services)."""
+    own = own_home()
+    if own in (home, "/"):
+        return ()
+    return tuple(f"{own}/{path}" for path in known_places().secret if not path.startswith("/"))

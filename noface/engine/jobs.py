@@ -1,0 +1,160 @@
+"""All that runs beside the loop: attempts, checks, questions, epics' gates and landings, a thread each.
+
+Only the loop's thread calls `Jobs`. What works on an issue holds one of the workers' slots. When a thread ends, its
+`JobEnded` comes through the inbox, and the loop's thread does what the job's `done` says: no other thread writes state.
+"""
+
+import queue
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any, Generic, TypeVar
+
+from noface.engine.attempt_environment import Progress
+from noface.process.command import Canceller
+from noface.recovery.overrun import EndedFor, Overrun
+
+R = TypeVar("R")
+_ENDED_AT_ONCE = ("workspace", "agent")
+"""In these phases a stop ends an attempt; in the others it is being judged, which is soon done."""
+
+
+class JobKind(Enum):
+    """What a job is for. LANDING proves a merge; it is no work on an issue and needs no slot."""
+
+    ATTEMPT = auto()
+    CHECK = auto()
+    QUESTION = auto()
+    EPIC = auto()
+    LANDING = auto()
+
+
+@dataclass(slots=True, eq=False)
+class Job(Generic[R]):
+    """Work for a thread: `run` does it, and `done` is called with the ended job by the loop's thread.
+
+    `model` is the one at work, "" for none. `due`: a review, which is paid for whatever its issue has cost. `phase` is
+    the last that an attempt was seen in, and `over` why the job was ended for money.
+    """
+
+    kind: JobKind
+    issue_id: str
+    run: Callable[[Canceller], R]
+    done: "Callable[[Job[R]], None]"
+    slot: int | None = None
+    model: str = ""
+    think: bool = False
+    due: bool = False
+    phase: str = _ENDED_AT_ONCE[0]
+    over: Overrun | None = None
+    cancel: Canceller = field(default_factory=Canceller)
+    future: "Future[R]" = field(default_factory=Future)
+
+    @property
+    def error(self) -> BaseException | None:
+        """What broke noface itself in the job's thread."""
+        return self.future.exception()
+
+    @property
+    def result(self) -> R | None:
+        """What came of the job, None where noface itself broke."""
+        return None if self.error is not None else self.future.result()
+
+    def finish(self) -> None:
+        """Do what follows from its end."""
+        self.done(self)
+
+    @property
+    def endable(self) -> bool:
+        """True while it costs money and nobody has ended it; what is judged or landed goes on."""
+        working = self.kind is JobKind.QUESTION or (self.kind is JobKind.ATTEMPT and self.phase in _ENDED_AT_ONCE)
+        return working and not self.cancel.cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnded:
+    """Message to the loop: a job's thread has ended."""
+
+    job: Job[Any]  # of whatever result: its own `done` knows
+
+
+class Jobs:
+    """The jobs under way. Slots are numbers; who takes one gives it back with the end of its job."""
+
+    def __init__(self, inbox: "queue.SimpleQueue[object]", workers: int) -> None:
+        self._inbox = inbox
+        self._pool = ThreadPoolExecutor(workers + 1, thread_name_prefix="job")  # one more proves what lands
+        self._jobs: list[Job[Any]] = []
+        self._free = list(range(workers))
+
+    def start(self, job: Job[R]) -> Job[R]:
+        """Start a job, in its slot where it has one."""
+        if job.slot in self._free:
+            self._free.remove(job.slot)
+        self._jobs.append(job)
+        job.future = self._pool.submit(job.run, job.cancel)
+        job.future.add_done_callback(lambda _: self._inbox.put(JobEnded(job)))
+        return job
+
+    def ended(self, job: Job[Any]) -> None:
+        """Take a job that has ended off the list; its slot is free."""
+        self._jobs.remove(job)
+        if job.slot is not None:
+            self._free.append(job.slot)
+
+    @property
+    def free(self) -> int:
+        """How many more can start."""
+        return len(self._free)
+
+    def take_slot(self) -> int:
+        """Return a free slot, which is then taken."""
+        return self._free.pop(0)
+
+    def issues(self, *kinds: JobKind) -> frozenset[str]:
+        """Return the issues that jobs of `kinds` are at work on; without any, of all but landings."""
+        wanted = kinds or tuple(kind for kind in JobKind if kind is not JobKind.LANDING)
+        return frozenset(job.issue_id for job in self._jobs if job.kind in wanted)
+
+    @property
+    def models(self) -> frozenset[str]:
+        """The models that are at work."""
+        return frozenset(job.model for job in self._jobs if job.model)
+
+    def model_of(self, issue_id: str) -> str | None:
+        """Return the model of the attempt at an issue."""
+        return next((job.model for job in self._attempts() if job.issue_id == issue_id), None)
+
+    def progressed(self, progress: Progress) -> None:
+        """Remember the phase an attempt is in."""
+        for job in self._attempts():
+            if job.issue_id == progress.issue_id:
+                job.phase = progress.phase
+
+    def _attempts(self) -> list[Job[Any]]:
+        return [job for job in self._jobs if job.kind is JobKind.ATTEMPT]
+
+    @property
+    def paid(self) -> tuple[Job[Any], ...]:
+        """What costs money and can be ended."""
+        return tuple(job for job in self._jobs if job.endable)
+
+    def end(self, issue_id: str, over: Overrun) -> None:
+        """End what costs money on an issue, because it did. Reviewing what has passed is due whatever it has cost."""
+        for job in self.paid:
+            if job.issue_id == issue_id and not (job.due and over.ended_for is EndedFor.ISSUE):
+                job.over = over
+                job.cancel.cancel()
+
+    def stop(self, *, everything: bool, urgent: bool) -> None:
+        """End what is under way; what is being judged or landed may finish, unless it is `urgent` or `everything`."""
+        for job in self._jobs:
+            finishing = job.kind is JobKind.LANDING or (job.kind is JobKind.ATTEMPT and job.phase not in _ENDED_AT_ONCE)
+            if everything or urgent or not finishing:
+                job.cancel.cancel(urgent=urgent)
+
+    def close(self) -> None:
+        """End everything at once, and wait for it."""
+        self.stop(everything=True, urgent=True)
+        self._pool.shutdown(wait=True)

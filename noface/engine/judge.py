@@ -1,0 +1,265 @@
+"""Judges what a worker left: evidence in order of strength, then the gates, then the proof (laws 1, 10, 11)."""
+
+from dataclasses import replace
+
+from noface.diagnosis.agent import without_changes
+from noface.engine.attempt_environment import AttemptEnvironment, Progress, Tell
+from noface.engine.examine import Change, examine_change, mask_secrets
+from noface.engine.gating import Gated, gate_task, gate_tree, main_is_red, with_fixes
+from noface.engine.judges import gates_tell, unbought
+from noface.git.plumbing import merge_and_hold
+from noface.git.refs import hold_ref
+from noface.model.attempt import AttemptOrder, Judgement, Snapshot, Work
+from noface.model.failure import Failure
+from noface.model.gate import GateResult, Proof, all_hard_passed, worst
+from noface.model.quoting import some
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import AgentRun, ReportStatus
+from noface.process.supervise import Canceller
+from noface.recovery.reported import of_report
+
+_SHOWN_MAX = 10
+_WORDS_MAX = 100
+_ELSEWHERE = "worked-elsewhere"
+_NOT_THE_GATES = (
+    FailureKind.OUTPUT_FORMAT,
+    FailureKind.UNKNOWN,
+    FailureKind.AGENT_CRASH,
+    FailureKind.AGENT_CONFUSION,
+    FailureKind.TIMEOUT,
+    FailureKind.RESOURCE_EXHAUSTED,
+    FailureKind.BASELINE_RED,
+)
+"""After these, an attempt that finds the work done and changes nothing may be right: the gates decide."""
+_PLAIN_AGENTS = ("command", "scripted")
+"""What these print is any program's output: no words of theirs mean anything."""
+
+
+def judge(
+    order: AttemptOrder, env: AttemptEnvironment, work: Work, change: Change, cancel: Canceller, tell: Tell
+) -> Judgement:
+    """Return the failure, or the proof that lets the work land, or that judging was interrupted.
+
+    Rules look at `change`, never at what the record tells of it. What they say of it has yet to be masked.
+    """
+    judged = Judgement(work.snapshot)
+    nothing = None if change.by_worker else _unchanged(order, work)
+    left = nothing is not None and _left_ungated(order, change, nothing)
+    early = _before_gates(order, env, work, change, None if left else nothing)
+    suspicion = early if early is not None and gates_tell(early, order) else None
+    if early is not None and suspicion is None:
+        return replace(judged, failure=early)
+    main = env.plumbing.main()
+    tree, conflicts = _merged(env, main, order, work.snapshot)
+    if tree is None:
+        return replace(judged, failure=conflict(conflicts))
+    tell(Progress(order.issue.id, order.number, "gate", "running the gates"))
+    gated = gate_tree(order, env, tree, work.snapshot.candidate, main, cancel, tell, known=order.known_failures)
+    if gated is not None and gated.fixed:
+        judged, gated = with_fixes(order, env, judged, main, gated, cancel, tell)
+    if gated is None:
+        return replace(judged, interrupted=True)
+    judged = replace(judged, gates=gated.results, notes=(*judged.notes, *_flaky(gated.results)))
+    judged = _after_gates(order, work, judged, gated, main, env)
+    failed, failure = worst(gated.results), judged.failure
+    if failure is None:
+        return unbought(order, env, judged, gated.tree, suspicion, cancel, tell)
+    if failure.charged and failed is not None and order.known_failures is None:
+        task = gate_task(order, gated.tree, judged.snapshot.candidate, main)
+        on_main = main_is_red(env, task, failed, order.gates, cancel, tell)
+        if on_main is not None:
+            return replace(judged, failure=on_main)
+    if failure.charged and nothing is not None:
+        return replace(judged, failure=nothing)
+    if failure.charged and work.snapshot.elsewhere:
+        return replace(judged, failure=_told_of_elsewhere(failure, work.snapshot.elsewhere))
+    return judged
+
+
+def _unchanged(order: AttemptOrder, work: Work) -> Failure:
+    agent, snapshot = work.agent, work.snapshot
+    status = work.report.status if work.report is not None else ReportStatus.DONE
+    if snapshot.elsewhere and agent.error is None and status is not ReportStatus.BLOCKED:
+        return _worked_elsewhere(order, snapshot.elsewhere, agent.last_words)
+    return of_report(work.report) or _nothing_changed(order, agent, snapshot.protected_edits)
+
+
+def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool:
+    """Tell whether the work that the attempt began with, and rightly left alone, was never proved wrong by a gate.
+
+    It is then examined and gated like any other: nobody has examined it before.
+    """
+    before = order.earlier[-1].kind if order.earlier else ""
+    alone = nothing.kind is FailureKind.NO_DIFF and nothing.rule != _ELSEWHERE
+    return alone and bool(change.files) and before in _NOT_THE_GATES
+
+
+def _before_gates(
+    order: AttemptOrder, env: AttemptEnvironment, work: Work, change: Change, nothing: Failure | None
+) -> Failure | None:
+    """Return what speaks against the work before any gate; `nothing` is the failure where there is none to judge."""
+    error, snapshot = work.agent.error, work.snapshot
+    # Before all else: whatever comes of it, the patch is shown.
+    secret = mask_secrets(order, env, change) if nothing is None else None
+    if error is not None and error.category.external:
+        return error
+    if snapshot.left_out:
+        return _too_many(snapshot.left_out, env.limits.files_max)
+    if nothing is not None:
+        return nothing
+    if secret is not None:
+        return secret
+    unfinished = error or of_report(work.report)
+    if unfinished is not None and not order.issue.accept:
+        return unfinished  # half-work must not land: nothing but `accept` could tell it from the whole
+    if snapshot.oversized:
+        return _oversized(snapshot.oversized)
+    found = examine_change(order, env, change)
+    return found[0] if found else None
+
+
+def _merged(
+    env: AttemptEnvironment, main: str, order: AttemptOrder, snapshot: Snapshot
+) -> tuple[str | None, tuple[str, ...]]:
+    if main == order.main:
+        return snapshot.candidate_tree, ()
+    merge = merge_and_hold(env.plumbing, hold_ref(order.issue.id, f"gating-{order.slot}"), main, snapshot.candidate)
+    return merge.tree, merge.conflicts
+
+
+def _after_gates(
+    order: AttemptOrder, work: Work, judged: Judgement, gated: Gated, main: str, env: AttemptEnvironment
+) -> Judgement:
+    failure = gated.failure
+    if failure is None and (red := gates_failure(gated.results)) is not None:
+        failure = work.agent.error or red
+    if failure is None and not all_hard_passed(order.gates, gated.results):
+        message = "not every hard gate was run"
+        failure = Failure(FailureKind.ENVIRONMENT, message, rule="gates-missing", charged=False)
+    if failure is not None:
+        return replace(judged, failure=failure)
+    if order.known_failures is not None and main != order.main:
+        return judged  # main's failing tests may be others by now: the landing proves it against those
+    keys = tuple(env.key(gated.tree, result.gate) for result in gated.results)
+    return replace(judged, proof=Proof(gated.tree, main, judged.snapshot.candidate, gated.results, keys))
+
+
+def _flaky(results: tuple[GateResult, ...]) -> tuple[str, ...]:
+    """Return a note for each gate that passed only when it was run again."""
+    return tuple(
+        f"gate {result.gate.name} is flaky: it failed ({result.first_failure.kind}: {result.first_failure.message})"
+        " and passed when it was run again on the same tree"
+        for result in results
+        if result.flaky and result.first_failure is not None
+    )
+
+
+def gates_failure(results: tuple[GateResult, ...]) -> Failure | None:
+    """Return the failure to report for red hard gates: the first one's, naming the others; None where all passed."""
+    failed = worst(results)
+    if failed is None or failed.failure is None:
+        return None
+    failure = failed.failure
+    others = [r.gate.name for r in results if r.gate.hard and not r.passed and r is not failed]
+    tests = tuple(dict.fromkeys(t for r in results if r.gate.hard and not r.passed for t in r.failing_tests))
+    more = f" (also red: {', '.join(others)})" if others else ""
+    excerpts = [failure.excerpt, *_other_excerpts(failed, results)]
+    return replace(
+        failure,
+        message=f"gate {failed.gate.name}: {_named(failed)}{failure.message}{more}",
+        failing_tests=tests,
+        excerpt="\n\n".join(text for text in excerpts if text),
+    )
+
+
+def _named(failed: GateResult) -> str:
+    """Return the first failing test, and how many more, where the message itself does not name it."""
+    tests = failed.failing_tests
+    if not tests or (failed.failure is not None and tests[0] in failed.failure.message):
+        return ""
+    return f"{tests[0]}{f' and {len(tests) - 1} more' if len(tests) > 1 else ''}: "
+
+
+def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list[str]:
+    return [
+        f"[gate {r.gate.name}]\n{r.failure.excerpt}"
+        for r in results
+        if r is not failed and r.gate.hard and not r.passed and r.failure is not None
+    ]
+
+
+def _nothing_changed(order: AttemptOrder, agent: AgentRun, protected: tuple[str, ...]) -> Failure:
+    """Return why nothing changed: the run's error, what a language model's last words mean, or plain NO_DIFF."""
+    if agent.error is None and order.model.agent in _PLAIN_AGENTS:
+        return _no_diff(order, agent.last_words, protected)
+    failure = without_changes(order.model.agent, agent.last_words, agent.error)
+    return _no_diff(order, agent.last_words, protected) if failure.kind is FailureKind.NO_DIFF else failure
+
+
+def _no_diff(order: AttemptOrder, last_words: str, protected: tuple[str, ...]) -> Failure:
+    message = "the worker changed nothing"
+    if last_words:
+        message += f"; its last words: {' '.join(last_words.split())[:_WORDS_MAX]}"
+    if protected:
+        message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
+    evidence = (f"the snapshot's tree equals that of {order.start[:12]}",)
+    return Failure(
+        FailureKind.NO_DIFF, message, rule="tree-unchanged", signature="NO_DIFF", evidence=evidence, excerpt=last_words
+    )
+
+
+def _worked_elsewhere(order: AttemptOrder, places: tuple[str, ...], last_words: str) -> Failure:
+    """Return the failure of a worker that left its work in a copy of the checkout, or in a worktree of it."""
+    message = (
+        f"the change lies in {_places(places)}: work in the checkout itself; a folder whose files belong to the change"
+        " has no .git of its own"
+    )
+    evidence = (f"the snapshot's tree equals that of {order.start[:12]}", *places)
+    return Failure(
+        FailureKind.NO_DIFF, message, rule=_ELSEWHERE, signature=_ELSEWHERE, evidence=evidence, excerpt=last_words
+    )
+
+
+def _told_of_elsewhere(failure: Failure, places: tuple[str, ...]) -> Failure:
+    """Return a gate's failure that also says what of the worker's files the gate has not seen."""
+    return replace(failure, message=f"{failure.message} (left out of the change: {_places(places)})")
+
+
+def _places(places: tuple[str, ...]) -> str:
+    kind = "a repository of its own" if len(places) == 1 else "repositories of their own"
+    return f"{some(places, _SHOWN_MAX)}, {kind}"
+
+
+def _too_many(files: int, most: int) -> Failure:
+    """Return the failure of work of which only a part could be taken: half-work must not land."""
+    return Failure(
+        FailureKind.RESOURCE_EXHAUSTED,
+        f"{files} new files were left, more than [limits] max_files ({most}): leave out what need not be committed,"
+        " or name it in .gitignore",
+        rule="too-many-files",
+        signature="too-many-files",
+    )
+
+
+def _oversized(paths: tuple[str, ...]) -> Failure:
+    message = f"files above [limits] max_file_mb were left: {', '.join(paths[:_SHOWN_MAX])}"
+    return Failure(
+        FailureKind.RESOURCE_EXHAUSTED,
+        message,
+        rule="file-too-big",
+        signature=f"file-too-big:{paths[0]}",
+        evidence=paths,
+    )
+
+
+def conflict(paths: tuple[str, ...]) -> Failure:
+    """Return the failure of a merge that git could not make; main moved, so the worker is not charged."""
+    shown = ", ".join(paths[:_SHOWN_MAX])
+    return Failure(
+        FailureKind.MERGE_CONFLICT,
+        f"main moved meanwhile, and the change conflicts with it in {shown}",
+        rule="merge-tree-conflict",
+        signature=f"conflict:{shown}",
+        evidence=paths,
+        charged=False,
+    )

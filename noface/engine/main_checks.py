@@ -1,0 +1,241 @@
+"""Gates that run on main for an issue: its `accept` commands before any token is spent, and an epic's own at its end.
+
+`accept` must be red before the first attempt. An issue that was broken down (N9, K4) is closed when all its parts are
+merged and its own gates pass on main; red makes it an issue again, with what is missing. Where a part cannot be done
+and nothing else of the epic can go on, the parent is told what failed and how far it came (P8), and its ladder goes on.
+"""
+
+import json
+import shlex
+from functools import partial
+from pathlib import Path
+
+from noface.engine.context import RunContext, accept_gates
+from noface.engine.gating import Gated, Task, run_gates
+from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.judge import gates_failure
+from noface.engine.outside import BacklogWatch
+from noface.model.failure import Failure
+from noface.model.gate import GateKind, GateResult
+from noface.model.issue import Issue, IssueState
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.process.command import Canceller
+from noface.recovery.breakdown import subtask_failure
+from noface.recovery.schedule import waited_for
+
+UNCOMMITTED = "accept-uncommitted"
+_CANNOT_RUN = (126, 127)
+
+
+class AcceptChecks:
+    """Knows which issues' commands were red on main before their first attempt."""
+
+    def __init__(self, context: RunContext, jobs: Jobs, watch: BacklogWatch) -> None:
+        self._context = context
+        self._jobs = jobs
+        self._watch = watch
+        self._failing: dict[tuple[str, str], int] = {}
+
+    def needed(self, issue: Issue) -> bool:
+        """Tell whether an issue must be checked before it is worked on."""
+        known = (issue.id, issue.content_hash) in self._failing
+        return bool(issue.accept) and not known and not self._context.reader.past(issue.id)
+
+    def failing(self, issue: Issue) -> int | None:
+        """Return how many tests of the issue's commands fail on main, None where it has no commands."""
+        return self._failing.get((issue.id, issue.content_hash), 1) if issue.accept else None
+
+    def begin(self, issue: Issue) -> None:
+        """Check an issue in a slot, which must be free."""
+        slot = self._jobs.take_slot()
+        check = partial(check_accept, self._context, issue, slot)
+        self._jobs.start(Job(JobKind.CHECK, issue.id, check, self._ended, slot))
+
+    def _ended(self, job: Job[int | Failure | None]) -> None:
+        """Record what a check showed of an issue that is still there."""
+        issue, outcome = self._watch.issue(job.issue_id), job.result
+        journal, now = self._context.journal, self._context.clock.now()
+        if issue is None or outcome is None:
+            return
+        if isinstance(outcome, Failure):
+            reason = f"its accept command cannot be run: {outcome.message}"
+            journal.blocked(now, issue.id, reason, _block(issue, outcome))
+        elif outcome == 0:
+            reason = "already satisfied: its accept commands pass on main"
+            journal.status(now, issue.id, IssueStatus.SKIPPED, reason, satisfied=True)
+        else:
+            self._failing[issue.id, issue.content_hash] = outcome
+
+
+def _block(issue: Issue, failure: Failure) -> dict[str, object]:
+    uncommitted = failure.rule == UNCOMMITTED
+    todo = f"Correct `accept` in {issue.source}, or install what it calls; then run noface again."
+    return {
+        "kind": failure.kind.value,
+        "summary": f"{failure.kind}: its accept command cannot be run: {failure.message}",
+        "tried": [],
+        "errors": [failure.message, *failure.evidence[-3:]],
+        "unclear": [],
+        "questions": [],
+        "options": ["commit the file"] if uncommitted else ["correct the command", "install what it needs"],
+        "next_steps": ["Commit the file; noface goes on with the next run." if uncommitted else todo],
+        "question": f"What should issue {issue.id} be accepted by?",
+        "commands": ["git status", f"$EDITOR {shlex.quote(issue.source)}", f"noface retry {issue.id}"],
+    }
+
+
+def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> int | Failure | None:
+    """Run an issue's `accept` commands on main; return how many of their tests fail: red is what they should be.
+
+    0: it is satisfied already. A failure says why it could not be found out, None that it was cut short.
+    """
+    plumbing = context.env.plumbing
+    main = plumbing.main()
+    logs = Path(context.settings.attempts_dir).parent / "accept" / issue.id
+    task = Task(issue.id, 0, f"accept-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
+    build = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)  # accept may need its output
+    gates = build + accept_gates(issue.accept)
+    gated = run_gates(context.env, task, gates, cancel, context.inbox.put, None)
+    if gated is None or gated.failure is not None:
+        return None if gated is None else gated.failure
+    red = [result for result in gated.results if result.failure is not None and result.gate.accept]
+    unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
+    return _uncommitted(context, red) or unrunnable or sum(max(1, len(result.failing_tests)) for result in red)
+
+
+def _uncommitted(context: RunContext, red: list[GateResult]) -> Failure | None:
+    """Return that a command did not find a file which lies in the person's checkout and was never committed.
+
+    No worker can put it there, since what `accept` names is protected.
+    """
+    lost = [result for result in red if result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT]
+    if not lost:
+        return None
+    plumbing, root = context.env.plumbing, context.env.plumbing.repository.root
+    there = set(plumbing.paths(plumbing.main()))
+    for result in lost:
+        for path in named_files(result.gate.command):
+            if path not in there and (root / path).is_file():
+                said = f"{path} is not on {plumbing.repository.main_name}: it lies uncommitted in {root}"
+                return Failure(FailureKind.ENVIRONMENT, said, rule=UNCOMMITTED, charged=False)
+    return None
+
+
+def named_files(command: str) -> list[str]:
+    """Return the words of a command that may name files of the repository; of `a.py::test_x` the file."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    paths = [word.partition("::")[0].removeprefix("./") for word in words]
+    return [path for path in paths if path and not path.startswith(("-", "/", "../"))]
+
+
+_STUCK = (IssueStatus.BLOCKED, IssueStatus.SKIPPED)
+_OPEN = (IssueStatus.READY, IssueStatus.WAITING)
+_TEXT_MAX = 6000
+
+
+class Epics:
+    """Watches the epics, for the loop's thread."""
+
+    def __init__(self, context: RunContext, jobs: Jobs) -> None:
+        self._context = context
+        self._jobs = jobs
+
+    def ready(self) -> tuple[Issue, ...]:
+        """Return the epics of which every part is merged and which are not being checked."""
+        checked = self._jobs.issues(JobKind.EPIC)
+        return tuple(
+            issue
+            for issue, parts, states in self._open()
+            if parts and issue.id not in checked and all(states[part.id].done for part in parts)
+        )
+
+    def take_back(self) -> tuple[Issue, ...]:
+        """Give the epics whose parts cannot all be done back to the loop; return them for a decision."""
+        found = []
+        for issue, parts, states in self._open():
+            if not parts or all(states[part.id].done for part in parts):
+                continue
+            if any(self._can_go_on(part, parts, states) for part in parts):
+                continue
+            self._give_up_parts(issue, parts, states)
+            found.append(issue)
+        return tuple(found)
+
+    def _open(self) -> list[tuple[Issue, tuple[Issue, ...], dict[str, IssueState]]]:
+        context = self._context
+        divided = context.reader.epics()
+        if not divided:
+            return []
+        states = context.reader.states()
+        epics = [issue for issue in context.issues if issue.id in divided]
+        known = tuple(child for child in context.issues if child.parent is not None)
+        return [(issue, tuple(child for child in known if child.parent == issue.id), states) for issue in epics]
+
+    @staticmethod
+    def _can_go_on(part: Issue, parts: tuple[Issue, ...], states: dict[str, IssueState]) -> bool:
+        state = states[part.id]
+        if state.status not in _OPEN:
+            return state.status not in _STUCK and not state.done
+        failed = {
+            sibling.id for sibling in parts if states[sibling.id].status in _STUCK and not states[sibling.id].done
+        }
+        return failed.isdisjoint(waited_for(part, {sibling.id: sibling for sibling in parts}))
+
+    def _give_up_parts(self, issue: Issue, parts: tuple[Issue, ...], states: dict[str, IssueState]) -> None:
+        context, now = self._context, self._context.clock.now()
+        failures = [self._failure(part, states[part.id]) for part in parts if states[part.id].status in _STUCK]
+        done = [part.id for part in parts if states[part.id].done]
+        text = "\n".join(
+            (
+                f"It was divided into {len(parts)} parts. Merged and in your checkout: {', '.join(done) or 'none'}.",
+                "What could not be done:",
+                json.dumps(failures, indent=1)[:_TEXT_MAX],
+            )
+        )
+        with context.questions.together():
+            for part in parts:
+                if not states[part.id].done:
+                    reason = f"taken back: issue {issue.id} goes on without it"
+                    context.journal.status(now, part.id, IssueStatus.SKIPPED, reason)
+            context.questions.parts_failed(now, issue.id, text)
+            context.journal.status(now, issue.id, IssueStatus.READY, "not all of its parts could be done")
+
+    def _failure(self, part: Issue, state: IssueState) -> dict[str, object]:
+        past = self._context.reader.past(part.id)
+        failure = next((attempt.failure for attempt in reversed(past) if attempt.failure is not None), None)
+        kind = failure.kind.value if failure is not None else state.status.value
+        message = failure.message if failure is not None else state.reason
+        best = max((len(attempt.changed) for attempt in past), default=0)
+        partial = f"{len(past)} attempt(s); the best changed {best} file(s), kept on noface/{part.id}"
+        return subtask_failure(part, kind, message, nesting_depth=part.depth, partial_output=partial)
+
+    def begin(self, issue: Issue) -> None:
+        """Run a parent's own gates on main, in a slot, which must be free."""
+        slot = self._jobs.take_slot()
+        self._jobs.start(Job(JobKind.EPIC, issue.id, partial(self._check, issue, slot), self._ended, slot))
+
+    def _check(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Gated | None, str]:
+        """Return what the gates said, None where that was cut short, and the commit they ran on."""
+        context, plumbing = self._context, self._context.env.plumbing
+        main = plumbing.main()
+        logs = Path(context.settings.attempts_dir).parent / "epics" / issue.id
+        task = Task(issue.id, 0, f"epic-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
+        gates = context.gates_for(issue)
+        return run_gates(context.env, task, gates, cancel, context.inbox.put, context.known), main
+
+    def _ended(self, job: Job[tuple[Gated | None, str]]) -> None:
+        """Close the epic, or give its issue back with what its gates say."""
+        context, now = self._context, self._context.clock.now()
+        gated, main = job.result or (None, "")
+        if gated is None:
+            return
+        failure = gated.failure or gates_failure(gated.results)
+        if failure is None:
+            context.journal.merged(now, job.issue_id, main, "; all its parts have landed, and its own gates pass")
+            return
+        text = f"All parts have landed, but the issue's own gates fail on main: {failure.message}\n\n{failure.excerpt}"
+        context.questions.parts_failed(now, job.issue_id, text[:_TEXT_MAX])
+        context.journal.status(now, job.issue_id, IssueStatus.READY, "all parts landed; its own gates are red")

@@ -1,0 +1,220 @@
+"""Makes the order for an issue's next attempt: where it starts, its prompt, what it may touch (N6, L5, L7)."""
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass, replace
+from functools import partial
+
+from noface.diagnosis.known_causes import known_cause
+from noface.engine.context import RunContext
+from noface.engine.outside import scratch_of
+from noface.engine.prompt_context import (
+    attempt_directory,
+    lessons_for,
+    patch_of,
+    prior_failures,
+    related_files,
+    told_of,
+)
+from noface.engine.protected_files import protection_for
+from noface.git.plumbing import Plumbing, make_and_hold, with_files_of
+from noface.git.refs import RefUpdate, hold_ref, slug
+from noface.knowledge.hints import matched
+from noface.model.actions import Mode, Run, WaitUntil, action_instruction
+from noface.model.attempt import AttemptOrder, PastAttempt
+from noface.model.history import Advice, AdviceOutcome, History, Topic
+from noface.model.issue import Issue
+from noface.model.taxonomy import FailureKind, instruction_for
+from noface.model.worker_run import ModelSpec
+from noface.prompts.answers.forms import example_of
+from noface.prompts.data import Prompt, PromptData, Quote, Situation, situation_for
+from noface.prompts.render import render
+from noface.recovery.policy_state import best_attempt, identical
+from noface.recovery.retry_policy import REJECTED_BY_PERSON
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where an attempt starts: a commit, and the attempt it holds (None: main as it is, or what a person made)."""
+
+    commit: str
+    best: PastAttempt | None
+    by_person: bool = False
+
+
+def worker_prompt(
+    context: RunContext,
+    history: History,
+    action: Run | WaitUntil,
+    start: Start,
+    note: str,
+    protected: tuple[str, ...],
+    lessons: tuple[str, ...],
+) -> Prompt:
+    """Return the prompt of the attempt that `action` starts."""
+    issue, settings = history.issue, context.settings
+    failed = tuple(attempt for attempt in history.attempts if attempt.failure is not None)
+    last = failed[-1] if failed else None
+    kind = action.name
+    situation = situation_for(kind, last.outcome if last is not None else None)
+    earlier = prior_failures(failed)
+    shown = start.best or last
+    patch = patch_of(context, issue, shown.number) if shown is not None else ""
+    previous = patch_of(context, issue, last.number) if last is not None and start.best not in (None, last) else ""
+    found = matched(settings.hints, issue, last.failure if last else None, last.changed if last else (), context.search)
+    for warning in found.warnings:
+        context.journal.event(context.clock.now(), "hint_too_slow", issue.id, message=warning)
+    data = PromptData(
+        issue=issue,
+        gates=context.gates_for(issue),
+        protected=protected,
+        earlier=earlier,
+        best=next((p for p in earlier if start.best is not None and p.number == start.best.number), None),
+        patch=patch,
+        previous_patch=previous,
+        hints=found.hints,
+        note=note,
+        rejected_note=last.failure.excerpt if last is not None and last.failure and _by_a_person(last) else "",
+        instruction=_instruction(history, last),
+        strategy=action_instruction(kind),
+        advice=(*_known(last, kind), *told_of(history)),
+        lessons=lessons,
+        files=related_files(context, history, start.commit) if _unsure(history, situation) else (),
+        report_example=json.dumps(example_of("report"), indent=1),
+        think=action.think,
+        earlier_form=settings.earlier_form,
+        earlier_bytes_max=settings.earlier_bytes_max,
+    )
+    return render(situation, settings.templates, data, settings.prompt_tokens_max)
+
+
+def _instruction(history: History, last: PastAttempt | None) -> str:
+    """Return what to do about the last failure; where nothing has changed, first that the same will not do again."""
+    if last is None:
+        return ""
+    stuck = identical(tuple(attempt for attempt in history.current if attempt.charged)) > 1
+    own = instruction_for(last.outcome)
+    return f"{FailureKind.NO_PROGRESS.info.instruction} {own}".rstrip() if stuck else own
+
+
+def _known(last: PastAttempt | None, action: str) -> tuple[Quote, ...]:
+    """Return what is known of the last failure's cause, for a worker that is to be told more (S1, S4)."""
+    cause = known_cause(last.failure) if last is not None and last.failure and action == Mode.CONTEXT else None
+    return (
+        (Quote("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause is not None else ()
+    )
+
+
+def _by_a_person(attempt: PastAttempt) -> bool:
+    return attempt.failure is not None and attempt.failure.rule == REJECTED_BY_PERSON
+
+
+def _unsure(history: History, situation: Situation) -> bool:
+    """Tell whether related files are quoted: agents can read files themselves, but an unsure one did not find them."""
+    return situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)
+
+
+THINKING_FACTOR = 2
+"""So much more time and money has a run that thinks longer."""
+
+_BY_PERSON = "I have committed work of my own on this issue. It is in the workspace already: build on it and finish it."
+
+
+def make_order(
+    context: RunContext, history: History, action: Run | WaitUntil, slot: int, note: str, accept_failing: int | None
+) -> tuple[AttemptOrder, str]:
+    """Return the order for the attempt that `action` starts, and the hash of its prompt.
+
+    Writes nothing but a ref that holds the starting commit, and which lessons the prompt tells of.
+    """
+    issue, main = history.issue, context.env.plumbing.main()
+    protection = protection_for(context, issue, main)
+    start = best_start(context, history, main, accept_failing)
+    kept = with_files_of(context.env.plumbing, main, start.commit, protection)
+    if kept != start.commit:  # of before these files were protected
+        context.env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
+        start = replace(start, commit=kept)
+    number = context.reader.next_number(issue.id, slug(issue.id))
+    think = action.think
+    known = lessons_for(context, history, number)
+    note = f"{note}\n{_BY_PERSON}".strip() if start.by_person else note
+    prompt = worker_prompt(context, history, action, start, note, protection.patterns, known)
+    for cut in prompt.cuts:
+        context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, topic=None, what=cut)
+    masked = context.env.masker.text
+    text = masked(prompt.text, (*issue.paths, *protection.patterns))
+    order = AttemptOrder(
+        run_id=context.run_id,
+        token=secrets.token_hex(12),
+        issue=replace(issue, title=masked(issue.title), body=masked(issue.body)),  # it is written to disk
+        number=number,
+        model=_thinking(context.settings.models[action.model], think=think),
+        prompt=text,
+        main=main,
+        start=start.commit,
+        slot=slot,
+        directory=attempt_directory(context.settings.attempts_dir, issue.id, number),
+        gates=context.gates_for(issue),
+        protected=protection.patterns,
+        may_change=protection.may_change,
+        any_case=protection.any_case,
+        earlier=prior_failures(history.attempts),
+        known_failures=context.known,
+        think=think,
+        by_person=start.by_person,
+        seal=secrets.token_hex(32),
+    )
+    return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
+    """Give a model that is to think longer the time and money for it (L5)."""
+    if not think:
+        return model
+    cost = model.max_cost_usd * THINKING_FACTOR if model.max_cost_usd is not None else None
+    return replace(
+        model,
+        timeout_s=model.timeout_s * THINKING_FACTOR,
+        idle_timeout_s=model.idle_timeout_s * THINKING_FACTOR,
+        max_cost_usd=cost,
+    )
+
+
+def best_start(context: RunContext, told: History, main: str, accept_failing: int | None) -> Start:
+    """Return where the next attempt starts. What was tried before a breakdown is on main, or has failed, by now."""
+    hard = sum(gate.hard for gate in context.settings.gates)
+    divided = max(
+        (advice.after for advice in told.asked if advice.topic is Topic.BREAKDOWN and _divided(advice)), default=0
+    )
+    given = scratch_of(context, told.issue).adopted
+    after = max(divided, given[0]) if given is not None else divided
+    past = tuple(attempt for attempt in told.attempts if attempt.number > after)
+    best = best_attempt(past, project_gates=hard, accept_failing=accept_failing)
+    plumbing, issue = context.env.plumbing, told.issue
+    if best is not None and best.candidate is not None and plumbing.resolve(best.candidate) is not None:
+        commit = _with_main(context, issue, best.candidate, main, f"attempt {best.number}")
+        return Start(commit, best) if commit is not None else Start(main, None)
+    if given is not None and given[0] >= divided:
+        commit = _with_main(context, issue, given[1], main, "a person's work")
+        return Start(commit, None, by_person=True) if commit is not None else Start(main, None)
+    return Start(main, None)
+
+
+def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:
+    """Return a commit that holds `commit` and main, None where they conflict."""
+    plumbing = context.env.plumbing
+    if plumbing.is_ancestor(main, commit):
+        return commit
+    message = f"Merge main into {what} of issue {issue.id}\n"
+    merge = partial(_merged, plumbing, main, commit, message)
+    return make_and_hold(plumbing, hold_ref(issue.id, "start"), main, merge, lambda merged: merged)
+
+
+def _merged(plumbing: Plumbing, main: str, candidate: str, message: str) -> str | None:
+    tree = plumbing.merge(main, candidate).tree
+    return None if tree is None else plumbing.commit_tree(tree, (candidate, main), message)
+
+
+def _divided(advice: Advice) -> bool:
+    return advice.outcome in (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)

@@ -1,0 +1,227 @@
+"""What people change while a run is at work: the backlog, the repository, an issue's scratch branch."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from noface.engine.context import RunContext
+from noface.errors import GitError
+from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
+from noface.git.survey import Outside, differences, main_moved, outside_state
+from noface.git.worktrees import holding
+from noface.model.actions import Block
+from noface.model.attempt import AttemptOrder, PastAttempt
+from noface.model.backlog import without_unknown_models
+from noface.model.history import History
+from noface.model.issue import Backlog, Issue, IssueState
+from noface.model.scratch import LEFT, PERSON, Scratch, Taken
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.recovery.blocked import taken_document
+from noface.recovery.schedule import with_parts
+from noface.secrets.masked_records import masked_backlog, masked_issue
+from noface.store.questions import Questions
+
+_LIFTED_BY_EDITING = (IssueStatus.BLOCKED, IssueStatus.SKIPPED)
+
+
+class BacklogWatch:
+    """Keeps issues and issue rows up to date with what people write."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._seen: tuple[str, str] | None = None
+        self.backlog = Backlog()
+
+    def refresh(self) -> None:
+        """Read the backlog again if it may have changed."""
+        context = self._context
+        fingerprint = context.tracker.fingerprint()
+        seen = (fingerprint, context.reader.agreements())
+        if seen == self._seen and not context.backlog_stale:
+            return
+        context.backlog_stale = False
+        known = context.reader.states().values()
+        merged = tuple(state.id for state in known if state.status is IssueStatus.MERGED)
+        listed = without_unknown_models(context.tracker.backlog(merged), context.settings.models)
+        self.backlog = replace(listed, issues=with_parts(listed.issues, context.questions.children()))
+        self._seen = seen
+        context.journal.sync_backlog(masked_backlog(self.backlog, context.env.masker), fingerprint)
+        states = context.reader.states()
+        agreed = tuple(as_agreed(issue, states[issue.id]) for issue in self.backlog.issues)
+        agreed = with_rechecks(agreed, states, context.questions)
+        self.backlog = replace(self.backlog, issues=agreed)
+        context.issues = agreed
+        if context.at_first is None:
+            context.at_first = frozenset(issue.id for issue in agreed)
+        self.lift_edited()
+
+    def lift_edited(self) -> None:
+        """Let blocked and skipped issues whose text a person has edited go on (N14)."""
+        context = self._context
+        states = context.reader.states()
+        for issue in self.backlog.issues:
+            state = states[issue.id]
+            if state.status in _LIFTED_BY_EDITING and state.content_hash != issue.content_hash:
+                context.journal.unblocked(context.clock.now(), issue.id, "", "its text was edited")
+
+    def issue(self, issue_id: str) -> Issue | None:
+        """Return a sound issue by id."""
+        return next((issue for issue in self.backlog.issues if issue.id == issue_id), None)
+
+    def wanted(self) -> tuple[Issue, ...]:
+        """Return the issues this run is about: all of them, or those the person named."""
+        only = self._context.settings.only_issues
+        return tuple(issue for issue in self.backlog.issues if not only or issue.id in only or issue.parent in only)
+
+
+def as_agreed(issue: Issue, state: IssueState) -> Issue:
+    """Add what was agreed since the issue was written: paths a person allowed, issues the work turned out to need."""
+    if not state.granted_paths and not state.needs:
+        return issue
+    paths = tuple(dict.fromkeys(issue.paths + state.granted_paths)) if issue.paths else ()
+    return replace(issue, paths=paths, depends_on=tuple(dict.fromkeys(issue.depends_on + state.needs)))
+
+
+def with_rechecks(
+    issues: tuple[Issue, ...], states: Mapping[str, IssueState], questions: Questions
+) -> tuple[Issue, ...]:
+    """Give issues whose boundary was widened the accept commands of the merged issues that they may now break (K5)."""
+    widened = [issue.id for issue in issues if states[issue.id].granted_paths]
+    if not widened:
+        return issues
+    merged = {issue.id: issue.accept for issue in issues if states[issue.id].status is IssueStatus.MERGED}
+    named = {name: [other for advice in questions.advice(name) for other in advice.recheck] for name in widened}
+    return tuple(
+        replace(issue, recheck=tuple(command for other in named[issue.id] for command in merged.get(other, ())))
+        if issue.id in named
+        else issue
+        for issue in issues
+    )
+
+
+_SHORT = 12
+
+
+class OutsideChanges:
+    """Compares the repository at the ends of attempts with how it was; for the loop's thread only."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._last: Outside | None = None
+
+    def begins(self, *, alone: bool) -> None:
+        """Take the repository as it is for known, where no attempt was at work before this one."""
+        if alone or self._last is None:
+            self._last = outside_state(self._context.env.plumbing)
+
+    def ended(self, order: AttemptOrder) -> tuple[str, ...]:
+        """Return, and announce, what was changed since the last look; each change is told for one attempt."""
+        context, plumbing = self._context, self._context.env.plumbing
+        before, now = self._last, outside_state(plumbing)
+        self._last = now
+        if before is None:
+            return ()
+        main = plumbing.repository.main
+        found = [
+            f"{what} while attempt {order.number} was at work, not by noface" for what in differences(before, now, main)
+        ]
+        old, new = before.refs.get(main), now.refs.get(main)
+        if old is not None and new is not None and main_moved(plumbing, old, new, context.reader.landed_commits()):
+            span = f"{old[:_SHORT]}..{new[:_SHORT]}"
+            found.insert(
+                0,
+                f"main moved from {old[:_SHORT]} to {new[:_SHORT]} while attempt {order.number} was at work,"
+                f" not by noface: git log {span}",
+            )
+        if found:
+            context.journal.event(
+                context.clock.now(), "repository_changed", order.issue.id, number=order.number, what=found
+            )
+        return tuple(found)
+
+
+def scratch_of(context: RunContext, issue: Issue) -> Scratch:
+    """Return where an issue's scratch branch stands, and where noface left it."""
+    plumbing, ref, prefix = context.env.plumbing, scratch_branch(issue.id), hold_ref(issue.id, "")
+    refs = {name.removeprefix(prefix): oid for name, oid in plumbing.references(prefix.rstrip("/")).items()}
+    return Scratch(ref.removeprefix("refs/heads/"), plumbing.resolve(ref), refs)
+
+
+def taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> Taken | None:
+    """Return why the issue waits before it is worked on; where a person has retried it, their commit becomes its own.
+
+    What they committed is held by a ref from then on.
+    """
+    scratch, plumbing = scratch_of(context, issue), context.env.plumbing
+    given = context.reader.given_branch(issue.id)
+    theirs = _of_a_person(context, scratch, past)
+    if theirs and not given:
+        return Taken(scratch.name, scratch.at or "")
+    if theirs and scratch.at is not None:
+        number = past[-1].number if past else 0
+        plumbing.refs.apply(
+            RefUpdate(hold_ref(issue.id, f"{PERSON}{number}-{scratch.at[:12]}"), scratch.at),
+            RefUpdate(hold_ref(issue.id, LEFT), scratch.at),
+        )
+        context.journal.event(context.clock.now(), "branch_adopted", issue.id, commit=scratch.at)
+    if given:
+        context.journal.give_branch(issue.id, given=False)
+    return None
+
+
+def committed(context: RunContext, issue: Issue) -> Taken | None:
+    """Return why an issue waits whose work has passed: a person has committed to its branch meanwhile."""
+    scratch = scratch_of(context, issue)
+    theirs = _of_a_person(context, scratch, context.reader.past(issue.id))
+    return Taken(scratch.name, scratch.at or "") if theirs else None
+
+
+def move(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> Taken | None:
+    """Point the branch at the best work since a person's last commit there; return why not where it is taken.
+
+    It is what a person looks at, and what the next attempt builds on.
+    """
+    scratch = scratch_of(context, issue)
+    if _of_a_person(context, scratch, past):
+        return Taken(scratch.name, scratch.at or "")
+    kept = kept_since(scratch, past)
+    best = max(kept, key=_merit, default=None)
+    if best is None or best.candidate is None or best.candidate == scratch.at == scratch.left:
+        return None
+    ref = scratch_branch(issue.id)
+    places = holding(context.env.plumbing.repository, ref) if scratch.at not in (None, best.candidate) else ()
+    if places:
+        return Taken(scratch.name, place=str(places[0].path))
+    left = RefUpdate(hold_ref(issue.id, LEFT), best.candidate)
+    try:
+        context.env.plumbing.refs.apply(RefUpdate(ref, best.candidate, scratch.at or ZERO), left)
+    except GitError:
+        now = context.env.plumbing.resolve(ref)
+        if now in (scratch.at, None):
+            raise
+        return Taken(scratch.name, now or "")
+    return None
+
+
+def _merit(attempt: PastAttempt) -> tuple[bool, int, int, int]:
+    return attempt.outcome == "PASSED", attempt.gates_passed, -(attempt.failing_tests or 0), attempt.number
+
+
+def kept_since(scratch: Scratch, past: tuple[PastAttempt, ...]) -> list[PastAttempt]:
+    """Return the attempts with work in them that came after what a person gave to noface."""
+    after = scratch.adopted[0] if scratch.adopted is not None else 0
+    return [a for a in past if a.number > after and a.candidate is not None and a.patch_hash]
+
+
+def wait_for_person(context: RunContext, told: History, why: Taken) -> Block:
+    """Let an issue wait until a person has said what becomes of the branch; return the action this is."""
+    action = Block(FailureKind.MERGE_CONFLICT, why.reason)
+    stored = masked_issue(told.issue, context.env.masker)
+    document = taken_document(stored, action, told, why)
+    context.journal.blocked(context.clock.now(), told.issue.id, why.reason, document)
+    return action
+
+
+def _of_a_person(context: RunContext, scratch: Scratch, past: tuple[PastAttempt, ...]) -> bool:
+    made = {commit for attempt in past for commit in (attempt.commit, attempt.candidate) if commit}
+    plumbing = context.env.plumbing
+    return scratch.of_a_person(made) and not plumbing.is_ancestor(str(scratch.at), plumbing.main())

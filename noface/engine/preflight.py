@@ -1,0 +1,245 @@
+"""What must hold before any work is paid for: agents found, gates green on main (or their failures known)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from noface.engine.agent_run import missing_program
+from noface.engine.attempt_environment import LANDING_SLOT
+from noface.engine.context import RunContext
+from noface.engine.gate_session import CHANGED_FILES
+from noface.engine.gating import Gated, Known, Task, run_gates
+from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
+from noface.engine.prepare import SETUP_FAILED, SETUP_PASSING
+from noface.errors import BaselineRedError, UsageError
+from noface.gates.run import names_suffice
+from noface.model.failure import Failure
+from noface.model.gate import GateKind, GateResult
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.process.supervise import Canceller
+
+_MAY_FIX = "With `fixes = true` in its [[gates]] entry it may change files of the work, once main is as it wants it."
+_SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.APPROVAL)
+_OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate kind = "build".'
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What was found: the tests that fail on main (under "only-new"), and a line for each gate."""
+
+    known: Known | None
+    results: tuple[GateResult, ...]
+
+
+def check_agents(context: RunContext) -> None:
+    """Raise UsageError where the program of a model that the ladder or a role needs is not found."""
+    models = context.settings.models
+    missing: dict[str, list[str]] = {}
+    for name in context.settings.policy.models:
+        spec = models[name]
+        program = context.env.agents[spec.agent].program(spec)
+        # A path within the slot is judged there.
+        if missing_program(program) and ("/" not in program or Path(program).is_absolute()):
+            missing.setdefault(program, []).append(name)
+    if missing:
+        raise UsageError(
+            "Agent program not found: " + "; ".join(f"{p} (for {', '.join(names)})" for p, names in missing.items()),
+            "Install it and put it on PATH, or name another model: `noface config set retry.default_model NAME`.",
+        )
+
+
+def check_scripts(context: RunContext) -> None:
+    """Raise UsageError where a scripted agent's script is not there."""
+    for name in context.settings.policy.models:
+        spec = context.settings.models[name]
+        if spec.agent == "scripted" and not Path(spec.command).is_file():
+            raise UsageError(
+                f"The script of model {name} is not there: {spec.command or '(none named)'}.",
+                f"Set [models.{name}] command to an existing TOML file.",
+            )
+
+
+def preflight(context: RunContext, cancel: Canceller) -> Preflight:
+    """Run the gates on main; what an earlier run found counts only where a run that was cut off goes on.
+
+    The machine may have changed since: a tool may be gone, a service down. Where there is nothing to work on, what is
+    known is enough.
+
+    Raises UsageError (agents), BaselineRedError (a hard gate is red, unless only new failures count; or setup fails).
+    """
+    check_agents(context)
+    check_scripts(context)
+    fresh = not context.reader.cut_off_before(context.run_id) and _anything_to_do(context)
+    gated = check_baseline(context, cancel, anew=fresh)
+    if gated is None:
+        raise KeyboardInterrupt
+    if gated.failure is not None:
+        lack = setup_lacks(context, cancel) if gated.failure.rule == SETUP_FAILED else None
+        raise _not_set_up(gated.failure, lack)
+    red = [result for result in gated.results if result.gate.hard and result.failure is not None]
+    reaching = reach_out(context, red, cancel) if red else set()
+    if reaching:
+        places = places_of(context)
+        raise _leaking([Leak(result.gate, places) for result in red if result.gate.name in reaching], _REACHES)
+    found = lacks(context, red, cancel) if red else {}
+    lacking = {name: lack for name, lack in found.items() if lack.tried}
+    if lacking:
+        raise _lacking([result for result in red if result.gate.name in lacking], lacking)
+    green = tuple(result.gate for result in gated.results if result.failure is None)
+    leaking = leaks(context, green, cancel) if fresh else ()
+    if leaking:
+        raise _leaking(leaking, _STAYS_GREEN)
+    if not context.settings.only_new:
+        if red:
+            raise _red(red, found, after_others=_after_others(gated, red))
+        return Preflight(None, gated.results)
+    unreadable = [result for result in red if not _by_names(result)]
+    if unreadable:
+        raise _red(unreadable, found, only_new=True)
+    return Preflight(_known(gated), gated.results)
+
+
+def _anything_to_do(context: RunContext) -> bool:
+    """Tell whether the backlog may hold work: an issue that is not settled, or was edited since it was."""
+    states = context.reader.states()
+    for issue in context.tracker.backlog().issues:
+        state = states.get(issue.id)
+        if state is None or state.status not in _SETTLED or state.content_hash != issue.content_hash:
+            return True
+    return False
+
+
+_REACHES = "passes on main only with your checkout within its reach"
+_STAYS_GREEN = "stays green with every source file of the project broken: it tests something else than the workspace"
+
+
+def _leaking(leaking: Sequence[Leak], what: str) -> UsageError:
+    lines = [f"gate {leak.gate.name} (`{leak.gate.command}`) {what}." for leak in leaking]
+    places = dict.fromkeys(place for leak in leaking for place in leak.places)
+    lines += ["It may come from:", *(f"  {place}" for place in places)] if places else []
+    rightly = (
+        ' A gate that rightly stays green (it checks documents, say) has canary = false and canary_reason = "…".'
+        if what == _STAYS_GREEN
+        else ""
+    )
+    return UsageError(
+        "A gate does not judge the work.\n" + "\n".join(lines),
+        "Have [project] setup make an environment in the workspace, and the gate use it, as `noface init` writes it:"
+        f" `python -m venv .venv && .venv/bin/pip install -e .`, and `.venv/bin/python -m pytest`.{rightly}"
+        " To run all the same: [run] allow_leaky_gates = true.",
+    )
+
+
+def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:
+    """Return the error for main's own setup: what it wrote, and where the whole of it stands."""
+    lines = [f"BASELINE_RED: the workspace for main's gates cannot be made ready: {failure.message}"]
+    lines += [f"  {line}" for line in failure.evidence]
+    passing = failure.rule == SETUP_PASSING
+    hint = "Run again once that is over." if passing else "Correct [project] setup, or what it needs, and run again."
+    if lack is not None and not lack.tried:
+        hint += _supposed({"setup": lack}, setup=True)
+    elif lack is not None:
+        how = "outside the sandbox" if lack.sandbox else "with variables that it is not given"
+        hint = f"It works {how}: {lack.remedy(setup=True)}."
+    return BaselineRedError("\n".join(lines), hint)
+
+
+def _after_others(gated: Gated, red: list[GateResult]) -> bool:
+    """Tell whether a red gate comes after a green one that is no build: what that made is gone by then."""
+    before = gated.results[: gated.results.index(red[0])]
+    return any(result.gate.kind is not GateKind.BUILD for result in before)
+
+
+def _by_names(result: GateResult) -> bool:
+    kind, rule = (result.failure.kind, result.failure.rule) if result.failure is not None else (None, "")
+    return names_suffice(kind, rule, result.exit_code, result.failing_tests)
+
+
+def _known(gated: Gated) -> Known:
+    return tuple((result.gate.name, result.failing_tests) for result in gated.results)
+
+
+def _red(
+    red: list[GateResult], supposed: Mapping[str, Lack], *, only_new: bool = False, after_others: bool = False
+) -> BaselineRedError:
+    lines = []
+    for result in red:
+        failure = result.failure
+        if failure is None:
+            continue
+        where = f" at {failure.location}" if failure.location else ""
+        lines.append(f"gate {result.gate.name} (`{result.gate.command}`): {failure.kind}: {failure.message}{where}")
+        lines += [f"  failing: {test}" for test in result.failing_tests[:10]]
+        lines.append(f"  log: {result.stdout_log}")
+    return BaselineRedError(
+        "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines),
+        _way_out(red, only_new=only_new)
+        + (_OUTPUT_OF_OTHERS if after_others else "")
+        + _supposed({r.gate.name: supposed[r.gate.name] for r in red if r.gate.name in supposed}),
+    )
+
+
+def _supposed(lacks: Mapping[str, Lack], *, setup: bool = False) -> str:
+    """Say what may be lacking, where noface does not try it: what it would run outside is agents' code."""
+    if not lacks:
+        return ""
+    keys = "; ".join(f"{name}: {lack.remedy(setup=setup)}" for name, lack in lacks.items())
+    return (
+        " Or the sandbox or the environment keeps something from it. Agents' code has landed on main, so noface does"
+        f" not run it outside to find out; once you have looked at it, you can, by these keys. For {keys}."
+    )
+
+
+def _lacking(red: list[GateResult], lacking: Mapping[str, Lack]) -> BaselineRedError:
+    lines, remedies = [], []
+    for result in red:
+        lack, gate = lacking[result.gate.name], result.gate
+        said = result.failure.message if result.failure is not None else ""
+        how = "with variables that it is not given" if not lack.sandbox else "outside the sandbox"
+        lines += [
+            f"gate {gate.name} (`{gate.command}`) passes on main only {how}: {said}",
+            f"  log: {result.stdout_log}",
+        ]
+        remedies.append(f"{gate.name}: {lack.remedy()}")
+    return BaselineRedError(
+        "main is green, but not in the surroundings that gates get.\n" + "\n".join(lines),
+        "Agents' code runs in gates, so they get little by themselves. For " + "; ".join(remedies) + ".",
+    )
+
+
+def _way_out(red: list[GateResult], *, only_new: bool) -> str:
+    """Say what helps: main's own failures can only be told from new ones where the gates name them."""
+    names = ", ".join(result.gate.name for result in red)
+    if only_new:
+        return f"Make main green first: {names} names no failing tests, so what is new cannot be told from what is old."
+    failures = [result.failure for result in red if result.failure is not None]
+    if any(failure.rule == CHANGED_FILES for failure in failures):
+        return "Commit what the gate writes; or have it only check. " + _MAY_FIX
+    if failures and all(failure.kind is FailureKind.ENVIRONMENT for failure in failures):
+        return "Install what is missing, or have `[project] setup` make it in each workspace (`noface config example`)."
+    if not all(_by_names(result) for result in red):
+        return f"Make main green first, or correct the command of {names}."
+    return "Make main green first; or let only new failures count: `noface run --allow-red`."
+
+
+def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gated | None:
+    """Run the project's gates on main's tree; None where interrupted. `anew`: also those that are known to be green."""
+    plumbing = context.env.plumbing
+    main = plumbing.main()
+    logs = Path(context.settings.attempts_dir).parent / "baseline"
+    task = Task("", 0, "baseline", LANDING_SLOT, plumbing.tree(main), main, main, logs)
+    gates, env = context.settings.gates, context.env
+    gated = run_gates(env, task, gates, cancel, context.inbox.put, None, anew=anew)
+    asked = {result.gate.command for result in gated.results if _red_test(result)} - env.seen.plain if gated else set()
+    if not asked:
+        return gated
+    # It may be red only because its test runner is asked for a report.
+    env.seen.plain.update(asked)
+    plain = run_gates(env, task, gates, cancel, context.inbox.put, None, anew=True)
+    if plain is not None:
+        env.seen.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
+    return plain
+
+
+def _red_test(result: GateResult) -> bool:
+    return result.failure is not None and result.gate.kind is GateKind.TEST

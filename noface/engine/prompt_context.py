@@ -1,0 +1,277 @@
+"""What is known of an issue: the history that the policy decides from, and what prompts quote.
+
+That is earlier attempts, diffs, related files, answers, the lessons of recoveries that worked before (S7), and the
+templates: noface's own, and those of `[prompts] dir` that take their place.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+from noface.engine.context import RunContext
+from noface.errors import ConfigError
+from noface.git.refs import slug
+from noface.knowledge.lessons import Lesson, mine
+from noface.model.attempt import AttemptOrder, AttemptReport, PastAttempt
+from noface.model.failure import PriorFailure
+from noface.model.history import Advice, AdviceOutcome, History, Topic
+from noface.model.issue import Issue, IssueState
+from noface.model.taxonomy import PASSED
+from noface.process.files import read_regular
+from noface.prompts.check import Fault, faults, suggestion, variables
+from noface.prompts.context_files import context_files
+from noface.prompts.data import SUFFIX, FileExcerpt, Quote
+from noface.prompts.render import BUILT_IN
+from noface.store.questions import Questions
+from noface.store.reader import Reader
+
+
+def history_of(reader: Reader, questions: Questions, issue: Issue, state: IssueState | None) -> History:
+    """Return an issue's history; `state` None where noface has not seen it yet.
+
+    What an answer said must be merged first is left out once it is.
+    """
+    state = state or IssueState(issue.id)
+    return History(
+        issue,
+        reader.past(issue.id),
+        state.epoch,
+        tuple(_still_needed(advice, reader) for advice in questions.advice(issue.id)),
+        questions.approvals(issue.id),
+        state.wanted_model,
+        state.wanted_attempts,
+        questions.unanswered(issue.id, state.epoch),
+    )
+
+
+def _still_needed(advice: Advice, reader: Reader) -> Advice:
+    if not advice.needs:
+        return advice
+    open_ones = tuple(need for need in advice.needs if reader.issue(need) is not None and not reader.state(need).done)
+    return replace(advice, needs=open_ones)
+
+
+_PATCH_BYTES_MAX = 1_000_000
+_FILES_MAX = 5
+_FILE_BYTES_MAX = 8_000
+
+_TITLES = {
+    Topic.DIAGNOSIS: "A diagnosis of the last failure",
+    Topic.REFLECTION: "What the last worker says of its own failure",
+    Topic.CLARIFICATION: "Answers of the planner",
+    Topic.BOUNDARY: "What the resolver says about the limits",
+    Topic.MERGE_CONFLICT: "How the two changes go together",
+    Topic.DEPENDENCY: "What became of the issues named",
+    Topic.ARCHITECT: "Another design",
+    Topic.BREAKDOWN: "What became of the parts",
+    Topic.REVIEW: "The review",
+}
+
+
+def attempt_directory(attempts_dir: str, issue_id: str, number: int) -> str:
+    """Return the folder of an attempt's logs and records."""
+    return str(Path(attempts_dir) / slug(issue_id) / str(number))
+
+
+def prior_failures(attempts: tuple[PastAttempt, ...]) -> tuple[PriorFailure, ...]:
+    """Return the attempts that failed, as the next worker is told of them."""
+    return tuple(
+        PriorFailure(
+            number=attempt.number,
+            model=attempt.model,
+            kind=attempt.outcome,
+            message=failure.message,
+            location=failure.location,
+            excerpt=failure.excerpt,
+            failing_tests=failure.failing_tests,
+            rule=failure.rule,
+        )
+        for attempt in attempts
+        if (failure := attempt.failure) is not None
+    )
+
+
+def patch_of(context: RunContext, issue: Issue, number: int) -> str:
+    """Return an attempt's diff against main, "" where there is none."""
+    path = Path(attempt_directory(context.settings.attempts_dir, issue.id, number)) / "diff.patch"
+    return (read_regular(path, _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
+
+
+def told_of(history: History) -> tuple[Quote, ...]:
+    """Return what was answered since the last attempt, and what holds from earlier: a design, the fate of parts."""
+    last = history.current[-1].number if history.current else 0
+    lasting = (Topic.ARCHITECT, Topic.BREAKDOWN, Topic.CLARIFICATION)
+    usable = (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)
+    found = [a for a in history.asked if a.outcome in usable and (a.after == last or a.topic in lasting)]
+    return tuple(Quote(_TITLES[advice.topic], _text(advice), advice.model) for advice in found if _text(advice))
+
+
+def _text(advice: Advice) -> str:
+    return "\n".join(part for part in (advice.cause, advice.text) if part)
+
+
+def related_files(context: RunContext, history: History, commit: str) -> tuple[FileExcerpt, ...]:
+    """Return the beginnings of the files that may help, as they are in `commit`."""
+    plumbing, last = context.env.plumbing, history.current[-1] if history.current else None
+    named = tuple(path for advice in history.asked for path in advice.paths)
+    tree = plumbing.tree(commit)
+    failure = last.failure if last is not None else None
+    paths = context_files(history.issue, failure, named, plumbing.paths(tree), _FILES_MAX)
+    entries = plumbing.entries(commit, paths)
+    found = []
+    with plumbing.blobs() as blobs:
+        for path in paths:
+            mode, oid = entries.get(path, ("", ""))
+            data = blobs.read(oid, _FILE_BYTES_MAX * 20) if mode.startswith("100") else None
+            if data is not None and b"\0" not in data:
+                found.append(FileExcerpt(path, data.decode("utf-8", "replace")[:_FILE_BYTES_MAX]))
+    return tuple(found)
+
+
+_MOST = 3
+
+
+def lessons_for(context: RunContext, told: History, number: int) -> tuple[str, ...]:
+    """Return what worked before for a failure like the last one, for the prompt of attempt `number`.
+
+    What is told is counted by what becomes of that attempt.
+    """
+    lessons = look_up(context, told)
+    if lessons:
+        context.lessons.shown([lesson.id for lesson in lessons], "", told.issue.id, number)
+    return tuple(_line(lesson) for lesson in lessons)
+
+
+def look_up(context: RunContext, told: History) -> tuple[Lesson, ...]:
+    """Return the lessons for an issue's last failure, none where learning is off."""
+    last = _last_failed(told.current)
+    if not context.settings.learn or last is None or last.failure is None:
+        return ()
+    return tuple(lesson for lesson in context.lessons.look_up(last.failure, _MOST) if lesson.issue_id != told.issue.id)
+
+
+def count_lessons(context: RunContext, order: AttemptOrder, report: AttemptReport) -> None:
+    """Count the lessons that an attempt was told by what became of it."""
+    if not context.settings.learn or report.interrupted:
+        return
+    past, now = context.reader.past(order.issue.id), context.clock.now()
+    before = _last_failed(tuple(attempt for attempt in past if attempt.number < order.number))
+    signature = report.failure.signature if report.failure is not None else ""
+    same = before is not None and bool(signature) and before.signature == signature
+    dropped = context.lessons.judged(
+        order.issue.id, order.number, passed=report.outcome == PASSED, same_failure=same, at=now
+    )
+    for number in dropped:
+        context.journal.event(now, "lesson_dropped", order.issue.id, lesson=number)
+
+
+def keep_lesson(context: RunContext, issue: Issue) -> None:
+    """Keep what helped an issue that has landed after failures."""
+    if not context.settings.learn:
+        return
+    lesson = mine(issue, context.reader.past(issue.id), cause=_cause(context.questions.advice(issue.id)))
+    if lesson is not None:
+        now = context.clock.now()
+        context.lessons.learn(lesson, now)
+        context.journal.event(now, "lesson_learnt", issue.id, number=lesson.number, advice=lesson.advice)
+
+
+def _cause(advice: tuple[Advice, ...]) -> str:
+    found = [a.cause for a in advice if a.topic is Topic.DIAGNOSIS and a.outcome is AdviceOutcome.ADVISED]
+    return found[-1] if found else ""
+
+
+def _last_failed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
+    return next((a for a in reversed(attempts) if a.charged and a.failure is not None), None)
+
+
+def _line(lesson: Lesson) -> str:
+    counted = f" (told {lesson.hits} times since, helped {lesson.successes})" if lesson.hits else ""
+    return f"{lesson.advice}{counted}"
+
+
+TEMPLATE_BYTES_MAX = 100_000
+_TEMPLATES_MAX = 1_000
+
+
+def built_in() -> dict[str, str]:
+    """Return noface's own templates, by file name."""
+    folder = files("noface.engine").joinpath("templates")
+    return {entry.name: entry.read_text("utf-8") for entry in folder.iterdir() if entry.name.endswith(SUFFIX)}
+
+
+def load_templates(user_dir: Path | None) -> Mapping[str, str]:
+    """Return the templates by file name; a file of `user_dir` takes the place of noface's own of that name.
+
+    noface's own are also there as "noface/NAME", so that a user's template can extend the one it replaces. Raises
+    ConfigError where the folder cannot be read, a file's name is unknown, or a template is faulty.
+    """
+    own = built_in()
+    kept = {f"{BUILT_IN}{name}": text for name, text in own.items()}
+    if user_dir is None:
+        return own | kept
+    templates = own | kept | _read_folder(user_dir, tuple(sorted(own)))
+    check_templates(templates, str(user_dir))
+    return templates
+
+
+def check_templates(templates: Mapping[str, str], folder: str = "") -> None:
+    """Try every template on sample data; raise ConfigError that names each fault, its file and line, and what is there.
+
+    `folder` is what stands before the file names in the message.
+    """
+    found = faults(templates)
+    if not found:
+        return
+    places = "\n".join(f"  {_placed(fault, folder)}: {fault.message}" for fault in found)
+    known: dict[str, str] = {}
+    for fault in found:
+        known |= variables(fault.template)
+    lines = "".join(f"\n  {name}: {meaning}" for name, meaning in known.items())
+    raise ConfigError(
+        f"the prompt templates have {len(found)} fault{'s' if len(found) > 1 else ''}:\n{places}",
+        f"a template can use these variables:{lines}" if lines else "compare it with noface's own",
+    )
+
+
+def _read_folder(folder: Path, known: tuple[str, ...]) -> dict[str, str]:
+    try:
+        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))[:_TEMPLATES_MAX]
+    except OSError as error:
+        problem = error.strerror or "it cannot be read"
+        raise ConfigError(
+            f"[prompts] dir: {folder}: {problem}", "make the folder, or take the key out of noface.toml"
+        ) from error
+    meant = [entry for entry in entries if _is_template(entry.name, known)]
+    unknown = [entry.name for entry in meant if entry.name not in known]
+    if unknown:
+        lines = "\n".join(f'  "{name}"{suggestion(name, known)}' for name in unknown)
+        raise ConfigError(
+            f"{folder} holds templates that noface never uses:\n{lines}", f"the names are: {', '.join(known)}"
+        )
+    return {entry.name: _read_template(entry) for entry in meant}
+
+
+def _is_template(name: str, known: tuple[str, ...]) -> bool:
+    """Tell whether a file is meant as a template; a README beside them is not."""
+    return ".j2" in name or any(name == one.removesuffix(".j2") for one in known)
+
+
+def _read_template(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(TEMPLATE_BYTES_MAX + 1)
+        if len(content) <= TEMPLATE_BYTES_MAX:
+            return content.decode("utf-8").replace("\r\n", "\n")
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}", "a template is a text file that noface can read") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: byte {error.start + 1} is not UTF-8", "save it as UTF-8") from error
+    raise ConfigError(f"{path} is longer than {TEMPLATE_BYTES_MAX} bytes", "templates are short texts")
+
+
+def _placed(fault: Fault, folder: str) -> str:
+    own = fault.template.startswith(BUILT_IN)
+    name = f"{folder}/{fault.template}" if folder and not own else fault.template
+    return name if fault.line is None else f"{name}:{fault.line}"

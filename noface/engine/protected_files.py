@@ -1,0 +1,213 @@
+"""Finds what is protected from the work on an issue: what the configuration lists, and what main's files name.
+
+Also the files that gates reach: what their commands run, and what those scripts call, from one to the next.
+"""
+
+import json
+import posixpath
+import re
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from noface.engine.context import RunContext
+from noface.git.plumbing import Plumbing
+from noface.git.repository import person_names
+from noface.integrity.judges import sources
+from noface.integrity.named_files import Tree, named_paths, run_scripts
+from noface.integrity.tampering import is_test_file
+from noface.model.gate import GateSpec
+from noface.model.issue import Issue
+from noface.model.patterns import matches_any
+from noface.model.protection import Protection, always_protected, protection_of
+
+_FILES_MAX = 200
+_READ_BYTES_MAX = 64 * 1024
+_ROUNDS_MAX = 6
+_KEPT_MAX = 8
+_GO_BY = (
+    (r"\b(npm|pnpm|yarn|bun)\b", ("package.json",)),
+    (r"\bg?make\b", ("GNUmakefile", "makefile", "Makefile")),
+    (r"\btox\b", ("tox.ini", "tox.toml")),
+    (r"\bnox\b", ("noxfile.py",)),
+    (r"\bjust\b", ("justfile", "Justfile")),
+    (r"\b(rake|bundle)\b", ("Rakefile",)),
+)
+_TEXTS = (".py", ".rb", ".sh", ".bash", ".mk", ".json", ".toml", ".cfg", ".ini", ".yaml", ".yml", ".cmake", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The files that gates reach, and the text of their commands with that of the scripts that these call."""
+
+    files: frozenset[str]
+    text: str
+
+
+@lru_cache(maxsize=_KEPT_MAX)
+def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reached:
+    """Return what of main the gates' commands name, and what the scripts among that name.
+
+    The product's own sources are none of them, though a gate may run one: `python app.py` runs what is worked on.
+    """
+    tree = plumbing.whole(main)
+    commands = "\n".join(gate.command for gate in gates)
+    found = {*tree.files_named(commands), *(path for path in tree.paths if _steers(path, commands))}
+    fresh, texts = set(found), [commands]
+    for _ in range(_ROUNDS_MAX):
+        said = _texts(plumbing, main, fresh)
+        texts += said.values()
+        fresh = {name for path, text in said.items() for name in tree.files_named(text, _folders(path))} - found
+        if not fresh or len(found) > _FILES_MAX:
+            break
+        found |= fresh
+    files = frozenset(path for path in found - set(sources(found, ())) if not _steers(path, commands))
+    return Reached(files, "\n".join(texts))
+
+
+def _steers(path: str, commands: str) -> bool:
+    """Tell whether a command goes by a file that it does not name."""
+    name = PurePosixPath(path).name
+    return any(re.search(program, commands) and name in files for program, files in _GO_BY)
+
+
+def _texts(plumbing: Plumbing, main: str, paths: set[str]) -> dict[str, str]:
+    """Return what stands in those of the files that may be scripts; of package.json its scripts alone."""
+    named = tuple(sorted(path for path in paths if PurePosixPath(path).suffix in _TEXTS))
+    found = {}
+    entries = plumbing.entries(main, named[:_FILES_MAX])
+    with plumbing.blobs() as blobs:
+        for path, (_, oid) in entries.items():
+            text = (blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace")
+            found[path] = _scripts(text) if PurePosixPath(path).name == "package.json" else text
+    return found
+
+
+def _scripts(text: str) -> str:
+    try:
+        scripts = json.loads(text)["scripts"].values()
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return text
+    return "\n".join(str(script) for script in scripts)
+
+
+def _folders(path: str) -> tuple[str, ...]:
+    """Return where the names in a script are seen from: the top, and its own folder."""
+    folder = str(PurePosixPath(path).parent)
+    return ("", folder) if folder != "." else ("",)
+
+
+_LINK = "120000"
+_AIDER = ".aider.conf.yml"
+_PROTECTED_ROUNDS_MAX = 8
+_NAMING_MAX = 200
+_NAMING = (
+    "**/.claude/settings*.json",
+    "**/.claude/hooks",
+    "**/.codex/*.toml",
+    "**/.codex/hooks*",
+    "**/.cursor/*.json",
+    "**/.gemini/settings.json",
+    "**/.mcp.json",
+    "**/.vscode/mcp.json",
+    "**/.vscode/tasks.json",
+    "**/.envrc",
+    "**/.githooks",
+    "**/.git-hooks",
+    "**/.husky",
+    "**/.simple-git-hooks.*",
+)
+"""Where hooks and servers stand, with the files that they run."""
+_AIDER_READ = re.compile(r"^read:[ \t]*(?P<here>\S.*)?\n?(?P<below>(?:[ \t]*-[ \t].*\n?)*)", re.MULTILINE)
+
+
+def protection_for(context: RunContext, issue: Issue, main: str) -> Protection:
+    """Return what is protected from an issue's work that begins at the commit `main`."""
+    plumbing = context.env.plumbing
+    repository = plumbing.repository
+    listed = context.settings.protected + named_instructions(plumbing, main) + named_programs(plumbing, main)
+    if repository.hooks:
+        listed += (repository.hooks,)
+    return protection_of(issue, listed, _judges(context, issue, main), any_case=repository.any_case)
+
+
+def named_instructions(plumbing: Plumbing, main: str) -> tuple[str, ...]:
+    """Return the files that agents and tools read as instructions or settings of main under another name.
+
+    They are what links such as CLAUDE.md or .claude lead to, and what .aider.conf.yml has read.
+    """
+    found = []
+    with plumbing.blobs() as blobs:
+        for mode, oid in plumbing.entries(main, (_AIDER,)).values():
+            if mode != _LINK:
+                found += _read_by_aider((blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace"))
+    paths = {posixpath.normpath(name) for name in found if name}
+    inner = {path for path in paths if not path.startswith(("/", "..")) and path != "."}
+    return tuple(sorted(inner | _led_to(plumbing.whole(main), inner, always_protected())))
+
+
+def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
+    """Return the files of the tree that run with a person's git, or with the settings of main that start by themselves.
+
+    The person's configuration and hooks name them, and so do hooks and servers of agents, and files of shells.
+    """
+    tree = plumbing.whole(main)
+    person = person_names(plumbing.repository)
+    found = {place for path in person.paths for place in tree.places(path)}
+    behind = tuple(sorted({*found, *_led_to(tree, frozenset(), _NAMING)}))
+    below = tuple(f"{path}/" for path in behind)
+    hidden = (path for path in tree.paths if path.startswith(".") or "/." in path)
+    naming = {path for path in hidden if matches_any(path, _NAMING)}
+    naming |= {path for path in tree.paths if path.startswith(below)} | (tree.paths & set(behind))
+    found.update(place for text in person.texts for place in tree.files_named(text))
+    entries = plumbing.entries(main, tuple(sorted(naming)[:_NAMING_MAX]))
+    with plumbing.blobs() as blobs:
+        for path, (_, oid) in entries.items():
+            text = (blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace")
+            folders = ("", *(str(parent) for parent in PurePosixPath(path).parents if str(parent) != "."))
+            found.update(tree.files_named(text, folders))
+    return tuple(sorted(found))
+
+
+def _led_to(tree: Tree, more: AbstractSet[str], patterns: tuple[str, ...]) -> set[str]:
+    """Return where links of the tree lead to that stand where `patterns` and `more` do, over any number of links."""
+    found: set[str] = set()
+    left = dict.fromkeys(tree.links)
+    for _ in range(_PROTECTED_ROUNDS_MAX):
+        meant = (*patterns, *sorted(more), *sorted(found))
+        on = [link for link in left if matches_any(link, meant)]
+        if not on:
+            break
+        for place in {place for link in on for place in tree.places(link)} | set(on):
+            left.pop(place, None)  # a folder on the way is a link that stays; all that it leads to is not meant
+            found.add(place)
+    return {path for path in found if not matches_any(path, patterns)}
+
+
+def _read_by_aider(text: str) -> list[str]:
+    names: list[str] = []
+    for entry in _AIDER_READ.finditer(text):
+        here = (entry["here"] or "").partition(" #")[0].strip().strip("[]")
+        names += here.split(",") + [line.strip().removeprefix("-") for line in entry["below"].splitlines()]
+    return [name.strip().strip("'\"") for name in names]
+
+
+def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
+    """Return the files by which work is judged, or done: they are protected (law 11).
+
+    What `accept` names, and of a folder it names the test files (`pytest src` must not protect the sources); and the
+    scripts that gates and workers are, run by themselves or by a shell.
+    """
+    settings, plumbing = context.settings, context.env.plumbing
+    accept = named_paths(issue.accept)
+    commands = tuple(gate.command for gate in settings.gates) + tuple(m.command for m in settings.models.values())
+    scripts = run_scripts(commands)
+    if not accept and not scripts:
+        return ()
+    found = plumbing.entries(main, tuple(sorted({*accept, *scripts})))
+    return tuple(sorted(p for p in found if p in accept or p in scripts or (is_test_file(p) and _below(p, accept))))
+
+
+def _below(path: str, folders: tuple[str, ...]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)

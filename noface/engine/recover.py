@@ -1,0 +1,346 @@
+"""Looks at what a former run left open and settles it: landings, attempts, processes. Harmless to repeat.
+
+An attempt can kill noface: by its process id, or by using up the memory. It would be repeated, and paid for, at every
+start. So unexplained deaths are counted, and the issue that may be why is blocked; a stop by signal is recorded and is
+no death, neither is one with the machine, which has another boot id then. `noface fsck` collects its facts here, and
+has its repairs done.
+"""
+
+import json
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from noface.engine.agent_logs import lost_run
+from noface.engine.asking import question_usage
+from noface.engine.attempt import read_work
+from noface.engine.attempt_environment import attempt_message
+from noface.engine.context import RunContext
+from noface.engine.dispatch import block, history
+from noface.engine.examine import own_values
+from noface.engine.landing import release_merged
+from noface.engine.protected_files import protection_for
+from noface.errors import GitError, StoreError
+from noface.git.fast_forward import Held, Landed, Moved
+from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
+from noface.git.plumbing import Plumbing
+from noface.git.private_git_dir import config_text, write_if_new
+from noface.git.refs import ZERO, RefUpdate, hold_ref, slug
+from noface.git.snapshot import take
+from noface.git.survey import survey
+from noface.integrity.fsck_facts import DatabaseFacts, Facts, Finding, Repair, RepairKind
+from noface.model.actions import Block
+from noface.model.attempt import AttemptOrder, AttemptReport, Snapshot
+from noface.model.issue import Issue
+from noface.model.taxonomy import INTERRUPTED, FailureKind, IssueStatus
+from noface.model.worker_run import ModelSpec, Usage
+from noface.process.files import read_regular
+from noface.process.lock import holder_of
+from noface.process.process_tree import carriers, sweep
+from noface.secrets.masked_records import masked_snapshot
+from noface.store.check import database_facts
+from noface.store.database import Database
+from noface.store.questions import OpenQuestion
+from noface.store.reader import OpenAttempt, Reader
+
+DEATHS_MAX = 2
+_BOOT = "boot"
+
+
+@dataclass(frozen=True, slots=True)
+class LastEnd:
+    """How the noface before this one ended: `unexplained` where it left work open and the machine ran on."""
+
+    unexplained: bool
+
+
+def note_boot(context: RunContext) -> LastEnd:
+    """Remember this start of the machine; return whether the noface before died within the same one."""
+    before = context.reader.fact(_BOOT)
+    now = context.boot
+    context.journal.fact(_BOOT, now)
+    return LastEnd(bool(now) and before == now and context.reader.cut_off_before(context.run_id))
+
+
+def count_death(context: RunContext, attempt: OpenAttempt, last: LastEnd) -> int:
+    """Record a death of noface during an open attempt where it is unexplained; return how many in a row there are."""
+    if not last.unexplained:
+        return 0
+    epoch = context.reader.state(attempt.issue_id).epoch
+    deaths = context.reader.deaths(attempt.issue_id, epoch, _last_ended(context, attempt.issue_id)) + 1
+    context.journal.event(
+        context.clock.now(), "noface_died", attempt.issue_id, number=attempt.number, epoch=epoch, deaths=deaths
+    )
+    return deaths
+
+
+def block_for_deaths(context: RunContext, attempt: OpenAttempt, issue: Issue | None, deaths: int) -> bool:
+    """Block the issue of an attempt that noface died in too often; tell whether it did."""
+    if deaths < DEATHS_MAX:
+        return False
+    told = history(context, issue or Issue(attempt.issue_id, attempt.issue_id))
+    reason = (
+        f"noface itself died {deaths} times, without a word and without a restart of the machine, while attempt"
+        f" {attempt.number} was under way: it may kill noface, or use up the memory. Look at {attempt.directory} and at"
+        f" the system's log (`journalctl -k`, `dmesg`: out of memory?); then `noface retry {attempt.issue_id}`"
+    )
+    block(context, told.issue, Block(FailureKind.AGENT_CRASH, reason), told)
+    return True
+
+
+def _last_ended(context: RunContext, issue_id: str) -> int:
+    """Return the number of the newest attempt that came to an end of its own."""
+    past = context.reader.past(issue_id)
+    return max((one.number for one in past if one.outcome and one.outcome != INTERRUPTED), default=0)
+
+
+_ORDER_BYTES_MAX = 16 << 20
+
+
+def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
+    """Settle what is open; return the attempts whose work is done and only needs judging."""
+    last = note_boot(context)
+    killed = sweep("NOFACE_STATE", context.env.state_marker)
+    if killed:
+        context.journal.event(context.clock.now(), "processes_swept", count=killed)
+    masked = context.env.launcher.masking.catch_up()  # nothing writes these logs any more
+    if masked:
+        context.journal.event(context.clock.now(), "logs_masked", count=masked)
+    _rebuild_merged(context)
+    _settle_landings(context)
+    _drop_questions(context)
+    resumed = []
+    opened = context.reader.open_attempts()
+    for attempt in opened:
+        order = attempt.order
+        deaths = count_death(context, attempt, last)
+        if deaths and len(opened) > 1:
+            context.suspects.add(attempt.issue_id)
+        if deaths < DEATHS_MAX and order is not None and read_work(order) is not None:
+            resumed.append(replace(order, resumed=True))
+        else:
+            _interrupt(context, attempt, order)
+            block_for_deaths(context, attempt, order.issue if order is not None else None, deaths)
+    return tuple(resumed)
+
+
+def as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
+    """Return the order of an earlier run as the present configuration and backlog would give it.
+
+    Work that is judged now is judged by what holds now: gates, protected paths, the issue's own commands and paths.
+    """
+    issue = next((issue for issue in context.issues if issue.id == order.issue.id), None)
+    told = order.issue
+    if issue is not None:
+        told = replace(told, paths=issue.paths, accept=issue.accept, recheck=issue.recheck, may_change=issue.may_change)
+    protection = protection_for(context, told, order.main)
+    return replace(
+        order,
+        issue=told,
+        model=_with_variables(context, order.model),
+        gates=context.gates_for(told),
+        protected=protection.patterns,
+        may_change=protection.may_change,
+        any_case=protection.any_case,
+        known_failures=context.known,
+    )
+
+
+def _with_variables(context: RunContext, model: ModelSpec) -> ModelSpec:
+    """Return a model with the variables that its record leaves out."""
+    present = context.settings.models.get(model.name)
+    return replace(model, env=present.env) if present is not None else model
+
+
+def _settle_landings(context: RunContext) -> None:
+    for intent in context.reader.open_landings():
+        result = settle(context.env.plumbing, intent.old, intent.new, f"noface: land issue {intent.issue_id}")
+        now = context.clock.now()
+        match result:
+            case Landed(commit):
+                context.journal.landed(now, intent.id, intent.issue_id, commit)
+            case Moved():
+                context.journal.landing_dropped(intent.id)
+            case Held(reason, paths):
+                context.journal.landing_dropped(intent.id)
+                shown = f"{reason}: {', '.join(paths)}" if paths else reason
+                context.journal.status(now, intent.issue_id, IssueStatus.LANDING, shown)
+
+
+def _drop_questions(context: RunContext) -> None:
+    """Drop the questions that were never answered, since they are asked again; what they cost stays counted.
+
+    Where the model has left the configuration, its prices have, too: of such a question only what its agent told.
+    """
+    for question in context.questions.open():
+        model = context.settings.models.get(question.model) or _model_of(question)
+        used = question_usage(context.env, model, question.directory) if model is not None else Usage()
+        gone = question.model != "" and question.model not in context.settings.models
+        context.questions.cut_short(context.clock.now(), question.id, used, keep=gone)
+
+
+def _model_of(question: OpenQuestion) -> ModelSpec | None:
+    """Return the model that a question was put to, as its order tells."""
+    try:
+        told = json.loads(read_regular(Path(question.directory) / "order.json", _ORDER_BYTES_MAX) or b"")["model"]
+        return ModelSpec(question.model, str(told["agent"]), str(told["model"]))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None) -> None:
+    """Keep what the killed attempt had in its workspace, and record it as charged to nobody, with what it cost."""
+    snapshot = _saved(context, attempt, order) if order is not None else None
+    log = Path(attempt.directory, "agent.log")
+    run = lost_run(context.env, _with_variables(context, order.model), log) if order is not None else None
+    report = AttemptReport(
+        attempt.token, attempt.issue_id, attempt.number, agent=run, snapshot=snapshot, interrupted=True
+    )
+    now = context.clock.now()
+    estimated = ("its cost is an estimate: priced from tokens",) if run is not None and run.usage.priced else ()
+    notes = ("noface was killed during this attempt", *estimated)
+    context.journal.attempt_finished(now, report, charged=False, notes=notes)
+    context.journal.status(now, attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
+
+
+def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Snapshot | None:
+    if not (Path(attempt.directory) / "order.json").exists():
+        return None  # the workspace was not this attempt's yet
+    try:
+        taken = take(
+            context.env.plumbing,
+            context.env.agent_slot(attempt.slot),
+            start=attempt.start,
+            main=attempt.main,
+            message=attempt_message(order, INTERRUPTED),
+            protection=protection_for(context, order.issue, attempt.main),
+            limits=context.env.limits,
+        )
+    except GitError:
+        return None  # killed while the workspace was being built: there is nothing of the worker's in it
+    if not taken.changed:
+        return None
+    ref = hold_ref(attempt.issue_id, str(attempt.number))
+    context.env.plumbing.refs.apply(RefUpdate(ref, taken.snapshot.candidate))
+    own = own_values(context.env, attempt.main, taken.snapshot)
+    return masked_snapshot(taken.snapshot, context.env.masker, own)
+
+
+def _rebuild_merged(context: RunContext) -> None:
+    """Learn from main's trailers which issues have landed, where the database does not know (it was lost)."""
+    if context.reader.fact("merged_known") is not None:
+        return
+    now = context.clock.now()
+    for issue_id, commit in context.env.plumbing.landed_issues():
+        context.journal.merged(now, issue_id, commit)
+    context.journal.fact("numbers", json.dumps(_numbers_in_use(context)))
+    context.journal.fact("merged_known", "1")
+
+
+def _numbers_in_use(context: RunContext) -> dict[str, int]:
+    """Return how far the attempts of each issue (by its slug) were counted: their refs and folders stay theirs."""
+    refs = context.env.plumbing.references("refs/noface/issues")
+    folders = Path(context.settings.attempts_dir).glob("*/*")
+    pairs = [ref.split("/")[3:] for ref in refs] + [[folder.parent.name, folder.name] for folder in folders]
+    numbers: dict[str, int] = {}
+    for name, number, *_ in pairs:
+        if number.isdecimal():
+            numbers[name] = max(numbers.get(name, 0), int(number))
+    return numbers
+
+
+def collect(plumbing: Plumbing) -> Facts:
+    """Return the facts about a repository. Raises UsageError where main is gone, GitError where git fails."""
+    state = plumbing.repository.state_dir
+    holder = holder_of(state / "lock")
+    rows, error, hint = _rows(state / "state.db")
+    asked = {
+        oid
+        for oid in (
+            *(oid for attempt in rows.attempts for oid in (attempt.candidate, attempt.commit)),
+            *(issue.merged_commit for issue in rows.issues),
+        )
+        if oid
+    }
+    found = survey(plumbing, asked)
+    ids = {
+        "",
+        *(issue.id for issue in rows.issues),
+        *(attempt.issue for attempt in rows.attempts),
+        *(landed.issue for landed in found.landed),
+    }
+    return Facts(
+        git=found,
+        database=rows if (state / "state.db").exists() and not error else None,
+        database_error=error,
+        database_hint=hint,
+        running=holder,
+        names={slug(issue_id): issue_id for issue_id in ids},
+        folders=_folders(state / "attempts"),
+        processes=() if holder else carriers("NOFACE_STATE", str(state)),
+    )
+
+
+def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
+    """Return what the database holds, or why it cannot be used and what to do."""
+    if not path.exists():
+        return DatabaseFacts(), "", ""
+    try:
+        with closing(Database.open(path)) as database:
+            rows = database_facts(database)
+            opened = Reader(database).open_attempts()
+    except StoreError as error:
+        return DatabaseFacts(), error.message, error.hint
+    judged_next = {
+        attempt.directory for attempt in opened if attempt.order is not None and read_work(attempt.order) is not None
+    }
+    saved = tuple(replace(attempt, saved=attempt.directory in judged_next) for attempt in rows.attempts)
+    return replace(rows, attempts=saved), "", ""
+
+
+def _folders(home: Path) -> tuple[str, ...]:
+    """Return the folders that attempts have: one an issue, in it one a number."""
+    return tuple(sorted(str(path) for path in home.glob("*/*") if path.name.isdigit() and path.is_dir()))
+
+
+def repair(context: RunContext, findings: Iterable[Finding]) -> None:
+    """Repair what is safe. The caller holds the lock; nothing of a person's is touched.
+
+    Attempts whose work only needs judging stay open: the next run judges them.
+    """
+    recover(context)
+    settle_forgotten(context.env.plumbing)
+    release_merged(context)
+    for each in findings:
+        if each.repair is not None:
+            _carry_out(context, each.repair)
+
+
+def _carry_out(context: RunContext, asked: Repair) -> None:
+    now, journal, plumbing = context.clock.now(), context.journal, context.env.plumbing
+    match asked.kind:
+        case RepairKind.RECOVER | RepairKind.RELEASE:
+            pass  # done for all of them at once
+        case RepairKind.END_RUNS:
+            journal.runs_cut_off(now)
+        case RepairKind.MARK_MERGED:
+            journal.merged(now, asked.subject, asked.oid)
+        case RepairKind.HOLD:
+            _hold(context, asked.subject, asked.oid)
+        case RepairKind.RECOUNT:
+            journal.recount(asked.subject)
+        case RepairKind.UNLOCK:
+            with landing(plumbing):  # so that no git of an earlier landing holds it
+                remove_own_ref_locks(plumbing, asked.oid)
+        case RepairKind.REWRITE_HUB:
+            git_dir = plumbing.repository.private_git_dirs / asked.subject
+            write_if_new(git_dir / "config", config_text(plumbing.repository))
+
+
+def _hold(context: RunContext, ref: str, oid: str) -> None:
+    """Make a ref; where there is one meanwhile it is left, and the next check tells of it."""
+    try:
+        context.env.plumbing.refs.apply(RefUpdate(ref, oid, ZERO))
+    except GitError:
+        return

@@ -1,0 +1,287 @@
+"""Judges a change by its diff, before any gate runs: what it touched, how much, and whether it is work at all.
+
+Each rule has a name and gives the lines that decided. Several may hold at once; their order is: what must never land by
+itself, what is broken, what is too big, what is no work.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from noface.integrity.diff_gates import lowered_thresholds, may_hold_threshold
+from noface.integrity.diff_names import Unfit, UnfitRule, is_generated
+from noface.integrity.diff_text import left_markers, only_space, tied_lines
+from noface.integrity.evasion import read_by, suppressions
+from noface.integrity.tampering import changed_lines, shown, weakened_tests
+from noface.model.attempt import FileChange
+from noface.model.failure import Failure
+from noface.model.patterns import matches_any
+from noface.model.taxonomy import FailureKind
+
+REWRITTEN = "tests-rewritten"
+"""The rule of tests that are fewer as text, and may be as many when they run."""
+_SHOWN_MAX = 10
+_LINES_MAX = 30
+_SEVERAL = 2
+_GRAVITY = (
+    FailureKind.BOUNDARY_VIOLATION,
+    FailureKind.GATE_TAMPERING,
+    FailureKind.SYNTAX_ERROR,
+    FailureKind.LINT_FAILURE,
+    FailureKind.RESOURCE_EXHAUSTED,
+    FailureKind.NO_DIFF,
+)
+_ASK_FOR_IT = "an issue that asks for just this needs an `accept` command that proves it"
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLimits:
+    """How much one change may hold: files, changed lines, bytes of one binary file. Generated files don't count."""
+
+    files_max: int = 200
+    lines_max: int = 20_000
+    binary_bytes_max: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A change against main; the patch may have been cut.
+
+    `paths` are those the issue may touch (none: all), `accepted` tells that the issue has commands of its own to prove
+    it; `sizes` has the bytes of binary files, `gates` what no longer is as the gates call it (see diff_gates),
+    `mere_text` the files in which conflict markers are none, `repositories` the folders that the change makes into git
+    repositories, `unfit` what could not be pushed (see diff_names), `workspaces` the folders of noface's in which the
+    work was done, `lifted` the files that judge and that the issue is about, `commands`
+    what the gates run with the scripts that they call.
+    """
+
+    changes: tuple[FileChange, ...]
+    patch: str
+    paths: tuple[str, ...] = ()
+    accepted: bool = False
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    gates: tuple[str, ...] = ()
+    mere_text: frozenset[str] = frozenset()
+    repositories: tuple[str, ...] = ()
+    lifted: frozenset[str] = frozenset()
+    commands: str = ""
+    unfit: tuple[Unfit, ...] = ()
+    workspaces: tuple[str, ...] = ()
+
+
+def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
+    """Return what speaks against the change, the gravest first; empty where nothing does."""
+    return tuple(
+        failure
+        for failure in (
+            _outside(diff),
+            _repository(diff),
+            *_unfit(diff),
+            _tampering(diff),
+            _markers(diff),
+            _tied(diff),
+            _binary(diff, limits),
+            _too_big(diff, limits),
+            _only_space(diff),
+            _only_generated(diff),
+        )
+        if failure is not None
+    )
+
+
+def by_gravity(failures: tuple[Failure, ...]) -> tuple[Failure, ...]:
+    """Put the gravest first; it tells of the others as rules that matched, too."""
+    ordered = sorted(failures, key=lambda failure: _GRAVITY.index(failure.kind))
+    if len(ordered) < _SEVERAL:
+        return tuple(ordered)
+    first, rest = ordered[0], ordered[1:]
+    also = tuple((failure.rule, failure.message, f"{first.rule} is graver") for failure in rest)
+    return (replace(first, also_matched=(*first.also_matched, *also)), *rest)
+
+
+def binaries(changes: tuple[FileChange, ...]) -> Iterator[FileChange]:
+    """Yield the binary files that a change adds or rewrites: those whose size is asked for."""
+    for change in changes:
+        if change.added is None and change.status in "AM" and change.old_oid != change.new_oid:
+            yield change
+
+
+def suspects(patch: str) -> tuple[str, ...]:
+    """Return the files with conflict markers among their added lines: those worth a look at where they stand."""
+    return tuple(marked.path for marked in left_markers(patch))
+
+
+def _outside(diff: Diff) -> Failure | None:
+    paths = [shown(c.path) for c in diff.changes if diff.paths and not matches_any(c.path, diff.paths)]
+    if not paths:
+        return None
+    allowed = ", ".join(diff.paths)
+    return _failure(
+        FailureKind.BOUNDARY_VIOLATION,
+        "outside-paths",
+        f"changed outside the issue's paths ({allowed}): {_listed(paths)}",
+        tuple(paths[:_SHOWN_MAX]),
+        ",".join(sorted(paths)),
+    )
+
+
+def _repository(diff: Diff) -> Failure | None:
+    if not diff.repositories:
+        return None
+    folders = tuple(shown(folder) or "." for folder in diff.repositories)
+    return _failure(
+        FailureKind.BOUNDARY_VIOLATION,
+        "embedded-repository",
+        f"made a git repository of {_listed(list(folders))}: git runs what the `config` of such a folder names for"
+        " whoever enters it; make it in a temporary folder where it is needed, or name it in the issue's `may_change`",
+        folders[:_SHOWN_MAX],
+        ",".join(folders),
+    )
+
+
+def _unfit(diff: Diff) -> Iterator[Failure]:
+    for rule in UnfitRule:
+        unfit = [each for each in diff.unfit if each.rule is rule]
+        if unfit:
+            named = [f"{each.path} ({each.why})" for each in unfit]
+            yield _failure(
+                FailureKind.BOUNDARY_VIOLATION,
+                rule.value,
+                f"{rule.description}: {_listed(named)}; {rule.remedy}",
+                tuple(named[:_SHOWN_MAX]),
+                ",".join(sorted(each.path for each in unfit)),
+                location=unfit[0].path,
+            )
+
+
+def _tampering(diff: Diff) -> Failure | None:
+    tests = weakened_tests(tuple(c for c in diff.changes if c.path not in diff.lifted), diff.patch)
+    gates = (*_thresholds(diff), *diff.gates, *_suppressions(diff))
+    found = (*tests.found, *gates)
+    if not found:
+        return None
+    said = "tests were weakened" if tests.found else "the gates were weakened"
+    rule = REWRITTEN if tests.rewritten and not gates else "tests-weakened" if tests.found else "gates-weakened"
+    return _failure(
+        FailureKind.GATE_TAMPERING, rule, f"{said}: {'; '.join(found[:_SHOWN_MAX])}", found, ";".join(found)
+    )
+
+
+def _suppressions(diff: Diff) -> tuple[str, ...]:
+    matches = suppressions(line for line in changed_lines(diff.patch) if line.path not in diff.lifted)
+    return tuple(each for each in matches if read_by(each, diff.commands))
+
+
+def _thresholds(diff: Diff) -> tuple[str, ...]:
+    if not any(may_hold_threshold(change.path) for change in diff.changes):
+        return ()
+    return lowered_thresholds(changed_lines(diff.patch))
+
+
+def _markers(diff: Diff) -> Failure | None:
+    """Conflict markers are a SYNTAX_ERROR: they are one in every language, and mending them is what mends one."""
+    files = [marked for marked in left_markers(diff.patch) if marked.path not in diff.mere_text]
+    if not files:
+        return None
+    named = [f"{marked.path} ({marked.conflicts})" for marked in files]
+    lines = tuple(f"{marked.path}: {line}" for marked in files for line in marked.lines)[:_LINES_MAX]
+    return _failure(
+        FailureKind.SYNTAX_ERROR,
+        "conflict-markers",
+        f"conflict markers were left in: {_listed(named)}; settle each conflict and remove its markers (where they are"
+        " to be read, indent them, or name the file in the issue's `may_change`)",
+        lines,
+        ",".join(sorted(marked.path for marked in files)),
+        location=files[0].path,
+        excerpt="\n".join(lines),
+    )
+
+
+def _tied(diff: Diff) -> Failure | None:
+    """Lines that name a workspace are a LINT_FAILURE: gates may be green here, and the lines are what to mend."""
+    ties = tied_lines(diff.patch, diff.workspaces)
+    if not ties:
+        return None
+    paths = sorted({tied.path for tied in ties})
+    lines = tuple(f"{tied.path}: {tied.text}" for tied in ties[:_SHOWN_MAX])
+    more = f" and {len(ties) - 1} more" if len(ties) > 1 else ""
+    return _failure(
+        FailureKind.LINT_FAILURE,
+        "workspace-path",
+        f"lines name this workspace, and would work nowhere else: {lines[0]}{more}; name places relative to the project"
+        " or to the file",
+        lines,
+        ",".join(paths),
+        location=paths[0],
+        excerpt="\n".join(lines),
+    )
+
+
+def _binary(diff: Diff, limits: DiffLimits) -> Failure | None:
+    sizes = [(diff.sizes.get(change.path, 0), shown(change.path)) for change in binaries(diff.changes)]
+    big = sorted((item for item in sizes if item[0] > limits.binary_bytes_max), reverse=True)
+    if not big:
+        return None
+    named = [f"{path} ({size:,} bytes)" for size, path in big]
+    return _failure(
+        FailureKind.RESOURCE_EXHAUSTED,
+        "binary-too-big",
+        f"binary files above [limits] max_binary_mb were added: {_listed(named)}; remove them if nobody asked for them",
+        tuple(named[:_SHOWN_MAX]),
+        ",".join(path for _, path in big),
+    )
+
+
+def _too_big(diff: Diff, limits: DiffLimits) -> Failure | None:
+    counted = [change for change in diff.changes if not is_generated(change.path)]
+    files, lines = len(counted), sum(_size(change) for change in counted)
+    if files <= limits.files_max and lines <= limits.lines_max:
+        return None
+    over = [f"{files:,} files ([limits] max_changed_files is {limits.files_max:,})"] * (files > limits.files_max)
+    over += [f"{lines:,} lines ([limits] max_changed_lines is {limits.lines_max:,})"] * (lines > limits.lines_max)
+    largest = sorted(counted, key=_size, reverse=True)[:_SHOWN_MAX]
+    return _failure(
+        FailureKind.RESOURCE_EXHAUSTED,
+        "diff-too-big",
+        f"diff size: it changes {' and '.join(over)}",
+        tuple(f"{_size(change):,} lines in {shown(change.path)}" for change in largest),
+        "",
+    )
+
+
+def _only_space(diff: Diff) -> Failure | None:
+    if diff.accepted or not only_space(diff.changes, changed_lines(diff.patch)):
+        return None
+    paths = [shown(change.path) for change in diff.changes]
+    message = f"only white space was changed, in {_listed(paths)}; {_ASK_FOR_IT}"
+    return _failure(FailureKind.NO_DIFF, "only-white-space", message, tuple(paths[:_SHOWN_MAX]), "")
+
+
+def _only_generated(diff: Diff) -> Failure | None:
+    paths = [change.path for change in diff.changes]
+    named = diff.accepted or any(matches_any(path, diff.paths) for path in paths)
+    if not paths or named or not all(map(is_generated, paths)):
+        return None
+    message = f"only generated files were changed: {_listed(list(map(shown, paths)))}; {_ASK_FOR_IT}"
+    return _failure(FailureKind.NO_DIFF, "only-generated", message, tuple(map(shown, paths[:_SHOWN_MAX])), "")
+
+
+def _size(change: FileChange) -> int:
+    return (change.added or 0) + (change.deleted or 0)
+
+
+def _listed(items: list[str]) -> str:
+    more = len(items) - _SHOWN_MAX
+    return ", ".join(items[:_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
+
+
+def _failure(
+    kind: FailureKind,
+    rule: str,
+    message: str,
+    evidence: tuple[str, ...],
+    same: str,
+    location: str | None = None,
+    excerpt: str = "",
+) -> Failure:
+    """Make the failure; `same` is what its signature holds beside the rule."""
+    return Failure(kind, message, rule, location, f"{rule}:{same}" if same else rule, evidence, excerpt=excerpt)

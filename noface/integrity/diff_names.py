@@ -1,0 +1,271 @@
+"""Judges the paths of a change: generated files, git repositories in folders, and names that cannot leave this machine.
+
+Here, on a Linux file system with git's settings for it, any name goes through; the next push, or the first checkout
+on a Mac or on Windows, does not. Only what the change adds counts: what main has is a person's affair.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from noface.data import pattern
+from noface.integrity.tampering import shown
+from noface.model.attempt import FileChange
+from noface.model.patterns import matches_any
+
+
+def is_generated(path: str) -> bool:
+    """Tell whether a path is one that tools write; a change of nothing else is no work."""
+    return pattern("integrity", "generated", "paths").search(path) is not None
+
+
+_PARTS = frozenset({"head", "objects", "refs", "config"})
+_LINKED = frozenset({"head", "commondir"})
+_FOLDERS = frozenset({"objects", "refs", "hooks"})
+_RUNS = frozenset({"config", "config.worktree", "commondir", "hooks"})
+_NAMES = _PARTS | _LINKED | _RUNS
+
+
+def may_make_repository(changes: Iterable[FileChange]) -> bool:
+    """Tell whether a change adds or rewrites files that are called like parts of a repository."""
+    return any(_folders(change.path) for change in changes if change.status != "D")
+
+
+def made_repositories(
+    changes: tuple[FileChange, ...], on_main: frozenset[str], may_change: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Return the folders that are a repository after the change, and were none on main or have other settings now.
+
+    Letter case counts for nothing: on a person's file system it may mean nothing. `may_change` lifts what it names.
+    """
+    touched = [change for change in changes if change.status != "D"]
+    suspects = {folder for change in touched for folder in _folders(change.path)}
+    if not suspects:
+        return ()
+    after = (on_main - {change.path for change in changes if change.status == "D"}) | {c.path for c in touched}
+    steered = {folder for change in touched for folder in _folders(change.path, _RUNS)}
+    now, before = _complete(after, suspects), _complete(on_main, suspects)
+    made = (folder for folder in now if folder not in before or folder in steered)
+    return tuple(sorted(folder for folder in made if not _lifted(folder, touched, may_change)))
+
+
+def _folders(path: str, names: frozenset[str] = _NAMES) -> set[str]:
+    """Return, in small letters, the folders of which the file is a part as a repository has it."""
+    parts = path.casefold().split("/")
+    folders = {"/".join(parts[:at]) for at, part in enumerate(parts[:-1]) if part in _FOLDERS & names}
+    return folders | ({"/".join(parts[:-1])} if parts[-1] in names else set())
+
+
+def _complete(paths: Iterable[str], suspects: set[str]) -> set[str]:
+    held: dict[str, set[str]] = {folder: set() for folder in suspects}
+    for path in paths:
+        parts = path.casefold().split("/")
+        for at, part in enumerate(parts):
+            if part in _NAMES and (folder := "/".join(parts[:at])) in held:
+                held[folder].add(part)
+    return {folder for folder, names in held.items() if names >= _PARTS or names >= _LINKED}
+
+
+def _lifted(folder: str, touched: list[FileChange], may_change: tuple[str, ...]) -> bool:
+    parts = [change.path for change in touched if folder in _folders(change.path)]
+    return all(matches_any(path, may_change) for path in parts)
+
+
+_ABSENT, _LINK, _GITLINK = "000000", "120000", "160000"
+_PATH_BYTES_MAX = 4096
+_PART_BYTES_MAX = 255
+_SHOWN_CHARS_MAX = 120
+
+# git's core.protectHFS passes these over, core.protectNTFS what may stand behind a name, or in its place.
+_IGNORABLE = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
+_END = r"[. ]*(:.*)?"
+_GIT = re.compile(rf"(\.git|git~1){_END}", re.IGNORECASE | re.DOTALL)
+_MODULES = re.compile(rf"(\.gitmodules|gitmod~[1-4]|gi7eba~[1-9]){_END}", re.IGNORECASE | re.DOTALL)
+_ATTRIBUTES = re.compile(rf"(\.gitattributes|gitatt~[1-4]|gi7d29~[1-9]){_END}", re.IGNORECASE | re.DOTALL)
+
+_DEVICE = re.compile(r"(^|/)(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *([.:/]|$)", re.IGNORECASE)
+_CHARACTER = re.compile(r'[<>:"|?*\\]')
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_ENDS = re.compile(r"[. ](/|$)")
+_WINDOWS = (
+    (_DEVICE, "a device is called so"),
+    (_CHARACTER, 'one of <>:"|?*\\ is in it'),
+    (_CONTROL, "a control character is in it"),
+    (_ENDS, "a name ends in a dot or a space"),
+)
+
+
+class UnfitRule(StrEnum):
+    """Why a path is unfit; the value is the rule's name, the text describes all such paths of a change."""
+
+    GIT = "git-names"
+    FSCK = "git-fsck"
+    SUBMODULE = "submodule"
+    TWIN = "twin-names"
+    WINDOWS = "windows-names"
+    LONG = "long-names"
+
+    @property
+    def description(self) -> str:
+        """What was added."""
+        return _DESCRIPTIONS[self][0]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return _DESCRIPTIONS[self][1]
+
+
+_DESCRIPTIONS = {
+    UnfitRule.GIT: ("names that git takes for its own folder, and refuses, were added", "give them other names"),
+    UnfitRule.FSCK: ("files that git reads hold what servers refuse (git fsck --strict)", "mend what they hold"),
+    UnfitRule.SUBMODULE: (
+        "links to commits of other repositories were added or moved, which the issue did not ask for",
+        "put them back, or name them in the issue's `may_change`",
+    ),
+    UnfitRule.TWIN: (
+        "names were added that are the same as others where letter case or Unicode forms mean nothing",
+        "use the spelling that is there, or another name",
+    ),
+    UnfitRule.WINDOWS: (
+        "names that Windows cannot hold were added",
+        "give them other names, or name them in the issue's `may_change`",
+    ),
+    UnfitRule.LONG: ("names were added that are too long for file systems", "shorten them"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """A path that a change adds and that cannot be pushed or checked out everywhere, and why."""
+
+    rule: UnfitRule
+    path: str
+    why: str
+
+
+def adds(changes: Iterable[FileChange]) -> bool:
+    """Tell whether a change adds any path: only then do the paths on main matter."""
+    return any(change.old_mode == _ABSENT for change in changes)
+
+
+def unfit_names(
+    changes: tuple[FileChange, ...], on_main: frozenset[str], asked: tuple[str, ...] = ()
+) -> tuple[Unfit, ...]:
+    """Return the names that a change adds and that cannot leave this machine, and the submodules that it moves.
+
+    `asked` are the patterns of what the issue names itself: it may have submodules, and names that some systems take.
+    """
+    added = [change for change in changes if change.old_mode == _ABSENT and change.new_mode != _ABSENT]
+    unfit = [*_git_names(added), *_too_long(added), *_submodules(changes, asked)]
+    unasked = [change for change in added if not matches_any(change.path, asked)]
+    if unasked:
+        unfit += [*_windows_names(unasked, on_main), *_twins(changes, unasked, on_main)]
+    return tuple(unfit)
+
+
+def read_by_git(path: str) -> str:
+    """Return as which file git reads the contents of a path: .gitmodules, .gitattributes, or none ("")."""
+    name = _plain(path.rpartition("/")[2])
+    if _MODULES.fullmatch(name):
+        return ".gitmodules"
+    return ".gitattributes" if _ATTRIBUTES.fullmatch(name) else ""
+
+
+def _plain(name: str) -> str:
+    return name.translate(_IGNORABLE)
+
+
+def _git_names(added: list[FileChange]) -> Iterator[Unfit]:
+    for change in added:
+        parts = [_plain(part) for name in change.path.split("/") for part in name.split("\\")]
+        if any(_GIT.fullmatch(part) for part in parts):
+            yield Unfit(UnfitRule.GIT, _visible(change.path), "it means .git on Windows or on a Mac")
+        elif change.new_mode == _LINK and read_by_git(change.path) == ".gitmodules":
+            yield Unfit(UnfitRule.GIT, _visible(change.path), ".gitmodules must not be a link")
+
+
+def _too_long(added: list[FileChange]) -> Iterator[Unfit]:
+    for change in added:
+        path = change.path.encode("utf-8", "surrogateescape")
+        longest = max(map(len, path.split(b"/")))
+        if len(path) > _PATH_BYTES_MAX:
+            yield Unfit(UnfitRule.LONG, _visible(change.path), f"{len(path):,} bytes, {_PATH_BYTES_MAX:,} at most")
+        elif longest > _PART_BYTES_MAX:
+            why = f"one name of {longest:,} bytes, {_PART_BYTES_MAX} at most"
+            yield Unfit(UnfitRule.LONG, _visible(change.path), why)
+
+
+def _submodules(changes: tuple[FileChange, ...], asked: tuple[str, ...]) -> Iterator[Unfit]:
+    for change in changes:
+        moved = change.new_mode == _GITLINK and (change.old_mode, change.old_oid) != (_GITLINK, change.new_oid)
+        if moved and not matches_any(change.path, asked):
+            why = "moved to" if change.old_mode == _GITLINK else "at"
+            yield Unfit(UnfitRule.SUBMODULE, _visible(change.path), f"{why} commit {change.new_oid[:12]}")
+
+
+def _windows_names(added: list[FileChange], on_main: frozenset[str]) -> tuple[Unfit, ...]:
+    unfit = []
+    for change in added:
+        why = next((why for windows, why in _WINDOWS if windows.search(change.path)), None)
+        if why is not None:
+            unfit.append(Unfit(UnfitRule.WINDOWS, _visible(change.path), why))
+    # A project that Windows cannot check out as it is has no use for the rule.
+    if unfit and any(windows.search(path) for path in on_main for windows, _ in _WINDOWS):
+        return ()
+    return tuple(unfit)
+
+
+def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: frozenset[str]) -> Iterator[Unfit]:
+    gone = {change.path for change in changes if change.new_mode == _ABSENT}
+    there = {change.path for change in changes if change.new_mode != _ABSENT}
+    new = _entries(change.path for change in added) - _entries(on_main)
+    folded = {name: _folded(name) for name in new}
+    keys = set(folded.values())
+    spelled: dict[str, list[str]] = {key: [] for key in keys}
+    for name in _entries((on_main - gone) | there):
+        if (key := _folded(name)) in keys:
+            spelled[key].append(name)
+    seen: set[str] = set()
+    for name in sorted(new):
+        others = sorted(other for other in spelled[folded[name]] if other != name)
+        above = folded[name].rpartition("/")[0]
+        if others and folded[name] not in seen and above not in seen:
+            yield Unfit(UnfitRule.TWIN, _visible(name), f"{_visible(others[0])} is there")
+        if others or above in seen:
+            seen.add(folded[name])
+
+
+def _entries(paths: Iterable[str]) -> set[str]:
+    """Return the paths and all folders above them."""
+    entries = set()
+    for path in paths:
+        name = path
+        while name and name not in entries:
+            entries.add(name)
+            name = name.rpartition("/")[0]
+    return entries
+
+
+def _folded(path: str) -> str:
+    """Return what a path has in common with those that other file systems take for the same."""
+    if path.isascii():
+        return path.lower()
+    plain = unicodedata.normalize("NFD", path)
+    # One character for one: no file system takes ß for ss.
+    folded = "".join(c.casefold() if len(c.casefold()) == 1 else c.lower() for c in plain)
+    return unicodedata.normalize("NFD", folded)
+
+
+def _visible(path: str) -> str:
+    """Return a path with what cannot be seen in it made visible, accents that stand by themselves among it."""
+    text = shown(path)
+    apart = not unicodedata.is_normalized("NFC", text)
+    text = "".join(f"\\u{ord(c):04x}" if _unseen(c) or (apart and unicodedata.combining(c)) else c for c in text)
+    return text if len(text) <= _SHOWN_CHARS_MAX else f"{text[:_SHOWN_CHARS_MAX]}…"
+
+
+def _unseen(character: str) -> bool:
+    return not character.isprintable() or ord(character) in _IGNORABLE

@@ -1,0 +1,199 @@
+"""Judges the changed lines: conflict markers that were left in, names of the workspace, nothing but white space.
+
+Conflict markers are found in any file of text, documents and test data too: merges leave them there as well. As many
+as the change took away do not count. What shows markers on purpose the caller takes out: a file in which a parser
+finds them inside a string, and one among others on main that show them (see `kin`).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from noface.integrity.tampering import Line, changed_lines, shown
+from noface.model.attempt import FileChange
+
+_OURS, _SPLIT, _THEIRS = re.compile(r"<{7}(\s.*)?$"), re.compile(r"={7}\s*$"), re.compile(r">{7}(\s.*)?$")
+_STEPS = (_OURS, _SPLIT, _THEIRS)
+_STARTS = ("<<<<<<<", "=======", ">>>>>>>")
+MARKERS = ("^<{7}([[:space:]]|$)", "^={7}[[:space:]]*$", "^>{7}([[:space:]]|$)")
+"""The same for `git grep -E`: a file with a line for each of them shows a conflict."""
+# A folder of test data is one place however deep it is; any other file has only those beside it for company.
+_DATA = re.compile(
+    r"^(.*?/)??((__)?fixtures?(__)?|test[-_]?data|(__)?snapshots(__)?|corpus|recordings|cassettes"
+    r"|(tests?|specs?|__tests__)/(.*?/)??(data|files|resources|samples|cases))(?=/)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A file with conflict markers: how many conflicts, and the marker lines of the first."""
+
+    path: str
+    conflicts: int
+    lines: tuple[str, ...]
+
+
+def left_markers(patch: str) -> tuple[Marked, ...]:
+    """Return the files that hold conflicts which main does not hold, there or in a file that the change removes."""
+    if "\n+<<<<<<<" not in patch:
+        return ()
+    added: dict[str, list[str]] = {}
+    removed: dict[str, list[str]] = {}
+    for line in changed_lines(patch):
+        if line.text.startswith(_STARTS):
+            (removed if line.removed else added).setdefault(line.path, []).append(line.text)
+    moved = [conflict for path, texts in removed.items() if path not in added for conflict in _conflicts(texts)]
+    files = []
+    for path, texts in added.items():
+        new = _conflicts(texts)[len(_conflicts(removed.get(path, []))) :]
+        left = [conflict for conflict in new if not _taken(conflict, moved)]
+        if left:
+            files.append(Marked(path, len(left), left[0]))
+    return tuple(files)
+
+
+def places(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return where on main a file may have its like: itself, its folder, or the folder of test data it is in."""
+    return tuple(dict.fromkeys(place for path in paths for place in (path, _place(path)[0]) if place))
+
+
+def kin(path: str, showing: Iterable[str]) -> bool:
+    """Tell whether a file is in company: `showing` are files on main that show conflicts, itself perhaps among them."""
+    place, deep = _place(path)
+    for other in showing:
+        if other == path or (place and (other.startswith(f"{place}/") if deep else _folder(other) == place)):
+            return True
+    return False
+
+
+def _place(path: str) -> tuple[str, bool]:
+    """Return the folder in which a file's like would be, and whether folders below it count, too."""
+    data = _DATA.match(path)
+    return (data[0], True) if data is not None else (_folder(path), False)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _taken(conflict: tuple[str, ...], moved: list[tuple[str, ...]]) -> bool:
+    if conflict not in moved:
+        return False
+    moved.remove(conflict)
+    return True
+
+
+def _conflicts(texts: list[str]) -> list[tuple[str, ...]]:
+    """Return the marker lines of each conflict in the lines of a file that begin like markers."""
+    conflicts: list[tuple[str, ...]] = []
+    open_: list[str] = []
+    for text in texts:
+        if _STEPS[len(open_)].match(text):
+            open_.append(text.rstrip())
+        elif _OURS.match(text):
+            open_ = [text.rstrip()]
+        if len(open_) == len(_STEPS):
+            conflicts.append(tuple(open_))
+            open_ = []
+    return conflicts
+
+
+_TEXT_CHARS_MAX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """An added line that names a workspace, cut to what a message can hold."""
+
+    path: str
+    text: str
+
+
+def tied_lines(patch: str, folders: Iterable[str]) -> tuple[Tied, ...]:
+    """Return the added lines that name one of `folders` (absolute paths), or anything in one, as no line did before.
+
+    A line that was moved, and as many in a file as were taken away there, do not count.
+    """
+    names = tuple(dict.fromkeys(shown(folder) for folder in folders if folder))
+    if not any(name in patch for name in names):
+        return ()
+    named = re.compile(f"(?:{'|'.join(map(re.escape, names))})(?![\\w.-])")
+    lines = [line for line in changed_lines(patch) if named.search(line.text)]
+    moved = frozenset(line.text for line in lines if line.removed)
+    edited = Counter(line.path for line in lines if line.removed)
+    tied = []
+    for line in lines:
+        if line.removed or line.text in moved:
+            continue
+        if edited[line.path]:
+            edited[line.path] -= 1
+        else:
+            tied.append(Tied(line.path, _cut(line.text, named)))
+    return tuple(tied)
+
+
+def _cut(text: str, named: re.Pattern[str]) -> str:
+    """Return a line without its indentation, of a long one the part around the name."""
+    match = named.search(text)
+    start = max(match.start() - _TEXT_CHARS_MAX // 2, 0) if match is not None and len(text) > _TEXT_CHARS_MAX else 0
+    return text[start : start + _TEXT_CHARS_MAX].strip()
+
+
+_INDENTED = re.compile(
+    r"\.(py|pyi|pyx|ya?ml|mk|am|in|pug|jade|haml|slim|sass|styl|coffee|hs|lhs|elm|nim|fsx?|fsi|purs|idr|lean|feature|robot|cfg|ini|gd|cr)$|(^|/)(GNU)?[Mm]akefile[^/]*$|(^|/)(Justfile|justfile|Dockerfile[^/]*)$"
+)
+# A blank line or two blanks at a line's end say something in these.
+_MARKUP = re.compile(r"\.(md|mdx|markdown|rst|adoc|asciidoc|org|patch|diff|snap)$", re.IGNORECASE)
+_INSIDE = re.compile(r"(?<![^\s])\s+|\s+(?=\W)|(?<=\W)\s+")
+_QUOTES = ('"', "'", "`", "<<", "//", "#")
+
+
+def only_space(changes: tuple[FileChange, ...], lines: Iterable[Line]) -> bool:
+    """Tell whether the files were modified, and nothing but their white space. False where the patch says too little.
+
+    `lines` are the patch's changed lines; every one must be there that `changes` count.
+    """
+    if not changes or not all(_comparable(change) for change in changes):
+        return False
+    counted = {shown(change.path): [0, 0] for change in changes}
+    stretches: dict[int, tuple[str, list[str], list[str]]] = {}
+    before = -1
+    for line in lines:
+        if line.path not in counted:
+            return False
+        counted[line.path][line.removed] += 1
+        # What replaces a stretch stands with it; what was only taken away, or only added, stands alone.
+        replaces = not line.removed and line.stretch - 1 == before
+        before = line.stretch if line.removed else before
+        place = line.stretch - 1 if replaces else line.stretch
+        _, removed, added = stretches.setdefault(place, (line.path, [], []))
+        (removed if line.removed else added).append(line.text)
+    if any(counted[shown(change.path)] != [change.added, change.deleted] for change in changes):
+        return False
+    return all(_same(path, removed, added) for path, removed, added in stretches.values())
+
+
+def _same(path: str, removed: list[str], added: list[str]) -> bool:
+    indented = _INDENTED.search(path) is not None
+    return _meant(removed, indented=indented) == _meant(added, indented=indented)
+
+
+def _comparable(change: FileChange) -> bool:
+    text = change.status == "M" and change.old_mode == change.new_mode and change.added is not None
+    return text and _MARKUP.search(change.path) is None
+
+
+def _meant(lines: list[str], *, indented: bool) -> list[str]:
+    """Return what the lines say: without blank ones, and without blanks that mean nothing."""
+    return [_squeezed(line, indented=indented) for line in lines if line.strip()]
+
+
+def _squeezed(line: str, *, indented: bool) -> str:
+    text = line.rstrip()
+    body = text.lstrip()
+    indent = text[: len(text) - len(body)] if indented else ""
+    if any(mark in body for mark in _QUOTES):
+        return indent + body
+    return indent + _INSIDE.sub("", " ".join(body.split()))

@@ -1,0 +1,181 @@
+"""Finds the ways around a check that stand in the change itself, beside its tests; reads the added lines and paths.
+
+Self-awareness: the product asks whether it is being tested, reaches into the tests, or bends what compares. Code under
+test shares its process with what tests it, so no report can tell an answer that it gives to tests alone. Not seen: a
+table of the answers that the tests want.
+
+Shadows: a file takes the place of what a gate has from outside the tree, as `pytest.py` or `random.py` do. A name that
+resolved outside the tree on main may not resolve inside it.
+
+Suppressions: a linter or type checker passes over a whole file. Excuses of single lines count where main has none of
+that kind; neither counts where no gate runs a tool that reads such words.
+
+And for a gate that changes the files it checks: the option by which its tool only looks.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from functools import cache
+
+from noface.data import pattern, table
+from noface.integrity.diff_names import is_generated
+from noface.integrity.judges import Part, part_of
+from noface.integrity.tampering import Line, is_code, is_test_file
+from noface.model.attempt import FileChange
+
+_ALWAYS_EQUAL = re.compile(
+    r"\bdef __eq__\([^\n]*\n(?:\s*(?:\"\"\"[^\n]*\"\"\"|#[^\n]*)?\n)*\s*return (?:True|isinstance\([^\n]*\))\s*$"
+    r"|\bfn eq\([^)]*\)\s*->\s*bool\s*\{\s*true\s*\}|\bequals\([^)]*\)\s*\{\s*return true;"
+    r"|\boperator\s*==\s*\([^)]*\)[^{;]*\{\s*return true;",
+    re.MULTILINE,
+)
+# A word in two pieces, such as "MAKE" "LEVEL" or 'py' + 'test'.
+_SPLIT = re.compile(r"(?<=\w)([\"'])\s*[+.]?\s*\1(?=\w)")
+_COMMENT = re.compile(r"^\s*(#(?![\[!])|//|\*|/\*|--)")
+
+
+def _aware(key: str) -> re.Pattern[str]:
+    return pattern("integrity", "self_aware", key)
+
+
+def self_aware(lines: Iterable[Line], folders: Collection[str]) -> dict[str, str]:
+    """Return the added lines of the product that know of the tests, as phrases, with the word that gave each away.
+
+    `folders` are main's folders of tests. A line that the change only moves is none of them. Where the word is "" it
+    does not matter whether main has it, too.
+    """
+    added: dict[str, list[str]] = defaultdict(list)
+    removed: set[str] = set()
+    for line in lines:
+        if line.removed:
+            removed.add(line.text.strip())
+        elif is_code(line.path) and part_of(line.path) in (Part.PRODUCT, Part.SOFT):
+            added[line.path].append(line.text)
+    found: dict[str, str] = {}
+    for path, texts in added.items():
+        fresh = [text for text in texts if text.strip() not in removed and not _COMMENT.match(text)]
+        frames = any(_aware("frames").search(text) for text in fresh)
+        for text in fresh:
+            why, word = _why(text, folders, frames=frames)
+            if why:
+                found[f"{path} {why}: `{' '.join(text.split())[:120]}`"] = word
+        if _ALWAYS_EQUAL.search("\n".join(fresh)):
+            found[f"{path} defines an equality that is always true"] = ""
+    return found
+
+
+def _why(line: str, folders: Collection[str], *, frames: bool) -> tuple[str, str]:
+    text = _SPLIT.sub("", line)
+    asks = _aware("asks").search(text)
+    if asks is not None:
+        return "asks whether it is being tested", asks[0]
+    if (_aware("looks").search(text) or frames) and _aware("test_word").search(text):
+        return "asks whether it is being tested", ""
+    if _aware("bends").search(text):
+        return "changes what the tests compare with", ""
+    place = _aware("test_place").search(text)
+    if place is not None and place[1] in folders:
+        return "reaches into the tests", place[0]
+    return "", ""
+
+
+_ABSENT = "000000"
+_MODULES = (".py", ".pyc", ".so", ".pyd")
+_SOURCE_FOLDERS = ("", "src", "lib", "python")
+_STUB, _STUBBED = ".pyi", ".py"
+_COMPILED_TO_SCRIPT = (".ts", ".tsx", ".mts", ".cts", ".coffee")
+_SCRIPT = (".js", ".jsx", ".mjs", ".cjs")
+_COMPILED = (".pyc", ".pyo")
+_PYTHON_STARTS = (".pth", ".egg-link")
+
+
+@cache
+def _tool_modules() -> frozenset[str]:
+    return frozenset(table("integrity")["shadows"]["modules"])
+
+
+def shadowing(changes: Iterable[FileChange], main: Collection[str], outside: Collection[str]) -> tuple[str, ...]:
+    """Return what a change puts in the place of modules and packages from outside, each as a phrase.
+
+    `main` are the paths of main's tree: what it has under such a name already is the project's own. `outside` are the
+    names of modules that the gates' Python has by itself.
+    """
+    added = [change.path for change in changes if change.old_mode == _ABSENT and change.new_mode != _ABSENT]
+    own = {name for path in main if (name := _module(path, main))}
+    stems = {path.rpartition(".")[0]: path for path in main if path.endswith(_COMPILED_TO_SCRIPT)}
+    found = []
+    for path in added:
+        name = _module(path, (*main, *added))
+        if name and name not in own and (name in _tool_modules() or name in outside):
+            found.append(f"{path} takes the place of the module {name}, which the gates have from outside the tree")
+        elif "node_modules" in path.split("/"):
+            found.append(f"{path} takes the place of a package that the gates have from outside the tree")
+        elif path.endswith(_SCRIPT) and (source := stems.get(path.rpartition(".")[0])) is not None:
+            found.append(f"{path} takes the place of {source} where both can be meant")
+        elif path.endswith(_STUB) and f"{path.removesuffix(_STUB)}{_STUBBED}" in main:
+            found.append(f"{path} is what type checkers read in place of the source beside it")
+        elif path.endswith(_COMPILED):
+            found.append(f"{path} is compiled code, which is run in place of the source beside it")
+        elif path.endswith(_PYTHON_STARTS):
+            found.append(f"{path} would be run by Python when it starts")
+    return tuple(dict.fromkeys(found))
+
+
+def _module(path: str, tree: Iterable[str]) -> str:
+    """Return the name under which Python imports a file, or the package that it begins, from where tests run; or ""."""
+    folder, _, name = path.rpartition("/")
+    stem, dot, _ = name.rpartition(".")
+    if not dot or not name.endswith(_MODULES):
+        return ""
+    if stem == "__init__":
+        folder, _, stem = folder.rpartition("/")
+    top = folder in _SOURCE_FOLDERS or _holds_tests(folder, tree)
+    return stem.partition(".")[0] if top else ""
+
+
+def _holds_tests(folder: str, tree: Iterable[str]) -> bool:
+    """Tell whether tests stand in a folder itself: its modules are imported by their bare names then."""
+    start = f"{folder}/"
+    return any(path.startswith(start) and "/" not in path[len(start) :] and is_test_file(path) for path in tree)
+
+
+def read_by(words: str, commands: str) -> bool:
+    """Tell whether `commands`, what the gates run with the scripts they call, may run a tool that reads such words."""
+    if pattern("integrity", "suppressions", "runs_others").search(commands):
+        return True
+    tools = [tools for known, tools in table("integrity")["suppressions"]["readers"] if re.search(known, words)]
+    return not tools or any(re.search(each, commands) for each in tools)
+
+
+def one_line(lines: Iterable[Line]) -> dict[str, str]:
+    """Return what excuses single lines from a check, more often than before: its words, and where it stands.
+
+    Who asks sees whether main uses the same words.
+    """
+    balance: dict[str, int] = {}
+    places: dict[str, str] = {}
+    for line in lines:
+        for match in pattern("integrity", "suppressions", "one_line").finditer(line.text):
+            balance[match[0]] = balance.get(match[0], 0) + (-1 if line.removed else 1)
+            if not line.removed:
+                places.setdefault(match[0], line.path)
+    return {words: places[words] for words, number in balance.items() if number > 0 and words in places}
+
+
+def suppressions(lines: Iterable[Line]) -> tuple[str, ...]:
+    """Return the lines that switch a check off for a whole file, as phrases; only more of them than before count."""
+    balance: dict[tuple[str, str], int] = {}
+    for line in lines:
+        if pattern("integrity", "suppressions", "whole_file").search(line.text) and not is_generated(line.path):
+            key = (line.path, " ".join(line.text.split()))
+            balance[key] = balance.get(key, 0) + (-1 if line.removed else 1)
+    more = (where for where, number in balance.items() if number > 0)
+    return tuple(f"{path}: `{text}` switches a check off for the whole file" for path, text in more)
+
+
+def only_checking(command: str) -> str:
+    """Return what to do about a command that changes files: have its tool only check, and how, where that is known."""
+    rows = table("integrity")["only_checks"]["commands"]
+    option = next((option for tool, option in rows if re.search(tool, command)), "")
+    return f"have it only check: {option}" if option else "have it only check"

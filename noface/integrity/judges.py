@@ -1,0 +1,200 @@
+"""What of a change judges it (law 11): tests, what steers test runners and linters, and what gates call.
+
+A list of names is never complete, so it is only half of what keeps a green from being bought: the gates run once more
+with main's versions of these files (`engine/judges.py`), and every test that passed on main must be there by its id.
+
+A manifest judges and describes at once, so it is made anew of main's judging sections and the change's dependencies.
+The canary is main's tree with every source file of the product broken: a gate that stays green there tests nothing.
+"""
+
+import configparser
+import io
+import json
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from noface.data import pattern, table
+from noface.integrity.inner_tests import HOLDERS
+from noface.integrity.tampering import is_test_file
+from noface.model.attempt import FileChange
+from noface.model.issue import Issue
+from noface.model.patterns import matches_any
+
+_ABSENT = "000000"
+
+
+class Part(StrEnum):
+    """What a changed file is to the gates.
+
+    TEST and CONFIG judge the product. A MANIFEST judges in some of its sections. SOFT may: it builds or configures the
+    product as well. All else is the PRODUCT.
+    """
+
+    TEST = "test"
+    CONFIG = "config"
+    MANIFEST = "manifest"
+    SOFT = "soft"
+    PRODUCT = "product"
+
+
+MANIFESTS = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "Cargo.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The files of a change that judge it, by what they are; those that the issue may change are left out.
+
+    `sources` are files of the product that may hold tests of their own.
+    """
+
+    tests: tuple[FileChange, ...] = ()
+    config: tuple[FileChange, ...] = ()
+    manifests: tuple[FileChange, ...] = ()
+    soft: tuple[FileChange, ...] = ()
+    sources: tuple[FileChange, ...] = ()
+
+    @property
+    def hard(self) -> tuple[FileChange, ...]:
+        """What has no other use than to judge."""
+        return (*self.tests, *self.config)
+
+
+def _names(key: str) -> re.Pattern[str]:
+    return pattern("integrity", "judges", key)
+
+
+def part_of(path: str, reached: Collection[str] = ()) -> Part:
+    """Tell what a file is to the gates; `reached` are files that the gates' commands and scripts call."""
+    if path.rpartition("/")[2] in MANIFESTS:
+        return Part.MANIFEST
+    if _names("test_folder").search(path) or is_test_file(path):
+        return Part.TEST
+    if _names("dependencies").search(path):
+        return Part.PRODUCT
+    if path in reached or _names("config").search(path) or path.startswith(".") or "/." in path:
+        return Part.CONFIG
+    return Part.SOFT if _names("soft").search(path) else Part.PRODUCT
+
+
+def touched(changes: Iterable[FileChange], issue: Issue, reached: Collection[str] = ()) -> Touched:
+    """Return which files of a change judge it. What the issue's `may_change` or `paths` name as such is its work."""
+    found: dict[Part, list[FileChange]] = {part: [] for part in Part}
+    for change in changes:
+        part = part_of(change.path, reached)
+        if part is Part.PRODUCT or not lifted(change.path, issue):
+            found[part].append(change)
+    sources = tuple(
+        c
+        for c in found[Part.PRODUCT]
+        if c.path.endswith(HOLDERS)
+        and _ABSENT not in (c.old_mode, c.new_mode)
+        and not matches_any(c.path, issue.may_change)
+    )
+    return Touched(
+        tuple(found[Part.TEST]),
+        tuple(found[Part.CONFIG]),
+        tuple(found[Part.MANIFEST]),
+        tuple(found[Part.SOFT]),
+        sources,
+    )
+
+
+def lifted(path: str, issue: Issue) -> bool:
+    """Tell whether an issue is about a file that judges: `may_change` names it, or its own `paths` do.
+
+    A path without wildcards names the file, one with them only tests. A part of a breakdown has its paths from a
+    model, so they lift nothing.
+    """
+    if matches_any(path, issue.may_change):
+        return True
+    if issue.parent is not None:
+        return False
+    named = (p for p in issue.paths if _names("names_tests").search(p) or path == p.strip("/"))
+    return matches_any(path, tuple(named))
+
+
+def with_main_judging(path: str, main: str, change: str) -> str | None:
+    """Return the manifest at `path` as the change has it, but judging as `main` does; None where it cannot be read.
+
+    A manifest that main does not have judges nothing. The result is for one run of the gates and never lands, so that
+    its form is of no account.
+    """
+    import tomli_w
+
+    describing = table("integrity")["sections"]
+    try:
+        match path.rpartition("/")[2]:
+            case "pyproject.toml":
+                old, new = tomllib.loads(main), tomllib.loads(change)
+                tools = _joined(_table(old.get("tool")), _table(new.get("tool")), describing["build_tools"])
+                return tomli_w.dumps({**new, "tool": tools})
+            case "Cargo.toml":
+                return tomli_w.dumps(_joined(tomllib.loads(main), tomllib.loads(change), describing["cargo"]))
+            case "package.json":
+                old, new = _table(json.loads(main or "{}")), _table(json.loads(change))
+                return json.dumps(_joined(old, new, describing["package_json"]), indent=2)
+            case "tox.ini":
+                return main
+            case _:
+                return _ini(main, change, tuple(describing["ini"]))
+    except (ValueError, TypeError, RecursionError, configparser.Error):
+        return None
+
+
+def _joined(main: Mapping[str, Any], change: Mapping[str, Any], describing: Collection[str]) -> dict[str, Any]:
+    """Return what judges in `main` and what describes in `change`."""
+    judges = {name: value for name, value in main.items() if name not in describing}
+    return judges | {name: value for name, value in change.items() if name in describing}
+
+
+def _ini(main: str, change: str, describing: tuple[str, ...]) -> str:
+    old, new = _parsed(main), _parsed(change)
+    made = configparser.RawConfigParser()
+    for parser, from_change in ((old, False), (new, True)):
+        for name in parser.sections():
+            if name.partition(".")[0].startswith(describing) == from_change and not made.has_section(name):
+                made.read_dict({name: dict(parser[name])})
+    text = io.StringIO()
+    made.write(text)
+    return text.getvalue()
+
+
+def _parsed(text: str) -> configparser.RawConfigParser:
+    parser = configparser.RawConfigParser(strict=False)
+    parser.read_string(text)
+    return parser
+
+
+def _table(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        if value is None:
+            return {}
+        raise TypeError("not a table")
+    return value
+
+
+BROKEN = "noface canary: this file is broken on purpose )]}\n"
+_BROKEN_PHP = f"<?php {BROKEN}"
+
+
+def sources(paths: Iterable[str], but_not: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of a tree's files are the product's sources; `but_not` are globs of what gates and setup go by."""
+    return tuple(
+        sorted(
+            path
+            for path in paths
+            if pattern("integrity", "canary", "source").search(path)
+            and not pattern("integrity", "canary", "not_source", re.IGNORECASE).search(path)
+            and not is_test_file(path)
+            and not matches_any(path, but_not)
+        )
+    )
+
+
+def broken(path: str) -> str:
+    """Return what stands in a broken source file: no language's parser accepts it."""
+    return _BROKEN_PHP if path.endswith(".php") else BROKEN

@@ -1,0 +1,299 @@
+"""Finds weakened tests in a patch (law 11): deleted, fewer assertions, newly skipped or focused; and says so in words.
+
+It reads the patch as text, by the forms the common test frameworks share; a moved test counts as removed in one
+file and added in another, so only the balance over all test files is held against the change. An assertion that takes
+the place of another is compared with it: what asked for a value must not ask for less. What it cannot see: an assertion
+that was removed while another was added elsewhere. What a run of the gates finds out, by main's versions of the tests
+and by their ids, becomes a failure here as well.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from noface.data import pattern
+from noface.integrity.inventory import Shortfall
+from noface.model.attempt import FileChange
+from noface.model.failure import Failure
+from noface.model.gate import GateSpec
+from noface.model.quoting import some
+from noface.model.taxonomy import FailureKind
+
+_ESCAPE = re.compile(rb'\\([0-7]{3}|[abfnrtv"\\])')
+_PLAIN = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A changed line; lines with the same `stretch` follow each other directly and have the same sign.
+
+    An added stretch that directly replaces a removed one has the number after it.
+    """
+
+    path: str
+    removed: bool
+    text: str
+    stretch: int
+
+
+def shown(path: str) -> str:
+    """Return a path as `Line.path` has it: bytes that are not UTF-8 are replaced."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def changed_lines(patch: str) -> Iterator[Line]:
+    """Yield the removed and added lines of a git patch, in order. Lines end with a newline and nothing else."""
+    old = new = sign = ""
+    in_hunk = False
+    stretch = 0
+    for line in patch.split("\n"):
+        if line.startswith("diff --git "):
+            old = new = sign = ""
+            in_hunk = False
+            stretch += 1
+        elif not in_hunk and line.startswith("--- "):
+            old = _named(line[4:])
+        elif not in_hunk and line.startswith("+++ "):
+            new = _named(line[4:])
+        elif line.startswith("@@ "):
+            in_hunk, sign = True, ""
+            stretch += 1
+        elif in_hunk and line[:1] in ("+", "-"):
+            stretch += line[0] != sign
+            sign = line[0]
+            yield Line(new or old, sign == "-", line[1:], stretch)
+        elif not line.startswith("\\"):
+            stretch += 1
+            sign = ""
+
+
+def _named(field: str) -> str:
+    """Return the path behind `---` or `+++`; empty for /dev/null. Git quotes names with special characters."""
+    name = field.removesuffix("\r").rstrip("\t")
+    if name.startswith('"') and name.endswith('"'):
+        raw = name[1:-1].encode("utf-8", "surrogateescape")
+        name = _ESCAPE.sub(_unescaped, raw).decode("utf-8", "replace")
+    return "" if name == "/dev/null" else shown(name[2:])
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes([int(code, 8) & 0xFF]) if code.isdigit() else _PLAIN.get(code, code)
+
+
+_COMMENT = re.compile(r"^\s*(#(?![\[!])|//|/\*|--)")
+
+
+@dataclass(slots=True)
+class _Balance:
+    """Lines removed less lines added, over all test files; `skips_new` are those of tests that are new themselves."""
+
+    cases: int = 0
+    cases_removed: int = 0
+    cases_added: int = 0
+    assertions: int = 0
+    skips: int = 0
+    skips_new: int = 0
+    focused: int = 0
+
+
+def _tests(key: str) -> re.Pattern[str]:
+    """Return what integrity.toml looks for in tests; what an assertion asks for is written in any case."""
+    return pattern("integrity", "tests", key, re.IGNORECASE if key in ("exact", "partly") else 0)
+
+
+def is_code(path: str) -> bool:
+    """Tell whether a path looks like a file of code."""
+    return _tests("code").search(path) is not None
+
+
+def is_test_file(path: str) -> bool:
+    """Tell whether a path looks like a file of tests."""
+    return _tests("path").search(path) is not None and _tests("code").search(path) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Weakened:
+    """What was weakened in tests, each as a short phrase.
+
+    `rewritten`: nothing else is found than what who knows the tests by their ids can tell when they have run. Tests and
+    assertions are fewer, and some were rewritten: parametrised or merged, perhaps. Or tests are skipped, perhaps only
+    where they cannot run.
+    """
+
+    found: tuple[str, ...] = ()
+    rewritten: bool = False
+
+
+def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
+    """Return what was weakened in the tests of a change."""
+    tests = {shown(change.path): change for change in changes if is_test_file(change.path)}
+    if not tests:
+        return Weakened()
+    lines = [line for line in changed_lines(patch) if line.path in tests]
+    balance = _weighed(lines)
+    found = []
+    settled = True
+    if balance.cases > 0:
+        gone = [path for path, change in tests.items() if change.status == "D"]
+        where = f" ({', '.join(gone)} deleted)" if gone else ""
+        found.append(f"{balance.cases} test(s) removed{where}")
+    if balance.assertions > 0:
+        found.append(f"{balance.assertions} assertion(s) fewer")
+    if found:
+        settled = balance.cases_added > 0
+    # A skip on a new test weakens nothing; but where tests were removed too, it may be on one of them, moved.
+    skips = balance.skips - (0 if balance.cases_removed else balance.skips_new) + balance.focused
+    if skips > 0:
+        found.append(f"{skips} test(s) newly skipped, focused or expected to fail")
+        settled = settled and balance.focused <= 0
+    counted = len(found)
+    found += _made_weaker(lines)
+    elsewhere = {change.new_oid for change in changes if change.status == "A"}
+    deleted = [path for path, change in tests.items() if change.status == "D" and change.old_oid not in elsewhere]
+    if deleted and not balance.cases_removed:  # tests of a kind that cannot be counted, as in a shell script
+        found.append(f"test file(s) deleted: {', '.join(deleted)}")
+    opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
+    if opaque:
+        found.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
+    return Weakened(tuple(found), rewritten=bool(found) and len(found) == counted and settled)
+
+
+def _unreadable(change: FileChange) -> bool:
+    return change.added is None and change.old_oid != change.new_oid
+
+
+def _made_weaker(lines: list[Line]) -> list[str]:
+    """Return the assertions that take the place of more exact ones, where as many stand there as before."""
+    words: dict[tuple[str, int], list[list[str]]] = {}
+    for line in lines:
+        here = words.setdefault((line.path, line.stretch), [])
+        if _COMMENT.search(line.text) or _tests("no_assertion").search(line.text):
+            continue
+        if _tests("assertion").search(line.text):
+            here.append(line.text.split())
+        elif here:  # an assertion goes on over several lines
+            here[-1] += line.text.split()
+    stretches = {place: [" ".join(each) for each in texts] for place, texts in words.items()}
+    removed = {(line.path, line.stretch) for line in lines if line.removed}
+    gone = {text for place, texts in stretches.items() if place in removed for text in texts}
+    moved = gone & {text for place, texts in stretches.items() if place not in removed for text in texts}
+    found = []
+    for (path, stretch), old_texts in stretches.items():
+        before = [text for text in old_texts if text not in moved]
+        after = [text for text in stretches.get((path, stretch + 1), []) if text not in moved]
+        if (path, stretch) in removed and (path, stretch + 1) not in removed and len(before) == len(after):
+            pairs = zip(before, after, strict=True)
+            found += [f"{path}: `{old}` became `{new}`, which asks for less" for old, new in pairs if _less(old, new)]
+    return found
+
+
+def _less(old: str, new: str) -> bool:
+    return _exactness(new) < _exactness(old)
+
+
+def _exactness(assertion: str) -> int:
+    return 2 if _tests("exact").search(assertion) else 1 if _tests("partly").search(assertion) else 0
+
+
+def _weighed(lines: list[Line]) -> _Balance:
+    balance = _Balance()
+    for index, line in enumerate(lines):
+        if _COMMENT.search(line.text):
+            continue
+        step = 1 if line.removed else -1
+        case = _tests("case").search(line.text) is not None
+        balance.cases += step * case
+        balance.cases_removed += line.removed and case
+        balance.cases_added += not line.removed and case
+        balance.assertions += step * (
+            _tests("assertion").search(line.text) is not None and _tests("no_assertion").search(line.text) is None
+        )
+        balance.focused -= step * (_tests("focus").search(line.text) is not None)
+        if _tests("skip").search(line.text):
+            balance.skips -= step
+            balance.skips_new += not line.removed and _on_new_test(lines, index)
+    return balance
+
+
+def _on_new_test(lines: list[Line], index: int) -> bool:
+    """Tell whether the added skip at `index` stands above, or in, a test added in the same stretch of lines."""
+    step = 1 if _tests("skip_above").search(lines[index].text) else -1
+    here = index
+    while 0 <= here + step < len(lines) and lines[here + step].stretch == lines[index].stretch:
+        here += step
+        if _tests("case").search(lines[here].text):
+            return True
+    return False
+
+
+ALTERED = "judge-altered"
+"""The rule of a change that is green with its own tests or settings, and red with main's."""
+MISSING = "tests-missing"
+"""The rule of a change on which tests that pass on main are missing."""
+
+_SHOWN_MAX = 10
+_NAME_CHARS_MAX = 200
+
+
+def altered(paths: tuple[str, ...], found: Failure) -> Failure:
+    """Return the failure of a change that is green only with its own `paths`; `found` is what main's versions find."""
+    tests, shown = found.failing_tests, paths[:_SHOWN_MAX]
+    fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails: {found.message}"
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"green only with its own version of {_few(paths)}; with main's, in the gate {found.gate}, {fails}",
+        rule=ALTERED,
+        location=paths[0] if paths else None,
+        signature=f"{ALTERED}:{','.join(sorted(tests or paths))}",
+        evidence=(*(f"altered: {path}" for path in shown), *(f"fails: {test}" for test in tests[:_SHOWN_MAX])),
+        excerpt=found.excerpt,
+        failing_tests=tests,
+        gate=found.gate,
+    )
+
+
+def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure:
+    """Return the failure of a change on which tests of main's are gone, skipped or red, though the gate is green."""
+    said = [
+        f"{_few(names)} {how}"
+        for names, how in (
+            (short.gone, "did not run"),
+            (short.skipped, "skipped"),
+            (short.failed, "failed"),
+        )
+        if names
+    ]
+    if short.fewer is not None:
+        said.append(f"{short.fewer[1]} tests pass where {short.fewer[0]} passed on main")
+    if short.broken_off and not said:
+        said.append("the test run broke off before its end")
+    tests = (*short.failed, *short.skipped, *short.gone)
+    also = f" with main's version of {_few(paths)}" if paths else ""
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"gate {gate.name} ended green{also}, but of the tests that pass on main: {'; '.join(said)}",
+        rule=MISSING,
+        location=paths[0] if paths else None,
+        signature=f"{MISSING}:{','.join(sorted(tests)[:_SHOWN_MAX])}",
+        evidence=tuple(said),
+        failing_tests=tests,
+        gate=gate.name,
+    )
+
+
+def skipped(gate: GateSpec, names: tuple[str, ...]) -> Failure:
+    """Return the failure of a change whose new tests are skipped: nobody has seen that what they ask for is there."""
+    return Failure(
+        FailureKind.GATE_TAMPERING,
+        f"gate {gate.name} ended green, but new tests are skipped: {_few(names)}",
+        rule=MISSING,
+        signature=f"new-tests-skipped:{','.join(names[:_SHOWN_MAX])}",
+        evidence=tuple(f"skipped: {name}" for name in names[:_SHOWN_MAX]),
+        failing_tests=names,
+        gate=gate.name,
+    )
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return some(names, _SHOWN_MAX, _NAME_CHARS_MAX)

@@ -1,0 +1,324 @@
+"""Proposes `[[failure_hints]]` from failures that came again and again (N16).
+
+1. Failures of the worker's own are grouped by signature; what providers and surroundings did is left out, and what
+   a hint with a pattern speaks to already.
+2. A group of `least` or more gets the most general pattern (`hint_patterns`) that is found in `least` of its
+   failures, and in others only where their message says the same and the kind is the same.
+3. The language is one that all of the group's failures concern.
+4. The text is drafted from what the attempt that passed in the end changed; else it says that somebody must write it.
+
+What a worker wrote stands in quotation marks in a draft, on one line and bounded: a person reads it before it becomes
+advice.
+
+A pattern is what a message has in common with the same failure elsewhere. Numbers, paths, ids and what stands in quotes
+change from one failure to the next; the words between them stay. The candidates for a message are, in this order: its
+longest pieces without anything that changes, as literal text; the whole message as a regular expression in which all
+that changes is left open; the whole message with what is the same in all the messages given. Candidates that say
+little (`AssertionError:`, or `is not there`) are left out of the first two.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from noface.knowledge.hints import Found, HintRule, Search, holds, searched_text
+from noface.model.attempt import PastAttempt
+from noface.model.failure import Failure
+from noface.model.issue import Issue
+from noface.model.languages import file_of, language_of
+from noface.model.quoting import one_line, some
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
+
+PROPOSALS_MAX = 20
+FAILURES_MAX = 2000
+"""How many failures are looked at: the newest."""
+
+_PATHS_MAX = 5
+_SUMMARY_MAX = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something to look for: literal text, or a regular expression."""
+
+    text: str
+    is_regex: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """The attempt of the same issue that passed in the end: what it changed, and what its worker said of it."""
+
+    issue_id: str
+    number: int
+    changed: tuple[str, ...] = ()
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PastFailure:
+    """A recorded failure; `touched` are the files that its attempt changed, `mended` is None while nothing passed."""
+
+    issue: Issue
+    number: int
+    failure: Failure
+    touched: tuple[str, ...] = ()
+    mended: Mended | None = None
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells it from others: issue and attempt."""
+        return self.issue.id, self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A rule that a person may take over. `failures` led to it, `would_match` are all that it matches.
+
+    `draft` is True where nobody knows yet what its text should say.
+    """
+
+    rule: HintRule
+    kind: FailureKind
+    failures: tuple[PastFailure, ...]
+    would_match: tuple[PastFailure, ...]
+    draft: bool
+
+    @property
+    def issues(self) -> tuple[str, ...]:
+        """The ids of the issues whose failures led to it."""
+        return tuple(dict.fromkeys(past.issue.id for past in self.failures))
+
+
+def past_failures(issue: Issue, attempts: tuple[PastAttempt, ...]) -> tuple[PastFailure, ...]:
+    """Return an issue's failures of all epochs, each with the attempt after it that passed."""
+    found: list[PastFailure] = []
+    mended: Mended | None = None
+    for attempt in reversed(attempts):
+        if attempt.outcome == PASSED:
+            summary = attempt.report.summary if attempt.report is not None else ""
+            mended = Mended(issue.id, attempt.number, attempt.changed, summary)
+        elif attempt.failure is not None and attempt.outcome != INTERRUPTED:
+            found.append(PastFailure(issue, attempt.number, attempt.failure, attempt.changed, mended))
+    return tuple(reversed(found))
+
+
+def propose(
+    failures: tuple[PastFailure, ...], rules: tuple[HintRule, ...], search: Search, least: int = 2
+) -> tuple[Proposal, ...]:
+    """Return proposals for failures that came `least` times or more, the commonest first; see the module's rules."""
+    looked_at = failures[-FAILURES_MAX:]
+    open_ones = [past for past in looked_at if _minable(past) and not _spoken_to(past, rules, search)]
+    groups: dict[tuple[str, str], list[PastFailure]] = {}
+    for past in open_ones:
+        name = past.failure.signature or first_line(_message(past.failure))
+        groups.setdefault((past.failure.kind, name), []).append(past)
+    wanted = sorted((group for group in groups.values() if len(group) >= least), key=len, reverse=True)
+    proposals: list[Proposal] = []
+    told: set[tuple[str, int]] = set()
+    for group in wanted:
+        rest = [past for past in group if past.key not in told]
+        proposal = _proposal(rest, looked_at, search, least) if len(rest) >= least else None
+        if proposal is not None:
+            proposals.append(proposal)
+            told.update(past.key for past in proposal.would_match)
+        if len(proposals) == PROPOSALS_MAX:
+            break
+    return tuple(proposals)
+
+
+def would_match(rule: HintRule, failures: Iterable[PastFailure], search: Search) -> tuple[PastFailure, ...]:
+    """Return the failures that a rule matches."""
+    return tuple(past for past in failures if holds(rule, past.issue, past.failure, past.touched, search).matched)
+
+
+def _minable(past: PastFailure) -> bool:
+    return not past.failure.category.external
+
+
+def _spoken_to(past: PastFailure, rules: tuple[HintRule, ...], search: Search) -> bool:
+    """Tell whether a hint speaks to this failure: one for a label or a language alone does not look at the error."""
+    speaking = (rule for rule in rules if rule.error_pattern or rule.error_regex)
+    return any(holds(rule, past.issue, past.failure, past.touched, search).matched for rule in speaking)
+
+
+def _proposal(
+    group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, least: int
+) -> Proposal | None:
+    chosen = _pattern(group, all_failures, search, least)
+    if chosen is None:
+        return None
+    group = [past for past in group if _says(chosen, searched_text(past.failure), search)]
+    text, draft = _hint(group)
+    rule = _rule(chosen, _language(group), text)
+    return Proposal(rule, group[0].failure.kind, tuple(group), would_match(rule, all_failures, search), draft)
+
+
+def _pattern(
+    group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, least: int
+) -> Candidate | None:
+    """Return the most general pattern without strays; where all have some, the most exact."""
+    own, kind = {past.key for past in group}, group[0].failure.kind
+    chosen = None
+    for candidate in candidates(tuple(_message(past.failure) for past in group)):
+        found = would_match(_rule(candidate, "", ""), all_failures, search)
+        others = [past for past in found if past.key not in own]
+        if len(found) - len(others) < least:
+            continue
+        chosen = candidate
+        if not any(_stray(past, kind, candidate, search) for past in others):
+            break
+    return chosen
+
+
+def _message(failure: Failure) -> str:
+    """Return a failure's message without the gate's name, which noface puts before it."""
+    return failure.message.removeprefix(f"gate {failure.gate}: ")
+
+
+def _rule(candidate: Candidate, language: str, hint: str) -> HintRule:
+    if candidate.is_regex:
+        return HintRule(hint, language=language, error_regex=candidate.text)
+    return HintRule(hint, language=language, error_pattern=candidate.text)
+
+
+def _stray(past: PastFailure, kind: FailureKind, candidate: Candidate, search: Search) -> bool:
+    """Tell whether a failure matches without being of the same sort: another kind, or a mere mention in its logs."""
+    return past.failure.kind is not kind or not _says(candidate, past.failure.message, search)
+
+
+def _says(candidate: Candidate, text: str, search: Search) -> bool:
+    return search(candidate.text, text) is Found.YES if candidate.is_regex else candidate.text in text
+
+
+def _language(group: list[PastFailure]) -> str:
+    """Return the language that all failures of a group concern: of their places first, then of the files changed."""
+    places = {language_of(file_of(past.failure.location)) for past in group}
+    if len(places) == 1 and (only := places.pop()):
+        return only
+    shared = set.intersection(*({language_of(path) for path in _concerned(past)} for past in group)) - {""}
+    return shared.pop() if len(shared) == 1 else ""
+
+
+def _concerned(past: PastFailure) -> tuple[str, ...]:
+    return (file_of(past.failure.location), *past.touched)
+
+
+def _hint(group: list[PastFailure]) -> tuple[str, bool]:
+    """Return the text of a hint, and whether somebody has yet to say what to do."""
+    mended = next((past.mended for past in reversed(group) if past.mended is not None), None)
+    issues = tuple(dict.fromkeys(past.issue.id for past in group))
+    if mended is None:
+        where = f"in issue {issues[0]}" if len(issues) == 1 else f"in issues {some(issues, _PATHS_MAX)}"
+        return f"This has failed {len(group)} times, {where}. Describe what to do here.", True
+    how = f"by changing {some(mended.changed, _PATHS_MAX)}" if mended.changed else f"by attempt {mended.number}"
+    said = one_line(mended.summary, _SUMMARY_MAX)
+    quoted = f' Its worker reported: "{said}"' if said else ""
+    return f"In issue {mended.issue_id} this was mended {how}.{quoted}", False
+
+
+MESSAGE_CHARS_MAX = 400
+_PIECES_MAX = 3
+_WORDS_MIN, _TELLING_MIN, _LETTERS_MIN = 3, 2, 10
+_EXACT_LETTERS_MIN = 3
+
+_COMMON = re.compile(
+    r"an?|and|are|as|at|be|but|by|can|cannot|could|did|do|does|errors?|expected|failed|failures?|for|from|got|had|has"
+    r"|have|in|into|is|it|its|line|no|not|of|on|one|or|so|such|that|the|then|there|this|to|was|were|when|which|with"
+    r"|would|you|your",
+    re.IGNORECASE,
+)
+"""Words that stand in any message, so that having them in common says nothing."""
+
+_CHANGES = (
+    ("quoted", r"""(?<!\w)(?:'[^'\n]{0,200}'|"[^"\n]{0,200}"|`[^`\n]{0,200}`|‘[^’\n]{0,200}’)(?!\w)"""),
+    ("path", r"(?<![\w.])[\w.~-]{0,80}(?:/[\w.@+~-]{1,80}){1,20}/?"),
+    ("id", r"\b0x[0-9a-fA-F]{1,32}\b|\b(?=[a-f]{0,64}\d)[0-9a-f]{8,64}\b"),
+    ("number", r"\d{1,40}(?:[.,:]\d{1,40}){0,20}"),
+    ("odd", r"[^ -~\w]{1,100}"),
+)
+_OPEN = {
+    "path": r"[^\s:]+",
+    "id": r"\w+",
+    "number": r"[\d.,:]+",
+    "odd": r".+?",
+}
+_SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
+_CHANGING = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _CHANGES))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of a message; `kind` is "" where it stays, else why it changes."""
+
+    kind: str
+    text: str
+
+
+def candidates(messages: tuple[str, ...]) -> Iterator[Candidate]:
+    """Yield the patterns for the first message, the most general first; the others tell what changes."""
+    line = first_line(messages[0]) if messages else ""
+    parts = _parts(line)
+    staying = [part.text.strip() for part in parts if not part.kind]
+    pieces = sorted((piece for piece in staying if _telling(piece)), key=len, reverse=True)
+    yield from (Candidate(piece) for piece in pieces[:_PIECES_MAX])
+    if len(parts) > 1 and _telling(" ".join(staying)):
+        yield Candidate(_expression(parts), is_regex=True)
+    exact = _what_differs(parts, [_parts(first_line(message)) for message in messages[1:]])
+    if _letters(line) < _EXACT_LETTERS_MIN:
+        return
+    if all(not part.kind for part in exact):
+        yield Candidate(line)
+    elif len(parts) > 1:
+        yield Candidate(_expression(exact), is_regex=True)
+
+
+def is_common(word: str) -> bool:
+    """Tell whether a word says nothing by itself."""
+    return _COMMON.fullmatch(word) is not None
+
+
+def first_line(message: str) -> str:
+    """Return the first line of a message that has text, up to a limit."""
+    line = next((line for line in message[: MESSAGE_CHARS_MAX * 4].splitlines() if line.strip()), "")
+    return line.strip()[:MESSAGE_CHARS_MAX].strip()
+
+
+def _parts(line: str) -> list[_Part]:
+    parts, at = [], 0
+    for found in _CHANGING.finditer(line):
+        if found.start() > at:
+            parts.append(_Part("", line[at : found.start()]))
+        parts.append(_Part(str(found.lastgroup), found[0]))
+        at = found.end()
+    return parts + ([_Part("", line[at:])] if at < len(line) else [])
+
+
+def _what_differs(parts: list[_Part], others: list[list[_Part]]) -> list[_Part]:
+    """Return `parts` with those as staying that are the same in every other message of the same build."""
+    alike = [other for other in others if [p.kind for p in other] == [p.kind for p in parts]]
+    return [
+        part if part.kind == "odd" or any(other[at].text != part.text for other in alike) else _Part("", part.text)
+        for at, part in enumerate(parts)
+    ]
+
+
+def _expression(parts: list[_Part]) -> str:
+    return "".join(_open(part) if part.kind else _SPECIAL.sub(r"\\\1", part.text) for part in parts)
+
+
+def _open(part: _Part) -> str:
+    if part.kind == "quoted":
+        begin, end = part.text[0], part.text[-1]
+        return f"{begin}[^{end}]*{end}"
+    return _OPEN[part.kind]
+
+
+def _telling(text: str) -> bool:
+    words = re.findall(r"[^\W\d_]{2,}", text)
+    telling = [word for word in words if not is_common(word)]
+    return len(words) >= _WORDS_MIN and len(telling) >= _TELLING_MIN and sum(map(len, telling)) >= _LETTERS_MIN
+
+
+def _letters(text: str) -> int:
+    return sum(char.isalpha() for char in text)

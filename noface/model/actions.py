@@ -1,0 +1,220 @@
+"""What noface can do next with an issue. An action is a value; `engine/dispatch` carries it out.
+
+Every action has a `reason` that a person will read in `noface show`, and a `name` as it is shown and stored. A new way
+to run a worker is a `Mode`, its entry in `data/actions.toml`, and the rule of the policy that asks for it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from noface.data import table
+from noface.model.history import Topic
+from noface.model.taxonomy import Category, FailureKind
+
+
+class Mode(StrEnum):
+    """How a worker is run. The value is the action's name.
+
+    FIRST: for the first time, or the first time since the issue was unblocked. SAME: something other than the worker
+    was to blame, nothing is charged (law 8). FEEDBACK: the prompt says what went wrong (N6, L6). CONTEXT: the worker
+    was unsure, the prompt answers with what noface knows (K3). ESCALATE: a stronger model with fresh context and all
+    earlier feedback (N11, L5). THINK: extended thinking and a larger budget (L5). REDUCE: do less and finish it
+    (N3, K4). SWITCH: another model of the same tier while one waits for its provider; nothing is charged (N1).
+    """
+
+    FIRST = "FirstAttempt"
+    SAME = "RetrySame"
+    FEEDBACK = "RetryWithFeedback"
+    CONTEXT = "AddContext"
+    ESCALATE = "Escalate"
+    THINK = "ThinkLonger"
+    REDUCE = "ReduceScope"
+    SWITCH = "SwitchModel"
+
+
+class _Named:
+    """What all actions have: the name under which they are shown and stored."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """A model whose provider is waited for. `until` is epoch seconds."""
+
+    model: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run(_Named):
+    """Run a worker. `instead_of` is the absent model that a SWITCH stands in for."""
+
+    mode: Mode
+    model: str
+    reason: str
+    think: bool = False
+    instead_of: Absence | None = None
+
+    @property
+    def name(self) -> str:
+        """The mode's name."""
+        return self.mode.value
+
+
+ASK_NAMES: Mapping[Topic, str] = {
+    Topic.DIAGNOSIS: "Diagnose",
+    Topic.REFLECTION: "Reflect",
+    Topic.BREAKDOWN: "BreakDown",
+    Topic.REVIEW: "Review",
+}
+"""What asking about a topic is called; about the others, a resolver is called."""
+CALL_RESOLVER = "CallResolver"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(_Named):
+    """Ask before the next worker runs; the answer is recorded, and the policy decides again (S1, N7, N8, N2, K5).
+
+    `model` is "" where noface answers itself: dependencies, and a breakdown by the files of the diff.
+    """
+
+    topic: Topic
+    model: str
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """Named by the topic."""
+        return ASK_NAMES.get(self.topic, CALL_RESOLVER)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitUntil(_Named):
+    """Wait, then run `model` again (N1). `until` is epoch seconds.
+
+    With `provider` the wait is the model's, shared by every issue that would run it; else it is the issue's own.
+    """
+
+    model: str
+    until: float
+    reason: str
+    think: bool = False
+    provider: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitIssues(_Named):
+    """Wait until other issues, which the work turned out to need, are merged (K5, dependency_issue)."""
+
+    needs: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skip(_Named):
+    """Leave the issue undone, as a diagnosis or the configuration says; what depends on it waits for a person."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestApproval(_Named):
+    """Ask a person before going on (L10). `kind` None: the work passed and may not land by itself.
+
+    `paths` are those a resolver would let the issue change as well.
+    """
+
+    kind: FailureKind | None
+    reason: str
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block(_Named):
+    """Stop and tell a person (N13). `kind` is what it ended with, `limit` the key of [retry] whose money is spent."""
+
+    kind: FailureKind
+    reason: str
+    limit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Land(_Named):
+    """Merge the attempt to main."""
+
+    reason: str
+
+
+Terminal = Block | Land | Skip | RequestApproval | AwaitIssues
+"""Here noface stops, until a person or another issue has done something."""
+
+Action = Run | Ask | WaitUntil | Terminal
+
+NAMES: tuple[str, ...] = (
+    *(mode.value for mode in Mode),
+    *("BreakDown", CALL_RESOLVER, "Diagnose", "Reflect", "Review"),
+    *(shape.__name__ for shape in (WaitUntil, AwaitIssues, Skip, RequestApproval, Block, Land)),
+)
+"""The names of all actions."""
+
+
+def model_of(action: Action) -> str:
+    """Return the model that an action puts to work, asks or waits for; "" where it needs none."""
+    return action.model if isinstance(action, Run | Ask | WaitUntil) else ""
+
+
+def thinks(action: Action) -> bool:
+    """Tell whether an action leads to a run with extended thinking."""
+    return isinstance(action, Run | WaitUntil) and action.think
+
+
+def action_instruction(name: str) -> str:
+    """Return what a worker is told with the action of that name that starts its attempt; "" where nothing is."""
+    return _entry(name, "instruction")
+
+
+def followed_by(name: str) -> str:
+    """Return in a person's words that the action of that name followed; "" where questions tell of themselves."""
+    return _entry(name, "followed")
+
+
+def cell_of(name: str) -> str:
+    """Return what a cell of `noface policy` says beside the model; "" where the model says it all."""
+    return _entry(name, "cell")
+
+
+def prompt_of(name: str) -> str:
+    """Return the situation whose template the action of that name uses; "" where the failure before decides."""
+    return _entry(name, "prompt")
+
+
+def _entry(name: str, key: str) -> str:
+    return str(table("actions").get(name, {}).get(key, ""))
+
+
+class ApprovalKind(StrEnum):
+    """What a person is asked.
+
+    LANDING: may the work land? PATHS: may it change more? CONTRACT: is a test or a contract wrong? GOING_ON: may
+    there be another attempt, where `[retry.strategies]` wants a person's word first?
+    """
+
+    LANDING = "landing"
+    PATHS = "paths"
+    CONTRACT = "contract"
+    GOING_ON = "going_on"
+
+
+def approval_kind(action: RequestApproval) -> ApprovalKind:
+    """Return what a request for approval wants."""
+    if action.kind is None:
+        return ApprovalKind.LANDING
+    if action.paths:
+        return ApprovalKind.PATHS
+    return ApprovalKind.CONTRACT if action.kind.category is Category.BOUNDARY else ApprovalKind.GOING_ON

@@ -1,0 +1,182 @@
+"""An attempt: the order it is given, what it left in its slot, what came of it, and how it is remembered.
+
+Times are epoch seconds, durations seconds, money US dollars. Commits and trees are full hexadecimal object ids. Paths
+inside a repository are relative, with forward slashes.
+"""
+
+from dataclasses import dataclass
+
+from noface.model.failure import Failure, PriorFailure
+from noface.model.gate import GateResult, GateSpec, Proof
+from noface.model.issue import Issue
+from noface.model.protection import Protection
+from noface.model.taxonomy import PASSED
+from noface.model.worker_run import AgentRun, ModelSpec, WorkerReport
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One path that differs between two trees. `status` is git's letter (A, M, D, T); lines are None for binary."""
+
+    path: str
+    status: str
+    old_mode: str
+    new_mode: str
+    old_oid: str
+    new_oid: str
+    added: int | None = None
+    deleted: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a worker left in its slot, as git objects in the repository.
+
+    `commit` keeps the slot's tree as it was found, but for what `notes` tell; `candidate` is the same with the
+    protected paths (law 11) put back to main's, and equals `commit` where none was touched. `left_out` counts the new
+    files where they were too many to be taken. `elsewhere` are folders of the slot that are repositories of their own.
+    """
+
+    commit: str
+    tree: str
+    candidate: str
+    candidate_tree: str
+    changes: tuple[FileChange, ...] = ()
+    protected_edits: tuple[str, ...] = ()
+    oversized: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    left_out: int = 0
+    elsewhere: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptOrder:
+    """All that a worker run needs, picklable; `run_attempt(order)` needs no database.
+
+    `main` is main's commit when the order was made; `start` the commit the workspace begins with (main, or the
+    best attempt so far merged with main). `token` fences late results. `slot` names the workspace.
+    `known_failures` maps a gate's key to the tests that fail on main already (baseline "only-new"), None under
+    "require-green". `think` asks for extended thinking. `role` is "worker", or the topic of a question.
+    `by_person`: `start` is what a person made of the issue, which counts as work even if the worker adds nothing.
+    `seal` is the key by which noface knows its own record of the work again; no worker is told it.
+    `protected`, `may_change` and `any_case` are the three parts of `protection`.
+    """
+
+    run_id: str
+    token: str
+    issue: Issue
+    number: int
+    model: ModelSpec
+    prompt: str
+    main: str
+    start: str
+    slot: int
+    directory: str
+    gates: tuple[GateSpec, ...]
+    protected: tuple[str, ...] = ()
+    earlier: tuple[PriorFailure, ...] = ()
+    known_failures: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+    resumed: bool = False
+    think: bool = False
+    role: str = "worker"
+    may_change: tuple[str, ...] = ()
+    any_case: bool = False
+    by_person: bool = False
+    seal: str = ""
+
+    @property
+    def protection(self) -> Protection:
+        """What of the worker's edits is undone."""
+        return Protection(self.protected, self.may_change, self.any_case)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker did: its run, the snapshot of its slot, whether it changed anything. It holds no secret."""
+
+    agent: AgentRun
+    snapshot: Snapshot
+    patch_hash: str
+    changed: bool
+    report: WorkerReport | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What was made of work. `snapshot` is that of the work, with what gates with `fixes` added to it.
+
+    `failure` None and a proof mean PASSED, unless it was `interrupted`. `doubts`: see `AttemptReport`.
+    """
+
+    snapshot: Snapshot
+    gates: tuple[GateResult, ...] = ()
+    failure: Failure | None = None
+    proof: Proof | None = None
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptReport:
+    """What came of an order. `failure` None and a proof mean PASSED; `interrupted` means nobody is to blame.
+
+    `worker` is the worker's own report, where it gave one. `doubts`: it passed, and changed what judges it, as the
+    issue's own commands wanted; somebody has to look at that before it lands.
+    """
+
+    token: str
+    issue_id: str
+    number: int
+    agent: AgentRun | None
+    snapshot: Snapshot | None
+    gates: tuple[GateResult, ...] = ()
+    failure: Failure | None = None
+    proof: Proof | None = None
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    patch_hash: str = ""
+    worker: WorkerReport | None = None
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """PASSED, INTERRUPTED, or the failure's kind."""
+        if self.interrupted:
+            return "INTERRUPTED"
+        return PASSED if self.failure is None else self.failure.kind.value
+
+
+@dataclass(frozen=True, slots=True)
+class PastAttempt:
+    """A finished attempt as the policy sees it. `epoch` counts the issue's unblockings: only the newest counts.
+
+    `changed` are the paths it changed against main and `lines` how many lines; `answer` names the action that
+    followed it.
+    """
+
+    number: int
+    model: str
+    tier: int
+    outcome: str
+    charged: bool
+    epoch: int = 0
+    signature: str = ""
+    patch_hash: str = ""
+    prompt_hash: str = ""
+    commit: str | None = None
+    candidate: str | None = None
+    gates_passed: int = 0
+    failing_tests: int | None = None
+    finished_at: float = 0.0
+    failure: Failure | None = None
+    cost_usd: float | None = None
+    think: bool = False
+    changed: tuple[str, ...] = ()
+    lines: int = 0
+    report: WorkerReport | None = None
+    answer: str = ""
+    started_at: float = 0.0
+    tokens: int | None = None
+    doubts: tuple[str, ...] = ()

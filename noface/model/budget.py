@@ -1,0 +1,231 @@
+"""Whether a run or an issue can still pay for another worker (law 12). Pure; money in US dollars.
+
+A worker is paid for before it starts: what it may use is estimated, and what is under way is reserved at its own
+estimate, so that N workers overshoot a budget by one attempt at most. Where nobody knows yet what a model uses, one of
+its runs goes first, and the others wait for it.
+
+An estimate is the model's own `max_cost_usd`, else the most that its newest runs here have used. The latter refuses
+nothing while a budget is untouched: one dear run must not stop every later night before it begins.
+
+What a run cost where its agent tells only tokens (codex, gemini, a run cut off): an estimate from the prices.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from noface.model.worker_run import ModelSpec, Usage
+
+_TINY = 1e-9
+_TELLS_NOTHING = frozenset({"command", "scripted"})
+"""Agents that never say what they use: for all anybody can tell, it is nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be spent; None: as much as it takes. `owner` is "run" or "issue", for the sentences."""
+
+    owner: str
+    usd: float | None = None
+    tokens: int | None = None
+
+    @property
+    def limited(self) -> bool:
+        """True where there is a limit at all."""
+        return self.usd is not None or self.tokens is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What has been used up, as far as anybody said. `tokens` were read or written."""
+
+    usd: float = 0.0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The most that one of a model's newest runs used; None where none of them told."""
+
+    usd: float | None = None
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run of `model` may use; None: nobody knows. `capped`: `usd` is its own limit, not what was seen."""
+
+    model: str
+    usd: float | None = None
+    tokens: int | None = None
+    capped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a run cannot be paid, as a sentence. `final` False: it may be once what is under way has ended.
+
+    `limit` is the key that says so: max_cost_usd or max_tokens.
+    """
+
+    limit: str
+    reason: str
+    final: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """What the next run of each model may use, as far as anybody knows."""
+
+    models: Mapping[str, ModelSpec] = field(default_factory=dict)
+    seen: Mapping[str, Seen] = field(default_factory=dict)
+    thinking_factor: int = 1
+
+    def of(self, model: str, *, think: bool = False) -> Estimate:
+        """Return the estimate for a model; where it thinks longer its own limit is `thinking_factor` times as high."""
+        spec, seen = self.models.get(model), self.seen.get(model, Seen())
+        silent = spec is not None and spec.agent in _TELLS_NOTHING
+        # Who tells tokens and no price, or the reverse, will not tell the other next time.
+        usd = seen.usd if seen.usd is not None else 0.0 if silent or seen.tokens is not None else None
+        tokens = seen.tokens if seen.tokens is not None else 0 if silent or seen.usd is not None else None
+        if spec is not None and spec.max_cost_usd is not None:
+            usd = spec.max_cost_usd * (self.thinking_factor if think else 1)
+            return Estimate(model, usd, tokens, capped=True)
+        return Estimate(model, usd, tokens)
+
+
+def can_pay(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate: Estimate) -> Refusal | None:
+    """Return why a budget cannot pay for a run, or None where it can. `reserved` is what is under way."""
+    return _money(budget, spent, reserved, estimate) or _tokens(budget, spent, reserved, estimate)
+
+
+def _money(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate: Estimate) -> Refusal | None:
+    if budget.usd is None:
+        return None
+    if spent.usd >= budget.usd:
+        return Refusal("max_cost_usd", f"${spent.usd:.2f} spent of the {budget.owner}'s ${budget.usd:.2f}")
+    held = _Held.of([each.usd for each in reserved])
+    final = _short(budget.usd - spent.usd, held, estimate.usd, lenient=not estimate.capped and not spent.usd)
+    if final is None:
+        return None
+    if estimate.usd is None:
+        return Refusal("max_cost_usd", f"nobody knows yet what {estimate.model} costs: one run of it first", final)
+    may = "may cost" if estimate.capped else "has cost up to"
+    where = " (its max_cost_usd)" if estimate.capped else " here"
+    left = f"${budget.usd - spent.usd:.2f} of the {budget.owner}'s ${budget.usd:.2f} are left"
+    under_way = "" if final else f", less ${held.amount:.2f} for what is under way"
+    return Refusal(
+        "max_cost_usd", f"a run of {estimate.model} {may} ${estimate.usd:.2f}{where}; {left}{under_way}", final
+    )
+
+
+def _tokens(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate: Estimate) -> Refusal | None:
+    if budget.tokens is None:
+        return None
+    if spent.tokens >= budget.tokens:
+        return Refusal("max_tokens", f"{spent.tokens:,} tokens used of the {budget.owner}'s {budget.tokens:,}")
+    held = _Held.of([each.tokens for each in reserved])
+    final = _short(budget.tokens - spent.tokens, held, estimate.tokens, lenient=not spent.tokens)
+    if final is None:
+        return None
+    if estimate.tokens is None:
+        return Refusal("max_tokens", f"nobody knows yet how many tokens {estimate.model} uses: one run first", final)
+    left = f"{budget.tokens - spent.tokens:,} of the {budget.owner}'s {budget.tokens:,} are left"
+    under_way = "" if final else f", less {held.amount:,.0f} for what is under way"
+    reason = f"a run of {estimate.model} has used up to {estimate.tokens:,} tokens here; {left}{under_way}"
+    return Refusal("max_tokens", reason, final)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What is reserved of one resource: how much, and whether something of unknown size is."""
+
+    amount: float
+    unknown: bool
+    anything: bool
+
+    @classmethod
+    def of(cls, amounts: Sequence[float | None]) -> "_Held":
+        known = [amount for amount in amounts if amount is not None]
+        return cls(sum(known), len(known) < len(amounts), bool(amounts))
+
+
+def _short(left: float, held: _Held, need: float | None, *, lenient: bool) -> bool | None:
+    """Tell whether `need` is too much for what is left: for good (True), for now (False), or not at all (None).
+
+    `lenient`: `need` was merely seen, and nothing is spent yet; then it refuses nothing but to run beside others.
+    """
+    if need is None:
+        return False if held.unknown or held.amount >= left else None
+    if need == 0 or (held.amount < left and need <= left - held.amount + _TINY):
+        return None
+    if lenient:
+        return False if held.anything else None
+    return need > left + _TINY
+
+
+CACHED_SHARE = 0.1
+"""What input read from a provider's cache costs, in parts of the price of input: most list prices say a tenth."""
+
+TOKENS_MAX = 10**12
+"""A count beyond this is nonsense, whatever an agent prints: it would not fit where counts are kept."""
+
+COST_MAX_USD = 10_000.0
+"""A cost beyond this is nonsense, too: it would keep every later run from starting."""
+
+_PER_MTOK = 1e-6
+
+
+def priced(usage: Usage, model: ModelSpec) -> Usage:
+    """Return what a run used with its cost filled in from its tokens, where the agent told none.
+
+    A cost of nothing for tokens that were used yields to prices that a person has set: the agent knows none.
+    The cost stays unknown (None) where the model's prices are, or where one of the two counts is. Nonsensical amounts
+    are dropped.
+    """
+    usage = replace(
+        usage,
+        cost_usd=_sane_cost(usage.cost_usd),
+        tokens_in=_sane(usage.tokens_in),
+        tokens_out=_sane(usage.tokens_out),
+        tokens_cached=_sane(usage.tokens_cached),
+    )
+    cost = _cost(usage, model)
+    told = usage.cost_usd is not None and not (usage.cost_usd == 0 and model.own_prices)
+    return usage if cost is None or told else replace(usage, cost_usd=cost, priced=True)
+
+
+def summed(one: Usage, other: Usage) -> Usage:
+    """Return what two runs used together; an amount that neither told stays unknown. The session is the latter's."""
+    return Usage(
+        cost_usd=_sum(one.cost_usd, other.cost_usd),
+        tokens_in=_whole(one.tokens_in, other.tokens_in),
+        tokens_out=_whole(one.tokens_out, other.tokens_out),
+        session_id=other.session_id or one.session_id,
+        tokens_cached=_whole(one.tokens_cached, other.tokens_cached),
+        priced=one.priced or other.priced,
+    )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return one if other is None else other if one is None else one + other
+
+
+def _whole(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other if one is None else one + other
+
+
+def _cost(usage: Usage, model: ModelSpec) -> float | None:
+    price_in, price_out = model.usd_per_mtok_in, model.usd_per_mtok_out
+    if price_in is None or price_out is None or usage.tokens_in is None or usage.tokens_out is None:
+        return None
+    cached = min(usage.tokens_cached or 0, usage.tokens_in)
+    read = usage.tokens_in - cached + CACHED_SHARE * cached
+    return _PER_MTOK * (read * price_in + usage.tokens_out * price_out)
+
+
+def _sane_cost(cost: float | None) -> float | None:
+    return cost if cost is not None and 0 <= cost <= COST_MAX_USD else None
+
+
+def _sane(count: int | None) -> int | None:
+    return count if count is not None and 0 <= count <= TOKENS_MAX else None

@@ -1,0 +1,48 @@
+"""Why an attempt failed, as a record: what decided, where, and what the next worker is told of it."""
+
+from dataclasses import dataclass
+
+from noface.model.taxonomy import Category, FailureKind
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an attempt failed, with the rule and the lines that decided (law 10: never an agent's prose).
+
+    `signature` is stable across runs of the same failure. `excerpt` is what the next prompt quotes.
+    `retry_at` is the provider's reset time where it gave one. `charged` is False where something other than
+    the worker is to blame (law 8). `also_matched` are the rules that matched and lost: rule, line, why.
+    """
+
+    kind: FailureKind
+    message: str
+    rule: str
+    location: str | None = None
+    signature: str = ""
+    evidence: tuple[str, ...] = ()
+    excerpt: str = ""
+    failing_tests: tuple[str, ...] = ()
+    gate: str | None = None
+    retry_at: float | None = None
+    questions: tuple[str, ...] = ()
+    charged: bool = True
+    also_matched: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def category(self) -> Category:
+        """The category of the kind."""
+        return self.kind.category
+
+
+@dataclass(frozen=True, slots=True)
+class PriorFailure:
+    """An earlier attempt as the next worker is told of it."""
+
+    number: int
+    model: str
+    kind: str
+    message: str
+    location: str | None
+    excerpt: str
+    failing_tests: tuple[str, ...] = ()
+    rule: str = ""

@@ -1,0 +1,118 @@
+"""A gate, what one run of it came to, and the proof that a tree passed them all. Durations are seconds.
+
+What proves a landing (law 1), and the name under which a gate's result on a tree is remembered.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from noface.model.failure import Failure
+
+
+class GateKind(StrEnum):
+    """What a gate checks; it steers how its output is read, and what may stay of it for the gates after it."""
+
+    BUILD = "build"
+    LINT = "lint"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class GateSpec:
+    """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it.
+
+    `retries` is how often it is run again where it fails. `env_pass` are patterns of the variables of noface's own that
+    it gets beside the usual. `boxed`: it runs in the sandbox, where there is one, and there with the network or
+    without. `fixes`: what it changes in files of the change becomes part of the work. `leaky`: the person's
+    checkout is within its reach. `canary`: it must turn red where the product's sources are broken.
+    """
+
+    name: str
+    command: str
+    kind: GateKind = GateKind.TEST
+    hard: bool = True
+    timeout_s: float = 600.0
+    report: str | None = None
+    accept: bool = False
+    retries: int = 0
+    env_pass: tuple[str, ...] = ()
+    boxed: bool = True
+    network: bool = True
+    fixes: bool = False
+    leaky: bool = False
+    canary: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """One run of one gate on one tree. `exit_code` is None where it was ended by its limit or never started.
+
+    `first_failure` is that of an earlier run on the same tree, where the gate was run again; see `flaky`.
+    """
+
+    gate: GateSpec
+    tree: str
+    exit_code: int | None
+    seconds: float
+    timed_out: bool = False
+    failing_tests: tuple[str, ...] = ()
+    tests_run: int | None = None
+    failure: Failure | None = None
+    stdout_log: str = ""
+    memo: bool = False
+    only_known_failures: bool = False
+    first_failure: Failure | None = None
+
+    @property
+    def passed(self) -> bool:
+        """True where the gate is green, or red only where main was red already (baseline "only-new")."""
+        return self.failure is None or self.only_known_failures
+
+    @property
+    def flaky(self) -> bool:
+        """True where the gate failed and then passed on the very same tree: never hidden, never green for others."""
+        return self.passed and self.first_failure is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """That every hard gate passed on exactly `tree`; only the gate runner makes one (law 1).
+
+    `main` is the commit of main that `tree` was built on, `candidate` the attempt's commit it holds.
+    """
+
+    tree: str
+    main: str
+    candidate: str
+    gates: tuple[GateResult, ...]
+    gate_keys: tuple[str, ...]
+
+    @property
+    def flaky(self) -> tuple[str, ...]:
+        """The names of the gates that passed only when they were run again."""
+        return tuple(result.gate.name for result in self.gates if result.flaky)
+
+
+def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
+    """Return the memo key of a gate on a tree: tree, the gate's definition, and what its environment depends on.
+
+    Retries are part of the definition: what passed at the second try is not proved for one who allows only one.
+    """
+    definition = [gate.name, gate.command, gate.kind, gate.timeout_s, gate.report, environment, gate.retries]
+    definition += [gate.env_pass, gate.boxed, gate.network, gate.fixes, gate.leaky]
+    return hashlib.sha256(json.dumps([tree, definition]).encode()).hexdigest()
+
+
+def all_hard_passed(gates: Iterable[GateSpec], results: Iterable[GateResult]) -> bool:
+    """Tell whether every hard gate has a result and each of these passed."""
+    told = tuple(results)
+    passed = {result.gate for result in told if result.passed}
+    return all(gate in passed for gate in gates if gate.hard) and worst(told) is None
+
+
+def worst(results: Iterable[GateResult]) -> GateResult | None:
+    """Return the failed hard gate to tell first: the first that failed, in the order the gates ran."""
+    return next((result for result in results if result.gate.hard and not result.passed), None)

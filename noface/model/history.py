@@ -1,0 +1,136 @@
+"""What the policy decides from: an issue's attempts, what was asked about them, what became of its parts."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from noface.model.attempt import PastAttempt
+from noface.model.budget import Spent
+from noface.model.issue import Issue
+from noface.model.taxonomy import IssueStatus
+
+
+class Topic(StrEnum):
+    """What another model (or noface itself) can be asked about an issue, between two attempts at it."""
+
+    DIAGNOSIS = "diagnosis"
+    REFLECTION = "reflection"
+    CLARIFICATION = "clarification"
+    BOUNDARY = "boundary"
+    MERGE_CONFLICT = "merge_conflict"
+    DEPENDENCY = "dependency"
+    ARCHITECT = "architect"
+    BREAKDOWN = "breakdown"
+    REVIEW = "review"
+
+
+class AdviceOutcome(StrEnum):
+    """What came of asking. PARTS_FAILED: the issue was broken down, and not all of it could be done."""
+
+    ADVISED = "ADVISED"
+    UNUSABLE = "UNUSABLE"
+    UNAVAILABLE = "UNAVAILABLE"
+    PARTS_FAILED = "PARTS_FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """An answer, given after attempt `after`, in the form its topic has.
+
+    `text` is what the next prompt quotes, as data. `strategy` is a diagnosis' (one of the five of S3) or a resolver's
+    ("expand", "redesign", "person"). `paths` are those a resolver would allow, or a clarification names. `needs` are
+    the issues that must be merged first, `recheck` those to verify again. `delay_s` belongs to "retry_same".
+    """
+
+    topic: Topic
+    after: int
+    outcome: AdviceOutcome = AdviceOutcome.ADVISED
+    epoch: int = 0
+    model: str = ""
+    cause: str = ""
+    recoverable: str = ""
+    strategy: str = ""
+    text: str = ""
+    paths: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    recheck: tuple[str, ...] = ()
+    delay_s: float | None = None
+    cost_usd: float | None = None
+    tokens: int | None = None
+
+    @property
+    def argument(self) -> tuple[str, str]:
+        """What makes a proposal the same as an earlier one."""
+        return self.strategy, " ".join(self.text.split())
+
+
+class Verdict(StrEnum):
+    """What a person said of something that waited for approval."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A person's decision on what attempt `attempt` asked for (its landing, or wider paths)."""
+
+    attempt: int
+    verdict: Verdict
+    epoch: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A child issue as its parent sees it (P8)."""
+
+    id: str
+    status: IssueStatus
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """An issue with its finished attempts, oldest first, all epochs; `epoch` is the present one.
+
+    `model` and `attempts_max` are what a person set when they unblocked it; None leaves policy and issue in force.
+    `unanswered` is what the questions since then have used that were cut short.
+    """
+
+    issue: Issue
+    attempts: tuple[PastAttempt, ...] = ()
+    epoch: int = 0
+    advice: tuple[Advice, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    model: str | None = None
+    attempts_max: int | None = None
+    unanswered: Spent = field(default_factory=Spent)
+
+    @property
+    def current(self) -> tuple[PastAttempt, ...]:
+        """The attempts since the issue was last unblocked."""
+        return tuple(attempt for attempt in self.attempts if attempt.epoch == self.epoch)
+
+    @property
+    def asked(self) -> tuple[Advice, ...]:
+        """The answers since the issue was last unblocked."""
+        return tuple(advice for advice in self.advice if advice.epoch == self.epoch)
+
+    @property
+    def spent(self) -> Spent:
+        """What the attempts and questions since then have used, as far as anybody said."""
+        used: list[PastAttempt | Advice] = [*self.current, *self.asked]
+        return Spent(
+            sum((each.cost_usd or 0.0 for each in used), self.unanswered.usd),
+            sum((each.tokens or 0 for each in used), self.unanswered.tokens),
+        )
+
+    def answer(self, topic: Topic, after: int) -> Advice | None:
+        """Return what was answered on a topic after an attempt, None where nobody has asked yet."""
+        found = [advice for advice in self.asked if advice.topic is topic and advice.after == after]
+        return found[-1] if found else None
+
+    def verdict(self, attempt: int) -> Approval | None:
+        """Return what a person decided on an attempt, None where nobody has."""
+        found = [approval for approval in self.approvals if approval.attempt == attempt]
+        return found[-1] if found else None

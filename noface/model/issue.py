@@ -1,0 +1,82 @@
+"""An issue, the backlog, and what noface remembers of an issue between ticks. Times are epoch seconds."""
+
+from dataclasses import dataclass
+
+from noface.model.taxonomy import IssueStatus
+
+DEFAULT_PRIORITY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """A piece of work. `source` names where a person edits it; `content_hash` changes when they do.
+
+    `tier` is the lowest tier that works on it. `parent` and `depth` are those of an issue that a breakdown made.
+    `recheck` are commands of other issues that must pass again, since its boundary was widened into their work (K5).
+    `may_change` are globs of protected files that its work may change all the same; only an issue file sets it.
+    """
+
+    id: str
+    title: str
+    body: str = ""
+    priority: int = DEFAULT_PRIORITY
+    labels: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    accept: tuple[str, ...] = ()
+    model: str | None = None
+    tier: int | None = None
+    max_attempts: int | None = None
+    no_escalate: bool = False
+    source: str = ""
+    content_hash: str = ""
+    parent: str | None = None
+    depth: int = 0
+    recheck: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IssueFault:
+    """An issue that cannot be run as written; `source` is its file, `problem` and `hint` are for a person."""
+
+    source: str
+    problem: str
+    hint: str = ""
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What the tracker holds: sound issues in a stable order, and the faulty ones beside them."""
+
+    issues: tuple[Issue, ...] = ()
+    faults: tuple[IssueFault, ...] = ()
+    warnings: tuple[IssueFault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IssueState:
+    """What noface remembers of an issue between ticks.
+
+    `satisfied`: skipped because main holds already what it asks for. `wanted_model` and `wanted_attempts` are what a
+    person said at unblocking; `granted_paths` what they allowed; `needs` the issues the work turned out to depend on.
+    """
+
+    id: str
+    status: IssueStatus = IssueStatus.READY
+    reason: str = ""
+    until: float | None = None
+    epoch: int = 0
+    note: str = ""
+    content_hash: str = ""
+    satisfied: bool = False
+    wanted_model: str | None = None
+    wanted_attempts: int | None = None
+    granted_paths: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    @property
+    def done(self) -> bool:
+        """True where what depends on the issue may start."""
+        return self.status is IssueStatus.MERGED or (self.status is IssueStatus.SKIPPED and self.satisfied)

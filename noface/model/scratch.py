@@ -1,0 +1,83 @@
+"""Whose the scratch branch `noface/<issue>` is: noface's, or a person's who has committed there.
+
+noface moves it only from where it left it itself. A commit of a person's there is never moved away: the issue waits,
+and `noface retry` makes that commit the start of the next attempt.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from noface.model.issue import Issue
+
+PERSON = "person-"
+"""Below an issue's refs, `person-<n>-<id>` holds what a person had committed when attempt n was the last."""
+
+LEFT = "branch"
+"""Below an issue's refs, where noface left the scratch branch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """The scratch branch `name` of an issue: it stands `at` a commit, None where there is none.
+
+    `refs` are the issue's refs by their last name.
+    """
+
+    name: str
+    at: str | None
+    refs: Mapping[str, str]
+
+    @property
+    def left(self) -> str | None:
+        """Where noface left it; None where that is not known."""
+        return self.refs.get(LEFT)
+
+    @property
+    def adopted(self) -> tuple[int, str] | None:
+        """What a person gave to noface last, with the number of the last attempt before."""
+        names = [name.split("-") for name in self.refs if name.startswith(PERSON)]
+        given = [(int(number), self.refs[f"{PERSON}{number}-{commit}"]) for _, number, commit in names]
+        return max(given, key=lambda each: (each[0], each[1] == self.left), default=None)
+
+    def of_a_person(self, made: Collection[str]) -> bool:
+        """Tell whether it holds what noface did not put there; `made` are the commits of the issue's attempts."""
+        held = {commit for name, commit in self.refs.items() if name == LEFT or not needed_until_landed(name)}
+        return self.at is not None and self.at not in made and self.at not in held
+
+
+def needed_until_landed(name: str) -> bool:
+    """Tell whether a ref of an issue, by its last name, may go once the issue is merged."""
+    return not name.isdigit() and not name.startswith(PERSON)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Why noface may not move a scratch branch: commits of a person's, or where they have it checked out."""
+
+    branch: str
+    commit: str = ""
+    place: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Say why the issue waits."""
+        if self.place:
+            return f"{self.branch} is checked out in {self.place}, so it cannot be moved to the newest work"
+        return f"a person has committed to {self.branch} ({self.commit[:12]}); `noface retry` takes that as the start"
+
+    def question(self, issue: Issue) -> str:
+        """Return what a person is asked."""
+        if self.place:
+            return f"May issue {issue.id} have {self.branch} back? It is checked out in {self.place}."
+        return f"Shall the next attempt of issue {issue.id} start from the commits on {self.branch}?"
+
+    def ways(self, issue: Issue) -> tuple[tuple[str, str], ...]:
+        """Return what a person can do, each with its command."""
+        retry = f"noface retry {issue.id}"
+        if self.place:
+            return (("leave the branch where it is checked out, then go on", f"git switch --detach && {retry}"),)
+        mine = f"by-hand-{issue.id}"
+        return (
+            ("yes: start the next attempt from these commits", retry),
+            ("no: keep them under another name", f"git branch --move {self.branch} {mine} && {retry}"),
+        )

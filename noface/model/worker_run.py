@@ -1,0 +1,122 @@
+"""A run of a model through its agent: who works, what it used, how it ended, what it reports of its work.
+
+Durations are seconds, money US dollars.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from noface.model.failure import Failure
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """A named model of the configuration: which agent runs it, how, and within which limits.
+
+    `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None where nobody knows. `own_prices`: a person
+    has set them. `env` is set for its agent, `env_pass` are patterns of the variables of noface's own that go to it.
+    `boxed`: it runs in the sandbox, where there is one, and there with the network or without.
+    """
+
+    name: str
+    agent: str
+    model: str = ""
+    tier: int = 1
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    timeout_s: float = 1800.0
+    idle_timeout_s: float = 300.0
+    max_cost_usd: float | None = None
+    usd_per_mtok_in: float | None = None
+    usd_per_mtok_out: float | None = None
+    own_prices: bool = False
+    env_pass: tuple[str, ...] = ()
+    boxed: bool = True
+    network: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a worker run consumed; None means that nobody said.
+
+    `tokens_cached` is how many of `tokens_in` came from the provider's cache. `priced`: the cost is an estimate from
+    the tokens, since the agent told none.
+    """
+
+    cost_usd: float | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    session_id: str | None = None
+    tokens_cached: int | None = None
+    priced: bool = False
+
+    @property
+    def tokens(self) -> int | None:
+        """The tokens read and written."""
+        counts = [count for count in (self.tokens_in, self.tokens_out) if count is not None]
+        return sum(counts) if counts else None
+
+
+class EndedBy(StrEnum):
+    """Who ended a process."""
+
+    ITSELF = "itself"
+    TIMEOUT = "timeout"
+    IDLE = "idle"
+    CANCELLED = "cancelled"
+    LOST = "lost"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun:
+    """How a worker run ended. An interrupted run is judged by `ended_by`, never by its exit code.
+
+    `answer` is its last message in full (up to a limit), where a report or an answer is looked for.
+    """
+
+    exit_code: int | None
+    signal: int | None
+    ended_by: EndedBy
+    seconds: float
+    usage: Usage = field(default_factory=Usage)
+    last_words: str = ""
+    error: Failure | None = None
+    started: bool = True
+    survivors_killed: int = 0
+    answer: str = ""
+
+
+class ReportStatus(StrEnum):
+    """How a worker sees its own work."""
+
+    DONE = "done"
+    PARTIAL = "partial"
+    BLOCKED = "blocked"
+
+
+class BlockedReason(StrEnum):
+    """Why a worker says that it cannot go on (K5)."""
+
+    BOUNDARY_VIOLATION = "boundary_violation"
+    CONTRACT_CHANGE = "contract_change"
+    DEPENDENCY_ISSUE = "dependency_issue"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """What a worker says of its work, in JSON of a published schema. Evidence outranks it (law 10).
+
+    `confidence` is 0 to 1. `needs` are ids of issues it found it depends on.
+    """
+
+    status: ReportStatus
+    summary: str = ""
+    confidence: float | None = None
+    risks: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    blocked_reason: BlockedReason | None = None
+    needs: tuple[str, ...] = ()

@@ -1,0 +1,114 @@
+"""The environment and the programs of what noface starts.
+
+Environments are made from noface's own by the rules of `core.environment_rules`. What the programs that gates call are
+on this machine is in a cheap digest: a gate's result counts for these only.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from noface.model.worker_run import ModelSpec
+from noface.secrets import environment as rules
+
+Variables = tuple[tuple[str, str], ...]
+
+
+_OUTSIDE = ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+_TEMPORARY = ("TMPDIR", "TMP", "TEMP")
+_SHEBANG_BYTES = 256
+_PACKAGES = ("lib/python*/site-packages", "lib/python*/dist-packages")
+
+
+def agent_environment(own: Iterable[str], model: ModelSpec, extra: Iterable[tuple[str, str]] = ()) -> Variables:
+    """Return an agent's whole environment. `own` are its adapter's patterns; `extra` comes last, and may set anything.
+
+    The model's `env` is left to the caller, who knows what else is set before and after it.
+    """
+    return tuple((rules.for_agents(os.environ, own, model) | dict(extra)).items())
+
+
+def gate_environment(env_pass: tuple[str, ...] = (), extra: Iterable[tuple[str, str]] = ()) -> Variables:
+    """Return the whole environment of a gate or of setup: what every program needs, what `env_pass` names, `extra`."""
+    return tuple((rules.for_gates(os.environ, env_pass) | dict(extra)).items())
+
+
+def without_places(
+    environment: Variables, folders: tuple[str, ...], kept: tuple[str, ...], env_pass: tuple[str, ...] = ()
+) -> Variables:
+    """Return an environment that does not lead into `folders`; see `core.environment_rules.without_places`."""
+    return tuple(rules.without_places(dict(environment), folders, kept, env_pass).items())
+
+
+def passed_digest(env_pass: Iterable[str]) -> str:
+    """Return a digest of the variables that `env_pass` names, so that a gate's result counts for these values only."""
+    named = sorted((name, value) for name, value in os.environ.items() if rules.fits(name, tuple(env_pass)))
+    return hashlib.sha256(repr(named).encode("utf-8", "surrogateescape")).hexdigest() if named else ""
+
+
+def boxed(environment: Variables, kept: Iterable[str] = ()) -> Variables:
+    """Return an environment as it is in a sandbox, where /tmp is private and caches lie below the home.
+
+    `kept` are the names that a person has given a value themselves.
+    """
+    own = set(kept)
+    left_out = {name for name in _OUTSIDE if name not in own}
+    values = {name: value for name, value in environment if name not in left_out}
+    return tuple((values | {name: "/tmp" for name in _TEMPORARY if name not in own}).items())  # noqa: S108 - it is private
+
+
+def programs_digest(names: Iterable[str]) -> str:
+    """Return a digest of where the programs lead to, and when that, or the packages beside it, last changed.
+
+    A program that is not there counts as well: what a gate needs may have gone since it was green. Names with a slash
+    are of the checkout and are not looked at.
+    """
+    digest = hashlib.sha256()
+    for name in sorted(set(names)):
+        if "/" in name and not name.startswith("/"):
+            continue
+        found = shutil.which(name)
+        digest.update(repr((name, *_facts(found))).encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()[:16]
+
+
+def _facts(program: str | None) -> tuple[object, ...]:
+    if program is None:
+        return ()
+    facts: list[object] = []
+    for path in dict.fromkeys((program, *_interpreter(program))):
+        try:
+            real = os.path.realpath(path)
+            status = Path(real).stat()
+        except OSError:
+            facts.append((path, "gone"))
+            continue
+        facts.append((path, real, status.st_size, status.st_mtime_ns))
+        facts += _packages(path)
+    return tuple(facts)
+
+
+def _interpreter(program: str) -> tuple[str, ...]:
+    """Return what runs a script, by its first line."""
+    try:
+        with open(program, "rb") as file:  # noqa: PTH123 - asked before each gate
+            line = file.read(_SHEBANG_BYTES).partition(b"\n")[0]
+    except OSError:
+        return ()
+    words = os.fsdecode(line).removeprefix("#!").split() if line.startswith(b"#!") else []
+    return tuple(words[:1])
+
+
+def package_folders(prefix: Path) -> list[Path]:
+    """Return the folders in which a Python installation, or a virtual environment, has its packages."""
+    return [folder for pattern in _PACKAGES for folder in sorted(prefix.glob(pattern)) if folder.is_dir()]
+
+
+def _packages(program: str) -> list[tuple[str, int]]:
+    """Return when packages were last added to a Python installation or removed from it; [] for other programs."""
+    place = Path(program)
+    if not place.name.startswith(("python", "pypy")):
+        return []
+    return sorted((str(folder), folder.stat().st_mtime_ns) for folder in package_folders(place.parent.parent))

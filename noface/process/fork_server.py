@@ -1,0 +1,82 @@
+"""The fork server: one small process per noface that forks a supervisor for each command.
+
+noface is threaded and must not fork, and starting a Python per command costs 12 ms; a fork of this one costs 1.
+It gets the control socket of each new supervisor over its own socket, and ends when noface closes that or dies.
+Its supervisors then go on by themselves until their own sockets close.
+
+Neither it nor a supervisor shows its memory or environment to the programs that supervisors start.
+
+It is a subreaper too: if someone kills a supervisor, what that watched over lands here and is killed.
+"""
+
+import gc
+import os
+import select
+import socket
+
+from noface.process import namespace, process_tree
+from noface.process.supervisor import run_supervisor, survive_signals, wake_on_child
+
+
+def serve(descriptor: int) -> None:
+    """Serve requests from the inherited socket until its other end closes."""
+    survive_signals()
+    namespace.hide_memory()
+    namespaces = namespace.available()
+    process_tree.prctl(process_tree.SET_CHILD_SUBREAPER, 1)
+    channel = socket.socket(fileno=descriptor)
+    channel.set_inheritable(False)
+    wake, alarm = wake_on_child()
+    supervisors: set[int] = set()
+    gc.disable()
+    gc.freeze()
+    while True:
+        ready, _, _ = select.select([channel.fileno(), wake], [], [])
+        if wake in ready:
+            os.read(wake, 4096)
+            _reap(supervisors)
+        if channel.fileno() in ready:
+            request, controls, _, _ = socket.recv_fds(channel, 1, 1)
+            if not request:
+                return
+            for control in controls:
+                _fork_supervisor(control, (channel.fileno(), wake, alarm), supervisors, namespaces=namespaces)
+
+
+def _fork_supervisor(control: int, own: tuple[int, ...], supervisors: set[int], *, namespaces: bool) -> None:
+    os.set_inheritable(control, False)
+    try:
+        pid = os.fork()
+    except OSError:
+        pid = -1
+    if pid == 0:
+        try:
+            for descriptor in own:
+                os.close(descriptor)
+            run_supervisor(socket.socket(fileno=control), namespaces=namespaces)
+        finally:
+            os._exit(1)
+    if pid > 0:
+        supervisors.add(pid)
+    os.close(control)
+
+
+def _reap(supervisors: set[int]) -> None:
+    """Reap what has ended; if that was not a supervisor that ended well, kill all children that are no supervisors."""
+    strays = False
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            break
+        strays = strays or status != 0 or pid not in supervisors
+        supervisors.discard(pid)
+    if strays:
+        process_tree.kill_all(lambda: _strays(supervisors))
+
+
+def _strays(supervisors: set[int]) -> list[int]:
+    roots = [pid for pid in process_tree.children(os.getpid()) if pid not in supervisors]
+    return [*roots, *process_tree.below(roots)]

@@ -1,0 +1,209 @@
+"""A box around one command: which files it sees and may write, and whether it reaches the network.
+
+Bubblewrap (0.8.0 and later) makes it, from user namespaces: the machine read-only; /tmp and /run private; in the
+person's home neither keys nor logins; nothing writable but what is named. All capabilities are dropped, no program
+gains rights by being run, and whatever the command leaves behind ends with it (a PID namespace of its own).
+
+The home is put together from the person's: each entry read-only, those that hold secrets left out, caches noface's own,
+and below all that a folder that starts empty, so that programs can write what they like there and nobody keeps it.
+
+What a box does not stop: it can read whatever is no known secret place, and with the network on it reaches what listens
+on this machine. It is no virtual machine: a hole in the kernel is a way out.
+"""
+
+import os
+import stat
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from noface.process.sandbox_home import (
+    Home,
+    HomeRule,
+    Mount,
+    below,
+    cache_of,
+    home_mounts,
+    is_folder,
+    known_places,
+    make_mount_point,
+)
+from noface.process.supervisor import BOX_STATUS
+
+_FLAGS = (
+    "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+    "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+)  # fmt: skip
+_MACHINE = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+_PROBE_S_MAX = 10.0
+_ON_DISK = ("/tmp", "/var/tmp")  # noqa: S108 - what programs write there may not fit into memory
+_NOT_THE_PERSONS = (HomeRule.HIDDEN, HomeRule.PRIVATE)
+_SOCKETS = "/proc/net/unix"
+_SOCKET_FIELDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What one command may reach. All paths are absolute; those that do not exist are passed over.
+
+    `homes` are the person's home and folders elsewhere that stand in for a part of it. `tmp` is the folder that is /tmp
+    inside. `hidden` folders are empty and `hidden` files not readable inside, but for what is in `visible` (read-only)
+    and `writable`.
+    """
+
+    program: str
+    homes: tuple[Home, ...]
+    tmp: str
+    writable: tuple[str, ...] = ()
+    visible: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    network: bool = True
+
+    def command_line(self, argv: tuple[str, ...], cwd: str) -> tuple[str, ...]:
+        """Return the command line that runs `argv` in the box. Looks at the file system for what is there to be shown.
+
+        BOX_STATUS stands in it for a descriptor. Raises OSError where noface's own folders cannot be made.
+        """
+        options = [self.program, *_FLAGS, *(() if self.network else ("--unshare-net",))]
+        options += ["--json-status-fd", BOX_STATUS, *_MACHINE]
+        for mount in self._mounts():
+            self._prepare(mount)
+            options += mount
+        return (*options, "--chdir", cwd, "--", *argv)
+
+    def _mounts(self) -> Iterator[Mount]:
+        places = known_places()
+        yield from (_read(path) for path in places.kernel_read if os.path.exists(path))
+        yield from (_hide(path) for path in places.kernel_hidden if os.path.lexists(path))
+        for folder in places.private_folders:
+            if is_folder(folder):
+                yield ("--bind", self.tmp, folder) if folder in _ON_DISK else ("--tmpfs", folder)
+        yield from (_read(path) for path in places.needed if os.path.exists(path))
+        yield from (_hide(path) for path in places.secret if path.startswith("/") and os.path.lexists(path))
+        at_home = tuple(home.path for home in self.homes)
+        outside = [path for path in self.visible if not below(path, at_home)]
+        yield from (_read(path) for path in _outermost(outside) if os.path.exists(path))
+        for home in self.homes:
+            yield from home_mounts(home)
+        rules = [(home, path) for home in self.homes for path, rule in home.rules.items() if rule in _NOT_THE_PERSONS]
+        absent = [f"{home.path}/{path}" for home, path in rules]
+        yield from (_read(path) for path in self.visible if below(path, absent) and os.path.exists(path))
+        hidden = [place for path in self.hidden if (place := _real(path))]
+        yield from (_hide(path) for path in _outermost(hidden) if not self._away(path))
+        yield from (_hide(path) for path in _listening() if not self._away(path) and not below(path, hidden))
+        yield from (_read(path) for path in self.visible if below(path, hidden) and os.path.exists(path))
+        yield from (("--bind", path, path) for path in self.writable if os.path.exists(path))
+
+    def _away(self, path: str) -> bool:
+        """Tell whether a path of the machine is not there in the box anyway, so that nothing can be put over it."""
+        if below(path, known_places().private_folders) and not below(path, self.visible):
+            return True
+        for home in self.homes:
+            if below(path, (home.path,)):
+                inner = os.path.relpath(path, home.path)
+                gone = [place for place, rule in home.rules.items() if rule in _NOT_THE_PERSONS]
+                composed = os.path.dirname(inner) in {"", *_ancestors(home.rules)}
+                return below(inner, gone) or (composed and _is_socket(path)) or home.closed
+        return False
+
+    def _prepare(self, mount: Mount) -> None:
+        """Make the place for a mount below a cache, where an agent may have put a link."""
+        target = mount[-1]
+        for home in self.homes:
+            found = cache_of(home, target)
+            if found is not None:
+                make_mount_point(*found, folder=mount[0] == "--tmpfs" or is_folder(os.path.realpath(mount[1])))
+
+
+def _read(path: str) -> Mount:
+    return "--ro-bind", path, path
+
+
+def _hide(path: str) -> Mount:
+    return ("--tmpfs", path) if is_folder(path) else ("--ro-bind", "/dev/null", path)
+
+
+def _real(path: str) -> str:
+    """Return the place behind a path, "" where there is none: nothing can be put over a link that leads nowhere."""
+    place = os.path.realpath(path)
+    return place if os.path.exists(place) else ""
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _ancestors(paths: Iterable[str]) -> set[str]:
+    return {str(parent) for path in paths for parent in Path(path).parents} - {"."}
+
+
+def _listening() -> tuple[str, ...]:
+    """Return the sockets in the file system: a folder that can only be read keeps nobody from connecting to one."""
+    try:
+        lines = Path(_SOCKETS).read_bytes().splitlines()[1:]
+    except OSError:
+        return ()
+    fields = (os.fsdecode(line).split(" ", _SOCKET_FIELDS - 1) for line in lines)
+    named = {field[-1].strip() for field in fields if len(field) == _SOCKET_FIELDS}
+    places = {os.path.realpath(path) for path in named if path.startswith("/")}
+    return tuple(sorted(path for path in places if _is_socket(path)))
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    for path in sorted(set(paths)):
+        if not below(path, kept):
+            kept.append(path)
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """What became of looking for bubblewrap: its path and version, or in `problem` why no box can be made."""
+
+    program: str = ""
+    version: str = ""
+    problem: str = ""
+    remedy: str = ""
+
+    @property
+    def works(self) -> bool:
+        """True where a box could be made."""
+        return not self.problem
+
+
+def find_bubblewrap(program: str | None) -> Bubblewrap:
+    """Try whether `program` (None: there is none) makes a box here; containers and some systems forbid it."""
+    if program is None:
+        return Bubblewrap(problem="bubblewrap is not installed", remedy=_INSTALL)
+    box = (*_MACHINE, "--tmpfs", "/run", "--", "true")
+    try:
+        version = _output_of(program, "--version").stdout.strip().removeprefix("bubblewrap ")
+        done = _output_of(program, *_FLAGS, *box)
+    except (OSError, subprocess.SubprocessError) as error:
+        return Bubblewrap(program, problem=f"{program} cannot be run: {error}", remedy=_INSTALL)
+    if done.returncode != 0:
+        message = " ".join(done.stderr.split())[:300] or f"exit code {done.returncode}"
+        return Bubblewrap(program, version, f"bubblewrap cannot make a box here: {message}", _ALLOW)
+    return Bubblewrap(program, version)
+
+
+_INSTALL = "Install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)."
+_ALLOW = "Let ordinary users make user namespaces (docs/sandbox.md says how on your system)."
+
+
+def _output_of(*argv: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        argv,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=_PROBE_S_MAX,
+        stdin=subprocess.DEVNULL,
+        env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+    )

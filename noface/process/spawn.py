@@ -1,0 +1,220 @@
+"""Spawns supervisors: starts the fork server, hands it control sockets, and replaces it if it dies.
+
+Also says in words why a program could not be started, from what its supervisor reported.
+"""
+
+import errno
+import json
+import os
+import resource
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import noface
+from noface.errors import NofaceError
+from noface.process.supervisor import ANNOUNCEMENT, LENGTH, Containment
+
+START_ATTEMPTS = 3
+ANSWER_TIMEOUT_S = 30.0
+FORK_SERVER_END_TIMEOUT_S = 5.0
+
+_START_FORK_SERVER = (
+    "import sys; sys.path.append(sys.argv[1]); from noface.process.fork_server import serve; serve(int(sys.argv[2]))"
+)
+_NEEDED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""All that the fork server gets of noface's environment: programs may read that of their ancestors."""
+ONE_ARGUMENT_BYTES_MAX = 128 * 1024
+"""Linux's limit for a single argument or variable (MAX_ARG_STRLEN), which no setting raises."""
+
+
+class SupervisorLostError(NofaceError):
+    """No supervisor could be started, so the command was not either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Supervised:
+    """A supervisor that has its order: its control socket, its pid, and what its descendants are held by at best."""
+
+    control: socket.socket
+    pid: int
+    containment: Containment
+
+
+class ForkServer:
+    """Owns the fork server; thread-safe. Nothing is started before the first command, or `warm_up`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+
+    def warm_up(self) -> None:
+        """Start the fork server ahead of the first command."""
+        with self._lock:
+            self._running_channel()
+
+    def containment(self) -> Containment:
+        """Return what contains a supervisor's descendants at best. Raises SupervisorLostError if none starts."""
+        ours, theirs = socket.socketpair()
+        ours.settimeout(ANSWER_TIMEOUT_S)
+        with ours:
+            try:
+                with theirs:
+                    self._hand_over(theirs)
+                _, containment = ANNOUNCEMENT.unpack(ours.recv(ANNOUNCEMENT.size))
+            except (OSError, struct.error):
+                raise SupervisorLostError("the process that watches over commands could not be started") from None
+        return Containment(containment)
+
+    @property
+    def fork_server_pid(self) -> int | None:
+        """The fork server's pid while one is running."""
+        with self._lock:
+            return self._process.pid if self._process is not None and self._process.poll() is None else None
+
+    def spawn(self, order: dict[str, Any]) -> Supervised:
+        """Give an order to a fresh supervisor.
+
+        Raises SupervisorLostError after three tries. Trying again is safe: a supervisor starts nothing before it has
+        the whole order, and gets that only after announcing itself.
+        """
+        encoded = json.dumps(order).encode()
+        for _ in range(START_ATTEMPTS):
+            ours, theirs = socket.socketpair()
+            ours.settimeout(ANSWER_TIMEOUT_S)
+            channel = None
+            try:
+                with theirs:
+                    channel = self._hand_over(theirs)
+                pid, containment = ANNOUNCEMENT.unpack(ours.recv(ANNOUNCEMENT.size))
+                ours.sendall(LENGTH.pack(len(encoded)) + encoded)
+            except (OSError, struct.error):
+                ours.close()
+                self._forget(channel)
+                continue
+            except BaseException:
+                ours.close()
+                raise
+            return Supervised(ours, pid, Containment(containment))
+        raise SupervisorLostError(
+            "the process that watches over the command could not be started",
+            "the machine may be out of processes or memory (see `ulimit -u` and `free`); run noface again then",
+        )
+
+    def close(self) -> None:
+        """End the fork server; supervisors that still run are ended by their control sockets."""
+        with self._lock:
+            self._discard()
+
+    def _hand_over(self, control: socket.socket) -> socket.socket:
+        with self._lock:
+            channel = self._running_channel()
+            try:
+                socket.send_fds(channel, [b"k"], [control.fileno()])
+            except OSError:
+                self._discard()
+                raise
+            return channel
+
+    def _forget(self, channel: socket.socket | None) -> None:
+        """Have the next try begin with a fresh fork server, unless another thread saw to that; supervisors go on."""
+        with self._lock:
+            if channel is not None and channel is self._channel:
+                self._discard()
+
+    def _running_channel(self) -> socket.socket:
+        if self._process is not None and self._process.poll() is not None:
+            self._discard()
+        if self._channel is None:
+            ours, theirs = socket.socketpair()
+            ours.settimeout(ANSWER_TIMEOUT_S)
+            root = str(Path(noface.__file__).parent.parent)
+            with theirs:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-X", "utf8", "-c", _START_FORK_SERVER, root, str(theirs.fileno())],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    env={name: os.environ[name] for name in _NEEDED if name in os.environ},
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
+            self._channel = ours
+        return self._channel
+
+    def _discard(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        if self._process is not None:
+            try:
+                self._process.wait(FORK_SERVER_END_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+
+
+def explain(what: dict[str, Any], argv: Sequence[str], env: dict[str, str]) -> str:
+    """One sentence for a person, with what to do about it; `what` is a supervisor's report (`StartError.what`)."""
+    name, number = what["name"], what["errno"]
+    match what["step"]:
+        case "exec":
+            return _explain_exec(name, number, what["text"], argv, env)
+        case "cwd":
+            return f"cannot enter the working directory {name}: {_reason(what)}"
+        case stream:
+            return f"cannot open {name} as {stream}: {_reason(what)}"
+
+
+def too_long(argv: Sequence[str], env: dict[str, str]) -> str:
+    """Why E2BIG: how long arguments and environment are, and what the system takes."""
+    arguments = [os.fsencode(argument) for argument in argv]
+    variables = {key: len(os.fsencode(key)) + len(os.fsencode(value)) + 2 for key, value in env.items()}
+    total = sum(len(argument) + 1 for argument in arguments) + sum(variables.values())
+    problem = f"arguments and environment of {argv[0][:200]} are too long (E2BIG): {total} bytes together"
+    longest = max(range(len(arguments)), key=lambda index: len(arguments[index]))
+    if len(arguments[longest]) >= ONE_ARGUMENT_BYTES_MAX:
+        problem += f", {len(arguments[longest])} of them in argument {longest}"
+    for key, size in variables.items():
+        if size > ONE_ARGUMENT_BYTES_MAX:
+            problem += f", {size} of them in the variable {key[:200]}"
+    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    allowed = "" if soft == resource.RLIM_INFINITY else f" and {soft // 4} together"
+    return f"{problem}; the system takes {ONE_ARGUMENT_BYTES_MAX} for one{allowed}. Pass long texts by file or stdin"
+
+
+def _explain_exec(name: str, number: int | None, text: str, argv: Sequence[str], env: dict[str, str]) -> str:
+    path = env.get("PATH", os.defpath)
+    found = name if "/" in name else shutil.which(name, path=path)
+    program = found or name
+    match number:
+        case errno.E2BIG:
+            problem = too_long(argv, env)
+        case errno.ENOENT if found is not None and os.path.lexists(found):
+            problem = f"cannot run {found}: the interpreter named in its first line, or a link's target, does not exist"
+        case errno.ENOENT | errno.ENOTDIR:
+            where = "no such file" if "/" in name else f"not in any folder of PATH={path}"
+            problem = f"program not found: {name} ({where})"
+        case errno.EACCES:
+            problem = f"program not executable: {program} (permission denied; `chmod +x` makes a script executable)"
+        case errno.ENOEXEC:
+            problem = f"cannot run {program}: it is neither a program nor a script with a #! line"
+        case errno.EAGAIN | errno.ENOMEM:
+            problem = f"cannot run {program}: {text}; the machine is out of processes or memory"
+        case _:
+            problem = f"cannot run {program}: {text}"
+    return problem
+
+
+def _reason(what: dict[str, Any]) -> str:
+    return str(what["text"]) if what["errno"] is None else os.strerror(what["errno"])

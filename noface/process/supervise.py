@@ -1,0 +1,212 @@
+"""Runs commands so that they end in time and leave nothing behind (laws 6 and 12).
+
+A `Launcher` gives each command to a supervisor, and waits until that reports that the program and all its
+descendants are gone. Programs write their logs themselves; here only the logs' sizes are looked at.
+"""
+
+import errno
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from noface.errors import NofaceError
+from noface.model.worker_run import EndedBy
+from noface.process.command import COMMAND_MARKER, Canceller, Command, Exit, Ladder
+from noface.process.files import read_bounded
+from noface.process.log_masking import LogGuard, Masking
+from noface.process.process_tree import send_signal, sweep
+from noface.process.spawn import ForkServer, SupervisorLostError, explain
+from noface.process.supervisor import Containment
+from noface.process.watch import OnOutput, Watch
+
+__all__ = ["COMMAND_MARKER", "Canceller", "Command", "Containment", "Exit", "Ladder", "Launcher"]
+
+ORDER_BYTES_MAX = 16 << 20
+"""No system takes longer arguments and environments, so such an order isn't worth a supervisor."""
+_BOX_WORDS_BYTES = 4000
+
+
+class Launcher:
+    """Runs commands, from any thread. Close it, or use it as a context manager, to end all that still run.
+
+    Each command gets a PID namespace where the system has them, unless `namespaces` is False.
+
+    Whatever secret `masking` knows is out of a command's logs a moment after it was written, and for certain once
+    `run` returns (I12).
+    """
+
+    def __init__(
+        self, ladder: Ladder | None = None, masking: Masking | None = None, *, namespaces: bool = True
+    ) -> None:
+        self.masking = masking or Masking()
+        self._namespaces = namespaces
+        self._ladder = ladder or Ladder()
+        self._fork_server = ForkServer()
+        self._closing = Canceller()
+        self._running = 0
+        self._idle = threading.Condition()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def fork_server_pid(self) -> int | None:
+        """The pid of the process that forks the supervisors, while there is one."""
+        return self._fork_server.fork_server_pid
+
+    def containment(self) -> Containment:
+        """Return what keeps descendants of a command from outliving it here. Starts the fork server."""
+        best = self._fork_server.containment()
+        return best if self._namespaces else min(best, Containment.SUBREAPER)
+
+    def warm_up(self) -> None:
+        """Start the fork server now, so that the first command needn't wait for it."""
+        self._fork_server.warm_up()
+
+    def close(self) -> None:
+        """End every running command at once and wait until nothing is left of any. Repeatable."""
+        self._closing.cancel(urgent=True)
+        with self._idle:
+            self._idle.wait_for(lambda: self._running == 0)
+        self._fork_server.close()
+
+    def run(
+        self,
+        command: Command,
+        cancel: Canceller | None = None,
+        on_output: OnOutput | None = None,
+        on_end: Callable[[], object] | None = None,
+        rewritten: tuple[str, ...] = (),
+    ) -> Exit:
+        """Run a command to its end, and until nothing of it is left.
+
+        `on_output` is called every tick (0.2 s at most) and returns the monotonic time of the last sign of life,
+        None before the first; without it, any growth of the logs is one. If it returns an EndedBy, the command is
+        ended for that reason; if it raises, the command is killed.
+        `on_end` is called when all has ended, before the logs are masked once more as a whole. `rewritten` are files
+        of the program's own that are kept free of secrets like its logs.
+        A command that cannot be started gives an Exit with `error`, not an exception. Raises OSError where a log
+        with a secret in it cannot be overwritten.
+        """
+        with self._idle:
+            self._running += 1
+        try:
+            logs = (command.stdout, command.stderr)
+            guard = LogGuard(logs, rewritten, self.masking.masker)
+            with closing(guard), self.masking.covering(*logs, *rewritten):
+                ended = self._run(command, cancel, on_output, guard)
+                if on_end is not None:
+                    on_end()
+                return ended
+        finally:
+            with self._idle:
+                self._running -= 1
+                self._idle.notify_all()
+
+    def _run(self, command: Command, cancel: Canceller | None, on_output: OnOutput | None, guard: LogGuard) -> Exit:
+        began = time.monotonic()
+
+        def unrun(error: str, ended_by: EndedBy = EndedBy.ITSELF, swept: int = 0) -> Exit:
+            return Exit(None, None, ended_by, time.monotonic() - began, swept, error)
+
+        mark = os.urandom(16).hex()
+        order = self._order(command, mark)
+        cancellers = [self._closing] if cancel is None else [self._closing, cancel]
+        if any(canceller.cancelled for canceller in cancellers):
+            return unrun("cancelled before it was started", EndedBy.CANCELLED)
+        problem = _missing(command) if command.box is not None else None
+        if problem is None and _length(order) > ORDER_BYTES_MAX:
+            problem = {"step": "exec", "name": command.argv[0], "errno": errno.E2BIG, "text": ""}
+        if problem is not None:
+            return unrun(explain(problem, command.argv, order["env"]))
+        try:
+            supervisor = self._fork_server.spawn(order)
+        except SupervisorLostError as lost:
+            return unrun(f"{lost.message}; {lost.hint}", EndedBy.LOST)
+        watch = Watch(command, supervisor.control, cancellers, self._ladder, on_output, began, guard)
+        report = watch.wait()
+        if report is None:
+            if watch.stuck:
+                # It may have been stopped. What it watched over falls to the fork server then.
+                send_signal(supervisor.pid, signal.SIGKILL)
+            swept, error = _sweep(mark)
+            return unrun(error or watch.error, EndedBy.LOST, swept)
+        if "failed" in report:
+            return unrun(explain(report["failed"], command.argv, order["env"]))
+        exited = report["exited"]
+        if not exited["boxed"] and watch.ended_by is EndedBy.ITSELF:
+            return unrun(_no_box(command))
+        swept, error = (0, "") if supervisor.containment is not Containment.GROUP else _sweep(mark)
+        return Exit(
+            exit_code=exited["code"],
+            signal=exited["signal"],
+            ended_by=watch.ended_by,
+            seconds=time.monotonic() - began,
+            survivors_killed=exited["survivors"] + swept,
+            error=error,
+            output_limit=exited["output_limit"],
+        )
+
+    def _order(self, command: Command, mark: str) -> dict[str, Any]:
+        """Return the order to a supervisor."""
+        boxed = command.box is not None
+        argv = (*command.wrap, *command.argv)
+        return {
+            "argv": command.box.command_line(argv, command.cwd) if command.box is not None else argv,
+            "cwd": command.cwd,
+            "env": {**dict(command.env), COMMAND_MARKER: mark},
+            "stdin": command.stdin,
+            "stdout": command.stdout,
+            "stderr": command.stderr,
+            "log_max_bytes": command.log_max_bytes,
+            "boxed": boxed,
+            "namespace": self._namespaces and not boxed,
+        }
+
+
+def _missing(command: Command) -> dict[str, Any] | None:
+    """Return why a boxed command cannot be started, as a supervisor reports it; bubblewrap's messages say less."""
+    program = (*command.wrap, *command.argv)[0]
+    path = dict(command.env).get("PATH", os.defpath)
+    place = Path(command.cwd, program) if "/" in program else None
+    if not os.path.isdir(command.cwd):  # unlike Path's it raises nothing where a folder on the way is closed
+        return {"step": "cwd", "name": command.cwd, "errno": errno.ENOENT, "text": ""}
+    if place is None and shutil.which(program, path=path) is None:
+        return {"step": "exec", "name": program, "errno": errno.ENOENT, "text": ""}
+    if place is not None and not os.access(place, os.X_OK):
+        number = errno.EACCES if os.path.exists(place) else errno.ENOENT
+        return {"step": "exec", "name": program, "errno": number, "text": ""}
+    return None
+
+
+def _no_box(command: Command) -> str:
+    """Say why a box could not be made, in bubblewrap's words."""
+    try:
+        text = read_bounded(Path(command.stderr), 0, _BOX_WORDS_BYTES)
+    except OSError:
+        text = ""
+    lines = [line for line in text.splitlines() if line.startswith("bwrap: ")] or ["bwrap: (no message)"]
+    return f"the sandbox could not be made: {lines[-1].removeprefix('bwrap: ')}"
+
+
+def _length(order: dict[str, Any]) -> int:
+    return sum(map(len, order["argv"])) + sum(len(key) + len(value) for key, value in order["env"].items())
+
+
+def _sweep(mark: str) -> tuple[int, str]:
+    try:
+        return sweep(COMMAND_MARKER, mark), ""
+    except NofaceError as problem:
+        return 0, f"{problem.message}; {problem.hint}"

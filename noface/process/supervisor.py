@@ -1,0 +1,368 @@
+"""A supervisor: the small process that watches over one command, so that nothing of it outlives it (law 6).
+
+A supervisor is a subreaper: whatever its program starts stays its descendant, also daemons and sessions of their own
+(agents start their tools in such). When the program has ended it kills what is left, and only then reports. When
+its control socket closes, because noface died, it kills everything at once.
+
+The supervisor announces itself (ANNOUNCEMENT: its pid, and a `Containment`). It reads one order (4 bytes of length,
+then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, boxed, namespace) and then JSON lines {"stop": {int_s,
+term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and at last {"exited": {code, signal,
+survivors, output_limit, boxed}}.
+
+A `boxed` program is bubblewrap with the command inside. It makes the PID namespace itself, and reports in a file of its
+own whether the command was run at all. Otherwise the supervisor first becomes process 1 of a PID namespace, if the
+order asks for one and the system has them.
+
+Standard library only, and nothing that is slow to import.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import time
+from enum import IntEnum
+from typing import Any, NoReturn
+
+from noface.process import namespace, process_tree
+
+LOG_MODE = 0o600
+ANNOUNCEMENT = struct.Struct("!IB")
+LENGTH = struct.Struct("!I")
+LOG_POLL_S = 0.25
+LOG_POLL_MIN_S = 0.01
+KILL_POLL_S = 0.02
+BOX_STATUS = "{box-status}"
+"""Stands in a boxed command line for the descriptor that bubblewrap writes its status to."""
+BOX_RAN = b'"exit-code"'
+"""Bubblewrap (0.8.0) writes this only about a command that it could run."""
+BOX_FAILED = 1
+"""Bubblewrap's exit code where it could not make the box, or not run the command in it."""
+BOX_STATUS_BYTES_MAX = 4096
+SURVIVED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
+_SHELL_SIGNAL_BASE = 128
+_SIGNALS_AS_EXIT_CODE = frozenset((
+    signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
+    signal.SIGKILL, signal.SIGSEGV, signal.SIGPIPE, signal.SIGTERM,
+))  # fmt: skip
+
+
+class StartError(Exception):
+    """The program could not be started; `what` has the step, the name it failed on, and the system's reason.
+
+    The steps are stdin, stdout, stderr, cwd and exec. `errno` is None where Python refused before the system did.
+    """
+
+    def __init__(self, step: str, name: str, problem: Exception) -> None:
+        super().__init__(step)
+        number = problem.errno if isinstance(problem, OSError) else None
+        self.what = {"step": step, "name": name, "errno": number, "text": str(problem)}
+
+
+def open_streams(order: dict[str, Any]) -> list[int]:
+    """Descriptors for stdin, stdout and stderr, the logs in append mode. Raises StartError."""
+    log = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW  # a worker may have put a link there
+    streams = [_open("stdin", order["stdin"] or os.devnull, os.O_RDONLY)]
+    streams.append(_open("stdout", order["stdout"], log))
+    same = order["stderr"] == order["stdout"]
+    streams.append(streams[1] if same else _open("stderr", order["stderr"], log))
+    return streams
+
+
+def _open(step: str, path: str, flags: int) -> int:
+    # Without O_NONBLOCK a FIFO in the file's place would be waited on for ever.
+    try:
+        descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY, LOG_MODE)
+    except (OSError, ValueError) as problem:
+        raise StartError(step, path, problem) from None
+    os.set_blocking(descriptor, True)
+    return descriptor
+
+
+def start(order: dict[str, Any], streams: list[int], passed: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+    """Start the program with the descriptors `passed`, and return once its exec has succeeded. Raises StartError.
+
+    Popen uses vfork, at a third of the cost of a fork. Nothing of it but `pid` may be used: the supervisor reaps all
+    its children itself.
+    """
+    # Popen's own `cwd` would leave open whether the folder or the program is missing.
+    try:
+        os.chdir(order["cwd"])
+    except (OSError, ValueError) as problem:
+        raise StartError("cwd", order["cwd"], problem) from None
+    stdin, stdout, stderr = streams
+    try:
+        return subprocess.Popen(
+            order["argv"],
+            env=order["env"],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            close_fds=True,
+            pass_fds=passed,
+            restore_signals=True,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as problem:
+        raise StartError("exec", order["argv"][0], problem) from None
+    finally:
+        os.chdir("/")
+
+
+class Containment(IntEnum):
+    """What keeps a program's descendants from outliving it, weakest first."""
+
+    GROUP = 0
+    """Only its process group can be reached, as on macOS; others are found by their environment."""
+    SUBREAPER = 1
+    """All descendants become the supervisor's children, as long as that lives."""
+    NAMESPACE = 2
+    """The kernel ends them with the supervisor, which they can neither see nor signal."""
+
+
+def survive_signals() -> None:
+    """Survive the signals that a terminal, or a stray kill, may send, and give programs the default for every signal.
+
+    Handlers, not SIG_IGN: an exec resets handlers, but passes on what is ignored. For the same reason whatever
+    noface was started with is set to the default: a background shell, for one, ignores SIGINT.
+    """
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    for number in SURVIVED_SIGNALS:
+        signal.signal(number, lambda _number, _frame: None)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def wake_on_child() -> tuple[int, int]:
+    """Make a pipe whose first end is readable whenever a child ended; the second is the signal handler's."""
+    wake, alarm = os.pipe()
+    os.set_blocking(wake, False)
+    os.set_blocking(alarm, False)
+    signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    return wake, alarm
+
+
+def kill_ladder(int_s: float, term_s: float) -> list[tuple[int, float]]:
+    """List the signals to send with the seconds to wait after each; SIGKILL follows by itself."""
+    return [(number, wait) for number, wait in ((signal.SIGINT, int_s), (signal.SIGTERM, term_s)) if wait > 0]
+
+
+class LogMeter:
+    """Measures what a program writes to its logs, more often the sooner it would reach the limit."""
+
+    def __init__(self, streams: list[int], limit_bytes: int) -> None:
+        self._logs = {log: os.fstat(log).st_size for log in streams[1:]}
+        self._before = self._size()
+        self._limit = limit_bytes
+        self._seen = 0
+        self._wait = LOG_POLL_MIN_S
+        self._due = time.monotonic() + self._wait
+
+    def _size(self) -> int:
+        # By descriptor: a log that the program renames or deletes fills the disk all the same.
+        return sum(os.fstat(log).st_size for log in self._logs)
+
+    def exceeded(self) -> bool:
+        """Say whether more than the limit has been written."""
+        return self._size() - self._before > self._limit
+
+    def cut(self) -> None:
+        """Cut each log that is longer than the limit: what came between two looks must not fill the disk."""
+        for log, before in self._logs.items():
+            longest = before + self._limit + 1
+            if os.fstat(log).st_size > longest:
+                with contextlib.suppress(OSError):  # no regular file: /dev/null, or the like
+                    os.ftruncate(log, longest)
+
+    def wait_s(self, now: float) -> float:
+        """Seconds until the next look is due."""
+        return max(0.0, self._due - now)
+
+    def look(self, now: float) -> bool:
+        """Say whether the limit is exceeded, where a look is due."""
+        if now < self._due:
+            return False
+        written = self._size() - self._before
+        rate = (written - self._seen) / self._wait
+        calm = (self._limit - written) / rate / 2 if rate > 0 else self._wait * 2
+        self._seen = written
+        self._wait = min(LOG_POLL_S, max(LOG_POLL_MIN_S, calm))
+        self._due = now + self._wait
+        return written > self._limit
+
+
+class Supervisor:
+    """One program and all that descends from it."""
+
+    def __init__(
+        self, control: socket.socket, wake: int, pid: int, meter: LogMeter, *, contained: bool, box: int | None = None
+    ) -> None:
+        self._control = control
+        self._wake = wake
+        self._contained = contained
+        self._box = box
+        self._pid = pid
+        self._meter = meter
+        self._inbox = b""
+        self._status: int | None = None
+        self._ladder: list[tuple[int, float]] | None = None
+        self._next_rung = 0.0
+        self._killed: set[int] = set()
+        self._over_limit = False
+        self._abandoned = False
+
+    def watch(self) -> dict[str, Any] | None:
+        """Stay until nothing of the program is left; return the report, None where nobody is there to receive it."""
+        while self._reap():
+            now = time.monotonic()
+            if self._status is None and self._meter.look(now):
+                self._over_limit = True
+            wait = self._act(now)
+            listen = [self._wake] if self._abandoned else [self._wake, self._control.fileno()]
+            ready, _, _ = select.select(listen, [], [], wait)
+            if self._wake in ready:
+                os.read(self._wake, 4096)
+            if self._control.fileno() in ready:
+                self._receive()
+        exceeded = self._over_limit or self._meter.exceeded()
+        self._meter.cut()
+        if self._abandoned or self._status is None:
+            return None
+        code = os.waitstatus_to_exitcode(self._status)
+        boxed = self._box is None or code != BOX_FAILED or exceeded or bool(self._killed) or self._box_ran()
+        if self._box is not None:
+            code = _box_exit_code(code)
+        return {
+            "code": code if code >= 0 else None,
+            "signal": -code if code < 0 else None,
+            "survivors": len(self._killed - {self._pid}),
+            "output_limit": exceeded,
+            "boxed": boxed,
+        }
+
+    def _box_ran(self) -> bool:
+        return self._box is not None and BOX_RAN in os.pread(self._box, BOX_STATUS_BYTES_MAX, 0)
+
+    def _reap(self) -> bool:
+        """Reap all that have ended; False when no descendant is left."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if pid == self._pid:
+                self._status = status
+                if not self._contained:
+                    process_tree.send_group_signal(pid, signal.SIGKILL)
+            elif os.WIFEXITED(status):
+                # It had ended before it was killed. (A parent may reap a killed one before it freezes itself, so
+                # what comes by here cannot be counted.)
+                self._killed.discard(pid)
+
+    def _act(self, now: float) -> float:
+        """Send what is due, and say for how many seconds at most to wait then."""
+        climbed = self._ladder is not None and not self._ladder and now >= self._next_rung
+        if self._status is not None or self._over_limit or self._abandoned or climbed:
+            self._killed |= process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
+            if self._status is None:
+                process_tree.send_group_signal(self._pid, signal.SIGKILL)
+            return KILL_POLL_S
+        if self._ladder and now >= self._next_rung:
+            number, patience = self._ladder.pop(0)
+            self._next_rung = now + patience
+            self._signal(number)
+        wait = self._meter.wait_s(now)
+        return wait if self._ladder is None else min(wait, max(0.0, self._next_rung - now))
+
+    def _signal(self, number: int) -> None:
+        # Bubblewrap itself must live on: it takes what is inside with it.
+        if self._box is None:
+            process_tree.send_group_signal(self._pid, number)
+        for pid in process_tree.below([os.getpid()]):
+            try:
+                group = os.getpgid(pid)
+            except OSError:
+                continue
+            if group != self._pid:
+                process_tree.send_signal(pid, number)
+
+    def _receive(self) -> None:
+        try:
+            data = self._control.recv(65536)
+        except OSError:
+            data = b""
+        self._abandoned = not data
+        *lines, self._inbox = (self._inbox + data).split(b"\n")
+        for line in lines:
+            stop = json.loads(line)["stop"]
+            self._ladder = kill_ladder(stop["int_s"], stop["term_s"])
+            self._next_rung = 0.0
+
+
+def _box_exit_code(code: int) -> int:
+    """Return the exit status of a command in a box: bubblewrap reports a death by signal N as exit code 128 + N."""
+    number = code - _SHELL_SIGNAL_BASE
+    return -number if number in _SIGNALS_AS_EXIT_CODE else code
+
+
+def send(control: socket.socket, **message: object) -> None:
+    """Send one JSON line; a noface that is gone needs none."""
+    try:
+        control.sendall(json.dumps(message).encode() + b"\n")
+    except OSError:
+        return
+
+
+def _receive_order(control: socket.socket) -> dict[str, Any]:
+    def exactly(size: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            part = control.recv(min(size - len(parts), 1 << 20))
+            if not part:
+                os._exit(0)
+            parts += part
+        return bytes(parts)
+
+    (size,) = LENGTH.unpack(exactly(LENGTH.size))
+    order: dict[str, Any] = json.loads(exactly(size))
+    return order
+
+
+def run_supervisor(control: socket.socket, *, namespaces: bool) -> NoReturn:
+    """Run a supervisor from start to end in the process forked for it. `namespaces`: PID namespaces can be made."""
+    os.setsid()
+    contained = process_tree.prctl(process_tree.SET_CHILD_SUBREAPER, 1)
+    best = Containment.NAMESPACE if namespaces else Containment.SUBREAPER if contained else Containment.GROUP
+    control.sendall(ANNOUNCEMENT.pack(os.getpid(), best))
+    order = _receive_order(control)
+    if namespaces and order["namespace"] and not order["boxed"]:
+        namespace.become_init(control.fileno())
+    wake, _ = wake_on_child()
+    box = _box_status(order) if order["boxed"] else None
+    try:
+        streams = open_streams(order)
+        meter = LogMeter(streams, order["log_max_bytes"])
+        program = start(order, streams, () if box is None else (box,))
+    except StartError as problem:
+        send(control, failed=problem.what)
+        os._exit(0)
+    send(control, started=program.pid)
+    del order
+    report = Supervisor(control, wake, program.pid, meter, contained=contained, box=box).watch()
+    if report is not None:
+        send(control, exited=report)
+    os._exit(0)
+
+
+def _box_status(order: dict[str, Any]) -> int:
+    """Make the file in which bubblewrap reports how far it came, and name it in its command line."""
+    status = os.memfd_create("box-status")
+    order["argv"] = [str(status) if argument == BOX_STATUS else argument for argument in order["argv"]]
+    return status

@@ -1,0 +1,1 @@
+"""What models read, and how their answers are read. Pure."""

@@ -1,0 +1,192 @@
+"""The forms of advice by topic: the schema of what a model answers, and what is read of a value that satisfies it.
+
+Adding a form takes its schema in data/answers.json, a function here, and a line of `ANSWERS`. On dependencies nobody is
+asked: noface knows them itself.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from noface.data import document
+from noface.model.backlog import canonical
+from noface.model.history import Advice, Topic
+from noface.model.taxonomy import DiagnosisStrategy
+
+Value = Mapping[str, Any]
+"""A value that satisfies the schema of its form."""
+
+_EXPAND = "expand"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """A form of answer by its name in prompts; `content` makes advice that does not yet say who gave it when."""
+
+    name: str
+    content: Callable[[Value], Advice]
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """Its JSON Schema."""
+        return schema_of(self.name)
+
+    @property
+    def example(self) -> Mapping[str, Any]:
+        """An answer as it should be."""
+        return example_of(self.name)
+
+    def read(self, value: Value, *, after: int, epoch: int, model: str) -> Advice:
+        """Return the advice that `model` gave after attempt `after` of `epoch`; its cost is for the caller to add."""
+        return replace(self.content(value), after=after, epoch=epoch, model=model)
+
+
+def schema_of(name: str) -> Mapping[str, Any]:
+    """Return the JSON Schema of an answer."""
+    schema: Mapping[str, Any] = document("answers")[name]
+    return schema
+
+
+def example_of(name: str) -> Mapping[str, Any]:
+    """Return the example of an answer that stands in its schema."""
+    example: Mapping[str, Any] = schema_of(name)["examples"][0]
+    return example
+
+
+def strings(value: Value, key: str) -> tuple[str, ...]:
+    """Return the strings of a list, stripped, without blank ones."""
+    return tuple(item.strip() for item in value.get(key, ()) if item.strip())
+
+
+def _diagnosis(value: Value) -> Advice:
+    """Read what caused a failure, and which strategy answers it (S2, S3).
+
+    The text is the proposal alone, so that the same one is known again (S5).
+    """
+    strategy = DiagnosisStrategy(value["strategy"])
+    delay = value.get("delay_s")
+    return Advice(
+        Topic.DIAGNOSIS,
+        0,
+        cause=value["cause"].strip(),
+        recoverable=value["recoverable"],
+        strategy=strategy.value,
+        text=_proposal(strategy, value),
+        delay_s=float(delay) if delay is not None and strategy is DiagnosisStrategy.SAME else None,
+    )
+
+
+def _proposal(strategy: DiagnosisStrategy, value: Value) -> str:
+    match strategy:
+        case DiagnosisStrategy.ALTERNATIVE:
+            return _sections(("Another approach", value["alternative"]))
+        case DiagnosisStrategy.MODIFIED:
+            changes = value["modified"]
+            if isinstance(changes, str):
+                return _sections(("The same with a change", changes))
+            pairs = tuple(f"{key.strip()}: {change.strip()}" for key, change in changes.items())
+            return _sections(("The same with these changes", _listed(pairs)))
+        case DiagnosisStrategy.SKIP:
+            return _sections(("Why it can be left undone", value["skip_reason"]))
+        case DiagnosisStrategy.ESCALATE:
+            return _sections(("What is needed", value.get("explanation") or value.get("alternative") or ""))
+        case DiagnosisStrategy.SAME:
+            return ""
+
+
+def _reflection(value: Value) -> Advice:
+    """Read why a worker's model failed, and how it plans to do better (N7)."""
+    why, plan = value["why"].strip(), value["plan"].strip()
+    text = _sections(("Why the last attempt failed", why), ("Plan", plan))
+    return Advice(Topic.REFLECTION, 0, cause=why, text=text)
+
+
+def _clarification(value: Value) -> Advice:
+    """Read a planner's answers to what a worker asked, and the files that answer it (K3)."""
+    answers = [pair for item in value["answers"] for pair in (("Q", item["question"]), ("A", item["answer"]))]
+    text = _sections(("Summary", value["summary"]), *answers)
+    return Advice(Topic.CLARIFICATION, 0, text=text, paths=_paths(value, "files"))
+
+
+def _boundary(value: Value) -> Advice:
+    """Read what to do about work beyond its paths or a contract: widen them, do without, or ask a person (K5).
+
+    `recheck` names the issues whose work depends on what changes.
+    """
+    resolution, recheck = value["resolution"], strings(value, "recheck")
+    wider = _paths(value, "paths") if resolution == _EXPAND else ()
+    text = _sections(
+        ("Resolution", resolution),
+        ("Paths that may be changed as well", ", ".join(wider)),
+        ("Guidance", value["guidance"]),
+        ("Issues to verify again", ", ".join(recheck)),
+    )
+    return Advice(Topic.BOUNDARY, 0, strategy=resolution, text=text, paths=wider, recheck=recheck)
+
+
+def _merge_conflict(value: Value) -> Advice:
+    """Read guidance on a change that conflicts with what main has become; `paths` are the files in conflict."""
+    files = _paths(value, "files")
+    text = _sections(("Guidance", value["guidance"]), ("Files", ", ".join(files)))
+    return Advice(Topic.MERGE_CONFLICT, 0, text=text, paths=files)
+
+
+def _architect(value: Value) -> Advice:
+    """Read an architect's second thoughts on an approach that keeps failing (K5)."""
+    assessment = value["assessment"].strip()
+    steps = _listed(strings(value, "steps"))
+    text = _sections(("Assessment", assessment), ("Approach", value["approach"]), ("Steps", steps))
+    return Advice(Topic.ARCHITECT, 0, cause=assessment, text=text)
+
+
+def _breakdown(value: Value) -> Advice:
+    """Read the titles of the proposed parts, for a person (N9).
+
+    As advice they decide nothing, since they may break the rules: `recovery/breakdown.py` makes issues of the value.
+    """
+    titles = tuple(" ".join(child["title"].split()) for child in value["children"])
+    return Advice(Topic.BREAKDOWN, 0, text=_sections(("Proposed parts", _listed(titles))))
+
+
+def _review(value: Value) -> Advice:
+    """Read a reviewer's decision on work whose gates pass (N2); `cause` is the summary, `text` holds the points."""
+    decision, summary = value["verdict"], value["summary"]
+    points = _listed(tuple(_point(point) for point in value.get("points", ())))
+    text = _sections(("Verdict", decision), ("Summary", summary), ("Points", points))
+    return Advice(Topic.REVIEW, 0, strategy=decision, cause=summary, text=text)
+
+
+def _point(point: Value) -> str:
+    place = point.get("file", "").strip()
+    if place and point.get("line"):
+        place = f"{place}:{point['line']}"
+    fix = point.get("fix", "").strip()
+    return f"{f'{place}: ' if place else ''}{point['problem'].strip()}{f' Fix: {fix}' if fix else ''}"
+
+
+def _paths(value: Value, key: str) -> tuple[str, ...]:
+    """Return the paths of a list, each once and in its one spelling."""
+    return tuple(dict.fromkeys(canonical(path) for path in value.get(key, ())))
+
+
+def _sections(*parts: tuple[str, str]) -> str:
+    """Join titled texts for the next prompt, one below the other; those without a text are left out."""
+    texts = ((title, "\n" if body.startswith("\n") else " ", body.strip()) for title, body in parts)
+    return "\n".join(f"{title}:{gap}{body}" for title, gap, body in texts if body)
+
+
+def _listed(items: tuple[str, ...]) -> str:
+    """Return items as a list that begins on a line of its own; empty for none."""
+    return "".join(f"\n- {item}" for item in items)
+
+
+ANSWERS: Mapping[Topic, AnswerForm] = {
+    Topic.DIAGNOSIS: AnswerForm("diagnosis", _diagnosis),
+    Topic.REFLECTION: AnswerForm("reflection", _reflection),
+    Topic.CLARIFICATION: AnswerForm("clarification", _clarification),
+    Topic.BOUNDARY: AnswerForm("boundary", _boundary),
+    Topic.MERGE_CONFLICT: AnswerForm("merge_conflict", _merge_conflict),
+    Topic.ARCHITECT: AnswerForm("architect", _architect),
+    Topic.BREAKDOWN: AnswerForm("breakdown", _breakdown),
+    Topic.REVIEW: AnswerForm("review", _review),
+}

@@ -1,0 +1,246 @@
+"""Finds what is wrong with prompt templates before they are needed: by reading them, and by trying them on samples.
+
+The samples use every variable of every template, or hardly any.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from noface.data import table
+from noface.model.actions import action_instruction
+from noface.model.failure import PriorFailure
+from noface.model.gate import GateKind, GateSpec
+from noface.model.issue import Issue
+from noface.model.protection import default_protected
+from noface.model.taxonomy import instruction_for
+from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
+from noface.prompts.render import BUILT_IN, environment
+from noface.prompts.text import whole
+from noface.prompts.values import parts_of, values_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, nodes
+
+
+_READ_CHARS_MAX = 100_000
+_ATTRIBUTE = re.compile(r"object' has no attribute '(\w+)'|^'(\w+)' is undefined")
+_FILTER = re.compile(r"No (?:filter|test) named '(\w+)'")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a template, in which line (None: nobody knows), in words for a person."""
+
+    template: str
+    line: int | None
+    message: str
+
+
+def faults(templates: Mapping[str, str]) -> tuple[Fault, ...]:
+    """Return what is wrong: first syntax, then names; where these are sound, what fails when they are filled in."""
+    made = environment(templates)
+    trees: dict[str, nodes.Template] = {}
+    found: list[Fault] = []
+    for name, text in templates.items():
+        read = _read(made, name, text)
+        if isinstance(read, Fault):
+            found.append(read)
+        else:
+            trees[name] = read
+    # A block sees what its template, or one that this extends, imports or sets outside the blocks.
+    bound = set(made.globals).union(*(_bound(tree) for tree in trees.values()))
+    found += [fault for name, tree in trees.items() for fault in _unknown(name, tree, set(templates), bound)]
+    found = found or list(dict.fromkeys(fault for situation in Situation for fault in _tried(made, situation)))
+    return tuple(sorted(found, key=lambda fault: (fault.template, fault.line or 0)))
+
+
+def variables(template: str) -> Mapping[str, str]:
+    """Return the variables that a template can use, each with what it holds."""
+    name = template.removeprefix(BUILT_IN)
+    if name == "_parts.md.j2":
+        return {}
+    questions = {"_question.md.j2", *(situation.template for situation in Situation if situation.asks)}
+    known: Mapping[str, str] = table("prompt_variables")["question" if name in questions else "worker"]
+    return known
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence on an unknown name: which known one is like it; empty where none is."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f'; did you mean "{near[0]}"?' if near else ""
+
+
+def _read(made: "Environment", name: str, text: str) -> "nodes.Template | Fault":
+    """Return a template's tree, or the wrong syntax or unknown filter in it; noface's own are known to compile."""
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        if not name.startswith(BUILT_IN):
+            made.compile(text, name, name)
+        return made.parse(text, name, name)
+    except TemplateSyntaxError as error:
+        said = str(error.message).rstrip(".")
+        unknown = _FILTER.search(said)
+        return Fault(name, error.lineno, f"{said}{suggestion(unknown[1], made.filters) if unknown else ''}")
+    except RecursionError:
+        return Fault(name, None, "it is nested too deeply")
+
+
+def _unknown(name: str, tree: "nodes.Template", templates: set[str], bound: set[str]) -> Iterator[Fault]:
+    """Find variables and templates that are not there."""
+    from jinja2 import meta, nodes
+
+    known = variables(name)
+    for unknown in sorted(meta.find_undeclared_variables(tree) - set(known) - bound):
+        line = min((node.lineno for node in tree.find_all(nodes.Name) if node.name == unknown), default=None)
+        yield Fault(name, line, f'there is no variable "{unknown}"{suggestion(unknown, known)}')
+    for node in tree.find_all((nodes.Extends, nodes.Include, nodes.Import, nodes.FromImport)):
+        wanted = getattr(getattr(node, "template", None), "value", None)
+        if isinstance(wanted, str) and wanted not in templates:
+            yield Fault(name, node.lineno, f'there is no template "{wanted}"{suggestion(wanted, templates)}')
+
+
+def _bound(tree: "nodes.Template") -> set[str]:
+    from jinja2 import nodes
+
+    found = {node.target for node in tree.find_all(nodes.Import)}
+    for node in tree.find_all(nodes.FromImport):
+        found |= {name if isinstance(name, str) else name[1] for name in node.names}
+    return found | {name.name for assign in tree.find_all(nodes.Assign) for name in assign.find_all(nodes.Name)}
+
+
+def _tried(made: "Environment", situation: Situation) -> Iterator[Fault]:
+    """Fill a situation's template in with every sample."""
+    for data in samples(situation):
+        try:
+            shown = whole(parts_of(data, _READ_CHARS_MAX))
+            made.get_template(situation.template).render(values_of(situation, data, shown))
+        except RecursionError:
+            hint = f'"{BUILT_IN}{situation.template}" is noface\'s own'
+            yield Fault(situation.template, None, f"it extends or includes itself without end; {hint}")
+        except Exception as error:  # noqa: BLE001 - a user's template can raise anything, and that is what is asked
+            name, number = _place(error, situation.template)
+            yield Fault(name, number, _said(error, name))
+
+
+def _place(error: BaseException, template: str) -> tuple[str, int | None]:
+    """Return the template and line in which an error arose: jinja2 puts both into its traceback."""
+    place: tuple[str, int | None] = (template, None)
+    step = error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename.endswith(".md.j2"):
+            place = (step.tb_frame.f_code.co_filename, step.tb_lineno)
+        step = step.tb_next
+    return place
+
+
+def _said(error: Exception, template: str) -> str:
+    found = _ATTRIBUTE.search(str(error))
+    if found and found[1]:
+        return f'there is no "{found[1]}" there'
+    if found:
+        return f'there is no variable "{found[2]}"{suggestion(found[2], variables(template))}'
+    return f"{type(error).__name__}: {str(error).rstrip('.')}"
+
+
+_ISSUE = Issue(
+    "12",
+    "Count words in files",
+    "`wordcount FILE…` prints how many words each file has.\n\nHyphenated words count as one.",
+    labels=("cli",),
+    paths=("src/**", "tests/test_count.py"),
+    accept=("python -m pytest -q tests/test_count.py",),
+)
+_GATES = (
+    GateSpec("unit", "python -m pytest -q"),
+    GateSpec("types", "mypy src", GateKind.LINT, hard=False),
+    GateSpec("accept", "python -m pytest -q tests/test_count.py", accept=True),
+)
+_TESTS = ("tests/test_count.py::test_hyphens", "tests/test_count.py::test_no_file")
+_EARLIER = (
+    PriorFailure(1, "small", "SYNTAX_ERROR", "'(' was never closed", "src/count.py:8", "    print(sum(\n         ^"),
+    PriorFailure(2, "small", "TEST_FAILURE", "2 failed, 5 passed", "src/count.py:14", "E  assert 3 == 2", _TESTS),
+    PriorFailure(3, "large", "TEST_FAILURE", "1 failed, 6 passed", None, "E  assert 1 == 2", _TESTS[:1]),
+)
+_PATCH = """\
+diff --git a/src/count.py b/src/count.py
+--- a/src/count.py
++++ b/src/count.py
+@@ -1,2 +1,2 @@
+ def words(text):
+-    return 0
++    return len(text.split(" "))
+"""
+_FILES = (FileExcerpt("src/count.py", "def words(text):\n    return 0\n"),)
+_ADVICE = (Quote("Diagnosis", "split(' ') counts the empty strings between two spaces.", "large"),)
+_LESSONS = ("TEST_FAILURE in src/count.py: splitting on any white space helped",)
+_REPORT = '{"status": "done", "summary": "…", "confidence": 0.9, "risks": [], "gaps": [], "questions": [], \
+"blocked_reason": null}'
+_SITUATIONS = {
+    Situation.FIRST: ("FirstAttempt", "TEST_FAILURE"),
+    Situation.RETRY: ("RetryWithFeedback", "TEST_FAILURE"),
+    Situation.ESCALATE: ("Escalate", "RUNTIME_ERROR"),
+    Situation.THINK: ("ThinkLonger", "TEST_FAILURE"),
+    Situation.REDUCE: ("ReduceScope", "TIMEOUT"),
+    Situation.CONTEXT: ("AddContext", "AGENT_CONFUSION"),
+    Situation.MERGE_CONFLICT: ("RetryWithFeedback", "MERGE_CONFLICT"),
+    Situation.REVIEW: ("RetryWithFeedback", "REVIEW_REJECTED"),
+    Situation.FORMAT_REMINDER: ("RetrySame", "OUTPUT_FORMAT"),
+}
+"""An action and a failure that lead to each situation of a worker."""
+
+_FULL = PromptData(
+    issue=_ISSUE,
+    gates=_GATES,
+    protected=(*default_protected(), "tests/test_count.py", "issues/**"),
+    earlier=_EARLIER,
+    best=_EARLIER[1],
+    patch=_PATCH,
+    previous_patch=_PATCH,
+    hints=("Words are separated by any white space.",),
+    note="Use no library for this.",
+    rejected_note="The help text is missing.",
+    advice=_ADVICE,
+    lessons=_LESSONS,
+    files=_FILES,
+    report_example=_REPORT,
+    think=True,
+    earlier_form=EarlierForm.FULL_OUTPUT,
+)
+_FULL_QUESTION = QuestionData(
+    issue=_ISSUE,
+    answer_example='{"cause": "…"}',
+    gates=_GATES,
+    earlier=_EARLIER,
+    patch=_PATCH,
+    note="Use no library for this.",
+    advice=_ADVICE,
+    lessons=_LESSONS,
+    files=_FILES,
+    answer_schema='{"type": "object"}',
+    limits=("At most 8 parts.",),
+    questions=("Do hyphenated words count as one?",),
+    paths=("src/cli.py",),
+    others=("8: Add a help text",),
+    results=("unit: passed in 3 s",),
+)
+
+
+def samples(situation: Situation) -> tuple[PromptData | QuestionData, ...]:
+    """Return data for a situation: full, middling (one failure, from main) and almost none."""
+    bare = Issue("12", "Count words in files")
+    if situation.asks:
+        asked = QuestionData(_ISSUE, "{}", earlier=_EARLIER[:1], patch=_PATCH)
+        return _FULL_QUESTION, asked, QuestionData(bare, "{}")
+    action, kind = _SITUATIONS[situation]
+    full = replace(
+        _FULL,
+        earlier=(*_EARLIER[:-1], replace(_EARLIER[-1], kind=kind)),
+        instruction=instruction_for(kind),
+        strategy=action_instruction(action),
+    )
+    some = PromptData(_ISSUE, _GATES, earlier=full.earlier[-1:], patch=_PATCH)
+    return full, some, PromptData(bare, _GATES[:1])

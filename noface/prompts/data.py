@@ -1,0 +1,214 @@
+"""What prompts are made of: the situation they are for, the records that go in, and the text that comes out.
+
+Each situation of a worker, or of a model that is asked, has a template of its own.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from noface.integrity.named_files import named_paths
+from noface.model.actions import Mode, prompt_of
+from noface.model.failure import PriorFailure
+from noface.model.gate import GateSpec
+from noface.model.issue import Issue
+from noface.model.protection import always_protected, default_protected
+from noface.model.taxonomy import FailureKind
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A model's words about the issue: `title` says what it is, `by` which model, `text` is quoted as data."""
+
+    title: str
+    text: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileExcerpt:
+    """A file of the project, or a piece of it, that may help (K3)."""
+
+    path: str
+    text: str
+
+
+class EarlierForm(StrEnum):
+    """How much is told of the attempts before the newest (P5): notes, only what they ended with, or their output."""
+
+    NOTES_ONLY = "notes_only"
+    MINIMAL = "minimal"
+    FULL_OUTPUT = "full_output"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptData:
+    """What a worker's prompt is made of.
+
+    `earlier` are the failed attempts, oldest first. `best` is the attempt the workspace starts from (None: main),
+    `patch` its diff, or the newest attempt's where there is none; `previous_patch` is the newest attempt's where the
+    workspace starts from an older one. `hints` are the user's own, `instruction` and `strategy` noface's. `advice`
+    and `lessons` are quoted as data. `report_example` is JSON. `earlier_bytes_max` bounds what is told of the older
+    attempts.
+    """
+
+    issue: Issue
+    gates: tuple[GateSpec, ...]
+    protected: tuple[str, ...] = ()
+    earlier: tuple[PriorFailure, ...] = ()
+    best: PriorFailure | None = None
+    patch: str = ""
+    previous_patch: str = ""
+    hints: tuple[str, ...] = ()
+    note: str = ""
+    rejected_note: str = ""
+    instruction: str = ""
+    strategy: str = ""
+    advice: tuple[Quote, ...] = ()
+    lessons: tuple[str, ...] = ()
+    files: tuple[FileExcerpt, ...] = ()
+    report_example: str = ""
+    think: bool = False
+    earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
+    earlier_bytes_max: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionData:
+    """What a question to another model is made of. What PromptData has too means the same here.
+
+    `answer_example` is the JSON object asked for, `answer_schema` its JSON Schema. `limits` are sentences of noface
+    ("at most 8 parts"). `questions` are the worker's (clarification), `paths` the files it is about (those outside
+    the limits, or in conflict), `others` the other issues as lines ("8: Add a button"), `results` what the gates
+    found in work under review, as lines.
+    """
+
+    issue: Issue
+    answer_example: str
+    gates: tuple[GateSpec, ...] = ()
+    earlier: tuple[PriorFailure, ...] = ()
+    patch: str = ""
+    note: str = ""
+    advice: tuple[Quote, ...] = ()
+    lessons: tuple[str, ...] = ()
+    files: tuple[FileExcerpt, ...] = ()
+    answer_schema: str = ""
+    limits: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
+    earlier_bytes_max: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt, and what was cut from it, in sentences for a person."""
+
+    text: str
+    cuts: tuple[str, ...] = ()
+
+
+SUFFIX = ".md.j2"
+"""What the names of template files end in."""
+
+
+class Situation(StrEnum):
+    """What a prompt is for; the value names its template."""
+
+    FIRST = "first"
+    RETRY = "retry"
+    ESCALATE = "escalate"
+    THINK = "think"
+    REDUCE = "reduce"
+    CONTEXT = "context"
+    MERGE_CONFLICT = "merge_conflict"
+    REVIEW = "review"
+    FORMAT_REMINDER = "format_reminder"
+    DIAGNOSIS = "diagnosis"
+    REFLECTION = "reflection"
+    CLARIFICATION = "clarification"
+    BOUNDARY = "boundary"
+    CONFLICT = "conflict"
+    ARCHITECT = "architect"
+    BREAKDOWN = "breakdown"
+    REVIEWER = "reviewer"
+
+    @property
+    def template(self) -> str:
+        """The file name of its template."""
+        return f"{self.value}{SUFFIX}"
+
+    @property
+    def asks(self) -> bool:
+        """True where a question is asked, False where an issue is worked on."""
+        return self in QUESTIONS
+
+
+QUESTIONS = frozenset(
+    {
+        Situation.DIAGNOSIS,
+        Situation.REFLECTION,
+        Situation.CLARIFICATION,
+        Situation.BOUNDARY,
+        Situation.CONFLICT,
+        Situation.ARCHITECT,
+        Situation.BREAKDOWN,
+        Situation.REVIEWER,
+    }
+)
+"""The situations in which a model is asked something; the others give it work."""
+
+_BY_FAILURE = {
+    FailureKind.MERGE_CONFLICT: Situation.MERGE_CONFLICT,
+    FailureKind.REVIEW_REJECTED: Situation.REVIEW,
+    FailureKind.OUTPUT_FORMAT: Situation.FORMAT_REMINDER,
+}
+
+
+def situation_for(action_kind: str, failure_kind: str | None) -> Situation:
+    """Return the situation of the attempt that an action starts, after a failure of that kind (None: after none).
+
+    What some failures need said comes before what the action would say, except at a first attempt: it begins
+    afresh. An action that repeats (RetrySame, a wait) is a first attempt again, or a retry.
+    """
+    first = action_kind == Mode.FIRST
+    if not first and failure_kind in _BY_FAILURE:
+        return _BY_FAILURE[FailureKind(failure_kind)]
+    named = prompt_of(action_kind)
+    if named:
+        return Situation(named)
+    return Situation.FIRST if failure_kind is None else Situation.RETRY
+
+
+NAMED_MAX = 8
+_GLOB = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedShown:
+    """`usual`, `agents`: the built-in patterns all hold, so that words can stand for them; `more` are not named."""
+
+    usual: bool = False
+    agents: bool = False
+    paths: tuple[str, ...] = ()
+    more: int = 0
+
+
+def protected_shown(protected: tuple[str, ...], accept: tuple[str, ...]) -> ProtectedShown:
+    """Return what to say: first the files that the issue's `accept` commands name, then other files, then patterns."""
+    usual = set(default_protected()) <= set(protected)
+    agents = set(always_protected()) <= set(protected)
+    in_words = {*(default_protected() if usual else ()), *(always_protected() if agents else ())}
+    rest = [path for path in dict.fromkeys(protected) if path not in in_words]
+    named = named_paths(accept)
+    ranked = sorted(rest, key=lambda path: _rank(path, named))
+    return ProtectedShown(usual, agents, tuple(ranked[:NAMED_MAX]), max(0, len(ranked) - NAMED_MAX))
+
+
+def _rank(path: str, named: tuple[str, ...]) -> int:
+    if path in named:
+        return 0
+    if any(path.startswith(f"{folder}/") for folder in named):
+        return 1
+    return 3 if _GLOB & set(path) else 2

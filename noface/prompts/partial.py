@@ -1,0 +1,158 @@
+"""What each step of an attempt left, kept where it failed: failed step, partial results, within a limit (P4, P5, P10).
+
+The steps are the worker's run, the snapshot of its work, each gate; and the judgement, where something else failed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from noface.model.attempt import AttemptReport, Snapshot
+from noface.model.failure import Failure
+from noface.model.gate import GateResult
+from noface.model.quoting import one_line
+from noface.model.worker_run import AgentRun, EndedBy
+from noface.prompts.data import EarlierForm
+
+AccumulationFormat = EarlierForm
+Note = str | int | float | bool
+
+CHARS_MAX = 20_000
+_NOTE_CHARS_MAX = 300
+_NOTES_MAX = 20
+_FILES_MAX = 200
+_MARK = "[… {left_out} characters left out …]\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: whether it did what it should, what is to be noted of it, and what it put out."""
+
+    name: str
+    ok: bool
+    notes: Mapping[str, Note]
+    output: str = ""
+
+
+def steps_of(report: AttemptReport) -> tuple[Step, ...]:
+    """Return the steps of an attempt as far as it came, in their order."""
+    steps: list[Step] = []
+    if report.agent is not None:
+        steps.append(_agent(report.agent))
+    if report.snapshot is not None:
+        steps.append(_snapshot(report.snapshot))
+    steps += [_gate(result) for result in report.gates]
+    if report.failure is not None and all(step.ok for step in steps):
+        steps.append(_judgement(report.failure, started=report.agent is not None))
+    return tuple(steps)
+
+
+def accumulate(
+    steps: tuple[Step, ...], form: AccumulationFormat = AccumulationFormat.NOTES_ONLY, chars_max: int = CHARS_MAX
+) -> dict[str, Any]:
+    """Return what is kept of the steps, as JSON.
+
+    `chars_max` bounds the output that is kept over all steps, without the marks; the oldest output is cut first,
+    from its start. Steps count from 0; `failed_step` is the first that failed, None where none did.
+    """
+    outputs, cut = _within([step.output for step in steps], chars_max)
+    results: list[dict[str, Any]] = []
+    for index, step in enumerate(steps):
+        result: dict[str, Any] = {
+            "step_index": index,
+            "name": one_line(step.name, _NOTE_CHARS_MAX),
+            "status": "completed" if step.ok else "failed",
+        }
+        if form is not AccumulationFormat.MINIMAL:
+            result["notes"], shortened = _notes(step.notes)
+            cut = cut or shortened
+        if form is AccumulationFormat.FULL_OUTPUT:
+            result["content"] = outputs[index]
+        results.append(result)
+    return {
+        "failed_step": next((index for index, step in enumerate(steps) if not step.ok), None),
+        "total_steps": len(steps),
+        "accumulation_format": form.value,
+        "partial_results": results,
+        "truncated": cut,
+    }
+
+
+def _agent(run: AgentRun) -> Step:
+    usage = run.usage
+    notes = _known(
+        exit_code=run.exit_code,
+        ended_by=run.ended_by.value,
+        seconds=round(run.seconds, 3),
+        cost_usd=usage.cost_usd,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        error=f"{run.error.kind}: {run.error.message}" if run.error is not None else None,
+    )
+    ok = run.error is None and run.ended_by is EndedBy.ITSELF  # what an exit code means is judged in `error`
+    return Step("agent", ok, notes, run.answer or run.last_words)
+
+
+def _snapshot(snapshot: Snapshot) -> Step:
+    changes = snapshot.changes
+    notes = _known(
+        commit=snapshot.commit,
+        files=len(changes),
+        lines_added=sum(change.added or 0 for change in changes),
+        lines_deleted=sum(change.deleted or 0 for change in changes),
+        protected_edits=len(snapshot.protected_edits) or None,
+        oversized=len(snapshot.oversized) or None,
+    )
+    listed = "\n".join(f"{change.status} {change.path}" for change in changes[:_FILES_MAX])
+    more = len(changes) - _FILES_MAX
+    return Step("snapshot", ok=True, notes=notes, output=f"{listed}\n… and {more} more" if more > 0 else listed)
+
+
+def _gate(result: GateResult) -> Step:
+    failure = result.failure
+    notes = _known(
+        exit_code=result.exit_code,
+        seconds=round(result.seconds, 3),
+        hard=result.gate.hard,
+        timed_out=result.timed_out or None,
+        flaky=result.flaky or None,
+        tests_run=result.tests_run,
+        tests_failing=len(result.failing_tests) or None,
+        failure=f"{failure.kind}: {failure.message}" if failure is not None else None,
+    )
+    # A soft gate is only reported: its failure is in the notes, and stops nothing.
+    return Step(
+        f"gate {result.gate.name}", result.passed or not result.gate.hard, notes, failure.excerpt if failure else ""
+    )
+
+
+def _judgement(failure: Failure, *, started: bool) -> Step:
+    """Return the step that failed where none of the recorded ones did: before the worker ran, or after it."""
+    notes = _known(kind=failure.kind.value, rule=failure.rule, message=failure.message, location=failure.location)
+    return Step("judgement" if started else "workspace", ok=False, notes=notes, output=failure.excerpt)
+
+
+def _known(**notes: Note | None) -> dict[str, Note]:
+    return {name: note for name, note in notes.items() if note is not None}
+
+
+def _notes(notes: Mapping[str, Note]) -> tuple[dict[str, Note], bool]:
+    kept: dict[str, Note] = {}
+    shortened = len(notes) > _NOTES_MAX
+    for name, note in list(notes.items())[:_NOTES_MAX]:
+        shown = one_line(note, _NOTE_CHARS_MAX) if isinstance(note, str) else note
+        shortened = shortened or (isinstance(note, str) and len(note) > _NOTE_CHARS_MAX)
+        kept[one_line(name, _NOTE_CHARS_MAX)] = shown
+    return kept, shortened
+
+
+def _within(outputs: list[str], chars_max: int) -> tuple[list[str], bool]:
+    """Cut outputs, the oldest first, until all together fit; the end of each is what tells most."""
+    excess = sum(map(len, outputs)) - max(chars_max, 0)
+    cut = excess > 0
+    kept = []
+    for output in outputs:
+        left_out = min(len(output), max(excess, 0))
+        excess -= left_out
+        kept.append(f"{_MARK.format(left_out=left_out)}{output[left_out:]}" if left_out else output)
+    return kept, cut

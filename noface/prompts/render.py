@@ -1,0 +1,84 @@
+"""Fills in prompt templates. Pure: the templates' texts come in, the prompt's text goes out.
+
+Templates are Jinja2, in its sandbox, since users may bring their own. Whatever a template prints without a filter of
+`prompt_text` is printed through `line`, so that no text from issues, logs or agents can pose as noface's words, in a
+user's template as in noface's. Data is never read as a template.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from noface.prompts.data import Prompt, PromptData, QuestionData, Situation
+from noface.prompts.text import BYTES_A_TOKEN, Shown, code, cut, fenced, fit, line, sentence, tidy
+from noface.prompts.values import parts_of, values_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["BUILT_IN", "code", "cut", "environment", "fenced", "line", "render", "sentence"]
+
+BUILT_IN = "noface/"
+"""What stands before the name of noface's own template where a user's has the same name, to extend it."""
+
+
+def render(
+    situation: Situation, templates: Mapping[str, str], data: PromptData | QuestionData, tokens_max: int
+) -> Prompt:
+    """Return the prompt for a situation, of at most `tokens_max` tokens where its fixed parts leave room for that.
+
+    `templates` are the texts by file name ("retry.md.j2"). A token is taken for four bytes of UTF-8. What is cut
+    first, and how it is marked: see `prompt_values` and `prompt_cut`. Raises jinja2.TemplateError where a template
+    is faulty, TypeError where the data is not of the situation's sort.
+    """
+    if isinstance(data, QuestionData) is not situation.asks:
+        raise TypeError(f"{situation.value} takes {'QuestionData' if situation.asks else 'PromptData'}")
+    template = environment(templates).get_template(situation.template)
+
+    def draw(shown: Shown) -> str:
+        return tidy(str(template.render(values_of(situation, data, shown))))
+
+    bytes_max = tokens_max * BYTES_A_TOKEN
+    fitted = fit(parts_of(data, 2 * bytes_max), draw, bytes_max)
+    return Prompt(fitted.text, fitted.cuts)
+
+
+def environment(templates: Mapping[str, str]) -> "Environment":
+    """Return the Jinja2 environment in which these templates are compiled, each once."""
+    return _environment(tuple(sorted(templates.items())))
+
+
+@lru_cache(maxsize=4)
+def _environment(templates: tuple[tuple[str, str], ...]) -> "Environment":
+    from jinja2 import FunctionLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from markupsafe import Markup
+
+    sources = dict(templates)
+
+    def load(name: str) -> tuple[str, str, Callable[[], bool]] | None:
+        # The file name is what jinja2 puts into tracebacks: it tells a person where an error arose.
+        return (sources[name], name, lambda: True) if name in sources else None
+
+    def shown(value: object) -> Markup:
+        return value if isinstance(value, Markup) else Markup(line(value))  # noqa: S704 - it marks what is one line
+
+    def marked(text: str) -> Markup:
+        return Markup(text)  # noqa: S704 - there is no HTML here: it marks what has been through a filter
+
+    made = ImmutableSandboxedEnvironment(
+        loader=FunctionLoader(load),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "line": lambda *given: marked(line(*given)),
+        "sentence": lambda *given: marked(sentence(*given)),
+        "code": lambda *given: marked(code(*given)),
+        "fenced": lambda *given: marked(fenced(*given)),
+    }
+    return made

@@ -1,0 +1,357 @@
+"""One validator for all that models return (L4, L11, L12, P6): found in the text, bounded, checked by its schema.
+
+What counts is the last complete JSON object in a ```json fence, where a fence holds one, else the last one anywhere.
+An answer that was begun and is cut off, or is no JSON, is reported as that, and nothing older is taken in its place.
+How a value breaks its schema is one sentence: where, what was expected, what is there (P6, P10).
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from noface.model.backlog import id_problem, nearest, path_problem
+from noface.prompts.json_scan import Broken, Found, Scan, place, scan
+from noface.prompts.text import fenced, line, long_text, shorten
+
+_ERRORS_READ_MAX = 100
+_SHOWN_MAX = 80
+_NAMES_MAX = 12
+_TYPES = ((bool, "boolean"), (str, "string"), (Mapping, "object"), (list, "array"), (tuple, "array"), (int, "integer"))
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """The first thing wrong: `sentence` is whole, `path` is like `children[2].paths`, empty for the value itself."""
+
+    sentence: str
+    expected_type: str
+    actual_type: str
+    path: str
+
+
+def violation(value: object, schema: Mapping[str, Any]) -> Violation | None:
+    """Return what breaks `schema` in a JSON value, or None where nothing does.
+
+    The schemas are noface's own: objects with `properties`; formats `repository-path` and `issue-id` are known.
+    """
+    errors = list(islice(_validator(json.dumps(schema, sort_keys=True)).iter_errors(value), _ERRORS_READ_MAX))
+    if not errors:
+        return None
+    error = min(errors, key=lambda found: (found.validator == "additionalProperties", _order(found.absolute_path)))
+    path = _path(error.absolute_path)
+    return Violation(
+        f"at {path or 'the top level'}: {_words(error)}",
+        _wanted_type(error),
+        type_name(error.instance),
+        path,
+    )
+
+
+def type_name(value: object) -> str:
+    """Return the name that JSON has for the type of a value."""
+    if value is None:
+        return "null"
+    return next((name for kind, name in _TYPES if isinstance(value, kind)), "number")
+
+
+def quoted(value: object) -> str:
+    """Return a JSON value on one line, cut at a limit."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"
+
+
+@lru_cache(maxsize=64)
+def _validator(schema: str) -> Any:
+    from jsonschema import Draft202012Validator, FormatChecker
+
+    checker = FormatChecker(formats=())
+    checker.checks("repository-path", raises=ValueError)(_checked(path_problem))
+    checker.checks("issue-id", raises=ValueError)(_checked(id_problem))
+    return Draft202012Validator(json.loads(schema), format_checker=checker)
+
+
+def _checked(problem_of: Any) -> Any:
+    def check(value: object) -> bool:
+        problem = problem_of(value) if isinstance(value, str) else None
+        if problem is not None:
+            raise ValueError(problem)
+        return True
+
+    return check
+
+
+def _order(path: Sequence[str | int]) -> tuple[tuple[int, int, str], ...]:
+    return tuple((0, step, "") if isinstance(step, int) else (1, 0, step) for step in path)
+
+
+def _path(steps: Sequence[str | int]) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return text.removeprefix(".")
+
+
+def _wanted_type(error: Any) -> str:
+    wanted = error.schema.get("type", "any") if isinstance(error.schema, dict) else "any"
+    return " or ".join(wanted) if isinstance(wanted, list) else str(wanted)
+
+
+_COUNTED = {
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} item(s)",
+    "maxItems": "at most {} items",
+    "minProperties": "at least {} key(s)",
+    "maxProperties": "at most {} keys",
+}
+"""What a keyword expects, where the message says how many there are."""
+_QUOTED = {
+    "minLength": "at least {} character(s)",
+    "minimum": "a number of at least {}",
+    "maximum": "a number of at most {}",
+}
+"""What a keyword expects, where the message quotes the value."""
+
+
+def _words(error: Any) -> str:
+    """Word an error by the keyword that was broken."""
+    keyword, limit, value = error.validator, error.validator_value, error.instance
+    if keyword in _COUNTED:
+        return f"expected {_COUNTED[keyword].format(limit)}, got {len(value)}"
+    if keyword in _QUOTED:
+        return f"expected {_QUOTED[keyword].format(limit)}, got {quoted(value)}"
+    match keyword:
+        case "type":
+            got = type_name(value)
+            return f"expected {_wanted_type(error)}, got {got if value is None else f'{got} {quoted(value)}'}"
+        case "enum":
+            return f"expected one of {', '.join(quoted(item) for item in limit)}, got {quoted(value)}"
+        case "required":
+            return _missing(error)
+        case "additionalProperties":
+            return _unknown(error)
+        case "format":
+            return str(error.cause) if error.cause else f"{quoted(value)} is no {limit}"
+        case "pattern":
+            form = error.schema.get("description", "another form") if isinstance(error.schema, dict) else "another form"
+            return f"expected {form}, got {quoted(value)}"
+        case _:
+            return f"{quoted(value)} is not as the schema asks ({keyword})"
+
+
+def _missing(error: Any) -> str:
+    there = error.instance if isinstance(error.instance, Mapping) else {}
+    name = next((key for key in error.validator_value if key not in there), "")
+    known = error.schema.get("properties", {}) if isinstance(error.schema, Mapping) else {}
+    strange = [key for key in islice(there, _NAMES_MAX) if key not in known] if known else []
+    other = nearest(name, strange) if strange else None
+    return f"the key {quoted(name)} is missing" + (f" (there is an unknown key {quoted(other)})" if other else "")
+
+
+def _unknown(error: Any) -> str:
+    known = list(error.schema.get("properties", {}))
+    name = next((key for key in error.instance if key not in known), "")
+    match = nearest(name, known)
+    hint = f"did you mean {quoted(match)}?" if match else f"known are {', '.join(quoted(key) for key in known)}"
+    return f"the key {quoted(name)} is unknown; {hint}"
+
+
+READ_CHARS_MAX = 200_000
+ORIGINAL_BYTES_MAX = 4_000
+VALUES_MAX = 10_000
+_PATH_CHARS_MAX = 200
+_VIOLATION_CHARS_MAX = 2_000
+_NO_OBJECT = "no JSON object found"
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Valid:
+    """An answer that satisfies its schema. Strings in it hold no control characters but tabs and line breaks."""
+
+    value: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """An answer called `name` that cannot be used. `violation` is one sentence, `original` the text it is about, cut.
+
+    The types are JSON's names; `actual_type` is "none" without an object, "malformed" or "truncated" for a broken one.
+    """
+
+    violation: str
+    expected_type: str = "object"
+    actual_type: str = "none"
+    path: str = ""
+    original: str = ""
+    name: str = ""
+
+
+def validate(text: str, schema: Mapping[str, Any], name: str) -> Valid | Invalid:
+    """Return the answer called `name` that a text holds. Total: whatever the text is, and in linear time."""
+    read = text[-READ_CHARS_MAX:]
+    found = scan(read)
+    picked = last_object(found.objects)
+    result = _judged(read, found, picked, schema)
+    return finished(result, text, name) if isinstance(result, Invalid) else result
+
+
+def check(read: str, found: Found, schema: Mapping[str, Any]) -> Valid | Invalid:
+    """Return the object that was found in `read`, checked by its schema."""
+    value = load(read, found)
+    if isinstance(value, str):
+        return Invalid(f"malformed JSON at {place(read, found.start)}: {value}", actual_type="malformed")
+    wrong = violation(value, schema)
+    if wrong is None:
+        return Valid(value)
+    return Invalid(wrong.sentence, wrong.expected_type, wrong.actual_type, wrong.path)
+
+
+def last_object(objects: tuple[Found, ...]) -> Found | None:
+    """Return the object that counts: the last in a fence, else the last."""
+    in_fences = tuple(found for found in objects if found.fenced)
+    return next(reversed(in_fences or objects), None)
+
+
+def load(read: str, found: Found) -> dict[str, Any] | str:
+    """Return the object's value, or what is wrong with it beyond its grammar."""
+    twice: list[str] = []
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in made:
+                twice.append(key)
+            made[key] = value
+        return made
+
+    try:
+        value = json.loads(read[found.start : found.end], object_pairs_hook=once)
+    except ValueError:  # the grammar holds; Python reads no integer of thousands of digits
+        return "a number has too many digits"
+    if twice:
+        return f"the key {quoted(twice[0])} stands twice in one object"
+    if _count(value) > VALUES_MAX:
+        return f"it holds more than {VALUES_MAX} values"
+    cleaned = clean(value)
+    return cleaned if isinstance(cleaned, dict) else "expected an object"
+
+
+def broken_answer(read: str, broken: Broken) -> Invalid:
+    """Return the finding about an object that is no JSON."""
+    if broken.truncated:
+        return Invalid(f"truncated JSON: {broken.problem}", actual_type="truncated")
+    return Invalid(f"malformed JSON at {place(read, broken.at)}: {broken.problem}", actual_type="malformed")
+
+
+def reminder(invalid: Invalid, schema_name: str, schema: Mapping[str, Any]) -> str:
+    """Return the format reminder for the one immediate retry (L11): what was wrong, quoted, and a small example."""
+    required = ", ".join(f"`{key}`" for key in schema.get("required", ()))
+    example = json.dumps(_example(schema), ensure_ascii=False, indent=2)
+    return f"""\
+Your last answer could not be read as a `{schema_name}`. Keep what you found out; only its form was wrong. This is what
+the check said of it:
+
+{fenced(line(invalid.violation, _VIOLATION_CHARS_MAX))}
+
+Answer again with exactly one JSON object, in a ```json fence, with nothing after it. Keys and strings stand in double
+quotes, line breaks in strings are written \\n, and no comma stands before a closing bracket.
+Required keys: {required or "none"}. An example of the form, with other content:
+
+{fenced(example, "json")}
+"""
+
+
+def _judged(read: str, found: Scan, picked: Found | None, schema: Mapping[str, Any]) -> Valid | Invalid:
+    known = set(schema.get("properties", ()))
+    begun = [broken for broken in found.broken if known.intersection(broken.keys)]
+    if picked is None:
+        return _no_object(read, begun[-1:] or list(found.broken[-1:]))
+    if begun and begun[-1].truncated and begun[-1].start >= picked.end:
+        return broken_answer(read, begun[-1])
+    checked = check(read, picked, schema)
+    if isinstance(checked, Valid):
+        return checked
+    value = load(read, picked)
+    strange = isinstance(value, dict) and not known.intersection(value)
+    if strange and begun:
+        return broken_answer(read, begun[-1])
+    if strange and _is_array(read):
+        return Invalid("at the top level: expected object, got array", actual_type="array")
+    return checked
+
+
+def _no_object(read: str, broken: list[Broken]) -> Invalid:
+    if _is_array(read):
+        return Invalid(f"{_NO_OBJECT}: expected object, got array", actual_type="array")
+    if not broken:
+        return Invalid(_NO_OBJECT)
+    told = broken_answer(read, broken[-1])
+    if broken[-1].keys or broken[-1].truncated:
+        return told
+    return Invalid(f"{_NO_OBJECT}; {told.violation}", actual_type="malformed")
+
+
+def _is_array(read: str) -> bool:
+    """Tell whether the whole text, fences stripped, is a JSON array."""
+    bare = read.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    if not (bare.startswith("[") and bare.endswith("]")):
+        return False
+    try:
+        return isinstance(json.loads(bare), list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def finished(invalid: Invalid, text: str, name: str) -> Invalid:
+    """Return a finding about the answer called `name` with what it is about; `text` is what the model said."""
+    long = f" (only the last {READ_CHARS_MAX} characters were read)" if len(text) > READ_CHARS_MAX else ""
+    return replace(
+        invalid,
+        violation=f"{line(invalid.violation)}{long}",
+        path=invalid.path[:_PATH_CHARS_MAX],
+        original=shorten(long_text(text, ORIGINAL_BYTES_MAX), ORIGINAL_BYTES_MAX).text,
+        name=name,
+    )
+
+
+def _count(value: object) -> int:
+    """Count the values in a value, itself included."""
+    if isinstance(value, dict):
+        return 1 + sum(map(_count, value.values()))
+    return 1 + sum(map(_count, value)) if isinstance(value, list) else 1
+
+
+def clean(value: Any) -> Any:
+    """Return a JSON value whose strings can be stored and shown: without control characters and lone surrogates."""
+    if isinstance(value, str):
+        return _UNPRINTABLE.sub("\ufffd", value.replace("\r\n", "\n"))
+    if isinstance(value, list):
+        return [clean(item) for item in value]
+    if isinstance(value, dict):
+        return {str(clean(key)): clean(item) for key, item in value.items()}
+    return value
+
+
+def _example(schema: Mapping[str, Any]) -> object:
+    """Return the schema's own example, or a value with its required keys."""
+    examples = schema.get("examples")
+    if examples:
+        return examples[0]
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    kind = kind[0] if isinstance(kind, list) else kind
+    match kind:
+        case "object":
+            parts = schema.get("properties", {})
+            return {key: _example(parts.get(key, {})) for key in schema.get("required", ())}
+        case "array":
+            return [_example(schema.get("items", {}))] if schema.get("minItems") else []
+        case "integer" | "number":
+            return schema.get("minimum", 0)
+        case "boolean":
+            return True
+        case _:
+            return "…"

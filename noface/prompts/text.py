@@ -1,0 +1,387 @@
+"""Makes text fit to stand in a prompt: makes it safe, cuts it, and divides the room of a prompt among its parts.
+
+What comes from issues, logs and agents is data. `line` keeps it on one line that opens no heading, list or fence,
+`code` puts it between backquotes, `fenced` between fences longer than any inside. All three take out terminal codes
+and make visible what a person could not see.
+
+Of a long text both ends stay, the middle goes, and a mark says how much of it is gone.
+
+Each part of a prompt keeps a share of the room that the fixed parts leave. The parts are cut in their order, each down
+to its share before the next one is touched; since the shares make at most the whole, that always suffices. Where not
+even the marks of the cuts find room, whole parts go, in the same order.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from noface.diagnosis.text import strip_codes
+
+LINE_CHARS_MAX = 500
+BYTES_A_TOKEN = 4
+"""How many UTF-8 bytes are taken for one token: an estimate, on the safe side for English and for code."""
+
+_READ_FACTOR = 20
+_RUN_MAX = 60
+_CUT = " […]"
+_LONG_RUN = re.compile(rf"`{{{_RUN_MAX + 1},}}")
+_BREAK = re.compile(r"\r\n?|[\x85\u2028\u2029]")
+_UNSEEN = re.compile(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+"""Characters that turn the direction of writing round, and tags that no font shows: a person reads past them."""
+_NO_TEXT = re.compile(r"[\x80-\x9f]")
+_HALF = re.compile(r"[\ud800-\udfff]")
+_OPENER = re.compile(
+    r"#{1,6}(?:\s|$)|`{3}|~{3}|>|<[A-Za-z/!?]|[-+*](?:\s|$)|=+$|-+$|(?:[-_*] ?){3,}$|\d{1,9}[.)](?:\s|$)|\[.+\]:"
+)
+"""What opens a heading, fence, quotation, block of HTML, list item, rule or link definition in Markdown."""
+_ANY_RUN = re.compile(r"`+")
+_FENCE = re.compile(r" {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$")
+
+
+def clean(text: str) -> str:
+    """Return text without terminal codes and control characters, its lines ended by newlines, valid as UTF-8.
+
+    Characters that hide text are written out (<U+202E>), runs of more than 60 backquotes shortened.
+    """
+    text = _NO_TEXT.sub("", strip_codes(_BREAK.sub("\n", text)))
+    text = _HALF.sub("\ufffd", text)
+    text = _UNSEEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+    return _LONG_RUN.sub("`" * _RUN_MAX, text)
+
+
+def line(text: object, chars_max: int = LINE_CHARS_MAX) -> str:
+    """Return text on one line of about `chars_max` characters at most, marked where it was cut.
+
+    Where its start would open a heading, list or fence, a backslash before it keeps it from that.
+    """
+    flat = _flat(text, chars_max)
+    return f"\\{flat}" if _OPENER.match(flat) else flat
+
+
+def sentence(text: object, chars_max: int = LINE_CHARS_MAX) -> str:
+    """Return text on one line without its full stop, for the template to end the sentence."""
+    return line(text, chars_max).rstrip(". ")
+
+
+def code(text: object, chars_max: int = LINE_CHARS_MAX) -> str:
+    """Return text on one line between backquotes that it cannot close."""
+    flat = _flat(text, chars_max)
+    runs = {len(run) for run in _ANY_RUN.findall(flat)}
+    quotes = "`" * next(length for length in range(1, len(runs) + 2) if length not in runs)
+    space = " " if flat.startswith("`") or flat.endswith("`") else ""
+    return f"{quotes}{space}{flat}{space}{quotes}" if flat else "(nothing)"
+
+
+def fenced(text: object, language: str = "") -> str:
+    """Return text between fences longer than any run of backquotes in it."""
+    body = clean(str(text)).rstrip("\n")
+    longest = max((len(run) for run in _ANY_RUN.findall(body)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{body}\n{fence}"
+
+
+def tidy(text: str) -> str:
+    """Return a prompt without runs of blank lines and trailing spaces; what stands between fences is left alone."""
+    rows: list[str] = []
+    fence = ""
+    for row in text.split("\n"):
+        if fence:
+            rows.append(row)
+            bare = row.strip()
+            fence = "" if bare.startswith(fence) and not bare.strip(fence[0]) else fence
+            continue
+        shown = row.rstrip()
+        if shown or (rows and rows[-1]):
+            rows.append(shown)
+        opened = _FENCE.match(shown)
+        fence = (opened[1] or opened[2]) if opened else ""
+    return "\n".join(rows).strip("\n") + "\n"
+
+
+def size(text: str) -> int:
+    """Return how many bytes of UTF-8 a text is."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def tokens(text: str) -> int:
+    """Return the estimate of how many tokens a text is: its UTF-8 bytes by four, rounded up."""
+    return -(-size(text) // BYTES_A_TOKEN)
+
+
+def _flat(text: object, chars_max: int) -> str:
+    whole = str(text)
+    start = len(whole) - len(whole.lstrip())
+    read = whole[start : start + _READ_FACTOR * chars_max]
+    flat = " ".join(clean(read).split())
+    complete = len(flat) <= chars_max and len(whole) - start <= len(read)
+    return flat if complete else flat[:chars_max] + _CUT
+
+
+_MARK = "\n[… {left_out} characters left out …]\n"
+_ENDS_MIN = 40
+_SNAP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Long:
+    """A clean text. Where it was too long to be looked at whole, `gone` characters are missing before `tail`."""
+
+    head: str
+    tail: str = ""
+    gone: int = 0
+
+    @property
+    def chars(self) -> int:
+        """How many characters the whole text has."""
+        return len(self.head) + self.gone + len(self.tail)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes it is where nothing more is cut."""
+        return size(_joined(self, self.gone) if self.gone else self.head)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a text became: `text` holds the mark where `left_out` characters are gone."""
+
+    text: str
+    left_out: int = 0
+
+
+def long_text(text: str, chars_max: int) -> Long:
+    """Return a text ready to be cut; no more than `chars_max` characters of it are read."""
+    if len(text) <= chars_max:
+        return Long(clean(text).rstrip("\n"))
+    half = chars_max // 2
+    return Long(clean(text[:half]), clean(text[len(text) - half :]).rstrip("\n"), len(text) - 2 * half)
+
+
+def cut(text: str, chars_max: int) -> str:
+    """Return text with its middle left out where it is longer than `chars_max`, with a mark that says so."""
+    if len(text) <= chars_max:
+        return text
+    half = chars_max // 2
+    return text[:half] + _MARK.format(left_out=len(text) - 2 * half) + text[len(text) - half :]
+
+
+def stub(text: Long) -> Cut:
+    """Return as little of a text as there can be: the mark alone, or the text itself where it is no longer."""
+    least = Cut(_MARK.format(left_out=text.chars).strip("\n"), text.chars)
+    return Cut(text.head) if not text.gone and size(text.head) <= size(least.text) else least
+
+
+def shorten(text: Long, bytes_max: int) -> Cut:
+    """Return a text in at most `bytes_max` bytes, or its stub where that is longer."""
+    if not text.gone and size(text.head) <= bytes_max:
+        return Cut(text.head)
+    room = bytes_max - size(_MARK.format(left_out=text.chars))
+    if room < _ENDS_MIN:
+        return stub(text)
+    head = _start(text.head, room // 2)
+    tail = _end(text.tail if text.gone else text.head, room - size(head))
+    left_out = text.chars - len(head) - len(tail)
+    return Cut(_joined(Long(head, tail), left_out), left_out)
+
+
+def _joined(text: Long, left_out: int) -> str:
+    mark = _MARK.format(left_out=left_out)
+    before = text.head + mark if text.head else mark[1:]
+    return before + text.tail if text.tail else before[:-1]
+
+
+def _start(text: str, bytes_max: int) -> str:
+    """Return the first bytes of a text, up to the end of a line where that costs less than a quarter of them."""
+    kept = text[:bytes_max].encode("utf-8", "replace")[:bytes_max].decode("utf-8", "ignore")
+    if len(kept) == len(text):
+        return kept
+    newline = kept.rfind("\n")
+    return kept[:newline] if newline > len(kept) - len(kept) // _SNAP else kept
+
+
+def _end(text: str, bytes_max: int) -> str:
+    kept = text[max(0, len(text) - bytes_max) :].encode("utf-8", "replace")[-bytes_max:].decode("utf-8", "ignore")
+    if len(kept) == len(text):
+        return kept
+    newline = kept.find("\n")
+    return kept[newline + 1 :] if 0 <= newline < len(kept) // _SNAP else kept
+
+
+_ROUNDS_MAX = 8
+_SLACK = 8
+_UNUSED = 50
+"""The part of the limit that may be left unused before it is tried to show more."""
+_ROW_BYTES = 60
+"""What a row takes beside its text: markup and words of the template."""
+_UNLIMITED = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One text of a part; `name` is what a person is told was cut."""
+
+    name: str
+    text: Long
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Texts of one sort. `share` is what it keeps, in hundredths of the room.
+
+    `rows`: its items are short; each stays or goes as it is, the first ones stay longest. `bytes_max`
+    holds even where there is room for more.
+    """
+
+    key: str
+    name: str
+    share: int
+    items: tuple[Item, ...]
+    rows: bool = False
+    bytes_max: int = _UNLIMITED
+
+    @property
+    def need(self) -> int:
+        """How many bytes it may take beyond what it takes at least."""
+        return min(self.bytes_max, sum(_need(item, rows=self.rows) for item in self.items))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is shown of a part; `left_out` counts its rows that are not."""
+
+    texts: tuple[str, ...] = ()
+    left_out: int = 0
+    cuts: tuple[str, ...] = ()
+
+
+Shown = Mapping[str, Kept]
+"""What is shown of each part, by its key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The prompt's text, and what was cut from it, in sentences for a person."""
+
+    text: str
+    cuts: tuple[str, ...]
+
+
+def fit(parts: Sequence[Part], draw: Callable[[Shown], str], bytes_max: int) -> Fitted:
+    """Return the prompt that `draw` makes, in at most `bytes_max` bytes if its fixed parts leave room for that.
+
+    `parts` stand in the order in which they are cut. `draw` is called a bounded number of times.
+    """
+    shown: dict[str, Kept] = _cut_all(parts, _UNLIMITED)
+    text = draw(shown)
+    if size(text) <= bytes_max:
+        return Fitted(text, _cuts(parts, shown))
+    kept, least = list(parts), _cut_all(parts, 0)
+    bare = draw(least)
+    for part in parts:
+        if size(bare) <= bytes_max:
+            break
+        kept.remove(part)
+        least = {**least, part.key: Kept(cuts=(f"{part.name}: all of it left out",))}
+        bare = draw(least)
+    fitted = _filled(kept, draw, least, bytes_max, bytes_max - size(bare))
+    if fitted is not None:
+        return Fitted(fitted[0], _cuts(parts, fitted[1]))
+    too_long = size(bare) > bytes_max
+    more = (f"even so it is {size(bare)} bytes long; the limit is {bytes_max}",) if too_long else ()
+    return Fitted(bare, _cuts(parts, least) + more)
+
+
+def _filled(
+    parts: Sequence[Part], draw: Callable[[Shown], str], least: Shown, bytes_max: int, room: int
+) -> tuple[str, Shown] | None:
+    """Return the longest text found that fits, with what it shows; None where nothing more than `least` does.
+
+    What a part takes in the prompt is the template's business: it may show a text twice, or not at all. So the room
+    is corrected by what came of it, a bounded number of times.
+    """
+    best: tuple[str, Shown] | None = None
+    fits, too_much = 0, _UNLIMITED
+    for _ in range(_ROUNDS_MAX):
+        if not fits < room < too_much:
+            break
+        shown = {**least, **_cut_all(parts, room)}
+        text = draw(shown)
+        over = size(text) - bytes_max
+        if over > 0:
+            too_much = room
+            room = max(room * room // (room + over) - _SLACK, (fits + room) // 2)
+        else:
+            best, fits = (text, shown), room
+            if -over <= bytes_max // _UNUSED:
+                break
+            room = min(room - over, (room + too_much) // 2)
+    return best
+
+
+def whole(parts: Sequence[Part]) -> Shown:
+    """Return the parts with nothing cut that need not be."""
+    return _cut_all(parts, _UNLIMITED)
+
+
+def allot(needs: Sequence[int], shares: Sequence[int], room: int) -> list[int]:
+    """Divide `room` among parts that need so much: each is cut to its share (hundredths) before the next one is."""
+    given = list(needs)
+    excess = sum(needs) - room
+    for index, share in enumerate(shares):
+        if excess <= 0:
+            break
+        gone = min(excess, max(0, given[index] - room * share // 100))
+        given[index] -= gone
+        excess -= gone
+    return given
+
+
+def level(needs: Sequence[int], room: int) -> list[int]:
+    """Divide `room` so that small needs are met in full and the large ones get the same."""
+    given = [0] * len(needs)
+    left = room
+    order = sorted(range(len(needs)), key=lambda index: needs[index])
+    for place, index in enumerate(order):
+        given[index] = min(needs[index], left // (len(order) - place))
+        left -= given[index]
+    return given
+
+
+def _cut_all(parts: Sequence[Part], room: int) -> dict[str, Kept]:
+    given = allot([part.need for part in parts], [part.share for part in parts], room)
+    return {
+        part.key: _rows(part, extra) if part.rows else _texts(part, extra)
+        for part, extra in zip(parts, given, strict=True)
+    }
+
+
+def _rows(part: Part, extra: int) -> Kept:
+    texts: list[str] = []
+    for item in part.items:
+        extra -= _need(item, rows=True)
+        if extra < 0:
+            break
+        texts.append(item.text.head)
+    total, left_out = len(part.items), len(part.items) - len(texts)
+    return Kept(tuple(texts), left_out, (f"{part.name}: {left_out} of {total} left out",) if left_out else ())
+
+
+def _texts(part: Part, extra: int) -> Kept:
+    given = level([_need(item, rows=False) for item in part.items], extra)
+    made = [shorten(item.text, size(stub(item.text).text) + more) for item, more in zip(part.items, given, strict=True)]
+    cuts = [_said(item, cut) for item, cut in zip(part.items, made, strict=True) if cut.left_out]
+    return Kept(tuple(cut.text for cut in made), cuts=tuple(cuts))
+
+
+def _need(item: Item, *, rows: bool) -> int:
+    if rows:
+        return item.text.bytes + _ROW_BYTES
+    return max(0, item.text.bytes - size(stub(item.text).text))
+
+
+def _said(item: Item, cut: Cut) -> str:
+    return f"{item.name}: {cut.left_out} of {item.text.chars} characters left out"
+
+
+def _cuts(parts: Sequence[Part], shown: Shown) -> tuple[str, ...]:
+    return tuple(said for part in parts for said in shown[part.key].cuts)

@@ -1,0 +1,161 @@
+"""Turns prompt data into what can be cut (parts, in the order of cutting) and what templates see (values).
+
+Cut first are the oldest attempts' lines, then related files, lessons, diffs, the excerpt, advice, notes, and the
+issue's text last. The rules, the user's hints and the form of the report are never cut.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from noface.model.failure import PriorFailure
+from noface.model.taxonomy import instruction_for, reaches_workers
+from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, protected_shown
+from noface.prompts.text import Item, Kept, Long, Part, Shown, line, long_text
+
+_OLDER_EXCERPT_CHARS_MAX = 2_000
+_OLDER_MESSAGE_CHARS_MAX = 200
+_OLDER_TESTS_SHOWN = 3
+_NAME_CHARS_MAX = 60
+_NOTHING = Kept()
+_EMPTY: dict[str, Any] = {"violation": "", "previous_answer": "", "parts": ()}
+"""Variables that question templates of earlier versions name; a template of a user's may still do."""
+
+
+def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...]:
+    """Return what can be cut, in the order of cutting; of each text no more than `chars_max` characters are read."""
+    failure, older = _newest(data.earlier)
+    number = _patch_number(data)
+    files = [(f"the file {line(file.path, _NAME_CHARS_MAX)}", file.text) for file in data.files]
+    advice = [(f"the advice “{line(quote.title, _NAME_CHARS_MAX)}”", quote.text) for quote in data.advice]
+    found = [
+        _older_part(data, older),
+        _whole("files", "the related files", 5, files, chars_max),
+        _rows("lessons", "lessons", 5, data.lessons),
+    ]
+    if isinstance(data, PromptData):
+        newest = failure.number if failure is not None else number
+        found.append(_one("previous_patch", f"the diff of attempt {newest}", 6, data.previous_patch, chars_max))
+    else:
+        found.append(_rows("others", "other issues", 6, data.others))
+    found.append(_one("patch", f"the diff of attempt {number}", 9, data.patch, chars_max))
+    if failure is not None:
+        found.append(_one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max))
+    found.append(_whole("advice", "the advice", 11, advice, chars_max))
+    if isinstance(data, PromptData):
+        found.append(_one("rejected_note", "the note on the rejected work", 12, data.rejected_note, chars_max))
+    found.append(_one("note", "the note", 13, data.note, chars_max))
+    found.append(_one("body", "the issue's text", 24, data.issue.body, chars_max))
+    return tuple(part for part in found if part.items)
+
+
+def values_of(situation: Situation, data: PromptData | QuestionData, shown: Shown) -> dict[str, Any]:
+    """Return the variables of a template, with the cut texts in place of the whole ones."""
+    failure, older = _newest(data.earlier)
+    kept = shown.get("older", _NOTHING)
+    before = [_condensed(one, data.earlier_form) for one in older[len(older) - len(kept.texts) :]]
+    common: dict[str, Any] = {
+        "situation": situation.value,
+        "issue": replace(data.issue, body=_text(shown, "body")),
+        "body_left_out": "body" in shown and not _text(shown, "body"),
+        "gates": data.gates,
+        "failure": replace(failure, excerpt=_text(shown, "excerpt")) if failure is not None else None,
+        "older": before,
+        "tried": [*before, *([_condensed(failure, EarlierForm.NOTES_ONLY)] if failure is not None else [])],
+        "older_left_out": kept.left_out,
+        "patch": _text(shown, "patch"),
+        "patch_number": _patch_number(data),
+        "lessons": shown.get("lessons", _NOTHING).texts,
+        "lessons_left_out": shown.get("lessons", _NOTHING).left_out,
+        "advice": _as_cut(data.advice, shown, "advice"),
+        "files": _as_cut(data.files, shown, "files"),
+        "note": _text(shown, "note"),
+    }
+    return common | (_worker_values(data, shown) if isinstance(data, PromptData) else _question_values(data, shown))
+
+
+def _worker_values(data: PromptData, shown: Shown) -> dict[str, Any]:
+    failure, _ = _newest(data.earlier)
+    return {
+        "protected": protected_shown(data.protected, data.issue.accept),
+        "best": data.best,
+        "previous_patch": _text(shown, "previous_patch"),
+        "instruction": data.instruction or (instruction_for(failure.kind) if failure is not None else ""),
+        "strategy": data.strategy,
+        "think": data.think,
+        "hints": data.hints,
+        "rejected_note": _text(shown, "rejected_note"),
+        "report_example": data.report_example,
+    }
+
+
+def _question_values(data: QuestionData, shown: Shown) -> dict[str, Any]:
+    return {
+        "questions": data.questions,
+        "paths": data.paths,
+        "others": shown.get("others", _NOTHING).texts,
+        "others_left_out": shown.get("others", _NOTHING).left_out,
+        "results": data.results,
+        "limits": data.limits,
+        "answer_example": data.answer_example,
+        "answer_schema": data.answer_schema,
+        **_EMPTY,
+    }
+
+
+def _newest(earlier: tuple[PriorFailure, ...]) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
+    """Return the newest failure that a worker learns of, and the older ones (L7)."""
+    known = tuple(failure for failure in earlier if reaches_workers(failure.kind))
+    return (known[-1], known[:-1]) if known else (None, ())
+
+
+def _patch_number(data: PromptData | QuestionData) -> int:
+    best = data.best if isinstance(data, PromptData) else None
+    failure, _ = _newest(data.earlier)
+    shown = best or failure or (data.earlier[-1] if data.earlier else None)
+    return shown.number if shown is not None else 0
+
+
+def _condensed(failure: PriorFailure, form: EarlierForm) -> PriorFailure:
+    if form is EarlierForm.MINIMAL:
+        return replace(failure, message="", location=None, excerpt="", failing_tests=())
+    printed = failure.excerpt if form is EarlierForm.FULL_OUTPUT else ""
+    lines = long_text(printed, _OLDER_EXCERPT_CHARS_MAX)
+    left_out = f"\n[… {lines.gone} characters left out …]\n" if lines.gone else ""
+    message = line(failure.message, _OLDER_MESSAGE_CHARS_MAX)
+    return replace(failure, message=message, excerpt=lines.head + left_out + lines.tail)
+
+
+def _older_part(data: PromptData | QuestionData, older: tuple[PriorFailure, ...]) -> Part:
+    items = tuple(Item(f"attempt {one.number}", Long(_row(one, data.earlier_form))) for one in reversed(older))
+    return Part("older", "the older attempts", 4, items, rows=True, bytes_max=data.earlier_bytes_max)
+
+
+def _row(failure: PriorFailure, form: EarlierForm) -> str:
+    short = _condensed(failure, form)
+    tests = [line(test) for test in short.failing_tests[:_OLDER_TESTS_SHOWN]]
+    return " ".join((short.model, short.kind, short.message, line(short.location or ""), *tests, short.excerpt))
+
+
+def _whole(key: str, name: str, share: int, texts: list[tuple[str, str]], chars_max: int) -> Part:
+    return Part(key, name, share, tuple(Item(item, long_text(text, chars_max)) for item, text in texts))
+
+
+def _one(key: str, name: str, share: int, text: str, chars_max: int) -> Part:
+    long = long_text(text, chars_max)
+    return Part(key, name, share, (Item(name, long),) if long.head.strip() or long.gone else ())
+
+
+def _rows(key: str, name: str, share: int, rows: tuple[str, ...]) -> Part:
+    return Part(key, name, share, tuple(Item(name, Long(line(row))) for row in rows if row.strip()), rows=True)
+
+
+def _text(shown: Shown, key: str) -> str:
+    texts = shown.get(key, _NOTHING).texts
+    return texts[0] if texts else ""
+
+
+def _as_cut(records: Sequence[Quote | FileExcerpt], shown: Shown, key: str) -> list[Quote | FileExcerpt]:
+    """Return records with what is left of their texts; none where the whole part is left out."""
+    texts = shown.get(key, _NOTHING).texts
+    return [replace(record, text=text) for record, text in zip(records, texts, strict=True)] if texts else []

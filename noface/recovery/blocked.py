@@ -1,0 +1,256 @@
+"""What a person is told of an issue that waits for them (N13, L10).
+
+What was tried, what went wrong, what is unclear, the question to be answered, and what can be done with which command.
+Scripts read these documents: add keys, never rename. The text of agents in them is bounded, and quoted where it
+stands within a sentence of noface's.
+"""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind, followed_by
+from noface.model.attempt import PastAttempt
+from noface.model.failure import Failure
+from noface.model.history import Advice, AdviceOutcome, History, Topic
+from noface.model.issue import Issue
+from noface.model.quoting import distinct, short
+from noface.model.scratch import Taken
+from noface.model.taxonomy import PASSED, Category, FailureKind
+from noface.recovery.person_question import abort_report, approval_question, blocked_question
+
+_ERRORS_MAX = 5
+_ERROR_CHARS_MAX = 600
+_UNCLEAR_MAX = 20
+_UNCLEAR_CHARS_MAX = 1_000
+_TRIED_MAX = 60
+_TRIED_CHARS_MAX = 600
+_REASON_CHARS_MAX = 600
+_PARTS_CHARS_MAX = 8_000
+_CHANGED_MAX = 100
+_MORE_ATTEMPTS = 3
+_NOTE = '--note "…"'
+
+_ASKED_FOR = {
+    Topic.DIAGNOSIS: "a diagnosis",
+    Topic.REFLECTION: "why it failed",
+    Topic.CLARIFICATION: "a clarification",
+    Topic.BOUNDARY: "a way within the limits",
+    Topic.MERGE_CONFLICT: "a way through the conflict",
+    Topic.DEPENDENCY: "the state of its dependencies",
+    Topic.ARCHITECT: "another design",
+    Topic.BREAKDOWN: "a breakdown",
+    Topic.REVIEW: "a review",
+}
+_NO_ANSWER = {
+    AdviceOutcome.UNUSABLE: "its answer was of no use",
+    AdviceOutcome.UNAVAILABLE: "it could not be asked",
+    AdviceOutcome.PARTS_FAILED: "not all of the parts could be done",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What can be done about an issue, in a person's words, and the command that does it."""
+
+    text: str
+    command: str
+
+
+def block_document(issue: Issue, action: Block, history: History, branch: str) -> dict[str, Any]:
+    """Return what `noface blocked --json` shows of a blocked issue; `branch` is where its best work stands."""
+    options = _options_of_blocked(issue, action.kind, history, branch)
+    first = action.kind.info.first_step
+    question = blocked_question(issue, action.kind, history)
+    if action.limit:
+        first = (
+            f"Raise {action.limit} of [retry] and run noface again. `noface retry {issue.id}` lets its spending"
+            " count from zero."
+        )
+        question = f"May issue {issue.id} cost more than [retry] {action.limit} allows?"
+    return {
+        "kind": action.kind.value,
+        "summary": _summary(action, history),
+        "question": question,
+        "limit": action.limit,
+        **_told(history),
+        **_next(issue, first, options, branch),
+        "report": abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
+    }
+
+
+def taken_document(issue: Issue, action: Block, history: History, why: Taken) -> dict[str, Any]:
+    """Return what `noface blocked --json` shows of an issue whose scratch branch is a person's for now."""
+    options = tuple(Option(*option) for option in why.ways(issue))
+    first = f"See what is on it: git log ..{why.branch}"
+    document = block_document(issue, action, history, "")
+    return document | {"question": why.question(issue), **_next(issue, first, options, why.branch)}
+
+
+def approval_document(issue: Issue, action: RequestApproval, history: History, branch: str) -> dict[str, Any]:
+    """Return what `noface blocked --json` shows of an issue that waits for approval.
+
+    `wants` says what is asked for (see `wanted`), `attempt` for which attempt, `paths` which paths it would be allowed.
+    """
+    wants = approval_kind(action)
+    last = history.current[-1] if history.current else None
+    number = last.number if last is not None else 0
+    changed = last.changed if last is not None else ()
+    first = "Look at the change and at the question, then approve or reject."
+    return {
+        "kind": action.kind.value if action.kind is not None else PASSED,
+        "summary": f"attempt {number} waits for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
+        "question": approval_question(issue, action, history),
+        **_told(history),
+        **_next(issue, first, _options_of_approval(issue, wants, branch), branch),
+        "wants": wants.value,
+        "attempt": number,
+        "paths": list(action.paths),
+        "changed": list(changed[:_CHANGED_MAX]),
+        "changed_files": len(changed),
+        "changed_lines": last.lines if last is not None else 0,
+    }
+
+
+def _told(history: History) -> dict[str, Any]:
+    """Return what was tried, in all epochs, and what went wrong and is unclear in this one."""
+    newest_first = [attempt for attempt in reversed(history.current) if attempt.failure is not None]
+    errors = distinct((_error(a.failure) for a in newest_first if a.failure), _ERRORS_MAX, _ERROR_CHARS_MAX)
+    tried = [short(line, _TRIED_CHARS_MAX) for line in _tried(history)]
+    parts = [a.text for a in history.asked if a.topic is Topic.BREAKDOWN and a.outcome is AdviceOutcome.PARTS_FAILED]
+    return {
+        "tried": tried[-_TRIED_MAX:],
+        "errors": errors[::-1],
+        "unclear": distinct(_unclear(history, gaps=True), _UNCLEAR_MAX, _UNCLEAR_CHARS_MAX),
+        "questions": distinct(_unclear(history, gaps=False), _UNCLEAR_MAX, _UNCLEAR_CHARS_MAX),
+        "parts_failed": parts[-1][:_PARTS_CHARS_MAX] if parts else "",
+    }
+
+
+def _next(issue: Issue, first: str, options: tuple[Option, ...], branch: str) -> dict[str, Any]:
+    look = [f"See the best work so far: git diff ...{branch}"] if branch else []
+    return {
+        "options": [option.text for option in options],
+        "commands": [option.command for option in options],
+        "next_steps": [first, f"See the evidence: noface show {issue.id}", *look],
+    }
+
+
+def _summary(action: Block, history: History) -> str:
+    count, everything = len(history.current), len(history.attempts)
+    more = f" ({everything} in all)" if everything > count else ""
+    after = f" after {count} attempt{'s' if count != 1 else ''}{more}" if everything else ""
+    said = f"{action.kind}{after}: {short(action.reason, _REASON_CHARS_MAX)}"
+    last = next((attempt.failure for attempt in reversed(history.current) if attempt.failure is not None), None)
+    return said + (f". Last: {short(last.message, _ERROR_CHARS_MAX)}" if last is not None and last.message else "")
+
+
+def _error(failure: Failure) -> str:
+    return f"{failure.kind}: {failure.message}"
+
+
+def _tried(history: History) -> Iterator[str]:
+    """Yield a line for each attempt and each question about it, oldest first."""
+    for attempt in history.attempts:
+        yield _attempted(attempt, history.epoch)
+        for advice in history.advice:
+            if advice.after == attempt.number:
+                yield _asked(advice)
+
+
+def _attempted(attempt: PastAttempt, epoch: int) -> str:
+    model = f"{attempt.model}, thinking" if attempt.think else attempt.model
+    what = attempt.outcome if attempt.failure is None else _error(attempt.failure)
+    line = short(f"attempt {attempt.number} with {model}: {what}", _TRIED_CHARS_MAX - 100)
+    followed = followed_by(attempt.answer)
+    before = " (before it was given back)" if attempt.epoch < epoch else ""
+    return f"{line}{f' → {followed}' if followed else ''}{before}"
+
+
+def _asked(advice: Advice) -> str:
+    topic = _ASKED_FOR[advice.topic]
+    who = f"asked {advice.model} for {topic}" if advice.model else f"noface looked for {topic} itself"
+    problem = _NO_ANSWER.get(advice.outcome)
+    cause = advice.cause if advice.outcome is not AdviceOutcome.PARTS_FAILED else ""
+    answer = [cause] if problem else [advice.cause, advice.text]
+    strategy = advice.strategy.replace("_", " ") if advice.topic is Topic.DIAGNOSIS else ""
+    said = ": ".join(part for part in (strategy, *answer) if part)
+    return ": ".join(part for part in (who, problem or "", said) if part)
+
+
+def _unclear(history: History, *, gaps: bool) -> Iterator[str]:
+    """Yield what workers asked, and with `gaps` what they missed, the newest attempt's first."""
+    for attempt in reversed(history.current):
+        if attempt.failure is not None:
+            yield from attempt.failure.questions
+        if attempt.report is not None:
+            yield from attempt.report.questions
+            yield from attempt.report.gaps if gaps else ()
+
+
+def _options_of_blocked(issue: Issue, kind: FailureKind, history: History, branch: str) -> tuple[Option, ...]:
+    """Return what can be done about a blocked issue, what fits its kind first."""
+    options = [*_for_kind(issue, kind), _answer(issue)]
+    strongest = max(history.attempts, key=lambda attempt: (attempt.tier, attempt.number), default=None)
+    if strongest is not None and kind.category is not Category.TRANSIENT:
+        command = f"noface unblock {issue.id} --model {shlex.quote(strongest.model)} --attempts {_MORE_ATTEMPTS}"
+        options.append(
+            Option(f"give it {_MORE_ATTEMPTS} more attempts with {strongest.model}, or name a stronger model", command)
+        )
+    if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
+        options.append(Option("change what it asks for, or divide it; that lifts the block", _edit(issue)))
+    if all(option.command != _retry(issue) for option in options):
+        options.append(Option("try it again as it is, after you have changed something else", _retry(issue)))
+    if branch:
+        options.append(
+            Option("take the work over by hand", f"git switch --create by-hand-{issue.id} {shlex.quote(branch)}")
+        )
+    return tuple(options)
+
+
+def _options_of_approval(issue: Issue, wants: ApprovalKind, branch: str) -> tuple[Option, ...]:
+    """Return what can be said to an issue that waits for approval."""
+    approve, reject = f"noface approve {issue.id}", f"noface reject {issue.id} {_NOTE}"
+    look = (Option("look at the work first", f"git diff ...{shlex.quote(branch)}"),) if branch else ()
+    return (*look, *_answers(wants, approve, reject))
+
+
+def _answers(wants: ApprovalKind, approve: str, reject: str) -> tuple[Option, Option]:
+    match wants:
+        case ApprovalKind.LANDING:
+            return Option("let it land", approve), Option("turn it down and say why; the next worker is told", reject)
+        case ApprovalKind.PATHS:
+            return Option("allow these paths as well", approve), Option("refuse, and say how to do without", reject)
+        case ApprovalKind.CONTRACT:
+            yes = Option("it is wrong: the change of the tests may land, if the gates pass", f"{approve} {_NOTE}")
+            return yes, Option("it is right, and stays: say so", reject)
+        case ApprovalKind.GOING_ON:
+            return Option("go on with it", approve), Option("say what should be done instead", reject)
+
+
+def _for_kind(issue: Issue, kind: FailureKind) -> list[Option]:
+    match kind.category:
+        case Category.ENVIRONMENT:
+            return [Option("mend the cause; the next run lifts this by itself", "noface run")]
+        case Category.TRANSIENT:
+            wait = Option("wait for the provider; the next run lifts this by itself", "noface run")
+            return [wait, Option("go on with another model of noface.toml", f"noface unblock {issue.id} --model NAME")]
+        case Category.BOUNDARY if kind is FailureKind.GATE_TAMPERING:
+            return [Option("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
+        case Category.BOUNDARY if issue.source:
+            return [Option("yes: add what it needs to its `paths`; that lifts the block", _edit(issue))]
+        case _:
+            return []
+
+
+def _answer(issue: Issue) -> Option:
+    return Option("answer, or say what the workers could not know", f"noface unblock {issue.id} {_NOTE}")
+
+
+def _edit(issue: Issue) -> str:
+    return f"$EDITOR {shlex.quote(issue.source)}"
+
+
+def _retry(issue: Issue) -> str:
+    return f"noface retry {issue.id}"

@@ -1,0 +1,271 @@
+"""The rules that the parts of a breakdown must keep; `recovery/breakdown.py` lists them. Each fault is one sentence.
+
+Which commands a model may name as a part's `accept`: those of the project, on other tests.
+
+noface runs `accept` by a shell, and what a model writes may come from a file that it read. So a command of a model is
+taken only as words: one that the project has already, or one of its test runners with the project's own flags and
+other tests, files or folders of the repository. It is quoted anew, so that no shell takes anything in it for more.
+"""
+
+import re
+import shlex
+from dataclasses import dataclass
+
+from noface.model.backlog import is_file_name, path_problem, shown, within
+from noface.model.issue import Issue
+
+_RUNNERS = (
+    "ava",
+    "bats",
+    "ctest",
+    "eslint",
+    "jest",
+    "mocha",
+    "mypy",
+    "nose2",
+    "phpunit",
+    "py.test",
+    "pyright",
+    "pytest",
+    "rspec",
+    "unittest",
+    "vitest",
+)
+_RUNNERS_OF_TWO = (
+    ("bun", "test"),
+    ("cargo", "test"),
+    ("dart", "test"),
+    ("flutter", "test"),
+    ("go", "test"),
+    ("go", "vet"),
+    ("mix", "test"),
+    ("node", "--test"),
+    ("ruff", "check"),
+    ("tsc", "--noEmit"),
+)
+_SUBCOMMANDS = ("run", "related", "discover")
+_TEST = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./:\[\]@,+-]*")
+_FLAG_ALONE = re.compile(
+    r"-[qvxsl]+|--no-[a-z-]+|--[a-z-]+=.*"
+    r"|--(?:exitfirst|strict-markers|strict-config|verbose|quiet|ci|bail|runInBand|lib|release|workspace|all|test|noEmit)"
+)
+_SHELL = re.compile(r"[;&|<>$`\\\n(){}*?~#!]")
+_FORMS_TOLD_MAX = 5
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptForms:
+    """The commands the project has: those of its gates, and of the issue that is divided.
+
+    `any_command`: a person has agreed to whatever a model names. `drop`: what is refused is left out, not a fault.
+    """
+
+    known: tuple[str, ...] = ()
+    any_command: bool = False
+    drop: bool = False
+
+    def allowed(self, command: str) -> str | None:
+        """Return the command as it may be run, None where it may not."""
+        if self.any_command or command in self.known:
+            return command
+        if not command.isprintable():
+            return None
+        try:
+            words = tuple(shlex.split(command))
+        except ValueError:
+            return None
+        for known in self.known:
+            start = _runner(known)
+            tests = words[len(start) :]
+            if start and words[: len(start)] == start and tests and all(map(_is_test, tests)):
+                return shlex.join(words)
+        return None
+
+    @property
+    def told(self) -> str:
+        """Say which commands are allowed."""
+        forms = [f"`{command}`" for command in self.known]
+        forms += [f"`{shlex.join(start)} TESTS`" for command in self.known if (start := _runner(command))]
+        shown = list(dict.fromkeys(forms))[: 2 * _FORMS_TOLD_MAX]
+        return ", ".join(shown) if shown else "none: leave accept empty, the project's gates judge the part"
+
+
+def _runner(command: str) -> tuple[str, ...]:
+    """Return the words of a command up to the tests it runs; () where other tests cannot be given to it."""
+    if _SHELL.search(command):
+        return ()
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError:
+        return ()
+    after = _after_runner(words)
+    if after is None:
+        return ()
+    end = len(words)
+    while end > after and _is_test(words[end - 1]) and words[end - 1] not in _SUBCOMMANDS:
+        end -= 1
+    # The last word before them may be a flag that takes the first of them as its value.
+    if end < len(words) and end > after and not _FLAG_ALONE.fullmatch(words[end - 1]):
+        return words[:end] if words[end - 1] in _SUBCOMMANDS else words[: end + 1]
+    return words[:end]
+
+
+def _after_runner(words: tuple[str, ...]) -> int | None:
+    """Return the place behind the words that name a test runner, None where none is known."""
+    for place, word in enumerate(words):
+        if word.rpartition("/")[2] in _RUNNERS:
+            return place + 1
+        if (word.rpartition("/")[2], *words[place + 1 : place + 2]) in _RUNNERS_OF_TWO:
+            return place + 2
+    return None
+
+
+def _is_test(word: str) -> bool:
+    """Tell whether a word names a test, a file or a folder inside the repository, and no option."""
+    return _TEST.fullmatch(word) is not None and "//" not in word and ".." not in re.split(r"[/:]", word)
+
+
+_SHOWN_PATHS_MAX = 5
+_ALWAYS_GREEN = re.compile(r"(?:(?:true|:|echo|printf|exit 0)(?:\s[^;&|]*)?|\[ 1 \])")
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownLimits:
+    """How far issues may be broken down (P9). `depth_max` counts from an issue that a person wrote, which is at 0."""
+
+    children_max: int = 8
+    depth_max: int = 2
+    title_chars_max: int = 200
+    body_chars_max: int = 20_000
+    paths_max: int = 50
+    accept_max: int = 10
+    accept_chars_max: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A part as the planner proposed it, stripped. `covers` are places in the parent's accept commands."""
+
+    key: str
+    title: str
+    body: str
+    paths: tuple[str, ...]
+    accept: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    covers: frozenset[int] = frozenset()
+
+
+def part_faults(part: Proposed, parent: Issue, limits: BreakdownLimits) -> tuple[str, ...]:
+    """Return what is wrong with a part by itself."""
+    name = f"part {shown(part.key)}"
+    found = []
+    if not part.key:
+        found.append("a part has a blank key")
+    if not part.title.isprintable() or not 1 <= len(part.title) <= limits.title_chars_max:
+        found.append(f"{name}: a title of 1 to {limits.title_chars_max} printable characters is expected")
+    if len(part.body) > limits.body_chars_max:
+        found.append(f"{name}: the body has {len(part.body)} characters, at most {limits.body_chars_max} are allowed")
+    if not 1 <= len(part.paths) <= limits.paths_max:
+        found.append(f"{name}: name 1 to {limits.paths_max} paths that it may change, got {len(part.paths)}")
+    found += [f"{name}: {fault}" for path in part.paths if (fault := _path_fault(path, parent))]
+    if _text(part.title, part.body) == _text(parent.title, parent.body):
+        found.append(f"{name} has the text of the issue itself; a part must ask for less")
+    if len(part.accept) > limits.accept_max:
+        found.append(f"{name}: at most {limits.accept_max} accept commands are allowed, got {len(part.accept)}")
+    found += [f"{name}: {fault}" for command in part.accept if (fault := _command_fault(command, limits))]
+    return tuple(found)
+
+
+def graph_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
+    """Return what is wrong with keys, dependencies and repetitions."""
+    keys = [part.key for part in parts]
+    twice = dict.fromkeys(key for key in keys if keys.count(key) > 1)
+    if twice:
+        return tuple(f"the key {shown(key)} stands for more than one part" for key in twice)
+    found = []
+    for part in parts:
+        strange = [key for key in part.depends_on if key not in keys]
+        if strange:
+            known = ", ".join(shown(key) for key in keys)
+            found.append(f"part {shown(part.key)}: depends_on names {shown(strange[0])}, which is no part ({known})")
+        if part.key in part.depends_on:
+            found.append(f"part {shown(part.key)} depends on itself")
+    if not found and (waiting := _in_a_cycle(parts)):
+        found.append(f"the parts {', '.join(shown(key) for key in waiting)} wait for each other; break the cycle")
+    texts = [_text(part.title, part.body) for part in parts]
+    if len(set(texts)) < len(texts):
+        found.append("two parts have the same title and body")
+    return tuple(found)
+
+
+def acceptance_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, ...]:
+    """Return accept commands of the parent that no part covers, and such as it does not have."""
+    covered = frozenset().union(*(part.covers for part in parts))
+    places = range(len(parent.accept))
+    found = [
+        f"covers names {place}, but the issue has {len(places)} accept command(s), counted from 0"
+        for place in sorted(covered.difference(places))[:1]
+    ]
+    found += [
+        f"no part covers accept command {place}: {shown(parent.accept[place])}"
+        for place in places
+        if place not in covered
+    ]
+    return tuple(found)
+
+
+def form_faults(parts: tuple[Proposed, ...], forms: AcceptForms) -> tuple[str, ...]:
+    """Return the accept commands in no form that the project has."""
+    refused = [(part, command) for part in parts for command in part.accept if forms.allowed(command) is None]
+    return tuple(
+        f"part {shown(part.key)}: the accept command {shown(command)} is not the project's; allowed: {forms.told}"
+        for part, command in refused
+    )
+
+
+def size_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
+    """Return the parts that are no smaller than the whole: what holds the paths of all others holds all there is."""
+    whole = {path for part in parts for path in part.paths}
+    if len(whole) == 1 and is_file_name(next(iter(whole))):
+        return ()
+    found = []
+    for place, part in enumerate(parts):
+        rest = {path for other in parts[:place] + parts[place + 1 :] for path in other.paths}
+        if all(any(within(path, own) for own in part.paths) for path in rest):
+            found.append(
+                f"the paths of part {shown(part.key)} hold those of all other parts; give each part files of its own"
+            )
+    return tuple(found)
+
+
+def _path_fault(path: str, parent: Issue) -> str | None:
+    problem = path_problem(path)
+    if problem is not None or not parent.paths or any(within(path, pattern) for pattern in parent.paths):
+        return problem
+    allowed = ", ".join(shown(pattern) for pattern in parent.paths[:_SHOWN_PATHS_MAX])
+    return f"the path {shown(path)} is not within the issue's paths ({allowed})"
+
+
+def _command_fault(command: str, limits: BreakdownLimits) -> str | None:
+    if not command.isprintable() or not command:
+        return "an accept command must be one line of printable text"
+    if len(command) > limits.accept_chars_max:
+        return f"an accept command has {len(command)} characters, at most {limits.accept_chars_max} are allowed"
+    if _ALWAYS_GREEN.fullmatch(command):
+        return f"the accept command {shown(command)} can never fail, so it proves nothing"
+    return None
+
+
+def _text(title: str, body: str) -> tuple[str, str]:
+    return " ".join(title.split()).casefold(), " ".join(body.split()).casefold()
+
+
+def _in_a_cycle(parts: tuple[Proposed, ...]) -> list[str]:
+    """Return the keys that can never start, since they wait for each other."""
+    waiting = {part.key: set(part.depends_on) for part in parts}
+    while free := [key for key, needs in waiting.items() if not needs]:
+        for key in free:
+            del waiting[key]
+        for needs in waiting.values():
+            needs.difference_update(free)
+    return list(waiting)

@@ -1,0 +1,193 @@
+"""Failures as others read them: what a worker's own report makes of its attempt, and a failure as a JSON document.
+
+A report never makes an attempt better than its evidence (law 10): it can only say that something is missing, so that
+unfinished work does not land as if it were whole.
+
+The documents follow the error handling pattern (P1, P2, P8): a type, a reason, a message, details. RESOURCE_EXHAUSTION
+names the resource, with its usage and limit as far as they are known. Everything else is a TASK_FAILURE with one of ten
+reasons. Gates and reviews are the requirements on a worker's output, so what they refuse is an `output_format_failure`;
+what noface, an agent or a provider stops is `execution_halted`.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from noface.model.failure import Failure
+from noface.model.issue import Issue
+from noface.model.taxonomy import FailureKind, Reason
+from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.prompts.structured import Invalid
+
+_KINDS = {
+    BlockedReason.BOUNDARY_VIOLATION: FailureKind.BOUNDARY_VIOLATION,
+    BlockedReason.CONTRACT_CHANGE: FailureKind.BOUNDARY_VIOLATION,
+    BlockedReason.DEPENDENCY_ISSUE: FailureKind.AGENT_CONFUSION,
+    BlockedReason.UNCLEAR: FailureKind.AGENT_CONFUSION,
+}
+
+
+def of_report(report: WorkerReport | None) -> Failure | None:
+    """Return the failure that a report tells of, None where it calls the work done or there is no report.
+
+    An issue that has to wait for others is not the worker's fault, and is not charged (K5).
+    """
+    if report is None or report.status is ReportStatus.DONE:
+        return None
+    reason_given = report.summary or (report.questions or report.gaps or ("it gives no reason",))[0]
+    if report.status is ReportStatus.PARTIAL:
+        message = f"the worker reports that it is only partly done: {reason_given}"
+        return Failure(
+            FailureKind.RESOURCE_EXHAUSTED,
+            message,
+            rule="report-partial",
+            signature="report-partial",
+            evidence=(message,),
+            questions=report.questions,
+        )
+    reason = report.blocked_reason or BlockedReason.UNCLEAR
+    message = f"the worker reports that it is blocked ({reason.value.replace('_', ' ')}): {reason_given}"
+    return Failure(
+        _KINDS[reason],
+        message,
+        rule=f"report-{reason.value.replace('_', '-')}",
+        signature=f"report-{reason.value}",
+        evidence=(message, *report.gaps),
+        questions=report.questions,
+        charged=reason is not BlockedReason.DEPENDENCY_ISSUE,
+    )
+
+
+_TEXT_CHARS_MAX = 6_000
+_FAILURE = "TASK_FAILURE"
+_EXHAUSTION = "RESOURCE_EXHAUSTION"
+
+
+_RAN_OUT = re.compile(r"ran out of (turns|context|output|budget)")
+_BY_RULE_RESOURCE = (
+    ("turn", "turns"),
+    ("context", "context"),
+    ("budget", "budget"),
+    ("cost", "budget"),
+    ("report-partial", "turns"),
+)
+_SPENT: tuple[re.Pattern[str], ...] = (
+    re.compile(r"(?P<usage>\d{1,12}) tokens? > (?P<limit>\d{1,12})"),
+    re.compile(r"maximum context length is (?P<limit>\d{1,12})\b[^\n]{0,80}?\b(?P<usage>\d{1,12}) tokens"),
+    re.compile(r"(?P<usage>\d{1,12}) (?:turns|tokens) of (?P<limit>\d{1,12})"),
+    re.compile(r"[Rr]eached max(?:imum)? (?:number of )?turns \(?(?P<limit>\d{1,12})"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a resource's usage and its limit were; None where nobody said."""
+
+    usage: float | None = None
+    limit: float | None = None
+
+
+def task_failure(
+    failure: Failure,
+    *,
+    invalid: Invalid | None = None,
+    partial: Mapping[str, Any] | None = None,
+    spending: Spending | None = None,
+    metrics: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return a failure as a JSON document (P2, P10).
+
+    `invalid` adds what was wrong with an answer (P6), `partial` what `prompts/partial.py` kept of the steps (P4),
+    `metrics` whatever is known of time, money and tokens.
+    """
+    details: dict[str, Any] = {
+        "kind": failure.kind.value,
+        "category": failure.category.value,
+        "rule": failure.rule,
+        "location": failure.location,
+        "gate": failure.gate,
+        "violations": [*failure.evidence, *([invalid.violation] if invalid else [])],
+        "failing_tests": list(failure.failing_tests),
+        "questions": list(failure.questions),
+        "partial_context": failure.excerpt[:_TEXT_CHARS_MAX],
+        "metrics": dict(metrics or {}),
+    }
+    if invalid is not None:
+        details |= {
+            "expected_type": invalid.expected_type,
+            "actual_type": invalid.actual_type,
+            "path": invalid.path,
+            "original_output": invalid.original,
+        }
+    details |= dict(partial or {})
+    if failure.kind is FailureKind.RESOURCE_EXHAUSTED:
+        spent = spending or _spending(failure)
+        return {
+            "type": _EXHAUSTION,
+            "resource": _resource(failure),
+            "usage": spent.usage,
+            "limit": spent.limit,
+            "message": failure.message,
+            "details": details,
+        }
+    reason = failure.kind.info.reason
+    return {"type": _FAILURE, "reason": reason.value, "message": failure.message, "details": details}
+
+
+def subtask_failure(
+    child: Issue, kind: str, message: str, *, nesting_depth: int | None = None, partial_output: str = ""
+) -> dict[str, Any]:
+    """Return the failure of a part as its parent is told of it (P8).
+
+    `kind` is a failure's kind, or the status that the part ended in. The request is whole, so that the parent can ask
+    for it again with a change.
+    """
+    known = FailureKind.__members__.get(kind)
+    exhausted = known is FailureKind.RESOURCE_EXHAUSTED
+    error = {
+        "type": _EXHAUSTION if exhausted else _FAILURE,
+        "reason": (known.info.reason if known is not None else Reason.HALTED).value,
+        "kind": str(kind),
+        "message": message,
+    }
+    return {
+        "type": _FAILURE,
+        "reason": Reason.SUBTASK.value,
+        "message": f"part {child.id} of issue {child.parent} failed: {child.title}",
+        "details": {
+            "subtask_request": {
+                "type": "atomic",
+                "id": child.id,
+                "description": child.title,
+                "inputs": {
+                    "body": child.body[:_TEXT_CHARS_MAX],
+                    "paths": list(child.paths),
+                    "accept": list(child.accept),
+                    "depends_on": list(child.depends_on),
+                },
+            },
+            "subtask_error": error,
+            "nesting_depth": child.depth if nesting_depth is None else nesting_depth,
+            "partial_output": partial_output[:_TEXT_CHARS_MAX],
+        },
+    }
+
+
+def _resource(failure: Failure) -> str:
+    """Return which resource ran out; "output" where nothing says another: files and logs are output."""
+    for text in failure.evidence:
+        found = _RAN_OUT.fullmatch(text)
+        if found is not None:
+            return found[1]
+    return next((name for part, name in _BY_RULE_RESOURCE if part in failure.rule), "output")
+
+
+def _spending(failure: Failure) -> Spending:
+    for text in (failure.message, *failure.evidence):
+        for pattern in _SPENT:
+            found = pattern.search(text[:_TEXT_CHARS_MAX])
+            if found is not None:
+                groups = found.groupdict()
+                return Spending(*(float(groups[key]) if groups.get(key) else None for key in ("usage", "limit")))
+    return Spending()

@@ -1,0 +1,227 @@
+"""The retry policy in force, as a value: what `[retry]`, `[recovery]`, `[breakdown]` and `[approval]` come to.
+
+The ladder (N11, L5, L14) is a row of rungs, each a model with a number of charged attempts. It is climbed, never
+descended; `recovery/ladder` says where an issue stands on it.
+
+When work that passed is shown to a reviewer before it lands (N2), and what a rejection is.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from noface.integrity.tampering import is_test_file
+from noface.model.attempt import PastAttempt
+from noface.model.budget import Budget
+from noface.model.failure import Failure
+from noface.model.history import Advice
+from noface.model.issue import Issue
+from noface.model.patterns import matches_any
+from noface.model.taxonomy import FailureKind, Strategy
+
+REJECTED_BY_REVIEWER = "reviewer"
+"""The rule of failures that a reviewer's verdict made."""
+
+REJECTED_BY_PERSON = "person-rejected"
+"""The rule of failures that `noface reject` made."""
+
+
+class When(StrEnum):
+    """`[review] when`."""
+
+    ALWAYS = "always"
+    RISKY = "risky"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRules:
+    """`[review]`. A diff beyond `files` or `lines`, a report less sure than `confidence`, is a risk.
+
+    `rounds_max`: so many rejections, then a person is asked. They do not count as attempts (docs/decisions.md).
+    """
+
+    when: When = When.RISKY
+    paths: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    files: int = 10
+    lines: int = 300
+    confidence: float = 0.6
+    rounds_max: int = 5
+
+
+def review_due(rules: ReviewRules, issue: Issue, attempt: PastAttempt) -> str:
+    """Return why an attempt that passed is to be reviewed, "" where it need not be."""
+    if attempt.doubts:
+        return attempt.doubts[0]
+    if rules.when is When.NEVER:
+        return ""
+    if rules.when is When.ALWAYS:
+        return "every change is reviewed"
+    return _risk(rules, issue, attempt)
+
+
+def _risk(rules: ReviewRules, issue: Issue, attempt: PastAttempt) -> str:
+    label = next((label for label in issue.labels if label in rules.labels), None)
+    if label is not None:
+        return f'it has the label "{label}"'
+    path = next((path for path in attempt.changed if matches_any(path, rules.paths)), None)
+    if path is not None:
+        return f"it changes {path}"
+    if len(attempt.changed) > rules.files:
+        return f"it changes {len(attempt.changed)} files"
+    if attempt.lines > rules.lines:
+        return f"it changes {attempt.lines} lines"
+    confidence = attempt.report.confidence if attempt.report is not None else None
+    if confidence is not None and confidence < rules.confidence:
+        return f"its worker is only {confidence:.0%} sure of it"
+    if not issue.accept and attempt.changed and not any(is_test_file(path) for path in attempt.changed):
+        return "it comes without a test"
+    return ""
+
+
+def rejection(advice: Advice) -> Failure:
+    """Return the failure that a reviewer's request for changes is. Not charged: rounds have a cap of their own."""
+    told = " ".join(advice.cause.split())
+    sign = hashlib.sha256(" ".join(advice.text.split()).encode("utf-8", "replace")).hexdigest()[:12]
+    return Failure(
+        FailureKind.REVIEW_REJECTED,
+        f"the reviewer ({advice.model}) asks for changes: {told}",
+        rule=REJECTED_BY_REVIEWER,
+        signature=f"review:{sign}",
+        evidence=(told,),
+        excerpt=advice.text,
+        charged=False,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One step: `model` for `times` charged attempts, thinking longer if `think`.
+
+    `answers` are the failure kinds it is meant for; empty means every kind.
+    """
+
+    model: str
+    tier: int
+    times: int
+    think: bool = False
+    answers: tuple[FailureKind, ...] = ()
+
+    def suits(self, kind: FailureKind | None) -> bool:
+        """Tell whether the rung answers failures of `kind`."""
+        return not self.answers or kind is None or kind in self.answers
+
+
+def ladder_for(ladder: tuple[Rung, ...], tiers: Mapping[str, int], issue: Issue, model: str | None) -> tuple[Rung, ...]:
+    """Return the rungs for an issue. `model` is what a person named at unblocking, before the issue's own `model`.
+
+    A model so named comes first. Where the ladder knows it, it goes on from there; after any other model only
+    stronger rungs follow. `tier` leaves out the rungs below it, as long as one is left. With `no_escalate` no other
+    model follows the first.
+    """
+    rungs = ladder
+    if issue.tier is not None:
+        rungs = tuple(rung for rung in ladder if rung.tier >= issue.tier) or ladder[-1:]
+    wanted = model or issue.model
+    if wanted is not None and wanted != rungs[0].model:
+        rungs = _beginning_with(wanted, rungs, tiers)
+    if issue.no_escalate:
+        return tuple(rung for rung in rungs if rung.model == rungs[0].model)
+    climbing = list(rungs[:1])
+    for rung in rungs[1:]:
+        if rung.tier >= climbing[-1].tier:
+            climbing.append(rung)
+    return tuple(climbing)
+
+
+def _beginning_with(model: str, rungs: tuple[Rung, ...], tiers: Mapping[str, int]) -> tuple[Rung, ...]:
+    names = [rung.model for rung in rungs]
+    if model in names:
+        return rungs[names.index(model) :]
+    first = replace(rungs[0], model=model, tier=tiers.get(model, rungs[0].tier), think=False, answers=())
+    return (first, *(rung for rung in rungs if rung.tier > first.tier))
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The models that are asked rather than put to work; None where nobody is named."""
+
+    planner: str | None = None
+    diagnoser: str | None = None
+    resolver: str | None = None
+    architect: str | None = None
+    reviewer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownRules:
+    """When an issue is broken down (N8) and how far (P9). `files` and `lines`: a larger diff counts as too big."""
+
+    enabled: bool = True
+    after_timeouts: int = 2
+    after_attempts: int = 3
+    files: int = 20
+    lines: int = 1000
+    children_max: int = 8
+    depth_max: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Durations in seconds, money in dollars. `tiers` knows every model, `alternatives` those that may stand in.
+
+    `strategies` are the user's answers to single kinds. `strategies_max`: so many different recovery strategies
+    (other than the ladder's) may fail, then a person is asked (K10).
+    """
+
+    ladder: tuple[Rung, ...]
+    tiers: tuple[tuple[str, int], ...]
+    attempts_max: int = 5
+    block_after: int | None = None
+    issue_cost_usd_max: float | None = None
+    issue_tokens_max: int | None = None
+    transient_retries: int = 3
+    backoff_base_s: float = 30.0
+    backoff_max_s: float = 900.0
+    alternatives: tuple[str, ...] = ()
+    strategies: tuple[tuple[FailureKind, Strategy], ...] = ()
+    roles: Roles = field(default_factory=Roles)
+    reflect: bool = False
+    strategies_max: int = 3
+    diagnose_after: int = 2
+    allow_skip: bool = False
+    breakdown: BreakdownRules = field(default_factory=BreakdownRules)
+    approval_paths: tuple[str, ...] = ()
+    approval_labels: tuple[str, ...] = ()
+    review: ReviewRules = field(default_factory=ReviewRules)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that the ladder and the roles need, without repeats."""
+        roles = self.roles
+        asked = (roles.planner, roles.diagnoser, roles.resolver, roles.architect, roles.reviewer)
+        return tuple(dict.fromkeys([*(rung.model for rung in self.ladder), *(name for name in asked if name)]))
+
+    @property
+    def budget(self) -> Budget:
+        """What one issue may spend since it was last unblocked."""
+        return Budget("issue", self.issue_cost_usd_max, self.issue_tokens_max)
+
+    def cap(self, issue: Issue, granted: int | None = None) -> int:
+        """Return how many charged attempts the issue may have; `granted` is what a person said at unblocking."""
+        return granted or issue.max_attempts or self.attempts_max
+
+    def ladder_for(self, issue: Issue, model: str | None = None) -> tuple[Rung, ...]:
+        """Return the rungs for an issue; `model` is what a person named at unblocking."""
+        return ladder_for(self.ladder, dict(self.tiers), issue, model)
+
+    def strategy(self, kind: FailureKind) -> Strategy:
+        """Return how failures of a kind are answered."""
+        return dict(self.strategies).get(kind, kind.info.strategy)
+
+    def stand_ins(self, model: str) -> tuple[str, ...]:
+        """Return the other models of the same tier that may work while `model` waits for its provider."""
+        tiers = dict(self.tiers)
+        return tuple(other for other in self.alternatives if other != model and tiers.get(other) == tiers.get(model))

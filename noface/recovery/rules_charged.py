@@ -1,0 +1,286 @@
+"""The rules for failures that the worker has to answer for: rules 8 to 16 of `policy`, in their order."""
+
+from noface.diagnosis.known_causes import KnownCause, known_cause
+from noface.integrity.tampering import ALTERED, MISSING
+from noface.model.actions import Action, Ask, Block, Land, Mode, RequestApproval, Run, Skip, WaitUntil
+from noface.model.history import Advice, AdviceOutcome, Topic, Verdict
+from noface.model.taxonomy import Category, FailureKind, Strategy
+from noface.model.worker_run import BlockedReason
+from noface.recovery.ladder import climb, climb_higher, on_last_rung
+from noface.recovery.policy_state import PolicyState, failure_signature, identical, same_failure
+
+IDENTICAL_ATTEMPTS_MAX = 3
+_NO_STRATEGY = (Topic.REFLECTION, Topic.REVIEW)
+_STRATEGY_OF = {Topic.CLARIFICATION: Mode.CONTEXT.value}
+"""An answer whose only use is the action that follows it is one strategy with that."""
+_STRATEGIES_OFF_THE_LADDER = (Mode.CONTEXT.value, Mode.REDUCE.value)
+
+
+def recover(state: PolicyState, now: float) -> Action:
+    """Answer a failure that was charged to the worker."""
+    return (
+        _hopeless(state)
+        or _break_down(state)
+        or _boundary(state)
+        or _context_gap(state)
+        or diagnosed(state, now)
+        or _given_up(state)
+        or _by_strategy(state)
+        or _by_ladder(state)
+    )
+
+
+def _hopeless(state: PolicyState) -> Action | None:
+    """Rules 8 and 9: nothing changes any more."""
+    policy, failure, charged = state.policy, state.failure, state.charged
+    if policy.block_after is not None and same_failure(charged) >= policy.block_after:
+        return Block(failure.kind, f"the same failure {policy.block_after} times in a row")
+    stuck = identical(charged)
+    if stuck > 1 and policy.strategy(FailureKind.NO_PROGRESS) is Strategy.BLOCK:
+        return Block(
+            FailureKind.NO_PROGRESS, "the same diff and the same failure; [retry.strategies] NO_PROGRESS = block"
+        )
+    if stuck >= IDENTICAL_ATTEMPTS_MAX and on_last_rung(state):
+        return Block(FailureKind.NO_PROGRESS, f"the same diff and the same failure {IDENTICAL_ATTEMPTS_MAX} times")
+    return None
+
+
+def _break_down(state: PolicyState) -> Action | None:
+    """Rule 10: make smaller issues of it, once, where it is too big and can be divided."""
+    policy, failure, rules = state.policy, state.failure, state.policy.breakdown
+    issue = state.history.issue
+    asked_for = policy.strategy(failure.kind) is Strategy.BREAKDOWN
+    if not (rules.enabled or asked_for) or issue.depth >= rules.depth_max or state.asked_before(Topic.BREAKDOWN):
+        return None
+    planner = policy.roles.planner
+    if planner is None and max(len(attempt.changed) for attempt in state.attempts) < 2:  # noqa: PLR2004 - one file is no two parts
+        return None
+    timeouts = state.repeated(FailureKind.TIMEOUT)
+    why = ""
+    if asked_for:
+        why = f"[retry.strategies] {failure.kind} = breakdown"
+    elif timeouts >= rules.after_timeouts:
+        why = f"{timeouts} timeouts in a row"
+    elif len(state.charged) >= rules.after_attempts and _too_big(state):
+        why = f"{len(state.charged)} attempts, and the work is too big for one"
+    if not why:
+        return None
+    return Ask(Topic.BREAKDOWN, planner or "", f"{why}: {'the planner divides it' if planner else 'divided by files'}")
+
+
+def _too_big(state: PolicyState) -> bool:
+    rules, last = state.policy.breakdown, state.last
+    exhausted = state.failure.kind is FailureKind.RESOURCE_EXHAUSTED
+    return exhausted or len(last.changed) > rules.files or last.lines > rules.lines
+
+
+def _boundary(state: PolicyState) -> Action | None:
+    """Rule 11: outside its boundary, or against the gates."""
+    failure, last = state.failure, state.last
+    if failure.category is not Category.BOUNDARY:
+        return None
+    contract = last.report is not None and last.report.blocked_reason is BlockedReason.CONTRACT_CHANGE
+    verdict = state.history.verdict(last.number)
+    if verdict is not None:
+        granted = verdict.verdict is Verdict.APPROVED
+        judged = failure.kind is FailureKind.GATE_TAMPERING and (contract or failure.rule in (ALTERED, MISSING))
+        if granted and judged and last.candidate is not None:
+            return Land("a person approved the change of the tests; it lands if the gates pass")
+        return climb(state, Strategy.CONTEXT, "a person approved" if granted else "a person refused")
+    if contract:
+        return RequestApproval(failure.kind, "the worker argues that a test or a contract is wrong: look at it")
+    strategy = state.policy.strategy(failure.kind)
+    if strategy is not Strategy.RESOLVER:
+        return None
+    resolved = _resolved(state)
+    if resolved is not None:
+        return resolved
+    if _same_kind_twice(state):
+        if failure.rule in (ALTERED, MISSING):
+            return RequestApproval(failure.kind, f"the worker was told and did it again: {failure.message}")
+        return Block(failure.kind, "the worker was told and did it again")
+    resolver = state.policy.roles.resolver
+    if resolver is not None and state.answer(Topic.BOUNDARY) is None:
+        return Ask(Topic.BOUNDARY, resolver, f"{failure.kind}: how can it be done inside the boundary?")
+    return climb(state, why=str(failure.kind))
+
+
+def _resolved(state: PolicyState) -> Action | None:
+    """Return what only a person can do of what the resolver said; guidance is for the worker."""
+    advice, kind = state.advised(Topic.BOUNDARY), state.failure.kind
+    if advice is not None and advice.strategy == "person":
+        return Block(kind, f"the resolver asks for a person: {brief(advice)}")
+    if advice is not None and advice.strategy == "expand" and advice.paths:
+        return RequestApproval(kind, f"the resolver would allow {', '.join(advice.paths[:5])} as well", advice.paths)
+    return None
+
+
+def _context_gap(state: PolicyState) -> Action | None:
+    """Rule 12: the worker did not know what to do."""
+    failure, strategy = state.failure, state.policy.strategy(state.failure.kind)
+    if strategy is not Strategy.CONTEXT:
+        return None
+    if failure.category is Category.CONTEXT_GAP and _same_kind_twice(state):
+        return Block(failure.kind, "the worker still does not know what to do")
+    planner = state.policy.roles.planner
+    if planner is not None and state.answer(Topic.CLARIFICATION) is None:
+        return Ask(Topic.CLARIFICATION, planner, f"{failure.kind}: ask the planner what is meant")
+    return climb(state, Strategy.CONTEXT)
+
+
+def _given_up(state: PolicyState) -> Action | None:
+    """Rule 14: three different strategies have been tried since it was unblocked, and it still fails (K10)."""
+    number = state.last.number
+    advice = [a for a in state.history.asked if a.after < number and a.outcome is not AdviceOutcome.UNAVAILABLE]
+    tried = {_STRATEGY_OF.get(a.topic, str(a.topic)) for a in advice if a.topic not in _NO_STRATEGY}
+    tried |= {attempt.answer for attempt in state.attempts[:-1] if attempt.answer in _STRATEGIES_OFF_THE_LADDER}
+    if len(tried) < state.policy.strategies_max:
+        return None
+    return Block(state.failure.kind, f"{len(tried)} recovery strategies have failed: {', '.join(sorted(tried))}")
+
+
+def _by_strategy(state: PolicyState) -> Action | None:
+    """Rule 15, and what `[retry.strategies]` asks for beyond the rules above."""
+    failure = state.failure
+    strategy = state.policy.strategy(failure.kind)
+    told = f"[retry.strategies] {failure.kind} = {strategy}"
+    if failure.category is Category.ENVIRONMENT and failure.kind not in dict(state.policy.strategies):
+        return None  # the change broke it, and is to mend it
+    match strategy:
+        case Strategy.BLOCK:
+            return Block(failure.kind, told)
+        case Strategy.SKIP:
+            return Skip(told)
+        case Strategy.APPROVAL:
+            asked = state.history.verdict(state.last.number)
+            return RequestApproval(failure.kind, told) if asked is None else climb(state, why="a person decided")
+        case Strategy.ESCALATE:
+            return climb_higher(state, f"{failure.kind}")
+        case Strategy.THINK | Strategy.REDUCE:
+            return climb(state, strategy)
+        case Strategy.BREAKDOWN:
+            return climb(state, Strategy.REDUCE)
+        case Strategy.RESOLVER:
+            return _resolve(state)
+        case _:
+            return None
+
+
+def _resolve(state: PolicyState) -> Action | None:
+    """Ask the resolver about a failure that is no matter of boundaries, as the configuration wants."""
+    resolver = state.policy.roles.resolver
+    topic = Topic.MERGE_CONFLICT if state.failure.kind is FailureKind.MERGE_CONFLICT else Topic.BOUNDARY
+    if state.history.verdict(state.last.number) is not None:
+        return climb(state, why="a person decided")
+    if resolver is None or state.answer(topic) is not None:
+        return _resolved(state)
+    return Ask(topic, resolver, f"[retry.strategies] {state.failure.kind} = resolver")
+
+
+def _by_ladder(state: PolicyState) -> Action:
+    """Rule 16: the ladder, after a reflection or an architect's word where somebody is named for it."""
+    policy, last = state.policy, state.last
+    correctable = state.failure.category is Category.CORRECTABLE
+    if policy.reflect and correctable and state.answer(Topic.REFLECTION) is None:
+        return Ask(Topic.REFLECTION, last.model, "asks the worker's model why it failed and how it will mend it")
+    architect = policy.roles.architect
+    again = len(state.charged) > 1 and on_last_rung(state)
+    if architect is not None and correctable and again and not state.asked_before(Topic.ARCHITECT):
+        return Ask(Topic.ARCHITECT, architect, "the implementation fails again and again: reconsider the design")
+    return climb(state)
+
+
+def _same_kind_twice(state: PolicyState) -> bool:
+    return state.repeated(state.failure.kind) > 1
+
+
+_BRIEF_MAX = 200
+
+
+def diagnosed(state: PolicyState, now: float) -> Action | None:
+    """Return what a diagnosis leads to: a question, or what its answer asks for; None where there is no need of one."""
+    policy, failure = state.policy, state.failure
+    unknown = policy.strategy(failure.kind) is Strategy.DIAGNOSE
+    repeated = same_failure(state.charged) >= policy.diagnose_after
+    advice = state.advised(Topic.DIAGNOSIS)
+    if advice is not None:
+        followed = _follow(state, advice, now)
+        if followed is not None:
+            return followed
+    if not unknown and not (repeated and policy.roles.diagnoser is not None):
+        return None
+    known = known_cause(failure)
+    if known is not None and not _known_followed(state):
+        return _follow_known(state, known, now)
+    answer = state.answer(Topic.DIAGNOSIS)
+    due = answer is None and (unknown or not _diagnosed_before(state))
+    if due and policy.roles.diagnoser is not None:
+        why = "nobody knows yet why it failed" if unknown else "the same failure again"
+        return Ask(Topic.DIAGNOSIS, policy.roles.diagnoser, f"{failure.kind}: {why}")
+    helpless = answer is None or answer.outcome is not AdviceOutcome.ADVISED
+    if unknown and helpless and state.repeated(failure.kind) == 1:
+        return climb(state, Strategy.CONTEXT)
+    return None
+
+
+def _follow_known(state: PolicyState, known: KnownCause, now: float) -> Action:
+    if known.strategy == "escalate":
+        return Block(state.failure.kind, known.cause)
+    action = climb(state, Strategy.CONTEXT, f"known cause: {known.cause}")
+    return _later(state, action, known.delay_s, now, known.cause) if known.strategy == "retry_same" else action
+
+
+def _known_followed(state: PolicyState) -> bool:
+    """Tell whether a worker has been told already what is known of this very failure."""
+    return any(
+        attempt.answer == Mode.CONTEXT and failure_signature(attempt) == failure_signature(state.last)
+        for attempt in state.charged[:-1]
+    )
+
+
+def _diagnosed_before(state: PolicyState) -> bool:
+    """Tell whether somebody has looked at this very failure: what they said has not helped, and would be said again."""
+    numbers = {advice.after for advice in state.history.asked if advice.topic is Topic.DIAGNOSIS}
+    return any(
+        attempt.number in numbers and failure_signature(attempt) == failure_signature(state.last)
+        for attempt in state.charged
+    )
+
+
+def _follow(state: PolicyState, advice: Advice, now: float) -> Action | None:
+    """Return what a diagnosis asks for; None where it was tried before with the same arguments, or asks for nothing."""
+    failure = state.failure
+    earlier = [a for a in state.history.asked if a.topic is Topic.DIAGNOSIS and a.after < advice.after]
+    if any(old.argument == advice.argument for old in earlier):
+        return None
+    if advice.recoverable == "no" and advice.strategy != "skip_and_continue":
+        return Block(failure.kind, f"diagnosed as not recoverable: {advice.cause}")
+    match advice.strategy:
+        case "alternative_approach" | "retry_modified":
+            return climb(state, why=f"diagnosis: {brief(advice)}")
+        case "skip_and_continue" if state.policy.allow_skip:
+            return Skip(f"diagnosis: {brief(advice)}")
+        case "skip_and_continue":
+            return Block(failure.kind, f"the diagnosis advises to skip it: {brief(advice)}")
+        case "escalate":
+            higher = climb_higher(state, f"diagnosis: {advice.cause}")
+            return higher or Block(failure.kind, f"the diagnosis asks for a person: {advice.cause}")
+        case "retry_same":
+            retry = climb(state, why=f"diagnosis: {advice.cause}")
+            return _later(state, retry, advice.delay_s, now, advice.cause)
+        case _:
+            return None
+
+
+def _later(state: PolicyState, retry: Run | Block, delay_s: float | None, now: float, cause: str) -> Action:
+    """Return a worker run, or the wait before it."""
+    until = state.last.finished_at + (delay_s or 0.0)
+    if until <= now or isinstance(retry, Block):
+        return retry
+    return WaitUntil(retry.model, until, f"diagnosis: wait first ({cause})", retry.think, provider=False)
+
+
+def brief(advice: Advice) -> str:
+    """Return what was answered, on one line of a table."""
+    text = " ".join((advice.text or advice.cause).split())
+    return text if len(text) <= _BRIEF_MAX else f"{text[: _BRIEF_MAX - 1]}…"

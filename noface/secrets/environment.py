@@ -1,0 +1,180 @@
+"""Which of noface's environment variables go to agents, and which to gates.
+
+Agents run unwatched and talk to the network, so they get what is named here and nothing else:
+
+1. what every program needs: PATH, home and user, language, time zone, temporary and XDG folders;
+2. how to reach the network: proxies, certificates;
+3. where compilers and package managers are and keep things, but none of their passwords;
+4. the variables of their own program (its adapter's `environment`), but no keys of providers other than that of
+   their model, where its name tells which that is;
+5. what `[models.X] env_pass` names.
+
+So no agent sees another provider's key, and none sees SSH_AUTH_SOCK: it has no business with remotes. What would
+mislead whoever inherits it goes to nobody: git's own variables (a hook's GIT_DIR points into the person's
+repository), noface's, pytest's, a surrounding make's or agent's session. A person who wants one of these set after
+all gives it a value in `[models.X] env`.
+
+Gates (and `[project] setup`) run code that an agent wrote, so they get by the same rules the first three and what
+`[[gates]] env_pass` names: no GITHUB_TOKEN, no AWS keys, no SSH_AUTH_SOCK, no DATABASE_URL unless a person says so.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from noface.data import table
+from noface.model.worker_run import ModelSpec
+from noface.secrets.rules import is_secret_name
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """environment.toml, which says what its lists are for."""
+
+    never: tuple[str, ...]
+    sessions: tuple[str, ...]
+    misleading: tuple[str, ...]
+    basics: tuple[str, ...]
+    network: tuple[str, ...]
+    toolchains: tuple[str, ...]
+    forced: Mapping[str, str]
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """What nobody inherits unless a person names it, or not even then."""
+        return (*self.never, *self.sessions, *self.misleading)
+
+
+@cache
+def _lists() -> _Lists:
+    lists = dict(table("environment"))
+    return _Lists(forced=lists.pop("forced"), **{name: tuple(names) for name, names in lists.items()})
+
+
+def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -> dict[str, str]:
+    """Return what an agent gets of noface's environment `given`, before `[models.X] env` is added.
+
+    `own` are its adapter's patterns: names in which `*` stands for anything, as in `env_pass`. What only a
+    toolchain's pattern names is left out where it is named like a secret.
+    """
+    own = tuple(own)
+    providers = providers_of(model.agent, model.model, {**given, **dict(model.env)})
+    passed = {name for name in given if fits(name, model.env_pass) and not fits(name, _lists().never)}
+    inherited = {
+        name for name in given if _for_agent(name, own) and not (is_secret_name(name) and is_anothers(name, providers))
+    }
+    return {name: value for name, value in given.items() if name in passed or name in inherited} | dict(_lists().forced)
+
+
+def for_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return what a gate or setup gets of noface's environment `given`; `env_pass` are patterns of further names."""
+    passed = {name: value for name, value in given.items() if _for_gate(name, env_pass)}
+    return passed | dict(_lists().forced)
+
+
+def kept_from_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the names in `given` that a gate does not get, but would if `env_pass` named them."""
+    names = (name for name in given if not _for_gate(name, env_pass) and name not in _lists().forced)
+    return tuple(sorted(name for name in names if not fits(name, _lists().withheld)))
+
+
+def without_places(
+    given: Mapping[str, str], folders: tuple[str, ...], kept: tuple[str, ...], env_pass: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Return variables without what leads into `folders`, but not into `kept` below them.
+
+    Of a list of paths the other parts stay, any other value goes as a whole. What `env_pass` names a person wants as
+    it is.
+    """
+    found = {}
+    for name, value in given.items():
+        if not any(folder in value for folder in folders) or fits(name, env_pass):
+            found[name] = value
+            continue
+        parts = value.split(":")
+        stay = [part for part in parts if not _leads_into(part, folders) or _leads_into(part, kept)]
+        if len(stay) == len(parts) or (len(parts) > 1 and any(stay)):
+            found[name] = ":".join(stay)
+    return found
+
+
+def _leads_into(text: str, folders: tuple[str, ...]) -> bool:
+    return any(re.search(rf"(?<![\w.-]){re.escape(folder)}(?![\w.-])", text) for folder in folders)
+
+
+def _for_agent(name: str, own: tuple[str, ...]) -> bool:
+    if fits(name, _lists().withheld):
+        return False
+    if fits(name, own) or fits(name, _lists().basics) or fits(name, _lists().network):
+        return True
+    return fits(name, _lists().toolchains) and not is_secret_name(name)
+
+
+def _for_gate(name: str, env_pass: tuple[str, ...]) -> bool:
+    if fits(name, _lists().never):
+        return False
+    return fits(name, env_pass) or _for_agent(name, ())
+
+
+def fits(name: str, patterns: tuple[str, ...]) -> bool:
+    """Tell whether a name fits one of the patterns; as in every shell, case matters."""
+    plain, globs = _sorted(patterns)
+    return name in plain or any(_fits(name, parts) for parts in globs)
+
+
+@lru_cache(maxsize=64)
+def _sorted(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[tuple[str, ...], ...]]:
+    globs = tuple(tuple(pattern.split("*")) for pattern in patterns if "*" in pattern)
+    return frozenset(pattern for pattern in patterns if "*" not in pattern), globs
+
+
+def _fits(name: str, parts: tuple[str, ...]) -> bool:
+    """Match the pieces between the stars one after the other: linear, whatever the pattern."""
+    first, *middle, last = parts
+    if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
+        return False
+    position, end = len(first), len(name) - len(last)
+    for part in middle:
+        position = name.find(part, position, end)
+        if position < 0:
+            return False
+        position += len(part)
+    return True
+
+
+def providers_of(agent: str, model: str, given: Mapping[str, str]) -> frozenset[str] | None:
+    """Return the providers that an agent reaches with a model; None where that cannot be told: it may be any.
+
+    `given` is its environment: Claude Code is told by a variable to reach its models through a cloud.
+    """
+    known = table("agents").get(agent, {})
+    if "provider" in known:
+        elsewhere = known.get("elsewhere", {})
+        return frozenset(
+            {known["provider"], *(elsewhere[name] for name in elsewhere if given.get(name, "0") not in ("", "0"))}
+        )
+    providers = table("providers")
+    name = model.lower()
+    head, slash, _ = name.partition("/")
+    found: str | None
+    if slash:
+        aliases = (
+            provider for pattern, provider in providers["before_the_slash"].items() if re.fullmatch(pattern, head)
+        )
+        found = head if head in providers["variables"] else next(aliases, None)
+    else:
+        found = next((p for pattern, p in providers["families"].items() if re.match(pattern, name)), None)
+    return frozenset({found}) if found is not None else None
+
+
+def is_anothers(variable: str, providers: frozenset[str] | None) -> bool:
+    """Tell whether a variable belongs to a provider that is none of these.
+
+    GitHub's are pushed with, too: they are another's unless the model is known to be there.
+    """
+    starts = table("providers")["variables"]
+    if providers is None:
+        return variable.startswith(tuple(starts["github"]))
+    owners = {provider for provider in starts if variable.startswith(tuple(starts[provider]))}
+    return bool(owners) and not owners & providers

@@ -1,0 +1,223 @@
+"""The page of `noface doctor`: whether machine, project and models are ready, and what to do where they are not.
+
+Nothing here is ever the value of a key: only the names of variables and files are known.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from noface.ui.page import Record, paint
+from noface.ui.text import clean, count, duration, hanging, money, pad
+
+_TEXT_MAX = 600
+
+
+class State(StrEnum):
+    """How something stands: fine, worth knowing, or in need of a person before it works."""
+
+    OK = "ok"
+    NOTE = "note"
+    BAD = "bad"
+
+
+_SHOWN = {State.OK: ("ok", "good"), State.NOTE: ("note", "careful"), State.BAD: ("FIX", "bad")}
+_ROOM = 6
+_NAME_MAX = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `fix` says what to do, "" where nothing is to be done."""
+
+    name: str
+    state: State
+    text: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What came of a prompt sent through a model. `kind` is the failure's, "" where it answered."""
+
+    kind: str
+    message: str
+    seconds: float
+    cost_usd: float | None = None
+    answer: str = ""
+
+    @property
+    def usable(self) -> bool:
+        """True where the model answered."""
+        return not self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFinding:
+    """A model: how it stands, what of it was found. `used_by` are rungs of the ladder and roles, empty where unused.
+
+    `login` are the names of the variables and files that a login was seen in. `problems` are what is wrong or worth
+    knowing, each with what to do about it.
+    """
+
+    name: str
+    agent: str
+    model: str
+    tier: int
+    used_by: tuple[str, ...] = ()
+    program: str = ""
+    path: str = ""
+    version: str = ""
+    login: tuple[str, ...] = ()
+    login_needed: bool = True
+    problems: tuple[Finding, ...] = ()
+    probe: Probe | None = None
+
+    @property
+    def state(self) -> State:
+        """The worst of its problems."""
+        states = [problem.state for problem in self.problems]
+        return State.BAD if State.BAD in states else State.NOTE if states else State.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """All that was looked at. `error` is what keeps noface from even reading the project, "" where nothing does."""
+
+    machine: tuple[Finding, ...] = ()
+    project: tuple[Finding, ...] = ()
+    models: tuple[ModelFinding, ...] = ()
+    error: str = ""
+
+    @property
+    def needs_a_person(self) -> bool:
+        """True where something that a run needs is not ready; models that nobody uses do not count."""
+        states = [each.state for each in (*self.machine, *self.project)]
+        states += [model.state for model in self.models if model.used_by]
+        return State.BAD in states
+
+
+def doctor_document(health: Health) -> Record:
+    """Return the document of `noface doctor --json`."""
+    return {
+        "ok": not health.needs_a_person and not health.error,
+        "machine": [_record(each) for each in health.machine],
+        "project": [_record(each) for each in health.project],
+        "models": [_model_record(each) for each in health.models],
+    }
+
+
+def doctor_page(health: Health, width: int) -> list[str]:
+    """Return the lines of the page."""
+    used = [model for model in health.models if model.used_by]
+    others = [model for model in health.models if not model.used_by]
+    lines = [paint("Machine", "title"), *_table(health.machine, width)]
+    lines += ["", paint("Project", "title"), *_table(health.project, width)]
+    if used:
+        lines += ["", paint("Models", "title"), *_models(used, width)]
+    lines += _others(others, width)
+    return [*lines, "", *_verdict(health, used, width)]
+
+
+def _table(findings: Sequence[Finding], width: int) -> Iterator[str]:
+    room = max((len(each.name) for each in findings), default=0)
+    for each in findings:
+        yield from _row(each.state, each.name, room, each.text, width)
+        yield from _fix(each, room, width)
+
+
+def _row(state: State, name: str, room: int, text: str, width: int) -> list[str]:
+    word, role = _SHOWN[state]
+    first = f"  {pad(word, _ROOM)}{pad(name, room)}  "
+    rows = hanging(text[:_TEXT_MAX], width, first) or [first]
+    return [rows[0].replace(word, paint(word, role), 1), *rows[1:]]
+
+
+def _fix(each: Finding, room: int, width: int) -> list[str]:
+    return hanging(each.fix, width, f"{' ' * (_ROOM + room + 4)}→ ") if each.fix else []
+
+
+def _models(models: Sequence[ModelFinding], width: int) -> Iterator[str]:
+    room = min(max(len(model.name) for model in models), _NAME_MAX)
+    indent = " " * (_ROOM + room + 4)
+    for model in models:
+        yield from _row(model.state, model.name, max(room, len(model.name)), _told(model), width)
+        if model.path:
+            yield from (paint(line, "quiet") for line in hanging(model.path, width, indent))
+        for problem in model.problems:
+            yield from hanging(problem.text[:_TEXT_MAX], width, indent)
+            yield from _fix(problem, room, width)
+
+
+def _told(model: ModelFinding) -> str:
+    """Return what is known of a model in one line: what it is used for, its program, its login, its answer."""
+    told = [f"{', '.join(model.used_by)}: {model.program} {model.version}".rstrip(": ")]
+    told += [f"login {', '.join(model.login)}"] if model.login else []
+    if model.probe is not None and model.probe.usable:
+        cost = f" for {money(model.probe.cost_usd)}" if model.probe.cost_usd else ""
+        told.append(f"answered in {duration(model.probe.seconds)}{cost}")
+    return "; ".join(told)
+
+
+def _others(others: Sequence[ModelFinding], width: int) -> Iterator[str]:
+    """Show the models that nobody uses: those that are ready by name, the rest by what they lack."""
+    ready = [model for model in others if model.state is not State.BAD]
+    if ready:
+        yield ""
+        yield from hanging(", ".join(model.name for model in ready), width, f"{paint('Ready, too:', 'title')} ", "  ")
+    lacking: dict[tuple[str, str], list[str]] = {}
+    for model in others:
+        worst = next((problem for problem in model.problems if problem.state is State.BAD), None)
+        if worst is not None:
+            lacking.setdefault((worst.text, worst.fix), []).append(model.name)
+    if lacking:
+        yield ""
+        yield paint("Not ready, and not in use", "title")
+    for (text, fix), names in lacking.items():
+        yield from hanging(f"{', '.join(names)}: {text}", width, "  ", "    ")
+        yield from hanging(fix, width, "    → ")
+
+
+def _verdict(health: Health, used: Sequence[ModelFinding], width: int) -> list[str]:
+    if health.error:
+        return hanging("Nothing can run before that is right: see FIX under Project.", width)
+    if health.needs_a_person:
+        states = [*(each.state for each in (*health.machine, *health.project)), *(each.state for each in used)]
+        return hanging(
+            f"{count(states.count(State.BAD), 'thing')} to fix before noface can work: see FIX above.", width
+        )
+    probed = bool(used) and all(model.probe is not None for model in used)
+    said = "Everything is ready." if probed else "Everything seems ready; `noface doctor --probe` asks the models."
+    return hanging(said, width)
+
+
+def _record(each: Finding) -> Record:
+    return {"name": each.name, "state": each.state.value, "text": clean(each.text), "fix": each.fix or None}
+
+
+def _model_record(model: ModelFinding) -> Record:
+    probe = model.probe
+    return {
+        "name": model.name,
+        "state": model.state.value,
+        "agent": model.agent,
+        "model": model.model,
+        "tier": model.tier,
+        "used_by": list(model.used_by),
+        "program": model.program or None,
+        "path": model.path or None,
+        "version": model.version or None,
+        "login": list(model.login),
+        "login_needed": model.login_needed,
+        "problems": [_record(each) for each in model.problems],
+        "probe": None
+        if probe is None
+        else {
+            "usable": probe.usable,
+            "kind": probe.kind or None,
+            "message": clean(probe.message),
+            "seconds": round(probe.seconds, 1),
+            "cost_usd": probe.cost_usd,
+            "answer": clean(probe.answer)[:200],
+        },
+    }

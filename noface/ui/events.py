@@ -1,0 +1,89 @@
+"""What `noface run --json` prints: one event a line, told apart by `event`. `data/events.toml` says what each holds.
+
+The loop and the store announce events, `ui/announcer.py` prints them; a test compares each call with the table.
+"""
+
+from pkgutil import resolve_name
+from typing import Annotated, Any, TypedDict
+
+from noface.data import table
+from noface.ui.contracts import error_schema
+from noface.ui.schema import Moment, Schema, first, scalar
+
+
+class RunEvent(TypedDict):
+    """An event about the run."""
+
+    at: Annotated[float, Moment, "When it was told."]
+    event: str
+    issue: Annotated[None, "No issue: it is about the run."]
+
+
+class IssueEvent(TypedDict):
+    """An event about an issue."""
+
+    at: Annotated[float, Moment, "When it was told."]
+    event: str
+    issue: Annotated[str, "The issue's id."]
+
+
+class EitherEvent(TypedDict):
+    """An event about an issue, or about main itself."""
+
+    at: Annotated[float, Moment, "When it was told."]
+    event: str
+    issue: Annotated[str | None, "The issue's id; null where it is about main itself."]
+
+
+_ABOUT: dict[str, type[Any]] = {"run": RunEvent, "issue": IssueEvent, "either": EitherEvent}
+_BY_PEOPLE = "person"
+"""What an event is about that another command records, and no run prints."""
+
+
+def kinds() -> tuple[str, ...]:
+    """Return the kinds of events that a run prints."""
+    return tuple(kind for kind, entry in table("events").items() if entry["about"] != _BY_PEOPLE)
+
+
+def phases() -> tuple[str, ...]:
+    """Return what the events `progress` name as being done."""
+    return tuple(table("events")["progress"]["fields"]["phase"]["words"])
+
+
+def schema() -> Schema:
+    """Return the schema of a line."""
+    lines = {kind: _line(kind) for kind in kinds()} | {"error": error_schema()}
+    return {
+        "description": "A line that `noface run --json` prints: an event, told apart by `event`. Where noface cannot "
+        "begin or go on, the last line is an `error` instead, which has no `event`.",
+        "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in lines],
+        "$defs": lines,
+    }
+
+
+def _line(kind: str) -> Schema:
+    entry = table("events")[kind]
+    fields = {name: _field(entry) for name, entry in entry.get("fields", {}).items()}
+    return first(_ABOUT[entry["about"]], event={"const": kind}, **fields) | {"description": entry["means"]}
+
+
+def _field(entry: dict[str, Any]) -> Schema:
+    null = entry.get("null", False)
+    if "words" in entry:
+        words = [*entry.get("also", ()), *_words(entry["words"])]
+        return {"description": entry["means"], "enum": [*words, *([None] if null else [])]}
+    if entry["type"] == "texts":
+        return {"description": entry["means"], "type": "array", "items": {"type": "string"}}
+    moment = entry["type"] == "moment"
+    means = entry["means"] + (" Seconds since 1970-01-01 UTC." if moment else "")
+    rule = {"description": means} | scalar("number" if moment else entry["type"])
+    rule |= {"minimum": entry["least"]} if "least" in entry else {}
+    rule |= {"type": [rule["type"], "null"]} if null else {}
+    return rule
+
+
+def _words(given: list[str] | str) -> list[str]:
+    """Return the words that are given, or those of an enumeration or a table that is named."""
+    if not isinstance(given, str):
+        return given
+    return [str(word) for word in resolve_name(given)]

@@ -1,0 +1,315 @@
+"""Follows an issue: what its workers, gates and questions write, attempt after attempt, until it has come to rest."""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from noface.process.files import open_regular
+from noface.process.lock import runs
+from noface.process.standard_streams import reader_is_gone
+from noface.store.reader import Reader
+from noface.store.records import AttemptRow, EventRow
+from noface.ui import page
+from noface.ui.logs import Readable, typed_reader
+from noface.ui.narrate import Narrator
+
+_READ_BYTES = 256 * 1024
+_HEAD_BYTES = 256
+
+
+class Tail:
+    """The growing end of one file. `begin_bytes` is how much of what is there already is read; None means all.
+
+    `cut` is true where reading began in the middle. A file in its place with the same first line is taken for a copy
+    of what was read already (a log with another name is masked in such a copy); any other is read from its beginning.
+    """
+
+    def __init__(self, path: Path, begin_bytes: int | None = None) -> None:
+        self._path = path
+        self._begin_bytes = begin_bytes
+        self._descriptor: int | None = None
+        self._position = 0
+        self.cut = False
+
+    def read(self) -> bytes:
+        """Return what is new, at most 256 KiB of it; b"" where there is nothing."""
+        if self._descriptor is None:
+            self._descriptor = open_regular(self._path)
+            if self._descriptor is None:
+                return b""
+            self._begin(self._descriptor)
+        data = os.pread(self._descriptor, _READ_BYTES, self._position)
+        self._position += len(data)
+        if not data:
+            self._look_again(self._descriptor)
+        return data
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _begin(self, descriptor: int) -> None:
+        size = os.fstat(descriptor).st_size
+        if self._begin_bytes is not None:
+            self._position = max(size - self._begin_bytes, 0)
+            self.cut = self._position > 0
+        self._begin_bytes = None
+
+    def _look_again(self, descriptor: int) -> None:
+        """Begin anew where the file was cut, or another one has taken its place."""
+        if os.fstat(descriptor).st_size < self._position:
+            self._position = 0
+            return
+        fresh = open_regular(self._path)
+        if fresh is None:
+            return  # removed; it may come back
+        before, now = os.fstat(descriptor), os.fstat(fresh)
+        if (before.st_dev, before.st_ino) == (now.st_dev, now.st_ino):
+            os.close(fresh)
+            return
+        self._position = now.st_size if _first_line(descriptor) == _first_line(fresh) else 0
+        os.close(descriptor)
+        self._descriptor = fresh
+
+
+def _first_line(descriptor: int) -> bytes:
+    return os.pread(descriptor, _HEAD_BYTES, 0).partition(b"\n")[0]
+
+
+_QUESTION = re.compile(r"ask-(\d+)-(\w+)")
+_FILES_MAX = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A log: its path, what a heading calls it, the gate that wrote it, or whether an agent's stream is in it."""
+
+    path: Path
+    title: str
+    gate: str = ""
+    streamed: bool = False
+
+
+def sources(directory: Path, gate: str = "") -> list[Source]:
+    """Return the logs that are there; with `gate`, those of that gate alone. What is not there yet may come."""
+    if gate:
+        stem = re.sub(r"[^A-Za-z0-9._-]+", "-", gate)  # as gates/run.py names them
+        return [source for source in _gates(directory) if source.gate == stem]
+    own = [Source(directory / "agent.log", "the worker", streamed=True), Source(directory / "agent.err", "agent.err")]
+    return [source for source in [*own, *_gates(directory), *_questions(directory)] if source.path.exists()]
+
+
+def _gates(directory: Path) -> Iterator[Source]:
+    for folder, where in (("gates", ""), ("landing", " on the merge with main")):
+        found = sorted((directory / folder).glob("**/*"), key=_age)
+        for path in found[:_FILES_MAX]:
+            if path.suffix in (".out", ".err"):
+                again = ", once more" if path.parent.name.startswith("again-") else ""
+                errors = ", errors" if path.suffix == ".err" else ""
+                yield Source(path, f"gate {path.stem}{where}{again}{errors}", path.stem)
+
+
+def _questions(directory: Path) -> Iterator[Source]:
+    asked = [
+        (int(match[1]), match[2], path) for path in _folders(directory) if (match := _QUESTION.fullmatch(path.name))
+    ]
+    for _, topic, path in sorted(asked)[:_FILES_MAX]:
+        title = topic.replace("_", " ")
+        for folder, more in ((path, ""), (path / "again", ", once more")):
+            yield Source(folder / "agent.log", f"{title}{more}", streamed=True)
+            yield Source(folder / "agent.err", f"{title}{more}, agent.err")
+
+
+def _folders(directory: Path) -> list[Path]:
+    try:
+        return list(directory.iterdir())
+    except OSError:
+        return []
+
+
+def _age(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+_POLL_S = 0.2
+_BEGIN_BYTES = 16 * 1024
+_BEGIN_STREAM_BYTES = 256 * 1024
+_AT_REST = {
+    "merged": "is merged",
+    "blocked": "is blocked; `noface blocked` tells what it needs from you",
+    "approval": "waits for your approval; `noface blocked` tells of what",
+    "skipped": "is skipped",
+    "epic": "is divided into parts; `noface show` names them",
+}
+
+AgentOf = Callable[[Path, str], str]
+"""Names the agent that wrote a log, by its folder and the model; "" where nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to follow: an issue, or one attempt of it; everything, or one gate; as text, or byte for byte."""
+
+    issue_id: str
+    number: int | None = None
+    gate: str = ""
+    raw: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The issue as it stood before the logs were read: its attempt, what has happened, and why it is over, if it is."""
+
+    attempt: AttemptRow | None
+    events: list[EventRow]
+    over: str
+
+
+def noface_at_work(reader: Reader) -> bool:
+    """Tell whether a noface works on this repository."""
+    run = reader.last_run()
+    return run is not None and run.ended_at is None and runs(run.pid)
+
+
+class Follower:
+    """Prints what is added to an issue's logs, and what happens to it."""
+
+    def __init__(self, reader: Reader, wanted: Wanted, agent_of: AgentOf) -> None:
+        self._reader = reader
+        self._wanted = wanted
+        self._agent_of = agent_of
+        self._narrator = Narrator(self._reader)
+        self._seen = self._reader.newest_event()
+        self._attempt: AttemptRow | None = None
+        self._logs: dict[Path, tuple[Source, Tail, Readable]] = {}
+        self._heading = ""
+        self._first = True
+
+    def run(self) -> None:
+        """Print until the issue, or the attempt, has come to rest, or the noface that works on it is gone."""
+        if not self._turn_to(self._look().attempt):
+            self._say(f"issue {self._wanted.issue_id} has no attempt yet; waiting for one")
+        while True:
+            look = self._look()  # before reading: what was written until then is still shown
+            wrote = self._drain()
+            if (self._tell(look.events) or wrote) and not reader_is_gone():
+                continue
+            if reader_is_gone():
+                return
+            if look.over:
+                self._finish()
+                self._say(look.over)
+                return
+            time.sleep(_POLL_S)
+
+    def _look(self) -> _Look:
+        wanted = self._wanted
+        row = self._reader.issue(wanted.issue_id)
+        attempts = self._reader.attempts(wanted.issue_id)
+        attempt = next((a for a in reversed(attempts) if wanted.number in (None, a.number)), None)
+        events = self._reader.events(wanted.issue_id, self._seen)
+        return _Look(attempt, events, self._over(row.status if row is not None else "gone", attempt))
+
+    def _over(self, status: str, attempt: AttemptRow | None) -> str:
+        """Say why there is nothing more to follow; "" while there is."""
+        if self._wanted.number is not None and attempt is not None and attempt.outcome is not None:
+            return f"attempt {attempt.number} ended: {attempt.outcome}"
+        if self._wanted.number is None and status in _AT_REST:
+            return f"{self._wanted.issue_id} {_AT_REST[status]}"
+        if noface_at_work(self._reader):
+            return ""
+        if attempt is not None and attempt.outcome is None:
+            return f"attempt {attempt.number} was cut off, its noface is gone; `noface run` goes on where it was"
+        return f"no noface is at work any more, and {self._wanted.issue_id} is {status}; `noface run` goes on"
+
+    def _turn_to(self, attempt: AttemptRow | None) -> bool:
+        """Go on with an attempt's logs; tell whether there is one."""
+        if attempt is None:
+            return False
+        self._finish()
+        think = ", thinking longer" if attempt.think else ""
+        self._say(f"attempt {attempt.number} with {attempt.model}{think}")
+        self._attempt, self._heading = attempt, "the worker"
+        return True
+
+    def _next_attempt(self) -> AttemptRow | None:
+        if self._wanted.number is not None:
+            return None
+        number = self._attempt.number if self._attempt is not None else 0
+        return next((a for a in self._reader.attempts(self._wanted.issue_id) if a.number > number), None)
+
+    def _drain(self) -> bool:
+        """Print what is new in the attempt's logs; tell whether anything was."""
+        if self._attempt is None:
+            return False
+        for source in sources(Path(self._attempt.directory), self._wanted.gate):
+            if source.path not in self._logs:
+                self._logs[source.path] = self._opened(source)
+        self._first = False
+        wrote = False
+        for source, tail, readable in self._logs.values():
+            while data := tail.read():
+                wrote = True
+                if self._wanted.raw:
+                    sys.stdout.buffer.write(data)
+                    sys.stdout.flush()
+                else:
+                    self._show(source, readable.feed(data, cut=tail.cut))
+        return wrote
+
+    def _opened(self, source: Source) -> tuple[Source, Tail, Readable]:
+        reader = None
+        if source.streamed and not self._wanted.raw:
+            reader = typed_reader(self._agent_of(source.path.parent, self._model_of(source)))
+        begin = _BEGIN_STREAM_BYTES if reader is not None else _BEGIN_BYTES
+        return source, Tail(source.path, begin if self._first else None), Readable(reader)
+
+    def _model_of(self, source: Source) -> str:
+        folder = source.path.parent
+        folders = (str(folder), str(folder.parent))  # a question is asked again in a folder within its own
+        return self._reader.asked_in(*folders) or (self._attempt.model if self._attempt is not None else "")
+
+    def _show(self, source: Source, lines: list[str]) -> None:
+        if lines and source.title != self._heading:
+            self._heading = source.title
+            self._say(source.title)
+        page.show(lines)
+
+    def _finish(self) -> None:
+        """Print what the logs hold without a line's end, and let go of them."""
+        self._flush()
+        for _, tail, _ in self._logs.values():
+            tail.close()
+        self._logs.clear()
+
+    def _flush(self) -> None:
+        for source, _, readable in self._logs.values():
+            self._show(source, readable.rest())
+
+    def _tell(self, events: list[EventRow]) -> bool:
+        """Print what has happened; stop where the next attempt begins, turn to it, and tell that."""
+        for event in events:
+            self._seen = event.id
+            lines = self._narrator.lines(event.kind, self._wanted.issue_id, event.data)
+            if event.kind == "issue_running":
+                if self._turn_to(self._next_attempt()):
+                    return True
+                continue  # a question, which the event before it has told
+            if lines:
+                self._flush()
+            for line in lines:
+                self._say(f"{line.mark} {line.text}")
+        return False
+
+    def _say(self, text: str) -> None:
+        if not self._wanted.raw:
+            page.show([page.paint(f"── {text}", "quiet")])

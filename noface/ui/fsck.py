@@ -1,0 +1,95 @@
+"""The page and the document of `noface fsck`: what was repaired, what is left, and what to do about it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from noface.integrity.fsck_facts import Finding, Kind, RepairKind, Severity, is_sound
+from noface.ui.page import paint
+from noface.ui.schema import Words
+from noface.ui.text import clean, count, hanging
+
+_HEADINGS = {
+    Severity.PERSON: ("Needs a person:", "bad"),
+    Severity.REPAIRABLE: ("`noface fsck --repair` would settle:", "careful"),
+    Severity.NOTE: ("To know:", "quiet"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFinding:
+    """One thing that is not as it should be."""
+
+    kind: Annotated[str, Words(Kind), "What is wrong."]
+    severity: Annotated[str, Words(Severity), "Who has to do something: nobody, `noface fsck --repair`, or a person."]
+    subject: Annotated[str, "What it is about."]
+    message: Annotated[str, "What is wrong with it."]
+    advice: Annotated[str | None, "What the repair does, or what a person does."]
+    repair: Annotated[str | None, Words(RepairKind), "What --repair does."]
+
+
+@dataclass(frozen=True, slots=True)
+class FsckDocument:
+    """What a check of noface's state found."""
+
+    sound: Annotated[bool, "Nobody has to do anything: there are notes at most."]
+    running: Annotated[str | None, "The noface that is at work beside the check."]
+    dry_run: Annotated[bool, "Nothing was changed, whatever else was asked for."]
+    repaired: Annotated[tuple[ShownFinding, ...], "What was found and repaired."]
+    findings: Annotated[tuple[ShownFinding, ...], "What is left, gravest first."]
+
+
+def fsck_document(
+    findings: Sequence[Finding], repaired: Sequence[Finding], *, running: str, dry_run: bool
+) -> FsckDocument:
+    """Return the document of `noface fsck --json`."""
+    return FsckDocument(
+        sound=is_sound(tuple(findings)),
+        running=running or None,
+        dry_run=dry_run,
+        repaired=tuple(_shown(each) for each in repaired),
+        findings=tuple(_shown(each) for each in findings),
+    )
+
+
+def fsck_lines(
+    findings: Sequence[Finding], repaired: Sequence[Finding], width: int, *, running: str, dry_run: bool
+) -> list[str]:
+    """Return the page."""
+    lines: list[str] = []
+    if running:
+        said = f"{running} is at work: what it has in flight is only noted, and --repair has to wait for its end."
+        lines += [*hanging(said, width), ""]
+    if repaired:
+        lines += [paint("Repaired:", "good"), *_listed(repaired, width), ""]
+    for severity, (heading, role) in _HEADINGS.items():
+        some = [each for each in findings if each.severity is severity]
+        if some:
+            lines += [paint(heading, role), *_listed(some, width), ""]
+    return [*lines, _last_line(findings, dry_run=dry_run)]
+
+
+def _last_line(findings: Sequence[Finding], *, dry_run: bool) -> str:
+    wrong = [each for each in findings if each.severity is not Severity.NOTE]
+    if not wrong:
+        return paint("Sound.", "good")
+    last = f"{count(len(wrong), 'finding')}."
+    return f"{last} Nothing was changed." if dry_run else last
+
+
+def _listed(findings: Iterable[Finding], width: int) -> Iterator[str]:
+    for each in findings:
+        yield from hanging(f"{each.subject}: {each.message}", width, "  ", "    ")
+        if each.advice:
+            yield from hanging(each.advice, width, "    → ", "      ")
+
+
+def _shown(each: Finding) -> ShownFinding:
+    return ShownFinding(
+        kind=each.kind,
+        severity=each.severity,
+        subject=clean(each.subject),
+        message=clean(each.message),
+        advice=clean(each.advice) or None,
+        repair=each.repair.kind if each.repair is not None else None,
+    )

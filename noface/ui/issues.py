@@ -1,0 +1,137 @@
+"""The pages of `noface issues` and `noface issue show`, and how an issue is found by the id that a person typed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from noface.errors import UsageError
+from noface.model.backlog import same_id
+from noface.model.issue import Backlog, Issue, IssueFault
+from noface.store.reader import Reader
+from noface.store.records import IssueRow
+from noface.ui.page import paint
+from noface.ui.status import fault_lines
+from noface.ui.text import cells, clean, clean_block, count, fit, hanging, pad
+
+_NEAREST_MAX = 3
+
+
+def find_issue(reader: Reader, wanted: str) -> IssueRow:
+    """Return an issue's row by its id; 7, 007 and #7 are the same.
+
+    Raises UsageError for an id that no issue has, naming the nearest ones, and for a faulty issue.
+    """
+    name = wanted.removeprefix("#")
+    row = reader.issue(name)
+    if row is not None:
+        return row
+    ids = [str(row.id) for row in reader.issues()]
+    same = [known for known in ids if same_id(known) == same_id(name)]
+    row = reader.issue(same[0]) if same else None
+    if row is not None:
+        return row
+    for fault in reader.faults():
+        if fault.id is not None and same_id(fault.id) == same_id(name):
+            raise UsageError(f"issue {fault.id} is faulty: {fault.source}: {fault.problem}", fault.hint)
+    raise UsageError(f"there is no issue {clean(wanted)[:80]}", _nearest(name, ids))
+
+
+def _nearest(name: str, ids: list[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name[:80], ids, n=_NEAREST_MAX, cutoff=0.5)
+    if not close and name.isdigit() and len(name) < 10:  # noqa: PLR2004 - no id's number is longer
+        numbers = [known for known in ids if known.isascii() and known.isdigit()]
+        close = sorted(numbers, key=lambda known: abs(int(known) - int(name)))[:_NEAREST_MAX]
+    meant = f"Nearest: {', '.join(close)}. " if close else ""
+    return f"{meant}All of them: noface issues"
+
+
+_DONE = ("merged", "skipped")
+_ID_CELLS_MAX = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ListedIssue:
+    """An issue as its tracker has it, without its text, and where it stands."""
+
+    id: str
+    title: str
+    status: str
+    priority: int
+    labels: tuple[str, ...]
+    depends_on: tuple[str, ...]
+    paths: tuple[str, ...]
+    accept: tuple[str, ...]
+    model: str | None
+    max_attempts: int | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class BacklogDocument:
+    """What `noface issues --json` prints."""
+
+    issues: tuple[ListedIssue, ...]
+    faults: tuple[IssueFault, ...]
+    warnings: tuple[IssueFault, ...]
+
+
+def listed(issue: Issue, status: str) -> ListedIssue:
+    """Return an issue as `noface issues` lists it."""
+    same = {field.name: getattr(issue, field.name) for field in fields(ListedIssue) if field.name != "status"}
+    return ListedIssue(status=status, **same)
+
+
+def backlog_document(backlog: Backlog, statuses: Mapping[str, str]) -> BacklogDocument:
+    """Return the document of `noface issues`: open issues in the order they would be worked, then the done ones."""
+
+    def place(numbered: tuple[int, Issue]) -> tuple[bool, int, int]:
+        number, issue = numbered
+        return statuses.get(issue.id, "ready") in _DONE, issue.priority, number
+
+    ordered = [issue for _, issue in sorted(enumerate(backlog.issues), key=place)]
+    issues = tuple(listed(issue, statuses.get(issue.id, "ready")) for issue in ordered)
+    return BacklogDocument(issues, backlog.faults, backlog.warnings)
+
+
+def backlog_page(document: BacklogDocument, width: int) -> list[str]:
+    """Return the lines of `noface issues`."""
+    issues = document.issues
+    lines: list[str] = []
+    if issues:
+        id_cells = min(max(cells(issue.id) for issue in issues), _ID_CELLS_MAX)
+        lines += [_issue_line(issue, id_cells, width) for issue in issues]
+    elif not document.faults:
+        lines.append('The backlog is empty. Add an issue: noface issue add "What should be done"')
+    for faults, title, role in ((document.faults, "faulty", "bad"), (document.warnings, "warnings", "careful")):
+        if faults:
+            lines += ["", paint(title, role), *fault_lines(faults, width)]
+    return lines
+
+
+def issue_page(record: ListedIssue, body: str, width: int) -> list[str]:
+    """Return the lines of `noface issue show`: what the file says, then its text."""
+    head = [paint(line, "title") for line in hanging(record.title, width, f"{record.id}  ")]
+    head.append(f"  {paint(record.status, record.status)} · priority {record.priority}")
+    for items, name in ((record.labels, "labels"), (record.depends_on, "depends on"), (record.paths, "may touch")):
+        if items:
+            head += hanging(", ".join(items), width, f"  {name}: ", "    ")
+    head += [f"  accept: {clean(command)}" for command in record.accept]
+    if record.model:
+        head.append(f"  model: {clean(record.model)}")
+    if record.max_attempts:
+        head.append(f"  at most {count(record.max_attempts, 'attempt')}")
+    head.append(f"  {clean(record.source)}")
+    return [*head, "", *(clean_block(body).strip("\n") or "(no text)").splitlines()]
+
+
+def _issue_line(issue: ListedIssue, id_cells: int, width: int) -> str:
+    needs = f"after {', '.join(issue.depends_on)}" if issue.depends_on else ""
+    labels = clean(", ".join(issue.labels))
+    facts = fit(" · ".join(part for part in (needs, labels) if part), width // 3)
+    name = pad(issue.id, id_cells) if cells(issue.id) <= id_cells else issue.id
+    start, status = f"{name}  P{issue.priority:<2} ", f"{issue.status:<8}"
+    room = max(width - cells(start + status) - 2 - (cells(facts) + 2 if facts else 0), 16)
+    title = clean(issue.title)
+    rest = f"{pad(title, room)}  {paint(facts, 'quiet')}" if facts else fit(title, room)
+    return f"{start}{paint(status, issue.status)}  {rest}"

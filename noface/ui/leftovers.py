@@ -1,0 +1,90 @@
+"""The page of `noface clean`: what went, what was kept, and why."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from noface.ui.page import Record, paint
+from noface.ui.text import clean, count, hanging, size
+
+
+class What(StrEnum):
+    """What kind of thing is left over."""
+
+    WORKSPACE = "workspace"
+    BRANCH = "branch"
+    REF = "ref"
+    FILES = "files"
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """One thing that noface made. `why` is the reason it is kept, "" where it may go; `issue` is an id or ""."""
+
+    what: What
+    name: str
+    issue: str = ""
+    oid: str = ""
+    size_bytes: int = 0
+    why: str = ""
+
+
+def clean_document(found: Sequence[Leftover], *, dry_run: bool) -> Record:
+    """Return the document of `noface clean --json`."""
+    return {
+        "dry_run": dry_run,
+        "clean": [
+            {**_named(each), "bytes": each.size_bytes if each.what in (What.WORKSPACE, What.FILES) else None}
+            for each in found
+            if not each.why
+        ],
+        "kept": [{**_named(each), "why": each.why} for each in found if each.why],
+    }
+
+
+def removal_lines(found: Sequence[Leftover], width: int, *, dry_run: bool) -> list[str]:
+    """Return the lines on what goes."""
+    going = [each for each in found if not each.why]
+    if not going:
+        return ["Nothing to clean."]
+    freed = sum(each.size_bytes for each in going)
+    title = "Would remove" if dry_run else "Removing"
+    lines = [paint(f"{title} {size(freed)}:" if freed else f"{title}:", "title")]
+    for name, things in _grouped(going, lambda each: each.issue):
+        lines += hanging(_said(things, sized=True), width, f"  {name}  " if name else "  ", "    ")
+    return lines
+
+
+def kept_lines(found: Sequence[Leftover], width: int) -> list[str]:
+    """Return the lines on what stays, with the reasons."""
+    kept = [each for each in found if each.why]
+    if not kept:
+        return []
+    lines = ["", paint("Kept:", "title")]
+    for name, things in _grouped(kept, lambda each: f"{each.issue}\0{each.why}"):
+        issue, _, why = name.partition("\0")
+        lines += hanging(f"{_said(things, sized=False)}: {why}", width, f"  {issue}  " if issue else "  ", "    ")
+    return lines
+
+
+def _named(each: Leftover) -> Record:
+    return {"what": each.what.value, "name": each.name, "issue": each.issue or None}
+
+
+def _grouped(things: Iterable[Leftover], key: Callable[[Leftover], str]) -> Iterator[tuple[str, list[Leftover]]]:
+    groups: dict[str, list[Leftover]] = {}
+    for each in things:
+        groups.setdefault(key(each), []).append(each)
+    yield from groups.items()
+
+
+def _said(things: Sequence[Leftover], *, sized: bool) -> str:
+    """Name branches and workspaces; only count refs, which nobody knows by name."""
+    parts = [f"branch {clean(each.name)}" for each in things if each.what is What.BRANCH]
+    refs = sum(each.what is What.REF for each in things)
+    if refs:
+        parts.append(count(refs, "ref"))
+    for what, word in ((What.WORKSPACE, "workspace"), (What.FILES, "files of attempt")):
+        sizes = {each.name: f" ({size(each.size_bytes)})" if sized else "" for each in things if each.what is what}
+        parts += [f"{word} {clean(name)}{told}" for name, told in sizes.items()]
+    return ", ".join(parts)

@@ -1,0 +1,166 @@
+"""The live view in a terminal: what happened scrolls by, what is under way stands below it.
+
+The loop's thread only hands over what happened; one thread of the view draws, at most four times a second.
+"""
+
+import io
+import os
+import sys
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, ConsoleDimensions, Group
+from rich.control import Control
+from rich.live import Live
+from rich.segment import ControlType
+from rich.text import Text
+
+from noface.errors import NofaceError
+from noface.store.reader import Reader
+from noface.ui.announcer import Purse, Totals, closing_lines, look_up
+from noface.ui.live_drawing import block
+from noface.ui.live_state import IssueFacts, State, advance, wants_facts
+from noface.ui.narrate import Line, Narrator, printable
+
+_FRAME_S = 0.25
+_CLOCK_FROM = 60
+_REST_FACTOR = 20
+"""Counting takes a twentieth of the time at most, however long the backlog is."""
+_NOBODY = IssueFacts()
+
+
+class LiveView:
+    """Shows events as they come, and a block of the issues being worked on below them."""
+
+    def __init__(self, reader: Reader, purse: Purse | None) -> None:
+        self._reader = reader
+        self._purse = purse
+        self._narrator = Narrator(reader)
+        self._state = State(time.monotonic())
+        self._totals = Totals({})
+        self._recount = True
+        self._recount_from = 0.0
+        self._told: deque[tuple[float, Line]] = deque()
+        self._drawn: list[int] = []
+        self._gone = False
+        self._descriptor = sys.stdout.fileno()
+        self._done = threading.Event()
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # a mark that the terminal's encoding lacks must not end the run
+        self._console = Console(highlight=False)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._painter = threading.Thread(target=self._paint, name="view", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        self._painter.start()
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
+        """Take an event; it is shown with the next frame."""
+        now = time.monotonic()
+        wanted = wants_facts(self._state, kind, issue_id)
+        facts = self._facts(issue_id) if issue_id and wanted else _NOBODY
+        before, self._state = self._state, advance(self._state, kind, issue_id, data, facts, now)
+        idle = kind == "waiting" and self._state.idle_until == before.idle_until
+        self._recount = self._recount or wanted or not (kind == "progress" or idle)
+        if kind != "waiting":  # the block says so
+            at = time.time()
+            self._told.extend((at, line) for line in self._narrator.lines(kind, issue_id, data))
+
+    def finish(self, exit_code: int, why: str) -> None:
+        """Show the summary."""
+        del exit_code
+        self._stop()
+        for text in closing_lines(self._reader, why):
+            self._console.print(Text(text))
+
+    def _facts(self, issue_id: str) -> IssueFacts:
+        row = self._reader.issue(issue_id)
+        if row is None:
+            return _NOBODY
+        attempts = self._reader.attempts(issue_id)
+        title = printable(row.title)
+        if not attempts:
+            return IssueFacts(title, row.status, cost_usd=row.cost_usd)
+        newest = attempts[-1]
+        return IssueFacts(title, row.status, newest.number, newest.model, newest.think, row.cost_usd)
+
+    # Drawing: by the painter's thread only, until it has ended
+
+    def _paint(self) -> None:
+        while not self._done.wait(_FRAME_S):
+            self._frame()
+
+    def _stop(self) -> None:
+        if self._done.is_set():
+            return
+        self._done.set()
+        self._painter.join()
+        self._frame(last=True)
+        with suppress(OSError):
+            self._live.stop()
+
+    def _frame(self, *, last: bool = False) -> None:
+        """Print what has happened since the last frame, and draw the block anew below it; `last` removes the block."""
+        if self._gone:
+            return
+        width, height = terminal_size(self._descriptor)
+        lines = [] if last else self._block(width, height)
+        told = [told_line(*self._told.popleft(), width - 1) for _ in range(len(self._told))]
+        try:
+            with self._console:
+                self._console.control(_climb(self._drawn, width))
+                self._console.size = ConsoleDimensions(width, height)
+                if told:
+                    self._console.print(Group(*told))
+                self._live.update(Group(*lines), refresh=True)
+        except OSError:
+            self._gone = True  # the terminal was closed; the work goes on, or ends by its own signal
+        self._drawn = [line.cell_len for line in lines]
+
+    def _block(self, width: int, height: int) -> list[Text]:
+        began = time.monotonic()
+        if self._recount and began >= self._recount_from:
+            self._recount = False
+            with suppress(NofaceError):  # the loop meets the same trouble, and tells it
+                self._totals = look_up(self._reader, self._purse, time.time())
+            self._recount_from = began + _REST_FACTOR * (time.monotonic() - began)
+        return block(self._state, self._totals, width - 1, height, time.monotonic(), time.time())
+
+
+def told_line(at: float, line: Line, width: int) -> Text:
+    """Return a line of what happened, cut to `width`, behind the time where there is room for it."""
+    clock = f"{time.strftime('%H:%M', time.localtime(at))} " if width >= _CLOCK_FROM else ""
+    text = Text.assemble(
+        (clock, "dim"), (f"{line.mark} {line.head}", line.style), f": {line.rest}" if line.rest else ""
+    )
+    text.truncate(width, overflow="ellipsis")
+    return text
+
+
+def terminal_size(descriptor: int) -> tuple[int, int]:
+    """Return columns and rows of a terminal; 80 and 24 for one that does not know its size."""
+    try:
+        columns, rows = os.get_terminal_size(descriptor)
+    except OSError:
+        columns, rows = 0, 0
+    return columns or 80, rows or 24
+
+
+def _climb(drawn: list[int], width: int) -> Control:
+    """Return what moves the cursor up the rows that lines drawn before take more in a terminal made narrower."""
+    more = sum(max(-(-line // width), 1) - 1 for line in drawn)
+    erase = (ControlType.ERASE_IN_LINE, 2)
+    return (
+        Control(ControlType.CARRIAGE_RETURN, erase, *((ControlType.CURSOR_UP, 1), erase) * more) if more else Control()
+    )

@@ -1,0 +1,297 @@
+"""The words for what happens in a run: a line for each event, and what the event before it has already told.
+
+What issues, agents and models wrote comes last in a line, on that one line, without anything a terminal acts on.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from noface.data import table
+from noface.model.taxonomy import INTERRUPTED, PASSED
+from noface.recovery.schedule import Breaker
+from noface.store.reader import Reader
+from noface.ui.text import clean, count, fit, moment
+
+_TITLE_MAX = 48
+_TEXT_MAX = 300
+_LISTED_MAX = 8
+_NEAR_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line to show: a mark, what happened, and what is told of it; `style` is that of mark and head in colours."""
+
+    mark: str
+    head: str
+    rest: str = ""
+    style: str = ""
+
+    @property
+    def text(self) -> str:
+        """The line without its mark."""
+        return f"{self.head}: {self.rest}" if self.rest else self.head
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event: the issue ("" for none) with its title, the event's data, and the time in epoch seconds."""
+
+    issue: str
+    title: str
+    data: Mapping[str, object]
+    now: float
+
+    def said(self, name: str) -> str:
+        """Return a field as one printable line, "" where it is not there."""
+        value = self.data.get(name)
+        return "" if value is None else printable(value)
+
+    def listed(self, name: str) -> str:
+        """Return a list as people write it, cut after a few of its members."""
+        value = self.data.get(name)
+        members = [printable(member) for member in value] if isinstance(value, (list, tuple)) else []
+        more = f" and {len(members) - _LISTED_MAX} more" if len(members) > _LISTED_MAX else ""
+        return ", ".join(members[:_LISTED_MAX]) + more
+
+    def number(self, name: str) -> float | None:
+        """Return a number, None where it is none."""
+        value = self.data.get(name)
+        return float(value) if isinstance(value, int | float) else None
+
+
+def printable(text: object, chars_max: int = _TEXT_MAX) -> str:
+    """Return text on one line without control characters, so that an agent's words cannot steer the terminal."""
+    return fit(clean(str(text)), chars_max)
+
+
+def short_title(title: object) -> str:
+    """Return an issue's title as lines about it end with it."""
+    return printable(title, _TITLE_MAX)
+
+
+def when(until: float, now: float) -> str:
+    """Return a time to wait for; with its seconds where it is near."""
+    return time.strftime("%H:%M:%S", time.localtime(until)) if abs(until - now) < _NEAR_S else moment(until, now)
+
+
+Words = Callable[[Told], Line | None]
+
+
+def words(kind: str, told: Told) -> Line | None:
+    """Return the line for an event, None where there is nothing to tell or the event is not known."""
+    if kind in _WORDS:
+        return _WORDS[kind](told)
+    line = table("events").get(kind, {}).get("line")
+    if line is None:
+        return None
+    said = _Fields(told)
+    head, rest = line["head"].format_map(said), line.get("rest", "").format_map(said)
+    return Line(line["mark"], head, rest, line.get("style", ""))
+
+
+class _Fields(dict[str, str]):
+    """The fields of an event, as the lines of data/events.toml name them."""
+
+    def __init__(self, told: Told) -> None:
+        super().__init__(issue=told.issue, title=told.title)
+        self._told = told
+
+    def __missing__(self, name: str) -> str:
+        return (
+            self._told.listed(name) if isinstance(self._told.data.get(name), (list, tuple)) else self._told.said(name)
+        )
+
+
+def _sandbox(told: Told) -> Line:
+    match told.said("kind"):
+        case "bubblewrap":
+            text = f"sandbox: bubblewrap {told.said('version')}".rstrip()
+            return Line("·", text, "workers and gates write to their workspace only", "dim")
+        case "wrap":
+            return Line("·", "sandbox: what [sandbox] wrap says", style="dim")
+        case _:
+            why = f"{told.said('why')}; agents and gates run with all your rights"
+            return Line("!", "no sandbox", why, "bold yellow")
+
+
+def _rules(told: Told) -> Line:
+    value = told.data.get("what")
+    changes = [printable(change) for change in value] if isinstance(value, (list, tuple)) else []
+    return Line("!", "new in this version", "; ".join(changes), "yellow")
+
+
+def _swept(told: Told) -> Line:
+    many = count(int(told.number("count") or 0), "process", "processes")
+    return Line("·", f"ended {many} that a killed run had left", style="yellow")
+
+
+def _masked(told: Told) -> Line:
+    many = count(int(told.number("count") or 0), "log")
+    return Line("·", f"took secrets out of {many} that a killed run had left", style="yellow")
+
+
+def _running(told: Told) -> Line | None:
+    reason = told.said("reason")
+    if reason.startswith("asks "):
+        return None  # the event "asked" has told it
+    return Line("▶", f"{told.issue} {reason}", told.title, "cyan")
+
+
+def _finished(told: Told) -> Line:
+    number, outcome = told.said("number"), told.said("outcome")
+    if outcome == PASSED:
+        return Line("✓", f"{told.issue} attempt {number} passed every gate", style="green")
+    if outcome == INTERRUPTED:
+        return Line("·", f"{told.issue} attempt {number} was interrupted; what it did is kept", style="yellow")
+    excused = "" if told.data.get("charged", True) else " (not charged)"
+    return Line("✗", f"{told.issue} attempt {number} {outcome}{excused}", told.said("message"), "yellow")
+
+
+_TOLD_BY_STATUS = frozenset({"Land", "Block", "Skip", "WaitUntil", "AwaitIssues", "RequestApproval"})
+"""Actions that are followed by a status which gives the same reason."""
+
+
+def _action(told: Told) -> Line | None:
+    action = told.said("action")
+    return None if action in _TOLD_BY_STATUS else Line("→", f"{told.issue} {action}", told.said("reason"), "dim")
+
+
+def _waiting(told: Told) -> Line:
+    until = told.number("until")
+    shown = f" until {when(until, told.now)}" if until is not None else ""
+    return Line("…", f"{told.issue} waits{shown}", told.said("reason"), "yellow")
+
+
+def _landing(told: Told) -> Line | None:
+    reason = told.said("reason")
+    return None if reason.startswith("passed") else Line("!", f"{told.issue} cannot land", reason, "bold yellow")
+
+
+def _flaky(told: Told) -> Line:
+    where = f"{told.issue} " if told.issue else "main: "
+    text = f"{where}gate {told.said('gate')} is flaky: it failed, and passed when run again"
+    return Line("~", text, told.said("message"), "yellow")
+
+
+def _asked(told: Told) -> Line | None:
+    model = told.said("model")
+    return Line("?", f"{told.issue} asks {model}", _topic(told), "magenta") if model else None
+
+
+def _answered(told: Told) -> Line | None:
+    topic, outcome, who, decided = _topic(told), told.said("outcome"), told.said("model"), told.said("strategy")
+    if outcome == "ADVISED" and (topic == "breakdown" or decided == "request_changes"):
+        return None  # the events "broken_down" and "attempt_overruled" tell it
+    head = f"{told.issue} {f'{who}, ' if who else ''}{topic}"
+    match outcome:
+        case "ADVISED":
+            return Line("»", f"{head} → {decided.replace('_', ' ')}" if decided else head, _gist(told), "magenta")
+        case "UNAVAILABLE":
+            return Line("»", head, "could not be asked; the issue goes on without", "yellow")
+        case _:
+            return Line("»", head, "no usable answer; the issue goes on without", "yellow")
+
+
+def _gist(told: Told) -> str:
+    """Return what an answer says, without the lines that repeat what was decided."""
+    decided = str(told.data.get("strategy") or "")
+    lines = [line.removeprefix("Summary: ") for line in str(told.data.get("text") or "").splitlines()]
+    return printable(" ".join(line for line in lines if not decided or not line.endswith(f": {decided}")))
+
+
+def _topic(told: Told) -> str:
+    return told.said("topic").replace("_", " ")
+
+
+def _broken_down(told: Told) -> Line:
+    children = told.data.get("children")
+    many = count(len(children) if isinstance(children, (list, tuple)) else 0, "part")
+    return Line("÷", f"{told.issue} divided into {many}", told.listed("children"), "magenta")
+
+
+_WORDS: dict[str, Words] = {
+    "rules_changed": _rules,
+    "sandbox": _sandbox,
+    "processes_swept": _swept,
+    "logs_masked": _masked,
+    "issue_running": _running,
+    "issue_waiting": _waiting,
+    "issue_landing": _landing,
+    "attempt_finished": _finished,
+    "action": _action,
+    "gate_flaky": _flaky,
+    "asked": _asked,
+    "answered": _answered,
+    "broken_down": _broken_down,
+}
+
+UNTOLD = frozenset(
+    {"attempt_started", "issue_approval", "issue_epic", "run_started", "run_ended", "progress", "waiting"}
+)
+"""Events without words of their own: another one tells it, or the view shows it in its own way."""
+
+
+_TELL_WHY_READY = frozenset({"action", "answered", "attempt_finished", "attempt_overruled", "parts_failed"})
+"""What has told why an issue is ready again."""
+
+
+class Narrator:
+    """Finds the words for events; titles and models' waits come from the rows."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._before: dict[str, str] = {}
+        self._away: dict[str, Breaker] = {}
+        self._waiting_said = 0.0
+
+    def lines(self, kind: str, issue_id: str | None, data: Mapping[str, object]) -> list[Line]:
+        """Return the lines for an event: none where there is nothing to tell, and none for events nobody knows."""
+        if kind == "progress":
+            return self._breakers() if self._away else []
+        found = self._breakers() if kind in ("action", "answered") or kind.startswith("issue_") else []
+        line = self._line(kind, issue_id or "", data)
+        if issue_id is not None:
+            self._before[issue_id] = kind
+        return [*found, line] if line is not None else found
+
+    def _line(self, kind: str, issue_id: str, data: Mapping[str, object]) -> Line | None:
+        if kind == "waiting":
+            return self._wait(data)
+        if kind == "issue_ready" and self._before.get(issue_id) in _TELL_WHY_READY:
+            return None
+        return words(kind, Told(issue_id, self.title(issue_id), data, time.time()))
+
+    def title(self, issue_id: str) -> str:
+        """Return an issue's title, shortened."""
+        row = self._reader.issue(issue_id) if issue_id else None
+        return short_title(row.title) if row is not None else ""
+
+    def _wait(self, data: Mapping[str, object]) -> Line | None:
+        until = float(str(data.get("until", 0.0)))
+        if until == self._waiting_said:
+            return None
+        self._waiting_said = until
+        return Line("…", f"nothing to do until {time.strftime('%H:%M:%S', time.localtime(until))}", style="dim")
+
+    def _breakers(self) -> list[Line]:
+        """Tell which models' providers went away or came back since the last look: no event of its own says so."""
+        waits, before = self._reader.waits(), self._away
+        self._away = waits
+        now = time.time()
+        found = [Line("·", f"{printable(name)} answers again", style="green") for name in before if name not in waits]
+        for name, breaker in waits.items():
+            if (name not in before or before[name].until != breaker.until) and breaker.open(now):
+                found.append(Line("…", away(name, breaker, now), _after_many(breaker), "yellow"))
+        return found
+
+
+def away(name: str, breaker: Breaker, now: float) -> str:
+    """Say why a model rests and until when."""
+    what = printable(breaker.kind.replace("_", " ").lower() or "away")
+    return f"{printable(name)}: {what} until {when(breaker.until, now)}"
+
+
+def _after_many(breaker: Breaker) -> str:
+    return f"{breaker.failures} failures in a row" if breaker.failures > 1 else ""

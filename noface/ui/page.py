@@ -1,0 +1,93 @@
+"""Puts lines and JSON on standard output: the terminal's width, colours where they are wanted, whole characters."""
+
+import io
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+import typer
+
+from noface.ui.text import clean_block, fit
+
+Record = dict[str, Any]
+"""A document, or a part of one, that only one page knows."""
+
+_T = TypeVar("_T")
+
+WIDTH_MIN, WIDTH_MAX = 40, 120
+
+_ROLES: dict[str, dict[str, Any]] = {
+    "title": {"bold": True},
+    "quiet": {"dim": True},
+    "good": {"fg": "green"},
+    "bad": {"fg": "red"},
+    "careful": {"fg": "yellow"},
+    "active": {"fg": "cyan"},
+}
+_STATUS_ROLES = {
+    "running": "active",
+    "landing": "active",
+    "merged": "good",
+    "blocked": "bad",
+    "faulty": "bad",
+    "approval": "careful",
+    "waiting": "careful",
+}
+
+
+def width() -> int:
+    """Return the columns to write to: COLUMNS, else the terminal's, else 80; within sensible bounds."""
+    return min(max(shutil.get_terminal_size((80, 24)).columns, WIDTH_MIN), WIDTH_MAX)
+
+
+def coloured() -> bool:
+    """Tell whether colours are wanted: a terminal that knows them, and no NO_COLOR."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, role: str) -> str:
+    """Colour a text by what it means: a role of this module, or an issue's status."""
+    style = _ROLES.get(_STATUS_ROLES.get(role, role))
+    return typer.style(text, **style) if style and text and coloured() else text
+
+
+def quoted(text: str, room: int, indent: str, lines_max: int | None = None) -> Iterator[str]:
+    """Yield what somebody wrote behind a bar, cleaned and cut to `room`; of many lines the first `lines_max`."""
+    lines = [line for line in clean_block(text).splitlines() if line.strip()]
+    for line in lines[:lines_max]:
+        yield paint(fit(f"{indent}│ {line}", room), "quiet")
+    if lines_max is not None and len(lines) > lines_max:
+        yield paint(f"{indent}│ … {len(lines) - lines_max} more lines: --json has all", "quiet")
+
+
+def show(lines: Iterable[str]) -> None:
+    """Print lines; what the terminal's encoding lacks is shown as a question mark instead of failing."""
+    _tolerant()
+    text = "\n".join(line.rstrip() for line in lines)
+    sys.stdout.write(text + "\n" if text else "")
+    sys.stdout.flush()
+
+
+def show_either(document: _T, lines: Callable[[_T, int], Iterable[str]], *, as_json: bool) -> None:
+    """Print a document as JSON, or the lines that `lines` makes of it for the terminal's width."""
+    if as_json:
+        show_json(document)
+    else:
+        show(lines(document, width()))
+
+
+def show_json(document: object) -> None:
+    """Print a document of schema 1, a record or a dict, as one line of ASCII."""
+    import json
+
+    from noface.model.codec import encode
+
+    sys.stdout.write(json.dumps({"schema": 1, **encode(document)}, separators=(", ", ": ")) + "\n")
+    sys.stdout.flush()
+
+
+def _tolerant() -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")

@@ -1,0 +1,301 @@
+"""The document and the page of `noface policy`: the ladder, its limits, and what is done about each kind of failure.
+
+Scripts read the records: add keys, never rename.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from noface.model.actions import ASK_NAMES, Ask, model_of, thinks
+from noface.model.budget import Budget
+from noface.model.codec import encode
+from noface.model.history import History
+from noface.model.taxonomy import FailureKind
+from noface.recovery.policy_table import ANY_ISSUE, Course, Row, Step, course, table
+from noface.recovery.retry_policy import Policy, Rung, When
+from noface.recovery.rules_transient import backoff
+from noface.recovery.schedule import BreakerRules
+from noface.ui.page import Record, paint
+from noface.ui.policy_cells import short_names, table_lines
+from noface.ui.text import clean, count, duration, hanging, money
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the page is about: the policy of the file `name`, for one issue or for any.
+
+    `history` holds the issue and what a person said when they unblocked it; its attempts are not looked at.
+    `run` is what a run may spend, `attempt_usd` what an attempt of a model may, for the models that have a limit.
+    """
+
+    name: str
+    policy: Policy
+    breaker: BreakerRules
+    history: History = field(default_factory=lambda: History(ANY_ISSUE))
+    run: Budget = field(default_factory=lambda: Budget("run"))
+    attempt_usd: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def any_issue(self) -> bool:
+        """True where it is about no issue in particular."""
+        return self.history.issue is ANY_ISSUE
+
+    @property
+    def ladder(self) -> tuple[Rung, ...]:
+        """The rungs for the issue."""
+        return self.policy.ladder_for(self.history.issue, self.history.model)
+
+    @property
+    def cap(self) -> int:
+        """How many charged attempts it may have."""
+        return self.policy.cap(self.history.issue, self.history.attempts_max)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return what follows on every kind of failure."""
+        history = self.history
+        return table(self.policy, history.issue, model=history.model, attempts_max=history.attempts_max)
+
+    def course(self, kind: FailureKind) -> Course:
+        """Return what follows on one kind of failure."""
+        history = self.history
+        return course(self.policy, kind, history.issue, model=history.model, attempts_max=history.attempts_max)
+
+    def waits(self, most: int) -> tuple[float, ...]:
+        """Return the longest waits, in seconds, before the first `most` retries of a provider that is away."""
+        base, longest = self.policy.backoff_base_s, self.policy.backoff_max_s
+        return tuple(backoff(base, longest, number, 1.0) for number in range(1, most + 1))
+
+
+_WAITS_MAX = 100
+
+
+def policy_document(told: Told) -> Record:
+    """Return the document of `noface policy --json`. Durations are seconds, money dollars."""
+    policy = told.policy
+    return {
+        "file": told.name,
+        "issue": None if told.any_issue else issue_record(told),
+        "ladder": [rung_record(rung) for rung in told.ladder],
+        "max_total_attempts": told.cap,
+        "block_after": policy.block_after,
+        "max_cost_usd": policy.issue_cost_usd_max,
+        "max_tokens": policy.issue_tokens_max,
+        "run": {"max_cost_usd": told.run.usd, "max_tokens": told.run.tokens},
+        "attempt": {model: {"max_cost_usd": usd} for model, usd in told.attempt_usd},
+        "transient": {
+            "retries": policy.transient_retries,
+            "waits_s": list(told.waits(min(policy.transient_retries, _WAITS_MAX))),
+        },
+        "breaker": {"after": told.breaker.after, "wait_s": told.breaker.wait_s},
+        "roles": encode(policy.roles),
+        "reflect": policy.reflect,
+        "diagnose_after": policy.diagnose_after,
+        "max_strategies": policy.strategies_max,
+        "breakdown": encode(policy.breakdown),
+        "review": encode(policy.review),
+        "approval": {"paths": list(policy.approval_paths), "labels": list(policy.approval_labels)},
+        "strategies": [
+            {"kind": kind.value, "strategy": strategy.value, "default": kind.info.strategy.value}
+            for kind, strategy in policy.strategies
+        ],
+        "policy": [
+            {
+                "kinds": [kind.value for kind in row.kinds],
+                "same_each_time": row.repeats is not None,
+                "steps": [step_record(step) for step in row.steps],
+            }
+            for row in told.rows()
+        ],
+    }
+
+
+def issue_record(told: Told) -> Record:
+    """Return what an issue, and the person who unblocked it, say about its attempts."""
+    history = told.history
+    issue = history.issue
+    return {
+        "id": issue.id,
+        "title": issue.title,
+        "model": history.model or issue.model,
+        "max_attempts": history.attempts_max or issue.max_attempts,
+        "tier": issue.tier,
+        "no_escalate": issue.no_escalate,
+        "labels": list(issue.labels),
+    }
+
+
+def rung_record(rung: Rung) -> Record:
+    """Return a rung of the ladder."""
+    return encode(rung)  # type: ignore[no-any-return] # a record becomes a dict
+
+
+def step_record(step: Step) -> Record:
+    """Return a step of a path: `after` failed attempts, this is done."""
+    action = step.action
+    # Where asking has a name of its own, that says the topic: the document leaves it null.
+    topic = action.topic if isinstance(action, Ask) and action.topic not in ASK_NAMES else None
+    return {
+        "after": step.after,
+        "action": action.name,
+        "model": model_of(action) or None,
+        "tier": step.tier,
+        "think": thinks(action),
+        "topic": topic.value if topic is not None else None,
+        "wait_s": step.wait_s,
+        "charged": step.charged,
+        "reason": action.reason,
+    }
+
+
+_WAITS_SHOWN = 4
+_LABEL = "  {:<12}"
+_LEGEND = (
+    ("feedback", "the prompt says what failed and where to begin"),
+    ("context", "the prompt answers what the worker did not know"),
+    ("smaller", "the order to do less, and finish it"),
+    ("↑", "a stronger model looks at it afresh, with all that was tried"),
+    ("thinks", "extended thinking, with all that was learnt"),
+    ("again", "nothing is charged, since the worker is not to blame"),
+    ("wait", "so long at most, or until the time the provider names; nothing is charged"),
+    ("instead", "a model of the same tier works meanwhile"),
+    ("divide", "smaller issues do the work; where they cannot, it goes on here"),
+    ("BLOCK", "it waits for you; see noface blocked"),
+    ("ASK YOU", "it waits for noface approve or noface reject"),
+    ("SKIP", "it is left undone"),
+)
+
+
+def policy_page(told: Told, width: int) -> list[str]:
+    """Return the lines of the page."""
+    rows = told.rows()
+    used = [model_of(step.action) for row in rows for step in row.steps]
+    names = short_names(tuple(dict.fromkeys(name for name in used if name)))
+    shown = table_lines(rows, names, width)
+    lines = [*head(told, width), "", paint("Ladder", "title"), *ladder_lines(told, width)]
+    lines += ["", paint("Limits", "title"), *_limits(told, width)]
+    title = hanging("What follows on each kind of failure, where every attempt fails", width)
+    lines += ["", *(paint(line, "title") for line in title), *shown]
+    lines += ["", *_legend(shown, width)]
+    lines += _own_rules(told, width)
+    return [*lines, "", paint("One kind step by step: noface policy --kind TEST_FAILURE", "quiet")]
+
+
+def head(told: Told, width: int) -> Iterator[str]:
+    """Yield what the page is about."""
+    if told.any_issue:
+        yield from (paint(line, "title") for line in hanging(f"The retry policy of {told.name}", width))
+        return
+    issue = issue_record(told)
+    yield from (paint(line, "title") for line in hanging(issue["title"], width, f"{clean(issue['id'])}  "))
+    own = [f"model {issue['model']}" if issue["model"] else ""]
+    own += [f"tier {issue['tier']} and above" if issue["tier"] else ""]
+    own += [f"at most {count(issue['max_attempts'], 'attempt')}" if issue["max_attempts"] else ""]
+    own += ["no escalation" if issue["no_escalate"] else ""]
+    said = "; ".join(part for part in own if part) or "nothing of its own"
+    yield from hanging(f"{said}; the rest is the policy of {told.name}", width, "  ")
+
+
+def ladder_lines(told: Told, width: int) -> Iterator[str]:
+    """Yield a line for each rung; the last one repeats until the cap."""
+    longest = max(len(clean(rung.model)) for rung in told.ladder)
+    for number, rung in enumerate(told.ladder, 1):
+        times = "to the end" if number == len(told.ladder) else count(rung.times, "attempt")
+        facts = [f"tier {rung.tier}", times, "thinks longer" if rung.think else ""]
+        facts += [f"answers {', '.join(rung.answers)}" if rung.answers else ""]
+        text = " · ".join(fact for fact in facts if fact)
+        yield from hanging(text, width, f"  {number}  {clean(rung.model):<{longest}}  ", rest=" " * 7)
+
+
+def _limits(told: Told, width: int) -> Iterator[str]:
+    policy, breaker = told.policy, told.breaker
+    same = f"; the same failure {policy.block_after} times in a row blocks at once" if policy.block_after else ""
+    issue = spoken(Budget("issue", policy.issue_cost_usd_max, policy.issue_tokens_max), " and ")
+    cost = f" and {issue}" if issue else ""
+    waits = [duration(wait) for wait in told.waits(min(policy.transient_retries, _WAITS_SHOWN))]
+    more = ", …" if policy.transient_retries > _WAITS_SHOWN else ""
+    tries = f"{count(policy.transient_retries, 'retry', 'retries')} at most, after up to {', '.join(waits)}{more}"
+    facts = [
+        ("attempts", f"{told.cap} charged ones{cost} an issue, then it is blocked{same}"),
+        ("provider", f"{tries}; not charged" if policy.transient_retries else "no failure is waited out"),
+        (
+            "breaker",
+            f"a model whose provider failed {breaker.after}× in a row rests {duration(breaker.wait_s)}, for all",
+        ),
+        ("strategies", f"when {policy.strategies_max} different ones beside the ladder have failed, it is blocked"),
+        ("breakdown", _breakdown(policy)),
+        *([("budget", _budget(told))] if told.run.limited or told.attempt_usd else []),
+        ("roles", _roles(policy)),
+    ]
+    for name, text in facts:
+        yield from hanging(text, width, _LABEL.format(name))
+
+
+def spoken(budget: Budget, joint: str) -> str:
+    """Return a budget as people say it; "" where there is no limit."""
+    tokens = count(budget.tokens, "token") if budget.tokens is not None else ""
+    return joint.join(part for part in (money(budget.usd), tokens) if part)
+
+
+def _budget(told: Told) -> str:
+    """Return what may be spent on a run, and on one attempt; what an issue may cost stands with its attempts."""
+    run = spoken(told.run, " or ")
+    each = [f"{money(usd)} an attempt of {clean(model)}" for model, usd in told.attempt_usd]
+    return "; ".join([*([f"{run} a run, then it stops"] if run else []), *each])
+
+
+def _breakdown(policy: Policy) -> str:
+    rules = policy.breakdown
+    if not rules.enabled:
+        return "never"
+    big = f"{count(rules.files, 'file')} or {count(rules.lines, 'line')}"
+    return (
+        f"after {count(rules.after_timeouts, 'timeout')}, or {rules.after_attempts} attempts and a change above {big}"
+    )
+
+
+def _roles(policy: Policy) -> str:
+    """Return who is asked for what, and what nobody is asked for."""
+    by_model: dict[str, list[str]] = {}
+    for role, model in encode(policy.roles).items():
+        by_model.setdefault(clean(model) if model else "", []).append(role)
+    free = by_model.pop("", [])
+    named = [f"{model}: {', '.join(roles)}" for model, roles in by_model.items()]
+    return "; ".join([*named, *([f"nobody: {', '.join(free)}"] if free else [])])
+
+
+def _legend(shown: list[str], width: int) -> list[str]:
+    """Explain the words that are used, and no others."""
+    text = "\n".join(shown)
+    told = [(word, meaning) for word, meaning in _LEGEND if word in text]
+    return [paint(line, "quiet") for word, meaning in told for line in hanging(meaning, width, f"  {word:<8}  ")]
+
+
+def _own_rules(told: Told, width: int) -> list[str]:
+    policy, lines = told.policy, list[str]()
+    own = [
+        f"{kind}: {strategy} (by default {kind.info.strategy})"
+        for kind, strategy in policy.strategies
+        if strategy is not kind.info.strategy
+    ]
+    if own:
+        lines += ["", paint("Your own strategies", "title")]
+        lines += [row for text in own for row in hanging(text, width, "  ")]
+    lines += ["", paint("Work that passes", "title")]
+    return [*lines, *(row for text in _passing(told) for row in hanging(text, width, "  "))]
+
+
+def _passing(told: Told) -> Iterator[str]:
+    policy = told.policy
+    if policy.roles.reviewer is not None and policy.review.when is not When.NEVER:
+        which = "all of it" if policy.review.when is When.ALWAYS else "what is risky"
+        rounds = count(policy.review.rounds_max, "rejection")
+        yield f"{clean(policy.roles.reviewer)} reviews {which}; after {rounds} a person is asked"
+    if policy.approval_paths:
+        yield f"needs your approval where it changes {', '.join(policy.approval_paths)}"
+    mine = [label for label in told.history.issue.labels if label in policy.approval_labels]
+    if mine:
+        yield f'needs your approval, since the issue has the label "{mine[0]}"'
+    elif policy.approval_labels:
+        yield f"needs your approval where the issue is labelled {', '.join(policy.approval_labels)}"
+    if not policy.approval_paths and not policy.approval_labels:
+        yield "lands without asking you"

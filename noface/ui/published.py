@@ -1,0 +1,38 @@
+"""The schemas that are published, by name: what other programs read from noface, and what it reads from a worker."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from noface.ui import contracts, events
+from noface.ui.blocked import BlockedDocument
+from noface.ui.fsck import FsckDocument
+from noface.ui.schema import Schema, document, first
+from noface.ui.status import Status
+from noface.ui.story import Story
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A schema: what it describes, in half a line, and what makes it."""
+
+    describes: str
+    make: Callable[[], Schema]
+
+
+SCHEMAS: Mapping[str, Published] = {
+    "order": Published("what a worker is told: the JSON file $NOFACE_ORDER_FILE", lambda: first(contracts.Order)),
+    "report": Published(
+        "what a worker may say of its work at the end: JSON on standard output", contracts.report_schema
+    ),
+    "events": Published("what `noface run --json` prints: one event a line", events.schema),
+    "status": Published("where every issue stands: `noface status --json`", lambda: first(Status)),
+    "blocked": Published("what needs a person: `noface blocked --json`", lambda: first(BlockedDocument)),
+    "show": Published("the story of an issue: `noface show ID --json`", lambda: first(Story)),
+    "fsck": Published("whether noface's state is sound: `noface fsck --json`", lambda: first(FsckDocument)),
+    "error": Published("what any command with --json prints where it fails", contracts.error_schema),
+}
+
+
+def published(name: str) -> Schema:
+    """Return the schema of that name as a document of its own (draft 2020-12); each call makes a new one."""
+    return document(name, SCHEMAS[name].make())

@@ -1,0 +1,248 @@
+"""The page of `noface show ID`: the story of an issue, attempt by attempt, with what decided each."""
+
+from collections.abc import Iterator, Sequence
+
+from noface.model.taxonomy import PASSED
+from noface.ui.blocked import block_lines
+from noface.ui.page import paint, quoted
+from noface.ui.story import Attempt, Decision, Question, ShownFailure, ShownGate, Story
+from noface.ui.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
+
+_EVIDENCE_LINES_MAX = 12
+_TESTS_MAX = 10
+_SAID_ROWS_MAX = 4
+_ITEMS_MAX = 10
+
+
+def attempt_lines(attempt: Attempt, now: float, width: int) -> Iterator[str]:
+    """Return the lines of an attempt, up to the action that followed."""
+    outcome = attempt.outcome or "under way"
+    role = {PASSED: "good", "under way": "active", "INTERRUPTED": "careful"}.get(outcome, "bad")
+    facts = [
+        clean(attempt.model),
+        "thinking" if attempt.think else "",
+        moment(attempt.started_at, now),
+        "" if attempt.seconds is None else duration(attempt.seconds),
+        money(attempt.cost_usd),
+        "" if attempt.charged or attempt.outcome is None else "not charged",
+    ]
+    title, rest = f"Attempt {attempt.number}", " · ".join(fact for fact in facts if fact)
+    room = max(width - cells(title) - cells(outcome) - 4, 10)
+    yield f"{paint(title, 'title')}  {paint(outcome, role)}  {fit(rest, room)}"
+    if attempt.failure is not None:
+        yield from _failure(attempt.failure, width)
+    if attempt.gates:
+        shown = ", ".join(_gate(gate) for gate in attempt.gates)
+        yield from hanging(shown, width, "  gates: ", "    ")
+    for note in attempt.notes:
+        yield from hanging(note, width, "  note: ", "    ")
+    yield from _report(attempt, width)
+    used = _used(attempt)
+    if used:
+        yield paint(fit(f"  {used}", width), "quiet")
+    if attempt.commit:
+        yield f"  commit {attempt.commit[:12]}"
+
+
+def action_lines(attempt: Attempt, width: int) -> Iterator[str]:
+    """Return what noface decided after an attempt."""
+    if attempt.action is not None:
+        yield from hanging(f"{attempt.action.kind}: {attempt.action.reason}", width, "  → ")
+
+
+def _used(attempt: Attempt) -> str:
+    """Return what the agent told of its tokens, and what it calls its session."""
+    counts = [(attempt.tokens_in, "read"), (attempt.tokens_out, "written")]
+    told = ", ".join(f"{number:,} {what}" for number, what in counts if number is not None)
+    session = clean(attempt.session_id or "")
+    return " · ".join(
+        part for part in (f"tokens: {told}" if told else "", f"session {session}" if session else "") if part
+    )
+
+
+def _report(attempt: Attempt, width: int) -> Iterator[str]:
+    report = attempt.report
+    asked = attempt.failure.questions if attempt.failure is not None else []
+    if report is not None:
+        reason = f", {str(report.blocked_reason).replace('_', ' ')}" if report.blocked_reason else ""
+        sure = f", confidence {report.confidence:.2g}" if report.confidence is not None else ""
+        summary = f": {report.summary}" if report.summary else ""
+        said = f"{report.status}{reason}{sure}{summary}"
+        yield from hanging(said, width, "  the worker reports: ", "    ", rows_max=_SAID_ROWS_MAX)
+        asked = list(dict.fromkeys([*asked, *report.questions]))
+        for items, title in ((report.risks, "risk"), (report.gaps, "gap")):
+            yield from _items(items, title, width)
+    yield from _items(asked, "it asks", width)
+
+
+def _items(items: Sequence[str], title: str, width: int) -> Iterator[str]:
+    for item in items[:_ITEMS_MAX]:
+        lines = hanging(item, width, f"  {title}: ", "    ", rows_max=_SAID_ROWS_MAX)
+        yield from (paint(line, "careful") for line in lines)
+    if len(items) > _ITEMS_MAX:
+        yield f"  … {len(items) - _ITEMS_MAX} more: --json has all"
+
+
+def _failure(failure: ShownFailure, width: int) -> Iterator[str]:
+    yield from hanging(failure.message or failure.kind, width, "  ", rows_max=6)
+    if failure.location:
+        yield f"  at {clean(failure.location)}"
+    tests = failure.failing_tests
+    for test in tests[:_TESTS_MAX]:
+        yield f"  failing: {clean(test)}"
+    if len(tests) > _TESTS_MAX:
+        yield f"  … and {len(tests) - _TESTS_MAX} more failing"
+    where = f" in gate {failure.gate}" if failure.gate else ""
+    decided = f"{failure.category.replace('_', ' ')}, by the rule {failure.rule}{where}"
+    yield from (paint(line, "quiet") for line in hanging(decided, width, "  ", "    "))
+    yield from quoted("\n".join(failure.evidence), width, "  ", _EVIDENCE_LINES_MAX)
+
+
+def _gate(gate: ShownGate) -> str:
+    verdict = "passed" if gate.passed else gate.kind or "failed"
+    if not gate.passed and not gate.hard:
+        verdict += " (soft)"
+    if gate.flaky:
+        verdict += " when run again: flaky"
+    took = "remembered" if gate.memo else duration(gate.seconds)
+    return f"{gate.name} {verdict} ({took})"
+
+
+_ANSWER_ROWS_MAX = 8
+_TOPICS = {
+    "diagnosis": "a diagnosis",
+    "reflection": "why it failed",
+    "clarification": "a clarification",
+    "boundary": "a way within the limits",
+    "merge_conflict": "a way through the conflict",
+    "dependency": "the state of its dependencies",
+    "architect": "another design",
+    "breakdown": "a breakdown",
+}
+_OUTCOMES = {
+    None: "it is being asked",
+    "UNUSABLE": "its answer was of no use",
+    "UNAVAILABLE": "it could not be asked",
+    "PARTS_FAILED": "not all of the parts could be done",
+    "INTERRUPTED": "it was cut short, and is asked again",
+}
+
+
+def asked_lines(asked: Question, now: float, width: int) -> Iterator[str]:
+    """Return a question with its answer."""
+    topic = _TOPICS.get(asked.topic, clean(asked.topic))
+    who = f"Asked {clean(asked.model)} for {topic}" if asked.model else f"Looked for {topic}"
+    facts = " · ".join(fact for fact in (moment(asked.asked_at, now), money(asked.cost_usd)) if fact)
+    yield f"  {paint(who, 'active')}  {paint(facts, 'quiet')}"
+    outcome = _OUTCOMES.get(asked.outcome, "")
+    if outcome:
+        yield f"    {outcome}"
+    decided = asked.strategy.replace("_", " ")
+    if decided:
+        may = f" (recoverable: {asked.recoverable})" if asked.recoverable else ""
+        yield from hanging(f"{decided}{may}", width, "    → ")
+    yield from _quoted(f"{asked.cause}\n{asked.text}", width)
+    for title, items in (("paths", asked.paths), ("needs", asked.needs)):
+        if items:
+            yield from hanging(", ".join(items), width, f"    {title}: ", "      ")
+
+
+def decided_lines(decided: Decision, now: float, width: int) -> Iterator[str]:
+    """Return a person's decision."""
+    role = "good" if decided.verdict == "approved" else "bad"
+    said = paint(f"You {decided.verdict} it", role)
+    yield f"  {said}  {paint(moment(decided.at, now), 'quiet')}"
+    yield from _quoted(decided.note, width)
+
+
+def _quoted(text: str, width: int) -> Iterator[str]:
+    """Return what somebody said, line by line behind a bar."""
+    said = [line for line in clean_block(text).splitlines() if line.strip()]
+    rows = [row for line in said for row in hanging(line, width, "    │ ", "    │ ", rows_max=_ANSWER_ROWS_MAX)]
+    yield from (paint(row, "quiet") for row in rows[:_ANSWER_ROWS_MAX])
+    if len(rows) > _ANSWER_ROWS_MAX:
+        yield paint(f"    │ … {len(rows) - _ANSWER_ROWS_MAX} more lines: --json has all", "quiet")
+
+
+_STATUS_CELLS = 8
+_PARTS_MAX = 30
+_WAITS = {"blocked": "Blocked", "approval": "Waits for your approval"}
+
+
+def story_page(document: Story, last_lines: Sequence[str], now: float, width: int) -> list[str]:
+    """Return the lines of the page; `last_lines` are the newest attempt's last words, `now` epoch seconds."""
+    lines = [*_head(document, now, width)]
+    for attempt in document.attempts:
+        lines += ["", *attempt_lines(attempt, now, width)]
+        for asked in document.asked:
+            if asked.after == attempt.number:
+                lines += asked_lines(asked, now, width)
+        lines += action_lines(attempt, width)
+        for decided in document.approvals:
+            if decided.attempt == attempt.number:
+                lines += decided_lines(decided, now, width)
+    if not document.attempts:
+        lines += ["", "No attempt yet."]
+    block = document.block
+    if block is not None:
+        lines += ["", paint(_WAITS[block.status], block.status)]
+        lines += block_lines(block, width, ("tried", "errors"))
+    if last_lines:
+        number = document.attempts[-1].number
+        lines += [
+            "",
+            paint(f"Last lines of attempt {number}", "title") + paint(f"  noface logs {document.id}", "quiet"),
+        ]
+        lines += quoted("\n".join(last_lines), width, "  ")
+    return lines
+
+
+def _head(document: Story, now: float, width: int) -> Iterator[str]:
+    for line in hanging(document.title, width, f"{document.id}  "):
+        yield paint(line, "title")
+    attempts = len(document.attempts)
+    charged = document.charged_attempts
+    tried = f"{count(attempts, 'attempt')}" + (f" ({charged} charged)" if charged != attempts else "")
+    facts = [tried if attempts else "", money(document.cost_usd), f"priority {document.priority}"]
+    yield f"  {paint(document.status, document.status)} · " + " · ".join(fact for fact in facts if fact)
+    reason = document.reason
+    if document.until is not None and document.status == "waiting":
+        reason = f"{reason}; until {moment(document.until, now)}"
+    yield from hanging(reason, width, "  ")
+    yield from _relations(document, width)
+    yield from _agreed(document, width)
+    if document.source:
+        yield f"  {clean(document.source)}"
+    if document.merged_commit:
+        yield f"  landed as {document.merged_commit[:12]}: git show {document.merged_commit[:12]}"
+    elif document.branch and any(attempt.commit for attempt in document.attempts):
+        yield f"  best work so far: git diff ...{document.branch}"
+
+
+def _relations(document: Story, width: int) -> Iterator[str]:
+    """Return what the issue is a part of, waits for, or was divided into."""
+    if document.parent is not None:
+        yield f"  part of {clean(document.parent)}: noface show {clean(document.parent)}"
+    if document.depends_on:
+        yield from hanging(f"depends on {', '.join(document.depends_on)}", width, "  ")
+    if document.needs:
+        yield from hanging(f"found to need {', '.join(document.needs)}", width, "  ")
+    if document.parts:
+        yield f"  {document.progress}"
+    id_cells = max((cells(part.id) for part in document.parts), default=0)
+    for part in document.parts[:_PARTS_MAX]:
+        status = paint(f"{part.status:<{_STATUS_CELLS}}", part.status)
+        name = part.id + " " * (id_cells - cells(part.id))
+        yield f"    {name}  {status}  {fit(clean(part.title), max(width - id_cells - _STATUS_CELLS - 8, 16))}"
+
+
+def _agreed(document: Story, width: int) -> Iterator[str]:
+    """Return what a person said: a note, wider paths, another model, more attempts."""
+    if document.note:
+        yield from hanging(f"your note: {document.note}", width, "  ", "    ")
+    if document.granted_paths:
+        yield from hanging(f"you allowed it to change {', '.join(document.granted_paths)}", width, "  ", "    ")
+    model, attempts = document.wanted_model, document.wanted_attempts
+    wanted = [f"to begin with {model}" if model else "", f"up to {count(attempts, 'attempt')}" if attempts else ""]
+    if any(wanted):
+        yield from hanging(f"you want it {', '.join(text for text in wanted if text)}", width, "  ", "    ")

@@ -1,0 +1,376 @@
+"""`noface status`: where every issue stands, and the page of it, what needs a person first.
+
+Scripts read the document: add keys, never rename. Imports little, and the records are named tuples, which are quicker
+to make than dataclasses: a look must cost little more than a start.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from noface.store.overview import Gap, ModelWait
+from noface.store.records import IssueRow, RunRow
+from noface.ui.page import paint
+from noface.ui.schema import Least, Moment, Words
+from noface.ui.text import cells, clean, count, fit, hanging, moment, money, pad
+
+if TYPE_CHECKING:
+    from noface.model.issue import IssueFault
+
+_KIND = "noface.model.taxonomy.FailureKind"
+_STATUS = "noface.model.taxonomy.IssueStatus"
+
+NOT_DONE = "skipped, not done"
+"""What stands for an issue that was left undone where others ask whether they may start."""
+
+_SETTLED = ("merged", "skipped")
+_STUCK = ("blocked", "approval", NOT_DONE)
+
+
+class LastFailure(NamedTuple):
+    """How its last attempt failed; null where it did not."""
+
+    kind: Annotated[str, Words(_KIND), "Why."]
+    message: Annotated[str, "What went wrong."]
+
+
+class ListedIssue(NamedTuple):
+    """An issue."""
+
+    id: Annotated[str, "Its id."]
+    title: Annotated[str, "Its title."]
+    status: Annotated[str, Words(_STATUS), "Where it stands."]
+    attempts: Annotated[int, "The attempts that count against its limit, since it was last given back."]
+    model: Annotated[str | None, "The entry of [models] that worked on it last."]
+    last_failure: LastFailure | None
+    branch: Annotated[str | None, "The branch with its best work."]
+    merged_commit: Annotated[str | None, "The commit of main that holds it."]
+    cost_usd: Annotated[float | None, "What it has cost, in dollars; null where nobody said."]
+    reason: Annotated[str, "Why it stands there; may be empty."]
+    until: Annotated[float | None, Moment, "While it waits for a time: until when."]
+    priority: Annotated[int, "0 is most urgent."]
+    satisfied: Annotated[bool, "Skipped since main holds already what it asks for."]
+    parent: Annotated[str | None, "The issue it is a part of."]
+    parts: Annotated[tuple[str, ...], "The ids of its parts, where it was divided."]
+
+
+class ListedFault(NamedTuple):
+    """An issue file that cannot be run as written."""
+
+    source: Annotated[str, "The file."]
+    problem: Annotated[str, "What is wrong."]
+    hint: Annotated[str, "What to do about it; may be empty."]
+
+
+class ReportedGap(NamedTuple):
+    """Something a worker missed."""
+
+    id: Annotated[str, "The issue."]
+    gap: Annotated[str, "What was missing."]
+
+
+class Run(NamedTuple):
+    """The newest run; null before the first."""
+
+    id: Annotated[str, "Its id."]
+    pid: Annotated[int, Least(1), "Its process."]
+    started_at: Annotated[float, Moment, "When it began."]
+    ended_at: Annotated[float | None, Moment, "When it ended; null while it works, or where it was killed."]
+    exit_code: Annotated[int | None, "Its exit code; null likewise."]
+    why: Annotated[str, "Why it ended."]
+    running: Annotated[bool, "Whether it is at work now."]
+
+
+class Status(NamedTuple):
+    """Where every issue stands."""
+
+    issues: Annotated[tuple[ListedIssue, ...], "The issues, in the order they are worked on."]
+    counts: Annotated[
+        dict[Annotated[str, Words(_STATUS)], Annotated[int, Least(1), "How many."]],
+        "How many issues have each status; a status that none has is left out.",
+    ]
+    faults: Annotated[tuple[ListedFault, ...], "The issues that cannot be run as written."]
+    gaps: Annotated[tuple[ReportedGap, ...], "What workers of the newest run reported as missing."]
+    run: Run | None
+
+
+def standings(rows: Iterable[IssueRow]) -> dict[str, str]:
+    """Return each issue's status by id, NOT_DONE for those that were skipped without main holding what they ask for."""
+    return {row.id: NOT_DONE if row.status == "skipped" and not row.satisfied else row.status for row in rows}
+
+
+def effective_status(row: IssueRow, statuses: Mapping[str, str]) -> tuple[str, str]:
+    """Return an issue's status and reason, where what it depends on is looked at, too.
+
+    `statuses` are those of `standings`. What the work turned out to need counts as what the issue names itself.
+    """
+    if row.status not in ("ready", "waiting") or not (row.depends_on or row.needs):
+        return row.status, row.reason
+    needed = dict.fromkeys((*row.depends_on, *row.needs))
+    open_ones = [name for name in needed if statuses.get(name) not in _SETTLED]
+    if not open_ones:
+        over = row.status == "waiting" and row.until is None
+        return ("ready", "what it waited for is merged") if over else (row.status, row.reason)
+    stuck = [f"{name} is {statuses[name]}" for name in open_ones if statuses.get(name) in _STUCK]
+    reason = f"waits for {', '.join(open_ones)} to be merged"
+    return "waiting", f"{reason}; {', '.join(stuck)}" if stuck else reason
+
+
+def progress(parts: Sequence[tuple[str, bool]]) -> str:
+    """Return how far an epic is, by the status and `satisfied` of its parts; "" where it has none."""
+    if not parts:
+        return ""
+    done = sum(status == "merged" or (status == "skipped" and satisfied) for status, satisfied in parts)
+    return f"{done} of {count(len(parts), 'part')} merged"
+
+
+def listed_issues(rows: Sequence[IssueRow]) -> tuple[ListedIssue, ...]:
+    """Return the issues of the document; those that wait for another one stand as waiting."""
+    statuses = standings(rows)
+    parts: dict[str, list[str]] = {}
+    for row in rows:
+        if row.parent is not None:
+            parts.setdefault(row.parent, []).append(row.id)
+    return tuple(_listed(row, *effective_status(row, statuses), tuple(parts.get(row.id, ()))) for row in rows)
+
+
+def status_document(
+    rows: Sequence[IssueRow], faults: Sequence[ListedFault], run: Run | None, gaps: Sequence[Gap] = ()
+) -> Status:
+    """Return the document of `noface status`. `gaps` are what workers of the newest run reported (L2)."""
+    issues = listed_issues(rows)
+    if run is None or not run.running:
+        issues = tuple(_cut_off(issue) for issue in issues)
+    counts: dict[str, int] = {}
+    for issue in issues:
+        counts[issue.status] = counts.get(issue.status, 0) + 1
+    return Status(issues, counts, tuple(faults), tuple(ReportedGap(gap.id, gap.gap) for gap in gaps), run)
+
+
+def run_of(row: RunRow | None, *, alive: bool) -> Run | None:
+    """Return a run; `alive` tells whether its process still works. None where nothing has been run yet."""
+    if row is None:
+        return None
+    running = row.ended_at is None and alive
+    return Run(row.id, row.pid, row.started_at, row.ended_at, row.exit_code, row.ended_why, running)
+
+
+def _cut_off(issue: ListedIssue) -> ListedIssue:
+    """Return an issue as it stands where nobody is at work: what was cut off is ready to go on."""
+    if issue.status != "running":
+        return issue
+    return issue._replace(status="ready", reason=f"{issue.reason} was cut off; it goes on with the next run")
+
+
+def _listed(row: IssueRow, status: str, reason: str, parts: tuple[str, ...]) -> ListedIssue:
+    return ListedIssue(
+        id=row.id,
+        title=row.title,
+        status=status,
+        attempts=row.attempts,
+        model=row.model,
+        last_failure=LastFailure(row.last_kind, row.last_message or "") if row.last_kind else None,
+        branch=row.branch,
+        merged_commit=row.merged_commit,
+        cost_usd=row.cost_usd,
+        reason=reason,
+        until=row.until,
+        priority=row.priority,
+        satisfied=row.satisfied,
+        parent=row.parent,
+        parts=parts,
+    )
+
+
+def fault_lines(faults: "Sequence[ListedFault | IssueFault]", width: int) -> Iterator[str]:
+    """Return the lines of faults or warnings: source, problem, and the hint below."""
+    for fault in faults:
+        yield from hanging(f"{fault.source}: {fault.problem}", width, "  ", "    ")
+        if fault.hint:
+            yield from (paint(line, "quiet") for line in hanging(fault.hint, width, "    → ", "      "))
+
+
+_ID_CELLS_MAX = 16
+_STATUS_CELLS = 8
+_INDENT = 2
+_LEVELS_MAX = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The issues of a status, each with those it was divided into; `top` are those that stand by themselves."""
+
+    top: tuple[ListedIssue, ...]
+    parts: Mapping[str, tuple[ListedIssue, ...]] = field(default_factory=dict)
+
+
+def family(issues: Sequence[ListedIssue]) -> Family:
+    """Part the issues from their parts; a part whose parent is gone stands by itself."""
+    known = {issue.id for issue in issues}
+    parts: dict[str, tuple[ListedIssue, ...]] = {}
+    for issue in issues:
+        if issue.parent in known:
+            parts[issue.parent] = (*parts.get(issue.parent, ()), issue)
+    return Family(tuple(issue for issue in issues if issue.parent not in known), parts)
+
+
+def group_lines(shown: Sequence[ListedIssue], related: Family, now: float, width: int) -> Iterator[str]:
+    """Return the lines of a group's issues, which share the columns."""
+    id_cells = min(max(cells(issue.id) for issue in shown), _ID_CELLS_MAX)
+    for issue in shown:
+        yield from _issue_lines(issue, related, now, width, id_cells, 0)
+
+
+def _issue_lines(
+    issue: ListedIssue, related: Family, now: float, width: int, id_cells: int, level: int
+) -> Iterator[str]:
+    parts = related.parts.get(issue.id, ())
+    indent = " " * _INDENT * (level + 1)
+    name = issue.id if cells(issue.id) > id_cells else pad(issue.id, id_cells)
+    start = f"{indent}{name}  "
+    taken = cells(start)
+    if level:  # the group's heading tells the status of those that stand by themselves
+        start += f"{paint(pad(issue.status, _STATUS_CELLS), issue.status)}  "
+        taken += _STATUS_CELLS + 2
+    facts = _facts(issue, parts)
+    room = max(width - taken - (cells(facts) + 2 if facts else 0), 16)
+    title = clean(issue.title) or "(no title)"
+    yield f"{start}{pad(title, room)}  {paint(facts, 'quiet')}" if facts else start + fit(title, room)
+    said = _said(issue, now)
+    if said:
+        yield from (
+            paint(line, "quiet") for line in hanging(said, width, " " * (cells(indent) + id_cells + 2), rows_max=2)
+        )
+    if parts and level < _LEVELS_MAX:
+        part_cells = min(max(cells(part.id) for part in parts), _ID_CELLS_MAX)
+        for part in parts:
+            yield from _issue_lines(part, related, now, width, part_cells, level + 1)
+
+
+def _facts(issue: ListedIssue, parts: Sequence[ListedIssue]) -> str:
+    """Return what stands at the right: how far the parts are, the landed commit, attempts, model, cost."""
+    merged = issue.status == "merged"
+    kept = "already on main" if issue.satisfied else "not done"
+    shown = [
+        progress([(part.status, part.satisfied) for part in parts]) if not merged else "",
+        kept if issue.status == "skipped" else "",
+        issue.merged_commit[:10] if merged and issue.merged_commit else "",
+        count(issue.attempts, "attempt") if issue.attempts else "",
+        fit(clean(issue.model or ""), 20) if issue.attempts and not merged and not parts else "",
+        money(issue.cost_usd),
+    ]
+    return " · ".join(fact for fact in shown if fact)
+
+
+def _said(issue: ListedIssue, now: float) -> str:
+    """Return what stands below an issue: why it is where it is. Nothing for fresh and merged ones, and for epics."""
+    status, reason, failure, until = issue.status, str(issue.reason), issue.last_failure, issue.until
+    if status == "blocked" and failure is not None:
+        return f"{failure.kind}: {failure.message}" if failure.message else str(failure.kind)
+    if status == "waiting" and until is not None:
+        return f"{f'until {moment(until, now)}' if until > now else 'may go on now'}: {reason}"
+    if status in ("merged", "epic") or (status == "ready" and not issue.attempts and failure is None):
+        return ""
+    return reason
+
+
+ROWS_MAX = 20
+"""Rows of a group that are shown without --all."""
+_GAP_ISSUES_SHOWN = 5
+
+_TITLES = {
+    "running": "running",
+    "landing": "landing",
+    "approval": "waits for approval: `noface blocked` tells of what",
+    "blocked": "blocked: `noface blocked` tells what to do",
+    "epic": "divided into parts",
+    "waiting": "waiting",
+    "ready": "ready",
+    "skipped": "skipped",
+    "merged": "merged",
+}
+"""The groups by status, in the order they are shown; faulty files come before what is merged."""
+
+
+def status_page(document: Status, waits: Sequence[ModelWait], now: float, width: int, *, everything: bool) -> list[str]:
+    """Return the lines of the page. `waits` are models that wait for a provider; `now` is epoch seconds."""
+    lines = [*_summary(document, width), *_run_lines(document.run, now, width)]
+    for wait in waits:
+        text = f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}"
+        lines += [paint(line, "careful") for line in hanging(text, width)]
+    by_status: dict[str, list[ListedIssue]] = {}
+    related = family(document.issues)
+    for issue in related.top:
+        by_status.setdefault(issue.status, []).append(issue)
+    for status in _TITLES:
+        if status == "merged":
+            lines += _fault_lines(document.faults, width)
+        lines += _group_lines(status, by_status.get(status, []), related, now, width, everything=everything)
+    lines += _gap_lines(document.gaps, width)
+    if not document.issues and not document.faults:
+        lines += ["", 'The backlog is empty. Add an issue: noface issue add "What should be done"']
+    return lines
+
+
+def _summary(document: Status, width: int) -> list[str]:
+    counts, faults = document.counts, len(document.faults)
+    parts = [(f"{counts[status]:,} {status}", status) for status in _TITLES if counts.get(status)]
+    if faults:
+        parts.append((f"{faults:,} faulty", "bad"))
+    total = count(len(document.issues) + faults, "issue")
+    if not parts:
+        return [paint(total, "title")]
+    lines, line, taken = [], paint(f"{total}:", "title"), cells(total) + 1
+    for number, (text, role) in enumerate(parts, 1):
+        comma = "," if number < len(parts) else ""
+        if taken + cells(text) + 2 > width:
+            lines.append(line)
+            line, taken = " ", 1
+        line += f" {paint(text, role)}{comma}"
+        taken += cells(text) + 1 + len(comma)
+    return [*lines, line]
+
+
+def _run_lines(run: Run | None, now: float, width: int) -> list[str]:
+    if run is None:
+        return [paint("Nothing has been run yet: noface run", "quiet")]
+    since = moment(run.started_at, now)
+    if run.running:
+        return [paint(f"noface is running since {since} (pid {run.pid})", "active")]
+    if run.ended_at is None or run.why == "cut off":
+        return hanging(f"The run of {since} was cut off; `noface run` goes on where it was.", width)
+    text = f"Last run {since} to {moment(run.ended_at, now)}: {run.why or 'ended'}"
+    return [paint(line, "quiet") for line in hanging(text, width)]
+
+
+def _group_lines(
+    status: str, issues: Sequence[ListedIssue], related: Family, now: float, width: int, *, everything: bool
+) -> Iterator[str]:
+    if not issues:
+        return
+    yield ""
+    yield paint(_TITLES[status], status)
+    shown = issues if everything else issues[:ROWS_MAX]
+    yield from group_lines(shown, related, now, width)
+    rest = len(issues) - len(shown)
+    if rest:
+        yield f"  … and {rest:,} more {status} (noface status --all)"
+
+
+def _fault_lines(faults: Sequence[ListedFault], width: int) -> Iterator[str]:
+    if faults:
+        yield ""
+        yield paint("faulty", "bad") + paint("  reported, not run; the rest goes on", "quiet")
+        yield from fault_lines(faults, width)
+
+
+def _gap_lines(gaps: Sequence[ReportedGap], width: int) -> Iterator[str]:
+    """Return where to read of what workers found missing (L2)."""
+    if not gaps:
+        return
+    ids = list(dict.fromkeys(str(gap.id) for gap in gaps))
+    named = [f"noface show {name}" for name in ids[:_GAP_ISSUES_SHOWN]]
+    more = f", and {len(ids) - len(named)} more issues" if len(ids) > len(named) else ""
+    yield ""
+    text = f"{count(len(gaps), 'gap')} reported: {', '.join(named)}{more}"
+    yield from (paint(line, "careful") for line in hanging(text, width, rest="  "))

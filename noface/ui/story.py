@@ -1,0 +1,323 @@
+"""The document of `noface show ID`: the story of an issue, attempt by attempt, with what decided each.
+
+Scripts read the document: add keys, never rename.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from noface.model.actions import NAMES
+from noface.model.failure import Failure
+from noface.model.history import AdviceOutcome, Topic, Verdict
+from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
+from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.recovery.reported import task_failure
+from noface.store.reader import Reader
+from noface.store.records import AttemptRow, IssueRow, QuestionRow
+from noface.ui.blocked import Waiting, waiting_of
+from noface.ui.contracts import Exhausted, Steps, TaskFailure
+from noface.ui.schema import Least, Like, Moment, Words
+from noface.ui.status import effective_status, progress, standings
+
+_FOR_A_PERSON = ("blocked", "approval")
+_Status = Annotated[str, Words(IssueStatus), "Where it stands."]
+_Reason = Annotated[str, "Why it stands there; may be empty."]
+_Cost = Annotated[float | None, "What it has cost, in dollars; null where nobody said."]
+_Satisfied = Annotated[bool, "Skipped since main holds already what it asks for."]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part."""
+
+    id: Annotated[str, "Its id."]
+    title: Annotated[str, "Its title."]
+    status: _Status
+    reason: _Reason
+    satisfied: _Satisfied
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFailure:
+    """How it failed; null where it did not."""
+
+    kind: Annotated[str, Words(FailureKind), "Why."]
+    category: Annotated[str, Words(Category), "The category of the kind."]
+    message: Annotated[str, "What went wrong."]
+    location: Annotated[str | None, "Where."]
+    rule: Annotated[str, "The rule that recognised it."]
+    evidence: Annotated[tuple[str, ...], "The lines that decided."]
+    failing_tests: Annotated[tuple[str, ...], "The tests that failed."]
+    gate: Annotated[str | None, "The gate that failed."]
+    questions: Annotated[tuple[str, ...], "What the worker asked."]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAction:
+    """What followed it; null while that is open."""
+
+    kind: Annotated[str, Words(NAMES), "The action."]
+    reason: Annotated[str, "Why."]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGate:
+    """A gate."""
+
+    name: Annotated[str, "Its name."]
+    passed: Annotated[bool, "Whether it is green, or red only where main was."]
+    hard: Annotated[bool, "Whether it must be."]
+    seconds: Annotated[float, "How long it ran."]
+    kind: Annotated[str | None, Words(FailureKind), "Why it failed; null where it did not."]
+    memo: Annotated[bool, "Whether the result was remembered from an earlier run on the same tree."]
+    flaky: Annotated[bool, "Whether it failed, and passed when it was run again."]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownReport:
+    """What the worker said of its work (see the schema `report`); null where it said nothing."""
+
+    status: Annotated[str, Words(ReportStatus), "How it sees it."]
+    summary: Annotated[str, "What was done, or what stops it."]
+    confidence: Annotated[float | None, "How sure it is, from 0 to 1."]
+    blocked_reason: Annotated[str | None, Words(BlockedReason), "Why it cannot go on."]
+    risks: Annotated[tuple[str, ...], "What could be wrong with the work."]
+    gaps: Annotated[tuple[str, ...], "What was missing."]
+    questions: Annotated[tuple[str, ...], "What it asks."]
+    needs: Annotated[tuple[str, ...], "Ids of issues that must be merged first."]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt."""
+
+    number: Annotated[int, Least(1), "Its number."]
+    model: Annotated[str, "The entry of [models] that made it."]
+    think: Annotated[bool, "Whether extended thinking was asked for."]
+    outcome: Annotated[
+        str | None, Words((PASSED, INTERRUPTED, *FailureKind)), "What came of it; null while it is under way."
+    ]
+    failure: ShownFailure | None
+    commit: Annotated[str | None, "The commit that keeps its work."]
+    started_at: Annotated[float, Moment, "When it began."]
+    seconds: Annotated[float | None, "How long it took; null while it is under way."]
+    cost_usd: _Cost
+    tokens_in: Annotated[int | None, "Tokens read; null where nobody said."]
+    tokens_out: Annotated[int | None, "Tokens written; null where nobody said."]
+    session_id: Annotated[str | None, "What the agent calls its session; null where it told none."]
+    action: ShownAction | None
+    charged: Annotated[bool, "Whether it counts against the issue's attempts."]
+    gates: Annotated[tuple[ShownGate, ...], "The gates that ran on its work."]
+    notes: Annotated[tuple[str, ...], "What else a person should know."]
+    changed: Annotated[tuple[str, ...], "The paths it changed."]
+    lines: Annotated[int, "How many lines it added and deleted."]
+    report: ShownReport | None
+    partial: Annotated[Mapping[str, Any] | None, Like(Steps | None)]
+    task_failure: Annotated[
+        Mapping[str, Any] | None,
+        Like(TaskFailure | Exhausted | None),
+        "The failure with all that is known of it; null without one.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question."""
+
+    after: Annotated[int, Least(1), "The attempt it is about."]
+    topic: Annotated[str, Words(Topic), "What was asked."]
+    model: Annotated[str, "The entry of [models] that was asked; empty where noface answered itself."]
+    asked_at: Annotated[float, Moment, "When."]
+    answered_at: Annotated[float | None, Moment, "When it was answered."]
+    outcome: Annotated[str | None, Words((*AdviceOutcome, INTERRUPTED)), "What came of it; null while it is open."]
+    cause: Annotated[str, "What a diagnosis takes for the cause, or why there is no answer."]
+    recoverable: Annotated[str, "Whether a diagnosis holds it for mendable."]
+    strategy: Annotated[str, "What the answer decides."]
+    text: Annotated[str, "What the next worker is told."]
+    paths: Annotated[tuple[str, ...], "Paths that the answer names."]
+    needs: Annotated[tuple[str, ...], "Ids of issues that must be merged first."]
+    cost_usd: _Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision."""
+
+    attempt: Annotated[int, "The attempt it is about."]
+    verdict: Annotated[str, Words(Verdict), "What was decided."]
+    note: Annotated[str, "What was said with it."]
+    at: Annotated[float, Moment, "When."]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something missing."""
+
+    attempt: Annotated[int, Least(1), "Who missed it first."]
+    gap: Annotated[str, "What."]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """An issue with all that was tried."""
+
+    id: Annotated[str, "Its id."]
+    title: Annotated[str, "Its title."]
+    status: _Status
+    reason: _Reason
+    until: Annotated[float | None, Moment, "While it waits for a time: until when."]
+    satisfied: _Satisfied
+    priority: Annotated[int, "0 is most urgent."]
+    source: Annotated[str, "Where a person edits it."]
+    depends_on: Annotated[tuple[str, ...], "Ids of issues that must be merged first."]
+    needs: Annotated[tuple[str, ...], "Ids of issues that the work turned out to need."]
+    parent: Annotated[str | None, "The issue it is a part of."]
+    parts: Annotated[tuple[Part, ...], "Its parts, where it was divided."]
+    progress: Annotated[str, "How many of its parts are merged; empty without any."]
+    granted_paths: Annotated[tuple[str, ...], "Paths that a person allowed it to change as well."]
+    wanted_model: Annotated[str | None, "The entry of [models] that a person wants it to begin with."]
+    wanted_attempts: Annotated[int | None, "The number of attempts that a person allowed."]
+    model: Annotated[str | None, "The entry of [models] that worked on it last."]
+    branch: Annotated[str | None, "The branch with its best work."]
+    merged_commit: Annotated[str | None, "The commit of main that holds it."]
+    cost_usd: _Cost
+    charged_attempts: Annotated[int, "The attempts that count against its limit, since it was last given back."]
+    note: Annotated[str, "What a person said for the next attempt."]
+    block: Annotated[Waiting | None, "What a person is asked; null where nothing is."]
+    attempts: Annotated[tuple[Attempt, ...], "Its attempts, oldest first."]
+    asked: Annotated[tuple[Question, ...], "What was asked about it, oldest first."]
+    approvals: Annotated[tuple[Decision, ...], "What people decided on it, oldest first."]
+    gaps: Annotated[tuple[Gap, ...], "What workers reported as missing, each thing once."]
+
+
+def show_document(reader: Reader, row: IssueRow) -> Story:
+    """Return the issue, and all that is recorded of it."""
+    issues = reader.issues()
+    statuses = standings(issues)
+    status, reason = effective_status(row, statuses)
+    attempts = tuple(_attempt(attempt) for attempt in reader.attempts(row.id))
+    parts = tuple(
+        Part(each.id, each.title, *effective_status(each, statuses), each.satisfied)
+        for each in issues
+        if each.parent == row.id
+    )
+    return Story(
+        id=row.id,
+        title=row.title,
+        status=status,
+        reason=reason,
+        until=row.until,
+        satisfied=row.satisfied,
+        priority=row.priority,
+        source=row.source,
+        depends_on=row.depends_on,
+        needs=row.needs,
+        parent=row.parent,
+        parts=parts,
+        progress=progress([(part.status, part.satisfied) for part in parts]),
+        granted_paths=row.granted_paths,
+        wanted_model=row.wanted_model,
+        wanted_attempts=row.wanted_attempts,
+        model=row.model,
+        branch=row.branch,
+        merged_commit=row.merged_commit,
+        cost_usd=row.cost_usd,
+        charged_attempts=row.attempts,
+        note=row.note,
+        block=waiting_of(row) if row.block is not None and row.status in _FOR_A_PERSON else None,
+        attempts=attempts,
+        asked=tuple(_question(each) for each in reader.questions(row.id)),
+        approvals=tuple(Decision(each.attempt, each.verdict, each.note, each.at) for each in reader.decisions(row.id)),
+        gaps=_gaps(attempts),
+    )
+
+
+def _attempt(row: AttemptRow) -> Attempt:
+    return Attempt(
+        number=row.number,
+        model=row.model,
+        think=row.think,
+        outcome=row.outcome,
+        failure=None if row.failure is None else _failure(row.failure),
+        commit=row.commit_id,
+        started_at=row.started_at,
+        seconds=row.seconds,
+        cost_usd=row.cost_usd,
+        tokens_in=row.tokens_in,
+        tokens_out=row.tokens_out,
+        session_id=row.session_id,
+        action=None if row.action is None else ShownAction(row.action.kind, row.action.reason),
+        charged=row.charged,
+        gates=tuple(ShownGate(g.name, g.passed, g.hard, g.seconds, g.kind, g.memo, g.flaky) for g in row.gates),
+        notes=row.notes,
+        changed=row.changed,
+        lines=row.lines,
+        report=None if row.report is None else _report(row.report),
+        partial=row.partial,
+        task_failure=None if row.failure is None else _task_failure(row, row.failure),
+    )
+
+
+def _task_failure(row: AttemptRow, failure: Failure) -> dict[str, Any]:
+    """Return the failure with all that is known of it: reason, details, what the steps left, metrics (P2, P10)."""
+    metrics = {"cost_usd": row.cost_usd, "tokens_in": row.tokens_in, "tokens_out": row.tokens_out}
+    known = {name: number for name, number in metrics.items() if number is not None}
+    if row.seconds is not None:
+        known["seconds"] = row.seconds
+    return task_failure(failure, partial=row.partial, metrics=known)
+
+
+def _question(row: QuestionRow) -> Question:
+    answer = row.answer
+    return Question(
+        after=row.after,
+        topic=row.topic,
+        model=row.model,
+        asked_at=row.asked_at,
+        answered_at=row.answered_at,
+        outcome=row.outcome,
+        cause=str(answer.get("cause", "")),
+        recoverable=str(answer.get("recoverable", "")),
+        strategy=str(answer.get("strategy", "")),
+        text=str(answer.get("text", "")),
+        paths=tuple(answer.get("paths", ())),
+        needs=tuple(answer.get("needs", ())),
+        cost_usd=row.cost_usd,
+    )
+
+
+def _report(report: WorkerReport) -> ShownReport:
+    return ShownReport(
+        status=report.status,
+        summary=report.summary,
+        confidence=report.confidence,
+        blocked_reason=report.blocked_reason,
+        risks=report.risks,
+        gaps=report.gaps,
+        questions=report.questions,
+        needs=report.needs,
+    )
+
+
+def _gaps(attempts: Sequence[Attempt]) -> tuple[Gap, ...]:
+    """Return what workers found missing (L2), each gap once, with the first attempt that reported it."""
+    found: dict[str, Gap] = {}
+    for attempt in attempts:
+        for gap in attempt.report.gaps if attempt.report is not None else ():
+            found.setdefault(gap, Gap(attempt.number, gap))
+    return tuple(found.values())
+
+
+def _failure(failure: Failure) -> ShownFailure:
+    return ShownFailure(
+        kind=failure.kind,
+        category=failure.category,
+        message=failure.message,
+        location=failure.location,
+        rule=failure.rule,
+        evidence=failure.evidence,
+        failing_tests=failure.failing_tests,
+        gate=failure.gate,
+        questions=failure.questions,
+    )

@@ -1,0 +1,177 @@
+"""Any command as a worker, run by a real shell."""
+
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noface.agents.base import LAST_WORDS_MAX, LINE_BYTES_MAX, Lines, Place
+from noface.agents.command import CommandAgent
+from noface.model.attempt import AttemptOrder
+from noface.model.issue import Issue
+from noface.model.worker_run import ModelSpec
+
+AGENT = CommandAgent()
+
+
+def invocation(command, prompt_file="/d/prompt.md", model="", args=()):
+    spec = ModelSpec("m", "command", model=model, command=command, args=args)
+    order = AttemptOrder("r", "t", Issue("1", "One"), 1, spec, "p", "m", "s", 0, "/d", ())
+    return AGENT.invocation(order, Place("/w", prompt_file, "/d/order.json", "/d"))
+
+
+def printed(command, **changes):
+    done = subprocess.run(invocation(command, **changes).argv, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def judged(exit_code, stderr="", stdout=b""):
+    reader = AGENT.reader()
+    reader.feed(stdout)
+    return reader.verdict(exit_code, stderr)
+
+
+# Starting
+
+
+ODD = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0\r", exclude_categories=["Cs"])
+    | st.sampled_from("'\"$`\\ !*{}~\n"),
+    max_size=15,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ODD, st.sampled_from(["{prompt_file}", '"{prompt_file}"', "'{prompt_file}'"]))
+def test_the_shell_sees_the_prompt_s_path_as_one_word_however_it_is_quoted(path, placeholder):
+    assert printed(f"printf '[%s]' {placeholder} end", prompt_file=path) == f"[{path}][end]"
+
+
+def test_placeholders_work_inside_a_word_and_after_other_quotes():
+    assert printed("printf '%s' --file={prompt_file}", prompt_file="/a b/p") == "--file=/a b/p"
+    assert printed("printf '%s' \"it's \" '\"' {prompt_file}", prompt_file="/a b") == "it's \"/a b"
+    assert printed("printf '%s' \\\" {prompt_file} '\\' {model}", prompt_file="/a b", model="m n") == '"/a b\\m n'
+
+
+def test_a_value_that_looks_like_a_placeholder_is_left_alone():
+    assert printed("printf '%s' {prompt_file}", prompt_file="/a/{model}", model="m") == "/a/{model}"
+    assert printed("printf '%s' '{other}' '{}'", prompt_file="p") == "{other}{}"
+
+
+def test_further_arguments_are_quoted_and_come_last():
+    assert printed("printf '[%s]' a", args=("b c", "$HOME", "")) == "[a][b c][$HOME][]"
+
+
+def test_an_empty_model_is_an_empty_word():
+    assert printed("printf '[%s]' {model} x") == "[][x]"
+
+
+def test_the_prompt_is_its_standard_input():
+    assert invocation("cat").stdin == "/d/prompt.md"
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("my-agent --fast", "my-agent"),
+        ("'/opt/my agent/run' x", "/opt/my agent/run"),
+        ("./scripts/agent.sh", "./scripts/agent.sh"),
+        ("FOO=1 my-agent", ""),
+        ("cd sub && my-agent", ""),
+        ("exec my-agent", ""),
+        ("source ./env", ""),
+        ("~/bin/agent", ""),
+        ("{model} x", ""),
+        ("my-agent < {prompt_file}", ""),
+        ("my-agent 'unclosed", ""),
+        ("", ""),
+    ],
+)
+def test_a_program_is_looked_for_only_where_the_command_plainly_names_one(command, program):
+    assert AGENT.program(ModelSpec("m", "command", command=command)) == program
+
+
+# Judging
+
+
+def test_exit_0_is_a_finished_run():
+    verdict = judged(0, "a warning", b"working\nall done\n")
+    assert (verdict.error, verdict.finished, verdict.last_words) == (None, True, "all done")
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "kind", "charged"),
+    [
+        (75, "OVERLOADED", False),
+        (126, "MISCONFIGURED", False),
+        (127, "MISCONFIGURED", False),
+        (1, "AGENT_CRASH", True),
+        (2, "AGENT_CRASH", True),
+        (137, "AGENT_CRASH", True),
+        (None, "AGENT_CRASH", True),
+    ],
+)
+def test_any_other_exit_code_says_who_is_to_blame(exit_code, kind, charged):
+    verdict = judged(exit_code, "first\nno such thing\n")
+    assert (verdict.error.kind, verdict.error.charged, verdict.finished) == (kind, charged, False)
+    assert "None" not in verdict.error.message
+    assert verdict.error.excerpt == "first\nno such thing"
+    if exit_code != 75:
+        assert "no such thing" in verdict.error.message
+
+
+def test_a_real_shell_s_codes_are_the_ones_meant(tmp_path):
+    (tmp_path / "plain").write_text("")
+    for command, kind in (
+        ("/nowhere/agent", "MISCONFIGURED"),
+        (str(tmp_path / "plain"), "MISCONFIGURED"),
+        ("exit 75", "OVERLOADED"),
+    ):
+        done = subprocess.run(invocation(command).argv, capture_output=True, text=True, check=False)
+        assert judged(done.returncode, done.stderr).error.kind == kind
+
+
+def test_the_output_alone_decides_nothing():
+    assert judged(0, "429 rate limit, Traceback", b"FAILED\n").error is None
+
+
+def test_huge_words_are_cut():
+    verdict = judged(1, "x" * 100_000, b"y" * 100_000)
+    assert len(verdict.error.message) <= LAST_WORDS_MAX
+    assert len(verdict.error.excerpt) <= LAST_WORDS_MAX
+    assert len(verdict.last_words) <= LAST_WORDS_MAX
+
+
+# Lines of a stream
+
+
+def cut_up(data, sizes):
+    lines = Lines()
+    found = []
+    at = 0
+    for size in sizes:
+        found += lines.feed(data[at : at + size])
+        at += size
+    found += lines.feed(data[at:])
+    return found, lines.rest(), lines.too_long
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b"\n", b"\r\n", b"\xc3", b"\xa4", b"\0", b"long "]), max_size=40),
+    st.lists(st.integers(0, 5)),
+)
+def test_lines_are_the_same_however_the_stream_is_cut(pieces, sizes):
+    data = b"".join(pieces)
+    found, rest, too_long = cut_up(data, sizes)
+    *complete, last = data.split(b"\n")
+    assert found == [piece.decode("utf-8", "replace").rstrip("\r") for piece in complete]
+    assert (rest, too_long) == (last.decode("utf-8", "replace"), 0)
+
+
+@pytest.mark.parametrize("step", [1 << 16, 1 << 20, LINE_BYTES_MAX, 3 * LINE_BYTES_MAX])
+def test_a_line_over_the_limit_is_passed_over_however_it_comes(step):
+    data = b"a\n" + b"x" * LINE_BYTES_MAX + b"\n" + b"y" * (LINE_BYTES_MAX + 1) + b"\nb\n" + b"z" * (2 * LINE_BYTES_MAX)
+    found, rest, too_long = cut_up(data, [step] * (len(data) // step))
+    assert [(line[:1], len(line)) for line in found] == [("a", 1), ("x", LINE_BYTES_MAX), ("b", 1)]
+    assert (rest, too_long) == ("", 2)

@@ -1,0 +1,242 @@
+"""`noface approve` and `noface reject`: what a person's yes or no changes, and what they refuse."""
+
+import pytest
+from support.cli_story import usual_night
+from support.processes import wait_for
+
+from noface.model.actions import Land, RequestApproval
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.recovery.policy import next_action
+from noface.recovery.retry_policy import Policy, Rung
+
+BOUNDARY = FailureKind.BOUNDARY_VIOLATION
+ASKS = Policy((Rung("small", 1, 2), Rung("big", 2, 3)), (("small", 1), ("big", 2)), approval_paths=("migrations/**",))
+MIGRATION = ("migrations/7.sql",)
+
+
+@pytest.fixture
+def night(project):
+    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
+    yield story
+    story.close()
+
+
+@pytest.fixture
+def landing(night):
+    """Issue 005 has passed, and waits for a person to let it land."""
+    return night.attempt("005", 1, model="small", changed=MIGRATION).request_approval("005")
+
+
+@pytest.fixture
+def wider(night):
+    """Issue 005 needs paths beyond its own."""
+    outside = Failure(BOUNDARY, "changed outside", "outside-paths", signature="o", evidence=("src/db.py",))
+    wanted = ("src/db.py", "src/x.py")
+    return night.attempt("005", 1, outside, model="small").request_approval("005", BOUNDARY, "may it?", wanted)
+
+
+@pytest.fixture
+def contract(night):
+    """The worker of issue 005 says that a test is wrong."""
+    report = WorkerReport(ReportStatus.BLOCKED, "y is wrong", blocked_reason=BlockedReason.CONTRACT_CHANGE)
+    argued = Failure(BOUNDARY, "y is wrong", "report-contract-change", signature="c")
+    return night.attempt("005", 1, argued, model="small", worker=report).request_approval("005", BOUNDARY, "look")
+
+
+def decided(story):
+    return next_action(story.history("005"), ASKS, story.now)
+
+
+def refused(project, *args):
+    done = project.noface(*args)
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout
+    return done.stderr
+
+
+def test_without_a_word_it_waits(landing):
+    assert isinstance(decided(landing), RequestApproval)
+
+
+def test_approving_lets_the_work_land_as_it_is(project, landing):
+    done = project.noface("approve", "5")
+    assert (done.returncode, done.stdout) == (0, "005  Export orders as CSV: approved\nNext: noface run\n")
+    row = landing.reader.issue("005")
+    assert (row.status, row.reason, row.epoch) == ("ready", "approved by a person", 0)
+    assert isinstance(decided(landing), Land)
+    assert project.shown("show", "5")["approvals"][0]["verdict"] == "approved"
+
+
+def test_rejecting_makes_the_work_a_failure_that_the_next_worker_is_told_of(project, landing):
+    assert project.noface("reject", "5", "--note", "Keep the old column.").returncode == 0
+    row = landing.reader.issue("005")
+    assert (row.status, row.reason, row.attempts) == ("ready", "rejected by a person", 1)
+    assert row.note == "Keep the old column."
+    (attempt,) = landing.reader.past("005")
+    assert (attempt.outcome, attempt.charged) == ("REVIEW_REJECTED", True)
+    assert attempt.failure.rule == "person-rejected"
+    assert attempt.failure.message == "rejected by a person: Keep the old column."
+    assert attempt.failure.excerpt == "Keep the old column."
+    action = decided(landing)
+    assert action.name not in ("Land", "RequestApproval", "FirstAttempt")
+    assert action.model == "small"
+
+
+def test_two_rejections_for_different_reasons_are_different_failures(project, landing):
+    project.noface("reject", "5", "--note", "Keep the old column.")
+    landing.attempt("005", 2, model="small", changed=MIGRATION).request_approval("005")
+    project.noface("reject", "5", "--note", "Now the index is gone.")
+    first, second = landing.reader.past("005")
+    assert first.signature != second.signature
+    assert landing.reader.issue("005").note == "Keep the old column.\n\nNow the index is gone."
+
+
+def test_approving_wider_paths_grants_them_beside_those_granted_before(project, wider):
+    wider.journal.allowed(wider.tick(), "005", ("src/x.py", "src/a.py"))
+    done = project.noface("approve", "5", "--note", "Only the one query.")
+    assert "   it may change src/db.py, src/x.py as well\n" in done.stdout
+    state = wider.reader.states()["005"]
+    assert state.granted_paths == ("src/x.py", "src/a.py", "src/db.py")
+    assert (state.status, state.note) == ("ready", "Only the one query.")
+    assert "a person approved" in decided(wider).reason
+
+
+def test_rejecting_wider_paths_grants_none_and_says_why(project, wider):
+    assert project.noface("reject", "5", "--note", "Pass the rates in.").returncode == 0
+    state = wider.reader.states()["005"]
+    assert (state.granted_paths, state.status, state.note) == ((), "ready", "Pass the rates in.")
+    assert wider.reader.past("005")[0].outcome == "BOUNDARY_VIOLATION", "what the attempt was stays what it was"
+    assert "a person refused" in decided(wider).reason
+
+
+def test_a_worker_that_argues_gets_a_persons_word(project, contract):
+    assert "a test or a contract" in decided(contract).reason
+    assert project.noface("approve", "5", "--note", "It was wrong; corrected.").returncode == 0
+    assert "a person approved" in decided(contract).reason
+    assert contract.reader.states()["005"].note == "It was wrong; corrected."
+
+
+def test_a_note_on_work_that_lands_does_not_replace_what_was_said_before(project, night):
+    night.journal.unblocked(night.tick(), "005", "Mind the header.", "unblocked by a person")
+    night.attempt("005", 1, changed=MIGRATION).request_approval("005")
+    project.noface("approve", "5", "--note", "Good.")
+    assert night.reader.issue("005").note == "Mind the header."
+    assert project.shown("show", "5")["approvals"][0]["note"] == "Good."
+
+
+def test_saying_the_same_again_changes_nothing(project, landing):
+    documents = [project.shown("approve", "5") for _ in range(2)]
+    said = {"id": "005", "title": "Export orders as CSV", "status": "ready", "attempt": 1, "verdict": "approved"}
+    assert documents == [{"schema": 1, "approve": said}] * 2
+    assert project.noface("approve", "5").stdout == "Issue 005 was approved already; it is ready now.\n"
+    assert len(landing.questions.approvals("005")) == 1
+
+
+def test_rejecting_again_changes_nothing(project, landing):
+    for note in ("No.", "No, again."):
+        assert project.shown("reject", "5", "--note", note)["reject"]["verdict"] == "rejected"
+    assert landing.reader.issue("005").note == "No."
+    assert len(landing.questions.approvals("005")) == 1
+
+
+def test_what_was_approved_cannot_be_rejected_afterwards(project, landing):
+    project.noface("approve", "5")
+    assert "issue 005 is ready; it does not wait for approval" in refused(project, "reject", "5", "--note", "No.")
+    assert isinstance(decided(landing), Land)
+
+
+def test_rejecting_takes_a_reason(project, landing):
+    assert "--note" in refused(project, "reject", "5")
+    assert "--note" in refused(project, "reject", "5", "--note", "  ")
+    assert landing.reader.issue("005").status == "approval"
+
+
+@pytest.mark.parametrize("verb", [("approve",), ("reject", "--note", "No.")])
+@pytest.mark.parametrize(
+    ("issue", "status", "hint"),
+    [
+        ("1", "merged", "has landed"),
+        ("2", "blocked", "noface unblock 002"),
+        ("4", "landing", "needs no approval"),
+        ("5", "ready", "noface run"),
+        ("6", "waiting", "noface run"),
+        ("7", "running", "A worker is on it"),
+    ],
+)
+def test_only_what_waits_for_approval_can_be_decided(project, night, verb, issue, status, hint):
+    said = refused(project, verb[0], issue, *verb[1:])
+    assert f"is {status}; it does not wait for approval" in said
+    assert hint in said
+
+
+def test_an_issue_whose_file_is_gone_cannot_be_approved(project, landing):
+    (project.path / "issues" / "005-export.md").unlink()
+    assert "its file is gone" in refused(project, "approve", "5")
+    assert landing.reader.issue("005").status == "approval"
+
+
+def test_before_the_first_run_nothing_waits_for_approval(project):
+    project.issue(1)
+    assert "does not wait for approval" in refused(project, "approve", "1")
+    assert not project.state.exists()
+
+
+def test_an_approval_without_its_document_is_about_the_attempt_itself(project, night):
+    night.attempt("005", 1, changed=MIGRATION).status("005", "approval", "asked")
+    assert project.noface("approve", "5").returncode == 0
+    assert isinstance(decided(night), Land)
+
+
+def asks_for_approval(project, **more):
+    """An issue of which nothing lands without a person's word."""
+    project.config('[approval]\nlabels = ["risky"]\n', **more)
+    project.issue(7, "Add b", labels=["risky"])
+    project.commit()
+
+
+def test_work_that_waits_for_approval_lands_once_a_person_approved(project):
+    asks_for_approval(project)
+    project.run(code=3)
+    assert not (project.path / "b.txt").exists()
+    (waiting,) = project.shown("blocked")["blocked"]
+    assert (waiting["wants"], waiting["attempt"], waiting["changed"]) == ("landing", 1, ["b.txt"])
+    assert project.noface("approve", "7").returncode == 0
+    project.run()
+    assert (project.path / "b.txt").read_text() == "done\n"
+    assert len(project.attempts("7")) == 1, "what was approved is what landed"
+    assert "was approved already; it is merged now" in project.noface("approve", "7").stdout
+
+
+def test_what_a_person_rejected_is_done_again_with_their_reason(project):
+    asks_for_approval(project)
+    project.run(code=3)
+    project.play(("*", 0, [{"write": "b.txt", "text": "better\n"}]))
+    assert project.noface("reject", "7", "--note", "Say better, not done.").returncode == 0
+    project.run(code=3)
+    first, second = project.attempts("7")
+    assert (first["outcome"], second["outcome"]) == ("REVIEW_REJECTED", "PASSED")
+    assert "Say better, not done." in project.prompt("7", 2)
+    assert project.statuses() == {"7": "approval"}, "the new work needs a word of its own"
+    project.noface("approve", "7")
+    project.run()
+    assert (project.path / "b.txt").read_text() == "better\n"
+
+
+def test_approving_while_noface_runs_lands_the_work_in_that_run(project):
+    asks_for_approval(project, workers=2)
+    project.issue(8, "Take long")
+    project.commit()
+    go_on = project.folder / "go-on"
+    project.play(
+        ("7", 0, [{"write": "b.txt", "text": "done\n"}]),
+        ("8", 0, [{"write": "c.txt", "text": "c"}, {"shell": f"until test -e {go_on}; do sleep 0.1; done"}]),
+    )
+    run = project.start("run")
+    wait_for(lambda: project.state.exists() and project.statuses().get("7") == "approval")
+    assert project.noface("approve", "7").returncode == 0
+    wait_for(lambda: project.statuses()["7"] == "merged")
+    assert project.statuses()["8"] == "running"
+    go_on.touch()
+    said, _ = run.communicate(timeout=60)
+    assert run.returncode == 0, said

@@ -1,0 +1,230 @@
+"""`noface hints`: list, test, add and suggest."""
+
+import json
+import tomllib
+
+import pytest
+from support.cli_story import Story, red_test, write_issue
+
+from noface.knowledge.lessons import mine
+from noface.model.attempt import PastAttempt
+from noface.model.issue import Issue
+from noface.store.lessons import LessonStore
+
+HINTS = """
+# What we learnt.
+[[failure_hints]]
+label = "auth"
+error_pattern = "401 =="
+hint = "Read docs/auth.md first."
+
+[[failure_hints]]
+language = "python"
+hint = "Run ruff."
+"""
+BROKEN = """\
+Traceback (most recent call last):
+  File "src/basket.py", line 12, in total
+    check(basket)
+AssertionError: the basket of 'ann' is not for sale
+"""
+
+
+def cart(name):
+    message = f"there is no cart of '{name}' in the store"
+    return red_test(message, signature="s2", location="src/cart.js:3", evidence=(message,))
+
+
+@pytest.fixture
+def night(project):
+    """Issue 1 failed twice alike, issue 2 once otherwise and once with the provider away, issue 3 not at all."""
+    project.config(HINTS)
+    write_issue(project.path, "1-login", "Login", 'labels = ["auth"]\n')
+    write_issue(project.path, "2-cart", "Cart")
+    write_issue(project.path, "3-page", "Page")
+    story = Story(project.path, project.git("rev-parse", "HEAD")).sync().run()
+    story.attempt("1", 1, red_test()).attempt("1", 2, red_test())
+    story.attempt("2", 1, cart("ann"))
+    yield story
+    story.close()
+
+
+def config(project):
+    return (project.path / "noface.toml").read_text()
+
+
+def test_bare_hints_lists_what_it_can_do(project):
+    done = project.noface("hints")
+    assert done.returncode == 0
+    for name in ("list", "test", "add", "suggest"):
+        assert f"  {name} " in done.stdout
+
+
+def test_the_list_tells_how_often_each_hint_has_matched(project, night):
+    document = project.shown("hints", "list")
+    assert (document["schema"], document["failures"], document["warnings"]) == (1, 3, [])
+    first, second = document["hints"]
+    assert first["conditions"] == {"label": "auth", "error_pattern": "401 =="}
+    assert (first["number"], first["hint"], first["matched"], first["issues"]) == (
+        1,
+        "Read docs/auth.md first.",
+        2,
+        ["1"],
+    )
+    assert (second["matched"], second["issues"]) == (2, ["1"])
+    page = project.noface("hints", "list").stdout
+    assert page.startswith("2 hints in noface.toml; 3 failures recorded\n\n1  label")
+    assert "   → Read docs/auth.md first.\n   matched 2 failures, in issue 1\n" in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_without_hints_the_list_says_how_to_get_some(project):
+    page = project.noface("hints", "list").stdout
+    assert "noface.toml has no [[failure_hints]]." in page
+    assert "noface hints suggest" in page
+
+
+def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
+    document = project.shown("hints", "test", "2")
+    assert (document["attempt"], document["failure"]["message"]) == (1, "there is no cart of 'ann' in the store")
+    first, second = document["hints"]
+    assert [(c["name"], c["held"], c["why"]) for c in first["conditions"]] == [
+        ("label", False, "the issue has no labels"),
+        ("error_pattern", False, "the error does not contain this text"),
+    ]
+    assert (first["matched"], second["matched"]) == (False, False)
+    page = project.noface("hints", "test", "1", "--attempt", "1").stdout
+    assert page.startswith("Issue 1, attempt 1: TEST_FAILURE: assert 401 == 200\n\n1  matches\n")
+    assert '   yes  label "auth": the issue has it\n' in page
+    assert '   yes  language "python": tests/test_login.py is in it\n' in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_an_issue_that_has_not_failed_is_tested_by_what_it_is(project, night):
+    assert project.shown("hints", "test", "3")["failure"] is None
+    assert "Issue 3 has not failed" in project.noface("hints", "test", "3").stdout
+
+
+def test_an_attempt_that_did_not_fail_is_refused(project, night):
+    done = project.noface("hints", "test", "1", "--attempt", "9")
+    assert (done.returncode, "Those that failed: 1, 2." in done.stderr) == (2, True)
+
+
+def test_a_catastrophic_expression_is_reported_when_it_is_added_listed_or_tested(project, night):
+    project.config()
+    night.attempt("3", 1, red_test("a" * 5000 + "!"))
+    said = "hint 1: its expression took too long on this failure; simplify it"
+    assert f"! {said}\n" in project.noface("hints", "add", "--hint", "x", "--error-regex", "(a+)+$").stdout
+    assert project.shown("hints", "test", "3")["warnings"] == [said]
+    assert project.shown("hints", "list")["warnings"] == [said]
+    assert f"! {said}\n" in project.noface("hints", "list").stdout
+
+
+def test_add_writes_the_hint_keeps_comments_and_tells_what_it_would_have_matched(project, night):
+    before = config(project)
+    done = project.noface(
+        "hints", "add", "--hint", "Use the fixture.", "--error-pattern", "assert 401", "--label", "auth"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Added hint 3 to noface.toml:\n\n  [[failure_hints]]\n")
+    assert "It would have matched 2 of 3 failures recorded.\n  1 attempt 1: TEST_FAILURE: assert 401" in done.stdout
+    entry = '[[failure_hints]]\nlabel = "auth"\nerror_pattern = "assert 401"\nhint = "Use the fixture."\n'
+    assert config(project) == f"{before}\n{entry}"
+    assert project.shown("hints", "add", "--hint", "h", "--path", "db/")["would_match"] == []
+    assert tomllib.loads(config(project))["failure_hints"][3]["path"] == "db/"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--hint", "x"], "A condition is missing"),
+        (["--hint", "x", "--error-regex", "(a"], "--error-regex: expected a regular expression"),
+        (["--hint", " ", "--label", "a"], "--hint: expected text that is not empty"),
+    ],
+)
+def test_a_hint_that_cannot_be_used_is_refused_and_nothing_is_written(project, night, args, said):
+    before = config(project)
+    done = project.noface("hints", "add", *args)
+    assert (done.returncode, said in done.stderr) == (2, True)
+    assert config(project) == before
+
+
+def test_suggest_prints_toml_that_can_be_pasted(project, night):
+    night.attempt("2", 2, cart("bob"))
+    done = project.noface("hints", "suggest")
+    (entry,) = tomllib.loads(done.stdout)["failure_hints"]
+    assert entry == {
+        "language": "javascript",
+        "error_regex": "there is no cart of '[^']*' in the store",
+        "hint": "This has failed 2 times, in issue 2. Describe what to do here.",
+    }
+    assert "# Proposal 1: TEST_FAILURE 2 times, in issue 2\n# It would have matched 2 of 4 failures" in done.stdout
+    (proposal,) = project.shown("hints", "suggest")["proposals"]
+    assert (proposal["count"], proposal["issues"], proposal["draft"]) == (2, ["2"], True)
+    assert [(f["issue"], f["attempt"]) for f in proposal["would_match"]] == [("2", 1), ("2", 2)]
+
+
+def test_suggest_says_when_there_is_nothing(project, night):
+    assert "Nothing to propose: of 3 failures recorded" in project.noface("hints", "suggest").stdout
+    done = project.noface("hints", "suggest", "--apply", "1")
+    assert (done.returncode, "there is no proposal 1" in done.stderr) == (2, True)
+    assert len(project.shown("hints", "suggest", "--min", "1")["proposals"]) == 1
+
+
+def test_a_proposal_can_be_applied_with_a_text_of_one_s_own(project, night):
+    done = project.noface("hints", "suggest", "--min", "1", "--apply", "1", "--hint", "Make the cart first.", "--json")
+    assert json.loads(done.stdout)["draft"] is False
+    assert tomllib.loads(config(project))["failure_hints"][2]["hint"] == "Make the cart first."
+    assert "--hint goes with --apply" in project.noface("hints", "suggest", "--hint", "x").stderr
+
+
+def test_two_failures_lead_to_a_hint_that_the_next_prompt_contains(project):
+    project.issue(7)
+    project.config("\n# The end.\n", gate="test ! -e bad || { cat bad; exit 1; }")
+    project.play(
+        ("7", 1, [{"write": "src/a.py", "text": "1\n"}, {"write": "bad", "text": BROKEN}]),
+        ("7", 2, [{"write": "src/a.py", "text": "2\n"}, {"write": "bad", "text": BROKEN}]),
+        ("7", 3, [{"write": "src/a.py", "text": "3\n"}, {"delete": "bad"}]),
+    )
+    project.commit()
+    project.run("--max-iterations", "2", code=4)
+    applied = project.noface("hints", "suggest", "--apply", "1")
+    assert applied.returncode == 0, applied.stderr
+    assert "say in noface.toml what to do" in " ".join(applied.stdout.split())
+    (hint,) = tomllib.loads(config(project))["failure_hints"]
+    assert (hint["language"], "basket of" in str(hint)) == ("python", True)
+    project.run()
+    assert f"## Hints\n\n- {hint['hint']}\n" in project.prompt("7", 3)
+    assert "## Hints" not in project.prompt("7", 2)
+    project.config()
+    (proposal,) = project.shown("hints", "suggest")["proposals"]
+    assert proposal["hint"].startswith("In issue 7 this was mended by changing src/a.py")
+    assert not proposal["draft"]
+
+
+def test_what_a_worker_wrote_cannot_drive_the_terminal(project, night):
+    evil = "\x1b]0;pwned\x07\x1b[2Jthe end is\nhint = 'x'\u202e near now"
+    night.attempt("3", 1, red_test(evil, signature="s9")).attempt("3", 2, red_test(evil, signature="s9"))
+    for command in (["list"], ["test", "3"], ["suggest"], ["add", "--hint", "h", "--error-pattern", "near"]):
+        shown = project.noface("hints", *command).stdout
+        assert shown
+        assert not {"\x1b", "\u202e"} & set(shown)
+    tomllib.loads(project.noface("hints", "suggest").stdout)
+
+
+def test_lessons_are_listed_with_what_they_are_worth(project):
+    assert "No lesson yet" in project.noface("hints", "list", "--lessons").stdout
+    story = Story(project.path)
+    attempts = (
+        PastAttempt(1, "m", 1, "TEST_FAILURE", charged=True, failure=red_test(), answer="Escalate"),
+        PastAttempt(2, "n", 2, "PASSED", charged=True, changed=("src/login.py",)),
+    )
+    LessonStore(story.database).learn(mine(Issue("2", "Login", labels=("auth",)), attempts), 1.0)
+    story.close()
+    document = project.shown("hints", "list", "--lessons")
+    (lesson,) = document["lessons"]
+    assert (lesson["kind"], lesson["strategy"], lesson["confidence"]) == ("TEST_FAILURE", "Escalate", 0.5)
+    page = project.noface("hints", "list", "--lessons").stdout
+    assert "mended by changing src/login.py" in " ".join(page.split())
+    assert "confidence 50%; learnt 1 time" in page
+    assert max(map(len, page.splitlines())) <= 80

@@ -1,0 +1,388 @@
+"""`noface policy`: the table, one kind step by step, and the replay of what was decided so far."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.policies import policies
+
+from noface.cli.wiring import breaker_rules
+from noface.cli.wiring import policy as policy_of
+from noface.config.load import parse
+from noface.model.taxonomy import FailureKind
+from noface.recovery.schedule import BreakerRules
+from noface.ui.policy import Told, policy_page
+from noface.ui.policy_cells import short_names
+from noface.ui.policy_path import path_page
+
+PRESETS = '[retry]\ndefault_model = "claude-sonnet"\nescalation_model = "claude-opus"\n'
+DEFAULT_TABLE = """\
+failures so far     0       1         2         3        4        5       6
+SYNTAX_ERROR        sonnet  sonnet    opus ↑    opus     opus     BLOCK
+RUNTIME_ERROR               feedback            thinks   thinks
+TEST_FAILURE
+LINT_FAILURE
+NO_TESTS, NO_DIFF
+REVIEW_REJECTED
+AGENT_CRASH
+NO_PROGRESS
+
+OUTPUT_FORMAT       sonnet  sonnet    sonnet    opus ↑   opus     opus    BLOCK
+                            again     feedback           thinks   thinks
+
+MERGE_CONFLICT      sonnet  sonnet    sonnet    sonnet   BLOCK
+                            again     again     again
+
+AGENT_CONFUSION     sonnet  sonnet    BLOCK
+AGENT_REFUSED               context
+
+TIMEOUT             sonnet  sonnet    divide    opus     opus     BLOCK
+                            smaller   opus ↑    thinks   thinks
+                                                         smaller
+
+RESOURCE_EXHAUSTED  sonnet  sonnet    opus ↑    divide   opus     BLOCK
+                            smaller             opus     thinks
+                                                thinks   smaller
+
+BOUNDARY_VIOLATION  sonnet  sonnet    BLOCK
+GATE_TAMPERING              feedback
+
+RATE_LIMITED        sonnet  wait 30s  wait 1m   wait 2m  BLOCK
+OVERLOADED                  sonnet    sonnet    sonnet
+NETWORK
+
+AUTH                sonnet  opus      BLOCK
+MISCONFIGURED               again
+
+ENVIRONMENT         sonnet  BLOCK
+BASELINE_RED
+
+UNKNOWN             sonnet  sonnet    opus ↑    opus     opus     BLOCK
+                            context             thinks   thinks
+"""
+OWN_LADDER = """
+[approval]
+paths = ["db/**"]
+labels = ["risky"]
+
+[retry]
+max_total_attempts = 4
+block_after = 3
+max_cost_usd = 2.5
+
+[retry.strategies]
+NO_TESTS = "skip"
+GATE_TAMPERING = "approval"
+
+[[retry.ladder]]
+model = "claude-haiku"
+attempts = 2
+answers = ["TEST_FAILURE", "complexity"]
+
+[[retry.ladder]]
+model = "claude-opus"
+think = true
+
+[roles]
+planner = "claude-opus"
+reviewer = "claude-sonnet"
+"""
+
+
+def told(text=PRESETS, name="noface.toml"):
+    config = parse(text, name)
+    return Told(name, policy_of(config), breaker_rules(config))
+
+
+def page(text=PRESETS, width=80):
+    return "\n".join(line.rstrip() for line in policy_page(told(text), width))
+
+
+def other_config(project, before, after):
+    """A second configuration beside noface.toml, with `after` where that has `before`."""
+    text = (project.path / "noface.toml").read_text()
+    assert before in text
+    path = project.folder / "other.toml"
+    path.write_text(text.replace(before, after))
+    return path
+
+
+@pytest.fixture
+def night(project):
+    """Issue 7 fails twice, and the stronger model makes it."""
+    project.play(
+        ("7", 1, [{"write": "bad", "text": "1\n"}]),
+        ("7", 2, [{"write": "bad", "text": "2\n"}]),
+        ("7", 0, [{"delete": "bad"}, {"write": "b.txt", "text": "done\n"}]),
+    )
+    project.issue(7, "Login of visitors")
+    project.commit()
+    project.run()
+    return project
+
+
+# The table
+
+
+def test_the_usual_policy_fits_a_table_of_80_columns():
+    assert DEFAULT_TABLE in page() + "\n"
+
+
+def test_the_page_begins_with_the_ladder_and_its_limits():
+    lines = page(PRESETS + "breaker_after = 4\n").splitlines()
+    assert lines[2:6] == [
+        "Ladder",
+        "  1  claude-sonnet  tier 2 · 2 attempts",
+        "  2  claude-opus    tier 3 · 1 attempt",
+        "  3  claude-opus    tier 3 · to the end · thinks longer",
+    ]
+    assert "  attempts    5 charged ones an issue, then it is blocked" in lines
+    assert "  provider    3 retries at most, after up to 30s, 1m, 2m; not charged" in lines
+    assert "  breaker     a model whose provider failed 4× in a row rests 10m, for all" in lines
+
+
+def test_what_differs_from_the_defaults_and_what_needs_approval_stands_below():
+    shown = page(OWN_LADDER)
+    for expected in (
+        "  1  claude-haiku  tier 1 · 2 attempts · answers TEST_FAILURE, TIMEOUT,",
+        "  attempts    4 charged ones and $2.50 an issue, then it is blocked; the same",
+        "              failure 3 times in a row blocks at once",
+        "claude-opus: planner; claude-sonnet: reviewer; nobody: diagnoser,",
+        "  NO_TESTS: skip (by default feedback)",
+        "  GATE_TAMPERING: approval (by default resolver)",
+        "  claude-sonnet reviews what is risky; after 5 rejections a person is asked",
+        "  needs your approval where it changes db/**",
+        "  needs your approval where the issue is labelled risky",
+        "  SKIP      it is left undone",
+    ):
+        assert expected in shown
+    assert "wait for" not in shown, "only words that are used are explained"
+
+
+def test_one_model_for_everything_is_called_by_its_short_name():
+    shown = page('[retry]\ndefault_model = "claude-sonnet"\nthink = false\n')
+    assert "  1  claude-sonnet  tier 2 · to the end" in shown
+    assert "SYNTAX_ERROR       sonnet sonnet   sonnet   sonnet   sonnet   BLOCK\n" in shown
+    assert "RUNTIME_ERROR             feedback feedback feedback feedback\n" in shown
+
+
+def test_what_is_too_wide_for_columns_is_told_in_lines():
+    shown = page(PRESETS + "max_total_attempts = 12\n", 60)
+    assert "  sonnet → sonnet feedback → opus ↑ → opus thinks ×9 → BLOCK" in shown
+
+
+def test_models_keep_their_names_where_the_short_ones_would_say_less():
+    assert short_names(("claude-sonnet", "claude-opus")) == {"claude-sonnet": "sonnet", "claude-opus": "opus"}
+    for names in (("gpt-5", "gpt-5-mini"), ("claude-opus", "local"), ("small",), ("claude-opus", "gemini-pro")):
+        assert short_names(names) == {name: name for name in names}
+
+
+@given(policies(), st.integers(40, 120), st.sampled_from(FailureKind))
+def test_no_policy_s_pages_are_wider_than_the_terminal(policy, width, kind):
+    about = Told("noface.toml", policy, BreakerRules())
+    for line in (*policy_page(about, width), *path_page(about, kind, width)):
+        command = "noface" in line or "/" in line  # a command is to be copied whole
+        assert command or len(line) <= width
+
+
+def test_every_word_of_the_table_is_explained():
+    shown = page(OWN_LADDER.replace("[roles]", '[roles]\nresolver = "claude-opus"'), 120)
+    table, _, legend = shown.partition("\n  feedback")
+    for word in (
+        "feedback",
+        "context",
+        "smaller",
+        "↑",
+        "thinks",
+        "again",
+        "wait",
+        "divide",
+        "BLOCK",
+        "ASK YOU",
+        "SKIP",
+    ):
+        assert (word in table) == (f"\n  {word:<8}  " in f"\n  feedback{legend}")
+
+
+# One kind
+
+
+def test_one_kind_is_told_step_by_step_up_to_what_a_person_gets():
+    shown = "\n".join(path_page(told(), FailureKind.TEST_FAILURE, 80))
+    for expected in (
+        "TEST_FAILURE  correctable\n  answered by: feedback",
+        "  1  FirstAttempt: claude-sonnet (tier 2)\n     first attempt: the ladder's first rung",
+        "     prompt: the failure, its output and the diff;",
+        "  3  Escalate: claude-opus (tier 3)\n     TEST_FAILURE: next rung, claude-opus",
+        "  4  ThinkLonger: claude-opus (tier 3), extended thinking",
+        "  =  BLOCK: after 5 attempts it waits for you\n     all 5 attempts are used up",
+        '  TEST_FAILURE: "Tests fail.',
+        "What you get then, in noface blocked",
+        'noface unblock ID --note "…"',
+    ):
+        assert expected in shown
+
+
+def test_what_is_asked_before_an_attempt_is_told_in_its_place():
+    text = PRESETS + '[roles]\nplanner = "claude-opus"\n'
+    shown = "\n".join(path_page(told(text), FailureKind.AGENT_CONFUSION, 80))
+    asked, again = shown.index("  ·  CallResolver: asks claude-opus (tier 3)"), shown.index("  2  AddContext")
+    assert asked < again
+    assert "prompt: the answer; the failure, related files" in shown[again:]
+
+
+def test_of_a_provider_s_failure_the_worker_hears_nothing():
+    shown = "\n".join(path_page(told(), FailureKind.RATE_LIMITED, 80))
+    assert "  2  WaitUntil: claude-sonnet (tier 2), waits at most 30s, not charged" in shown
+    assert "of this failure it hears" in shown
+    assert "In words" not in shown
+
+
+def test_no_progress_says_what_it_stands_for():
+    shown = "\n".join(path_page(told(), FailureKind.NO_PROGRESS, 80))
+    assert "where every attempt fails with TEST_FAILURE, each time in the same way, with" in shown
+    assert "no progress: TEST_FAILURE: next rung, claude-opus" in shown
+
+
+# The command
+
+
+def test_the_command_needs_nothing_but_the_configuration(project):
+    done = project.noface("policy")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "  1  small  tier 1 · 2 attempts" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+    assert not (project.state / "state.db").exists()
+
+
+def test_the_json_holds_the_policy_and_every_path(project):
+    document = project.shown("policy")
+    assert (document["schema"], document["file"], document["issue"]) == (1, "noface.toml", None)
+    assert [(rung["model"], rung["times"], rung["think"]) for rung in document["ladder"]] == [
+        ("small", 2, False),
+        ("big", 1, False),
+        ("big", 5, True),
+    ]
+    assert document["transient"] == {"retries": 3, "waits_s": [30.0, 60.0, 120.0]}
+    listed = [kind for row in document["policy"] for kind in row["kinds"]]
+    assert sorted(listed) == sorted(FailureKind)
+    row = next(row for row in document["policy"] if "TEST_FAILURE" in row["kinds"])
+    assert [step["action"] for step in row["steps"]][-1] == "Block"
+    one = project.shown("policy", "--kind", "rate-limited")
+    assert (one["kind"], one["category"], one["strategy"]) == ("RATE_LIMITED", "transient", "switch")
+    assert [step["wait_s"] for step in one["policy"]] == [0.0, 30.0, 60.0, 120.0, 0.0]
+    assert (one["finite"], one["person"]["kind"]) == (True, "RATE_LIMITED")
+
+
+def test_an_unknown_kind_is_refused_with_the_nearest_and_all_of_them(project):
+    done = project.noface("policy", "--kind", "TEST_FAILUR")
+    assert done.returncode == 2
+    assert "there is no failure kind TEST_FAILUR" in done.stderr
+    assert "Did you mean TEST_FAILURE? The kinds: SYNTAX_ERROR, RUNTIME_ERROR," in done.stderr
+
+
+def test_an_issue_s_own_model_limits_and_labels_count(project):
+    project.issue(7, "Rename it", max_attempts=2, tier=2, labels=["risky"])
+    project.issue(8, "Small one", no_escalate=True, model="small")
+    path = project.path / "noface.toml"
+    path.write_text(path.read_text() + '\n[approval]\nlabels = ["risky"]\n')
+    shown = project.noface("policy", "--issue", "007").stdout
+    assert shown.startswith("7  Rename it\n  tier 2 and above; at most 2 attempts; the rest is the policy of")
+    assert "small" not in shown
+    assert "  attempts    2 charged ones an issue" in shown
+    assert 'needs your approval, since the issue has the label "risky"' in shown
+    one = project.shown("policy", "--issue", "8", "--kind", "TEST_FAILURE")
+    assert (one["issue"]["no_escalate"], {step["model"] for step in one["policy"]}) == (True, {"small", None})
+    assert "there is no issue 9" in project.noface("policy", "--issue", "9").stderr
+
+
+def test_options_of_a_replay_stand_behind_it(project):
+    done = project.noface("policy", "--json", "replay")
+    assert (done.returncode, "noface policy replay --json" in done.stderr) == (2, True)
+
+
+# The replay
+
+
+def test_before_the_first_run_there_is_nothing_to_replay(project):
+    done = project.noface("policy", "replay")
+    assert (done.returncode, done.stdout) == (
+        0,
+        "Nothing recorded yet: there is no decision to ask noface.toml about.\n",
+    )
+    assert project.shown("policy", "replay")["replay"] == []
+
+
+def test_the_policy_in_force_would_decide_as_it_did(night):
+    assert night.noface("policy", "replay").stdout == "4 decisions, none would differ under noface.toml.\n"
+    everything = night.noface("policy", "replay", "--all").stdout
+    assert "7  Login of visitors\n  at first\n    FirstAttempt small, as before\n" in everything
+    assert "  after attempt 2: " in everything
+    assert "    Escalate big, as before" in everything
+
+
+def test_another_configuration_shows_what_it_would_have_decided(night):
+    other = other_config(night, "[retry]\n", "[retry]\nescalate_after_attempts = 1\n")
+    done = night.noface("policy", "replay", "--config", str(other))
+    assert done.returncode == 0
+    assert "  after attempt 1: " in done.stdout
+    assert "    RetryWithFeedback small → Escalate big\n" in done.stdout
+    assert "at first" not in done.stdout
+    assert "4 decisions, 2 would differ under" in done.stdout
+    document = night.shown("policy", "replay", "--config", str(other), "--issue", "7")
+    assert (document["decisions"], document["differ"], len(document["replay"])) == (4, 2, 2)
+    first = document["replay"][0]
+    assert (first["issue"], first["attempt"], first["differs"]) == ("7", 1, True)
+    assert (first["recorded"]["action"], first["now"]["action"]) == ("RetryWithFeedback", "Escalate")
+    assert first["now"]["reason"].endswith("next rung, big")
+    assert len(night.shown("policy", "replay", "--config", str(other), "--all")["replay"]) == 4
+
+
+def test_a_replay_changes_nothing(night):
+    before = night.shown("show", "7"), night.git("for-each-ref"), night.git("status", "--porcelain")
+    other = other_config(night, "[run]\n", '[tracker]\npath = "elsewhere"\n\n[run]\n')
+    night.noface("policy", "replay", "--config", str(other), "--all")
+    assert (night.shown("show", "7"), night.git("for-each-ref"), night.git("status", "--porcelain")) == before
+
+
+def test_an_issue_that_is_gone_is_replayed_all_the_same(night):
+    (night.path / "issues" / "7-x.md").unlink()
+    assert night.noface("policy", "replay").stdout == "4 decisions, none would differ under noface.toml.\n"
+
+
+def test_a_broken_or_missing_configuration_is_refused_as_everywhere(night):
+    missing = night.noface("policy", "replay", "--config", "nowhere.toml")
+    assert (missing.returncode, "there is no file nowhere.toml" in missing.stderr) == (2, True)
+    broken = night.folder / "broken.toml"
+    broken.write_text('[retry]\ndefault_modl = "small"\n')
+    done = night.noface("policy", "replay", "--config", str(broken), "--json")
+    assert (done.returncode, "retry.default_modl" in done.stderr) == (2, True)
+    assert json.loads(done.stdout)["error"]["code"] == 2
+
+
+def test_what_an_agent_wrote_cannot_drive_the_terminal(night):
+    evil = json.dumps({"kind": "Escalate", "reason": "diagnosis: \x1b]0;pwned\x07\x1b[2Jgone"})
+    with closing(sqlite3.connect(night.state / "state.db")) as database, database:
+        changed = database.execute("UPDATE attempts SET action = ?, model = ?", (evil, "\x1b[31mred"))
+        assert changed.rowcount == 3
+    done = night.noface("policy", "replay")
+    assert (done.returncode, "red" in done.stdout, "\x1b" in done.stdout) == (0, True, False)
+
+
+def test_what_may_be_spent_is_told_of_run_issue_and_attempt(project):
+    project.write(
+        "noface.toml",
+        PRESETS.replace("[retry]\n", "[retry]\nmax_cost_usd = 6\nmax_tokens = 1_000_000\n")
+        + "\n[run]\nmax_cost_usd = 20\nmax_tokens = 5_000_000\n[models.claude-opus]\nmax_cost_usd = 2.5\n",
+    )
+    shown = " ".join(project.noface("policy").stdout.split())
+    assert "attempts 5 charged ones and $6.00 and 1,000,000 tokens an issue, then it is blocked" in shown
+    assert "budget $20.00 or 5,000,000 tokens a run, then it stops; $2.50 an attempt of claude-opus roles" in shown
+    document = project.shown("policy")
+    assert (document["max_cost_usd"], document["max_tokens"]) == (6.0, 1_000_000)
+    assert document["run"] == {"max_cost_usd": 20.0, "max_tokens": 5_000_000}
+    assert document["attempt"] == {"claude-opus": {"max_cost_usd": 2.5}}

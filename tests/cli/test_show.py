@@ -1,0 +1,421 @@
+"""`noface show` and `noface blocked`: the story of an issue, and what a person is told to do."""
+
+import json
+
+import pytest
+from support.cli_story import Story, red_test, usual_night, write_issue
+
+from noface.model.failure import Failure
+from noface.model.history import AdviceOutcome, Topic, Verdict
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import BlockedReason, ReportStatus, Usage, WorkerReport
+
+
+@pytest.fixture
+def night(project):
+    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
+    yield story
+    story.close()
+
+
+def test_the_json_of_an_issue_holds_every_attempt(project, night):
+    document = project.shown("show", "002")
+    assert (document["schema"], document["id"], document["status"]) == (1, "002", "blocked")
+    assert (document["branch"], document["merged_commit"]) == ("noface/002", None)
+    first, second, third = document["attempts"]
+    whole = first.pop("task_failure")
+    assert (whole["type"], whole["message"]) == ("TASK_FAILURE", "assert 401 == 200")
+    assert whole["details"]["metrics"] == {"cost_usd": 0.21, "seconds": 192.0}
+    assert first == {
+        "number": 1,
+        "model": "claude-sonnet",
+        "think": False,
+        "outcome": "TEST_FAILURE",
+        "failure": {
+            "kind": "TEST_FAILURE",
+            "category": "correctable",
+            "message": "assert 401 == 200",
+            "location": "tests/test_login.py:41",
+            "rule": "pytest.assertion",
+            "evidence": ["    def test_login():", ">       assert reply.status == 200", "E       assert 401 == 200"],
+            "failing_tests": ["tests/test_login.py::test_login"],
+            "gate": "unit",
+            "questions": [],
+        },
+        "commit": night.commit,
+        "started_at": first["started_at"],
+        "seconds": 192.0,
+        "cost_usd": 0.21,
+        "tokens_in": None,
+        "tokens_out": None,
+        "session_id": None,
+        "action": {
+            "kind": "RetryWithFeedback",
+            "reason": "attempt 1 of 2 with claude-sonnet failed; it is told why",
+        },
+        "charged": True,
+        "gates": [
+            {"name": "lint", "passed": True, "hard": True, "seconds": 1.5, "kind": None, "memo": False, "flaky": False},
+            {
+                "name": "unit",
+                "passed": False,
+                "hard": True,
+                "seconds": 11.0,
+                "kind": "TEST_FAILURE",
+                "memo": False,
+                "flaky": False,
+            },
+        ],
+        "notes": [],
+        "changed": [],
+        "lines": 0,
+        "report": None,
+        "partial": None,
+    }
+    assert second["notes"] == ["protected files put back: conftest.py"]
+    assert third["action"] == {"kind": "Block", "reason": "all 5 attempts are used up"}
+
+
+def test_a_passed_attempt_has_no_failure_and_one_under_way_no_outcome(project, night):
+    assert project.shown("show", "1")["attempts"][0]["failure"] is None
+    under_way = project.shown("show", "7")["attempts"][1]
+    assert (under_way["outcome"], under_way["seconds"], under_way["cost_usd"]) == (None, None, None)
+
+
+def test_the_story_names_rule_lines_action_and_branch_at_80_columns(project, night):
+    (night.directory("002", 3) / "agent.log").write_text("thinking\n\x1b[1mI am sure\x1b[0m it works\n")
+    done = project.noface("show", "2")
+    page = done.stdout
+    for expected in (
+        "Attempt 2  TEST_FAILURE  claude-sonnet · ",
+        "  at tests/test_login.py:41",
+        "  correctable, by the rule pytest.assertion in gate unit",
+        "  │ >       assert reply.status == 200",
+        "  gates: lint passed (1.5s), unit TEST_FAILURE (11s)",
+        "  → Escalate: 2 attempts with claude-sonnet failed",
+        "  note: protected files put back: conftest.py",
+        "git diff ...noface/002",
+        "    • Should a comma end the name, as the old site did?",
+        'noface unblock 002 --note "…"',
+        "  │ I am sure it works",
+    ):
+        assert expected in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_an_issue_without_attempts_is_shown_before_the_first_run(project):
+    write_issue(project.path, "1-x", "First")
+    assert "No attempt yet." in project.noface("show", "1").stdout
+    assert project.shown("show", "1")["attempts"] == []
+    assert not project.state.exists()
+
+
+def test_an_unknown_id_is_refused_with_the_nearest_ones(project, night):
+    done = project.noface("show", "0002")
+    assert done.returncode == 0, "leading zeros do not matter"
+    done = project.noface("show", "42")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no issue 42" in done.stderr
+    assert "007" in done.stderr
+
+
+def test_a_name_with_a_slip_is_met_with_the_name_meant(project):
+    write_issue(project.path, "login-page", "Login")
+    assert "login-page" in project.noface("show", "login-pgae").stderr
+
+
+def test_a_faulty_issue_is_refused_with_its_fault(project, night):
+    done = project.noface("show", "8")
+    assert done.returncode == 2
+    assert "issues/008-broken.md" in done.stderr
+
+
+def test_a_very_long_message_is_cut_on_the_page_and_whole_in_json(project):
+    write_issue(project.path, "1-x", "One")
+    long = "expected " + "x" * 5000
+    Story(project.path).sync().run().attempt("1", 1, red_test(long)).close()
+    lines = project.noface("show", "1").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum("xxxx" in line for line in lines) <= 6
+    assert project.shown("show", "1")["attempts"][0]["failure"]["message"] == long
+
+
+def test_blocked_json_tells_what_a_person_needs(project, night):
+    document = project.shown("blocked")
+    assert sorted(document) == ["blocked", "held", "schema"]
+    (block,) = document["blocked"]
+    assert sorted(block) == sorted(
+        [
+            "id",
+            "title",
+            "status",
+            "kind",
+            "summary",
+            "question",
+            "parts_failed",
+            "report",
+            "tried",
+            "errors",
+            "unclear",
+            "next_steps",
+            "questions",
+            "options",
+            "commands",
+        ]
+    )
+    assert (block["id"], block["status"], block["kind"]) == ("002", "blocked", "TEST_FAILURE")
+    assert "tests/test_login.py::test_login" in block["question"]
+    assert len(block["options"]) == len(block["commands"])
+    assert len(block["tried"]) == 3
+    assert sorted(block["errors"]) == ["TEST_FAILURE: assert 401 == 200", "TEST_FAILURE: assert 403 == 200"]
+    assert block["unclear"] == ["Should a comma end the name, as the old site did?"]
+    assert 'noface unblock 002 --note "…"' in block["commands"]
+
+
+def test_the_blocked_page_fits_80_columns_and_repeats_nothing(project, night):
+    page = project.noface("blocked").stdout
+    assert page.startswith("1 issue needs you.\n")
+    assert "attempt 3 with claude-opus: TEST_FAILURE: assert 401 == 200" in page
+    assert "\n  Errors\n" not in page, "all of them stand under Tried"
+    assert "Should a comma end the name" in page
+    assert " or name a stronger model\n        noface unblock 002 --model claude-opus --attempts 3\n" in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_nothing_blocked_is_one_friendly_line(project):
+    assert project.noface("blocked").stdout == "Nothing is blocked.\n"
+    assert project.shown("blocked")["blocked"] == []
+
+
+def test_a_block_without_a_document_still_has_every_key(project):
+    write_issue(project.path, "1-x", "One")
+    Story(project.path).sync().status("1", "blocked", "stopped by hand").close()
+    (block,) = project.shown("blocked")["blocked"]
+    assert (block["kind"], block["summary"], block["commands"]) == ("UNKNOWN", "stopped by hand", [])
+
+
+REPORT = WorkerReport(
+    ReportStatus.BLOCKED,
+    "Which rates are meant is not said.",
+    0.4,
+    ("Rounding differs for JPY.",),
+    ("No rates for CHF were given.", "No sample order."),
+    ("Which rates?",),
+    BlockedReason.UNCLEAR,
+    ("003",),
+)
+
+
+@pytest.fixture
+def recovered(project, night):
+    """Issue 005: an attempt with a report, a diagnosis, an attempt that thought, an answer nobody could use."""
+    night.attempt("005", 1, red_test(), worker=REPORT, changed=("src/export.py",))
+    said = {"cause": "The table has no CHF.", "recoverable": "yes", "strategy": "alternative_approach"}
+    night.ask("005", Topic.DIAGNOSIS, **said, text="Another approach: read the rates.\nFail where one is missing.")
+    night.attempt("005", 2, red_test(), model="claude-opus", think=True, worker=REPORT)
+    return night.ask("005", Topic.CLARIFICATION, outcome=AdviceOutcome.UNUSABLE, cause="it is no JSON")
+
+
+def test_the_json_tells_what_workers_reported_and_what_was_asked(project, recovered):
+    document = project.shown("show", "5")
+    first, second = document["attempts"]
+    assert (first["think"], second["think"]) == (False, True)
+    assert (first["changed"], first["lines"]) == (["src/export.py"], 4)
+    assert first["report"] == {
+        "status": "blocked",
+        "summary": "Which rates are meant is not said.",
+        "confidence": 0.4,
+        "blocked_reason": "unclear",
+        "risks": ["Rounding differs for JPY."],
+        "gaps": ["No rates for CHF were given.", "No sample order."],
+        "questions": ["Which rates?"],
+        "needs": ["003"],
+    }
+    assert document["gaps"] == [
+        {"attempt": 1, "gap": "No rates for CHF were given."},
+        {"attempt": 1, "gap": "No sample order."},
+    ]
+    diagnosis, clarification = document["asked"]
+    assert (diagnosis["after"], diagnosis["topic"], diagnosis["model"]) == (1, "diagnosis", "claude-opus")
+    assert (diagnosis["outcome"], diagnosis["strategy"]) == ("ADVISED", "alternative_approach")
+    assert (diagnosis["cause"], diagnosis["recoverable"]) == ("The table has no CHF.", "yes")
+    assert (clarification["after"], clarification["outcome"]) == (2, "UNUSABLE")
+
+
+def test_what_was_asked_is_told_between_the_attempts(project, recovered):
+    page = project.noface("show", "5").stdout
+    places = [
+        page.index(words)
+        for words in (
+            "Attempt 1  TEST_FAILURE",
+            "  the worker reports: blocked, unclear, confidence 0.4: Which rates",
+            "  risk: Rounding differs for JPY.",
+            "  gap: No rates for CHF were given.",
+            "  it asks: Which rates?",
+            "  Asked claude-opus for a diagnosis  ",
+            "    → alternative approach (recoverable: yes)",
+            "    │ The table has no CHF.\n    │ Another approach: read the rates.\n    │ Fail where one is missing.",
+            "Attempt 2  TEST_FAILURE  claude-opus · thinking",
+            "  Asked claude-opus for a clarification  ",
+            "    its answer was of no use",
+        )
+    ]
+    assert places == sorted(places)
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_a_question_without_an_answer_is_shown_as_being_asked(project, night):
+    night.attempt("005", 1, red_test()).ask("005", Topic.ARCHITECT)
+    assert "    it is being asked\n" in project.noface("show", "5").stdout
+    assert project.shown("show", "5")["asked"][0]["outcome"] is None
+
+
+def test_an_issue_shows_its_parts_and_a_part_its_parent(project, night):
+    night.divide("005", "Write the header", "Write the rows").merge("005.1")
+    document = project.shown("show", "5")
+    assert (document["status"], document["progress"]) == ("epic", "1 of 2 parts merged")
+    assert [(part["id"], part["status"]) for part in document["parts"]] == [("005.1", "merged"), ("005.2", "ready")]
+    page = project.noface("show", "5").stdout
+    assert "  1 of 2 parts merged\n    005.1  merged    Write the header\n" in page
+    assert project.shown("show", "005.2")["parent"] == "005"
+    assert "  part of 005: noface show 005\n" in project.noface("show", "005.2").stdout
+
+
+def test_what_a_person_agreed_to_is_shown(project, night):
+    night.journal.allowed(night.tick(), "005", ("src/db.py",))
+    night.journal.depends(night.tick(), "005", ("002",))
+    night.journal.unblocked(night.tick(), "005", "Mind the header.", "unblocked by a person", "claude-opus", 7)
+    document = project.shown("show", "5")
+    assert (document["granted_paths"], document["needs"]) == (["src/db.py"], ["002"])
+    assert (document["wanted_model"], document["wanted_attempts"]) == ("claude-opus", 7)
+    page = project.noface("show", "5").stdout
+    for line in (
+        "your note: Mind the header.",
+        "you allowed it to change src/db.py",
+        "you want it to begin with claude-opus, up to 7 attempts",
+        "found to need 002",
+    ):
+        assert f"  {line}\n" in page
+
+
+def test_what_a_person_decided_stands_with_the_attempt(project, night):
+    night.attempt("005", 1, changed=("a.py",)).request_approval("005")
+    decided = {"epoch": 0, "verdict": Verdict.REJECTED, "note": "Keep the old name."}
+    night.questions.approve(night.tick(), "005", 1, **decided)
+    (said,) = project.shown("show", "5")["approvals"]
+    assert (said["attempt"], said["verdict"], said["note"]) == (1, "rejected", "Keep the old name.")
+    page = project.noface("show", "5").stdout
+    assert page.index("RequestApproval: passed") < page.index("  You rejected it") < page.index("│ Keep the old name.")
+
+
+def test_an_issue_that_waits_for_approval_is_shown_with_what_is_asked(project, night):
+    night.attempt("005", 1, changed=("a.py",)).request_approval("005")
+    page = project.noface("show", "5").stdout
+    assert "Waits for your approval\n" in page
+    assert "        noface approve 005\n" in page
+    assert project.shown("show", "5")["block"]["wants"] == "landing"
+
+
+def test_what_is_blocked_no_more_shows_no_block(project, night):
+    night.status("002", "ready", "approved by a person")
+    assert project.shown("show", "2")["block"] is None
+    assert "What you can do" not in project.noface("show", "2").stdout
+
+
+def test_the_report_of_an_issue_given_up_is_printed_as_json(project, night):
+    done = project.noface("show", "2", "--report")
+    report = project.shown("show", "2", "--report")
+    assert done.returncode == 0
+    assert (report["schema"], report["attempts_made"]) == (1, 3)
+    assert {"failure_reason", "recovery_attempted", "recommendation"} <= set(report)
+
+
+def test_without_a_report_it_is_said_why_there_is_none(project, night):
+    done = project.noface("show", "5", "--report")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "issue 005 is ready: there is no report" in done.stderr
+
+
+def test_what_waits_for_approval_is_listed_apart_with_its_commands(project, night):
+    night.attempt("005", 1, changed=("a.py", "b.py")).request_approval("005")
+    blocked, waiting = project.shown("blocked")["blocked"]
+    assert (blocked["id"], blocked["status"]) == ("002", "blocked")
+    assert (waiting["id"], waiting["status"], waiting["wants"]) == ("005", "approval", "landing")
+    assert (waiting["attempt"], waiting["changed"], waiting["branch"]) == (1, ["a.py", "b.py"], "noface/005")
+    page = project.noface("blocked").stdout
+    assert page.startswith("1 issue needs you.\n")
+    apart = page.partition("\n1 issue waits for your approval.\n")[2]
+    for line in (
+        "    May attempt 1 of issue 005 land?",
+        "    attempt 1: 2 files, 8 lines\n    • a.py\n    • b.py\n",
+        "        git diff ...noface/005\n",
+        "        noface approve 005\n",
+        '        noface reject 005 --note "…"\n',
+    ):
+        assert line in apart
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_only_approvals_are_no_blocked_issue(project):
+    write_issue(project.path, "1-x", "One")
+    Story(project.path).sync().run().attempt("1", 1, changed=("a.py",)).request_approval("1").close()
+    assert project.noface("blocked").stdout.startswith("1 issue waits for your approval.\n")
+
+
+def test_what_became_of_the_parts_is_told_of_a_blocked_epic(project, night):
+    night.attempt("005", 1, red_test()).ask("005", Topic.BREAKDOWN, text="divided into 005.1")
+    night.questions.parts_failed(night.tick(), "005", 'What could not be done:\n[{"id": "005.1"}]')
+    night.block("005")
+    page = project.noface("blocked").stdout
+    assert '  What became of its parts\n    │ What could not be done:\n    │ [{"id": "005.1"}]\n' in page
+
+
+def test_a_block_whose_options_have_no_command_each_lists_them_apart(project, night):
+    document = {"kind": "ENVIRONMENT", "summary": "s", "options": ["a", "b"], "commands": ["noface run"]}
+    night.journal.blocked(night.tick(), "005", "s", document)
+    page = project.noface("blocked").stdout
+    assert "  Options\n    • a\n    • b\n\n  Commands\n    noface run\n" in page
+
+
+def test_a_workers_words_cannot_drive_the_terminal_nor_pose_as_lines_of_noface(project):
+    write_issue(project.path, "1-x", "One")
+    evil = "\x1b]0;owned\x07red \u202egnp.exe\r\nBlocked\n  The question\nAttempt 9  PASSED"
+    worker = WorkerReport(ReportStatus.BLOCKED, evil, None, (evil,), (evil,), (evil,), BlockedReason.UNCLEAR)
+    confused = Failure(FailureKind.AGENT_CONFUSION, evil, "r", questions=(evil,))
+    story = Story(project.path).sync().run().attempt("1", 1, confused, worker=worker)
+    story.ask("1", Topic.DIAGNOSIS, model="m\x1b[2J", cause=evil, text=evil, paths=(evil,)).block("1").close()
+    for command in (["show", "1"], ["blocked"]):
+        page = project.noface(*command).stdout
+        assert not {"\x1b", "\x07", "\u202e", "\r"} & set(page)
+        assert "owned" not in page
+        assert page.count("\n  The question\n") == 1
+        assert "\nAttempt 9" not in page
+
+
+def test_tokens_and_session_of_an_attempt_are_shown(project):
+    write_issue(project.path, "1-x", "One")
+    story = (
+        Story(project.path).sync().run().attempt("1", 1, usage=Usage(0.1, 12_345, 678, "5e55-10n\x1b[2J" + "x" * 999))
+    )
+    story.close()
+    attempt = project.shown("show", "1")["attempts"][0]
+    assert (attempt["tokens_in"], attempt["tokens_out"], len(attempt["session_id"])) == (12_345, 678, 200)
+    page = project.noface("show", "1").stdout
+    assert "  tokens: 12,345 read, 678 written · session 5e55-10nx" in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_the_last_lines_of_a_stream_of_json_are_told_as_words(project):
+    write_issue(project.path, "1-x", "One")
+    story = Story(project.path).sync().run().attempt("1", 1)
+    entries = [
+        {"type": "text", "text": "I look around."},
+        {"type": "tool_use", "name": "Read", "input": {"file_path": "a.py"}},
+    ]
+    line = json.dumps({"type": "assistant", "message": {"content": entries}})
+    folder = story.directory("1", 1)
+    (folder / "order.json").write_text(json.dumps({"model": {"agent": "claude"}}))
+    (folder / "agent.log").write_text(f"{'x' * 70_000}{line}\n{line}\n")
+    story.close()
+    page = project.noface("show", "1").stdout
+    assert page.endswith("noface logs 1\n  │ I look around.\n  │   · Read a.py\n")

@@ -1,0 +1,326 @@
+"""`noface status`: the JSON scripts rely on, the page at 80 columns, and how little it costs to look."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from support.cli_story import Story, red_test, usual_night, write_issue
+
+from noface.cli import fast_path
+from noface.model.taxonomy import IssueStatus
+from noface.model.worker_run import ReportStatus, WorkerReport
+from noface.store.database import SCHEMA_VERSION
+from noface.trackers.files import FilesTracker
+
+LIGHT = """
+import json, sys
+from noface.cli.status import status
+status(False, {json}, None)
+heavy = ("pydantic", "git", "jsonschema", "jinja2", "tomlkit", "asyncio", "psutil", "noface.model.attempt", "rich.table")
+print(json.dumps([name for name in heavy if name in sys.modules]), file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def night(project):
+    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
+    yield story
+    story.close()
+
+
+def test_the_json_has_the_promised_shape(project, night):
+    document = project.shown("status")
+    assert sorted(document) == ["counts", "faults", "gaps", "issues", "run", "schema"]
+    assert document["schema"] == 1
+    assert document["counts"] == {"landing": 1, "blocked": 1, "waiting": 2, "ready": 1, "running": 1, "merged": 1}
+    issues = {issue["id"]: issue for issue in document["issues"]}
+    assert issues["002"] == {
+        "id": "002",
+        "title": "Fix the login of visitors whose name holds a comma, which answers 401 instead of 200",
+        "status": "blocked",
+        "attempts": 3,
+        "model": "claude-opus",
+        "last_failure": {"kind": "TEST_FAILURE", "message": "assert 401 == 200"},
+        "branch": "noface/002",
+        "merged_commit": None,
+        "cost_usd": pytest.approx(1.44),
+        "reason": "all 5 attempts are used up",
+        "until": None,
+        "priority": 2,
+        "satisfied": False,
+        "parent": None,
+        "parts": [],
+    }
+    assert issues["001"]["merged_commit"] == night.commit
+    assert issues["001"]["last_failure"] is None
+    assert issues["005"]["cost_usd"] is None, "nobody said what it costs"
+    assert (issues["006"]["status"], issues["006"]["until"] > night.now) == ("waiting", True)
+    assert document["faults"] == [
+        {
+            "source": "issues/008-broken.md",
+            "problem": "depends_on names '999', which does not exist",
+            "hint": "Write the id of an issue of this backlog, or take the entry out.",
+        }
+    ]
+
+
+def test_an_issue_whose_dependency_has_not_landed_is_shown_as_waiting_for_it(project, night):
+    issue = {issue["id"]: issue for issue in project.shown("status")["issues"]}["003"]
+    assert (issue["status"], issue["reason"]) == ("waiting", "waits for 002 to be merged; 002 is blocked")
+
+
+def test_the_issues_come_in_the_order_they_are_worked(project, night):
+    assert [issue["id"] for issue in project.shown("status")["issues"]][:3] == ["004", "001", "002"]
+
+
+def test_the_page_says_what_is_in_the_way_and_fits_80_columns(project, night):
+    done = project.noface("status")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "8 issues: 1 running, 1 landing, 1 blocked, 2 waiting, 1 ready, 1 merged,"
+    assert lines[1] == "  1 faulty"
+    assert "       local changes of yours are in the way: src/rates.py, src/money.py" in lines
+    assert "  issues/008-broken.md: depends_on names '999', which does not exist" in lines
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in done.stdout
+
+
+def test_what_needs_a_person_stands_before_what_is_done(project, night):
+    page = project.noface("status").stdout
+    places = [
+        page.index(f"\n{word}") for word in ("running\n", "landing\n", "blocked:", "waiting\n", "faulty", "merged\n")
+    ]
+    assert places == sorted(places)
+
+
+def test_only_so_many_ready_issues_are_listed_unless_all_are_asked_for(project):
+    for number in range(1, 101):
+        write_issue(project.path, f"{number}-x", f"Issue number {number}")
+    Story(project.path).sync().close()
+    page = project.noface("status").stdout
+    assert page.count("Issue number") == 20
+    assert "… and 80 more ready (noface status --all)" in page
+    assert project.noface("status", "--all").stdout.count("Issue number") == 100
+
+
+def test_before_the_first_run_the_backlog_is_shown_and_nothing_is_written(project):
+    write_issue(project.path, "1-x", "First")
+    document = project.shown("status")
+    assert (document["counts"], document["run"]) == ({"ready": 1}, None)
+    assert "Nothing has been run yet" in project.noface("status").stdout
+    assert not project.state.exists()
+
+
+def test_an_empty_backlog_says_how_to_begin(project):
+    assert "noface issue add" in project.noface("status").stdout
+
+
+def test_a_run_that_ended_is_told_with_its_reason(project):
+    Story(project.path).sync().run().end("all done", 0).close()
+    run = project.shown("status")["run"]
+    assert (run["id"], run["exit_code"], run["why"], run["running"]) == ("run1", 0, "all done", False)
+    assert "all done" in project.noface("status").stdout
+
+
+def test_a_run_whose_process_is_gone_is_told_to_be_cut_off(project):
+    Story(project.path).sync().run(pid=2**22 + 1).close()
+    assert "was cut off" in project.noface("status").stdout
+    assert project.shown("status")["run"]["running"] is False
+
+
+def test_what_a_run_that_is_gone_was_working_on_is_ready_to_go_on(project):
+    write_issue(project.path, "1-x", "One")
+    story = Story(project.path).sync().run(pid=2**22 + 1)
+    story.start("1", 1)
+    story.close()
+    (issue,) = project.shown("status")["issues"]
+    assert issue["status"] == "ready"
+    assert issue["reason"] == "attempt 1 with claude-sonnet was cut off; it goes on with the next run"
+
+
+def test_a_run_that_goes_on_is_told_with_its_pid(project):
+    Story(project.path).sync().run(pid=os.getpid()).close()
+    assert f"(pid {os.getpid()})" in project.noface("status").stdout
+    assert project.shown("status")["run"]["running"] is True
+
+
+def test_a_changed_issue_file_is_read_again(project):
+    path = write_issue(project.path, "1-x", "Old title")
+    Story(project.path).sync().close()
+    path.write_text('+++\ntitle = "New title, longer"\n+++\n')
+    assert project.shown("status")["issues"][0]["title"] == "New title, longer"
+
+
+def test_the_fast_path_and_the_tracker_agree_on_the_fingerprint(project):
+    write_issue(project.path, "1-x", "One")
+    assert fast_path._fingerprint(project.path, None) == FilesTracker(project.path, "issues").fingerprint()
+    project.config('[tracker]\npath = "work"\n')
+    assert fast_path._fingerprint(project.path, None) == FilesTracker(project.path, "work").fingerprint() == "missing"
+
+
+def test_the_fast_path_knows_the_schema_that_is_written():
+    assert fast_path.SCHEMA_VERSION == SCHEMA_VERSION
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_looking_at_unchanged_issues_imports_nothing_heavy(project, night, as_json):
+    done = subprocess.run(
+        [sys.executable, "-c", LIGHT.format(json=as_json)],
+        cwd=project.path,
+        env=project.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stderr) == []
+    assert "002" in done.stdout
+
+
+def test_an_agents_text_cannot_drive_the_terminal(project):
+    write_issue(project.path, "1-x", "One [bold]not markup[/bold]")
+    story = Story(project.path).sync().run()
+    evil = "\x1b]0;owned\x07\x1b[2Jred \u202egnp.exe\r\nAll 9 tests passed"
+    story.attempt("1", 1, red_test(evil)).block("1", reason=evil).close()
+    for command in (["status"], ["show", "1"], ["blocked"]):
+        page = project.noface(*command).stdout
+        assert not {"\x1b", "\x07", "\u202e", "\r"} & set(page)
+        assert "red �gnp.exe" in page
+        assert "owned" not in page
+        assert "\nAll 9" not in page, "a line of an agent's own could pass for one of noface's"
+    assert "[bold]not markup[/bold]" in project.noface("status").stdout
+
+
+@pytest.mark.parametrize(("env", "colours"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_colours_appear_on_a_terminal_unless_unwanted(project, night, env, colours):
+    environment = {"TERM": "xterm", **project.environment(), **env}
+    if "NO_COLOR" not in env:
+        environment.pop("NO_COLOR", None)
+    ours, theirs = os.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as screen:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "noface", "status"], cwd=project.path, env=environment, stdout=theirs
+        )
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := screen.read(65536):
+                shown += piece
+        except OSError:
+            pass  # a terminal that nobody writes to any more ends so on Linux
+        assert child.wait() == 0
+    assert b"002" in shown
+    assert (b"\x1b[" in shown) is colours
+
+
+def test_outside_a_repository_it_is_a_usage_error(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "noface", "status", "--json"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "not in a git repository" in done.stderr
+    assert json.loads(done.stdout)["error"]["code"] == 2
+
+
+def test_a_broken_configuration_is_named_with_its_line_before_the_first_run(project):
+    project.write("noface.toml", "[tracker]\nkind = \n")
+    done = project.noface("status")
+    assert done.returncode == 2
+    assert "noface.toml:2:" in done.stderr
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(project):
+    project.state.mkdir()
+    (project.state / "state.db").write_text("precious notes")
+    done = project.noface("status")
+    assert done.returncode == 1
+    assert "never overwrites" in done.stderr
+    assert (project.state / "state.db").read_text() == "precious notes"
+
+
+def test_text_that_the_terminal_cannot_show_does_not_stop_it(project):
+    write_issue(project.path, "1-x", "Größe … ログイン")
+    done = project.noface("status", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert "Gr??e" in done.stdout
+
+
+def gaps(*texts):
+    return WorkerReport(ReportStatus.DONE, gaps=texts)
+
+
+def test_parts_stand_below_their_parent_with_its_progress(project, night):
+    night.divide("005", "Write the header", "Write the rows", "Write the sums").merge("005.1")
+    night.attempt("005.2", 1, red_test()).block("005.2")
+    page = project.noface("status").stdout
+    lines = page.splitlines()
+    at = lines.index("divided into parts")
+    assert lines[at + 1].startswith("  005  Export orders as CSV")
+    assert lines[at + 1].endswith("1 of 3 parts merged")
+    assert [line[:19] for line in lines[at + 2 : at + 4]] == ["    005.1  merged  ", "    005.2  blocked "]
+    assert lines[at + 4] == "           TEST_FAILURE: assert 401 == 200"
+    assert lines[at + 5] == "    005.3  ready     Write the sums"
+    assert page.count("Write the header") == 1, "a part is listed once, with its parent"
+    assert max(map(len, lines)) <= 80
+    issues = {issue["id"]: issue for issue in project.shown("status")["issues"]}
+    assert issues["005"]["parts"] == ["005.1", "005.2", "005.3"]
+    assert issues["005.2"]["parent"] == "005"
+
+
+def test_a_part_whose_parent_is_gone_stands_by_itself(project, night):
+    night.divide("005", "Write the header")
+    with night.database.transaction() as connection:
+        connection.execute("UPDATE issues SET present = 0 WHERE id = '005'")
+    assert "\n  005.1  Write the header" in project.noface("status").stdout
+
+
+def test_an_issue_skipped_undone_holds_up_what_depends_on_it(project, night):
+    night.status("002", "skipped", "diagnosis: not needed")
+    issue = {issue["id"]: issue for issue in project.shown("status")["issues"]}["003"]
+    assert (issue["status"], issue["reason"]) == ("waiting", "waits for 002 to be merged; 002 is skipped, not done")
+    lines = project.noface("status").stdout.splitlines()
+    assert lines[lines.index("skipped") + 1].endswith("not done · 3 attempts · claude-opus · $1.44")
+
+
+def test_an_issue_that_main_satisfies_already_holds_up_nothing(project, night):
+    night.journal.status(night.tick(), "002", IssueStatus.SKIPPED, "already satisfied", satisfied=True)
+    assert project.statuses()["003"] == "ready"
+    assert "already on main" in project.noface("status").stdout
+
+
+def test_what_the_work_turned_out_to_need_is_waited_for(project, night):
+    night.journal.depends(night.tick(), "005", ("002",))
+    night.status("005", "waiting", "needs 002 first")
+    issues = {issue["id"]: issue for issue in project.shown("status")["issues"]}
+    assert issues["005"]["reason"] == "waits for 002 to be merged; 002 is blocked"
+    night.journal.merged(night.tick(), "002", "c" * 40)
+    assert project.statuses()["005"] == "ready"
+
+
+def test_what_waits_for_approval_stands_before_what_is_blocked(project, night):
+    night.attempt("005", 1).request_approval("005")
+    page = project.noface("status").stdout
+    assert page.index("\nwaits for approval: `noface blocked`") < page.index("\nblocked: ")
+    assert '       passed; label "risky" needs your approval\n' in page
+
+
+def test_the_gaps_of_the_last_run_are_counted_once_each_and_lead_to_the_issues(project, night):
+    night.attempt("005", 1, red_test(), worker=gaps("No rates.", "No sample."))
+    night.attempt("005", 2, worker=gaps("No rates."))
+    night.attempt("006", 1, worker=gaps("No limit is named."))
+    page = project.noface("status").stdout
+    assert page.endswith("\n3 gaps reported: noface show 005, noface show 006\n")
+    assert project.shown("status")["gaps"] == [
+        {"id": "005", "gap": "No rates."},
+        {"id": "005", "gap": "No sample."},
+        {"id": "006", "gap": "No limit is named."},
+    ]
+
+
+def test_gaps_of_earlier_runs_are_not_told_again(project, night):
+    night.attempt("005", 1, worker=gaps("No rates."))
+    with night.database.transaction() as connection:
+        connection.execute("INSERT INTO runs (id, pid, started_at) VALUES ('run2', 1, ?)", (night.tick(),))
+    assert project.shown("status")["gaps"] == []
+    assert "gap" not in project.noface("status").stdout

@@ -1,0 +1,148 @@
+"""`noface why`: the evidence chain of an attempt, from the lines that decided to what the next attempt was told."""
+
+import pytest
+from support.cli_story import Story, red_test, usual_night, write_issue
+
+from noface.model.actions import Mode, Run
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind
+
+ALSO = (("words.error", "error: 401", "pytest.assertion is stronger evidence (diagnostic over words)"),)
+PROMPT = """\
+# Your task: Login
+
+## This attempt
+
+Tests failed. Make them pass.
+
+## The issue
+
+Secret body
+
+## What happened before
+
+Your previous attempt failed with: TEST_FAILURE: assert 401 == 200.
+
+The changes so far, against main:
+
+```diff
++secret patch
+```
+"""
+
+
+@pytest.fixture
+def night(project):
+    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
+    yield story
+    story.close()
+
+
+@pytest.fixture
+def login(project):
+    """One issue whose first attempt failed at a gate, and a second one under way that was told of it."""
+    write_issue(project.path, "1-login", "Login")
+    story = Story(project.path, project.git("rev-parse", "HEAD")).sync().run()
+    red = red_test(also_matched=ALSO, excerpt="E       assert 401 == 200\nin test_login", questions=("Which status?",))
+    story.attempt("1", 1, red, action=Run(Mode.FEEDBACK, "claude-sonnet", "attempt 1 of 2 failed; it is told why"))
+    gates = story.directory("1", 1) / "gates"
+    gates.mkdir()
+    (gates / "unit.out").write_text("E  assert 401 == 200\n")
+    story.start("1", 2)
+    (story.directory("1", 2) / "prompt.md").write_text(PROMPT)
+    yield story
+    story.close()
+
+
+def test_the_json_holds_the_whole_chain(project, login):
+    document = project.shown("why", "1")
+    assert (document["schema"], document["id"], document["attempt"]) == (1, "1", 1)
+    failure = document["failure"]
+    assert (failure["kind"], failure["category"], failure["rule"]) == (
+        "TEST_FAILURE",
+        "correctable",
+        "pytest.assertion",
+    )
+    assert (failure["gate"], failure["location"]) == ("unit", "tests/test_login.py:41")
+    assert failure["failing_tests"] == ["tests/test_login.py::test_login"]
+    assert failure["evidence"][-1] == "E       assert 401 == 200"
+    assert failure["also_matched"] == [dict(zip(("rule", "line", "why"), ALSO[0], strict=True))]
+    assert failure["questions"] == ["Which status?"]
+    assert [path.rpartition("/")[2] for path in document["logs"]] == ["unit.out"]
+    assert document["action"]["kind"] == "RetryWithFeedback"
+    following = document["next"]
+    assert (following["number"], following["prompt"].endswith("1/2/prompt.md")) == (2, True)
+    assert "Make them pass." in following["told"]
+    assert "failed with: TEST_FAILURE" in following["told"]
+    assert "ecret" not in following["told"], "only what it was told about this attempt"
+
+
+def test_the_page_says_what_decided_what_lost_and_what_followed_at_80_columns(project, login):
+    page = project.noface("why", "1").stdout
+    for expected in (
+        "Attempt 1 of issue 1  TEST_FAILURE  claude-sonnet",
+        "  kind: TEST_FAILURE (correctable), charged to the worker",
+        "  rule: pytest.assertion",
+        "  gate: unit",
+        "  location: tests/test_login.py:41",
+        "  │ E       assert 401 == 200",
+        "tests/test_login.py::test_login",
+        "  • words.error: pytest.assertion is stronger evidence (diagnostic over words)",
+        "    │ error: 401",
+        "unit.out",
+        "  RetryWithFeedback: attempt 1 of 2 failed; it is told why",
+        "What attempt 2 (claude-sonnet) was told",
+        "  │ Tests failed. Make them pass.",
+    ):
+        assert expected in page
+    assert max(len(line) for line in page.splitlines() if "/" not in line) <= 80
+
+
+def test_the_newest_failure_is_meant_unless_an_attempt_is_named(project, night):
+    assert project.shown("why", "002")["attempt"] == 3
+    first = project.shown("why", "2", "1")
+    assert (first["attempt"], first["failure"]["message"]) == (1, "assert 401 == 200")
+    assert first["next"]["number"] == 2
+    assert project.shown("why", "7")["attempt"] == 1, "the second is under way"
+
+
+def test_an_attempt_that_passed_has_nothing_to_explain(project, night):
+    assert project.shown("why", "1")["failure"] is None
+    assert "every hard gate passed" in project.noface("why", "1").stdout
+    assert "no verdict yet" in project.noface("why", "7", "2").stdout
+
+
+def test_a_failure_written_before_rules_that_lost_were_kept_is_shown(project, night):
+    page = project.noface("why", "2", "1").stdout
+    assert "Nothing else did." in page
+
+
+def test_a_worker_s_own_failure_shows_its_log_and_when_it_ends(project):
+    write_issue(project.path, "1-x", "X")
+    story = Story(project.path).sync().run()
+    limit = Failure(
+        FailureKind.RATE_LIMITED, "usage limit", rule="claude-rate-limit", retry_at=1_795_490_120.0, charged=False
+    )
+    story.attempt("1", 1, limit, gates=(), charged=False)
+    (story.directory("1", 1) / "agent.log").write_text("{}\n")
+    page = project.noface("why", "1").stdout
+    assert "not charged to the worker" in page
+    assert "retry at: 1795490120" in page
+    assert "agent.log" in page
+    story.close()
+
+
+def test_what_an_agent_wrote_cannot_drive_the_terminal(project):
+    write_issue(project.path, "1-x", "X")
+    story = Story(project.path).sync().run()
+    evil = "\x1b]0;pwned\x07\x1b[2Jgone"
+    story.attempt("1", 1, red_test(evil, also_matched=((evil, evil, evil),), excerpt=evil, evidence=(evil,)))
+    assert "\x1b" not in project.noface("why", "1").stdout
+    story.close()
+
+
+def test_an_unknown_issue_or_attempt_is_refused(project, night):
+    assert "there is no issue 42" in project.noface("why", "42").stderr
+    done = project.noface("why", "2", "9")
+    assert (done.returncode, "Its attempts: 1, 2, 3." in done.stderr) == (2, True)
+    assert "has no attempt yet" in project.noface("why", "3").stderr

@@ -1,0 +1,79 @@
+"""Imports go down, never up and never sideways within a row. The README quotes these rows."""
+
+import ast
+from pathlib import Path
+
+from support import ROOT
+
+ROWS = """\
+cli
+engine | ui
+trackers | agents | gates | git | store
+process
+config
+recovery | knowledge
+prompts
+integrity | secrets
+diagnosis
+model
+errors | data
+"""
+LEVEL = {name.strip(): row for row, line in enumerate(ROWS.splitlines()) for name in line.split("|")}
+PURE = {"model", "diagnosis", "integrity", "secrets", "prompts", "recovery", "knowledge"}
+IMPURE = {"os", "time", "random", "sqlite3", "asyncio", "subprocess", "threading", "socket", "pathlib", "shutil"}
+APART = {
+    "demo",
+    "selftest",
+    "__init__",
+    "__main__",
+}  # the demo's worker is an ordinary command: it knows nothing of noface
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def modules() -> list[tuple[str, Path]]:
+    return [(p.relative_to(ROOT / "noface").parts[0].removesuffix(".py"), p) for p in (ROOT / "noface").rglob("*.py")]
+
+
+def test_every_package_has_its_place_in_the_rows():
+    assert {package for package, _ in modules()} - APART == set(LEVEL)
+
+
+def test_imports_go_down_only():
+    wrong = []
+    for package, path in modules():
+        for name in imports(path):
+            target = name.split(".")[1] if name.startswith("noface.") else None
+            if package in APART or target in (None, package) or (package == "cli" and target in APART):
+                continue
+            if LEVEL[target] <= LEVEL[package]:
+                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
+    assert wrong == []
+
+
+def test_what_decides_is_pure():
+    impure = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for package, path in modules()
+        if package in PURE
+        for name in imports(path)
+        if name.split(".")[0] in IMPURE
+    }
+    assert impure == set()
+
+
+def test_the_demos_worker_knows_nothing_of_noface():
+    names = {name for package, path in modules() if package == "demo" for name in imports(path)}
+    assert {n for n in names if n.startswith("noface.") and not n.startswith("noface.demo")} == set()
+
+
+def test_the_readme_quotes_the_rows():
+    assert ROWS in (ROOT / "README.md").read_text()

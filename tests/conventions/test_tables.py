@@ -1,0 +1,190 @@
+"""The tables in noface/data: every file fits its reader, and every rule its example."""
+
+import ast
+import re
+import string
+from dataclasses import fields
+from datetime import date
+
+import pytest
+from pydantic import TypeAdapter
+from support import ROOT
+
+from noface.data import FOLDER, expanded, table
+from noface.model.actions import NAMES
+from noface.model.protection import always_protected, default_protected
+from noface.model.taxonomy import Category, FailureKind, KindInfo, Strategy
+from noface.secrets.rules import VALUE_CHARS_MIN, without_keys
+
+PACKAGE = ROOT / "noface"
+
+
+def fits(cls, entry):
+    """Hold the keys and the types of an entry against the record that it becomes."""
+    unknown = entry.keys() - {field.name for field in fields(cls)}
+    assert not unknown, unknown
+    TypeAdapter(cls).validate_python(entry)
+
+
+# --- kinds
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_every_kind_has_every_field(kind):
+    entry = table("kinds")[kind.value]
+    fits(KindInfo, entry)
+    assert entry.keys() | {"names_tests"} == {field.name for field in fields(KindInfo)}
+    told = {name for name, value in entry.items() if value == ""}
+    assert told == ({"instruction"} if kind.category.external else set())
+    assert kind.info.strategy in kind.allowed
+    assert kind.info.what.endswith(".")
+
+
+def test_the_table_of_kinds_and_the_enumeration_have_the_same_kinds_in_the_same_order():
+    assert list(table("kinds")) == [kind.value for kind in FailureKind]
+    assert {kind.category for kind in FailureKind} == set(Category)
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_a_question_names_nothing_that_is_not_known(kind):
+    names = {name for _, name, _, _ in string.Formatter().parse(kind.info.question) if name}
+    assert names <= {"id", "model", "said"}
+
+
+def test_a_category_has_a_strategy_for_most_of_its_kinds():
+    assert {kind.info.strategy for kind in FailureKind if kind.category is Category.ENVIRONMENT} == {Strategy.BLOCK}
+    assert {kind.info.strategy for kind in FailureKind if kind.category is Category.TRANSIENT} == {Strategy.SWITCH}
+
+
+def kinds_listed(tree):
+    """Yield how many kinds stand in each table of a module: a dict, set, list, tuple or a match."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict | ast.Set | ast.List | ast.Tuple | ast.Match):
+            named = [each for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Constant)]
+            kinds = {each.attr if isinstance(each, ast.Attribute) else each.value for each in named}
+            yield len(kinds & FailureKind.__members__.keys())
+
+
+def test_a_new_kind_is_a_line_of_the_enumeration_and_an_entry_of_the_table():
+    most = len(FailureKind) // 2
+    holding = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if "selftest" not in path.parts and max(kinds_listed(ast.parse(path.read_text("utf-8"))), default=0) > most
+    }
+    assert holding == set()
+
+
+# --- actions
+
+
+def test_the_table_of_actions_names_actions_only():
+    assert table("actions").keys() <= set(NAMES)
+    for name, entry in table("actions").items():
+        assert entry.keys() <= {"instruction", "followed", "cell", "prompt"}, name
+        assert all(isinstance(text, str) for text in entry.values()), name
+
+
+# --- agents, providers, prices
+
+
+AGENT_KEYS = {"install", "tells_cost", "presets", "provider", "elsewhere", "login", "errors"}
+LOGIN_KEYS = {
+    "keys", "by_provider", "folder", "folder_variable", "files", "uncertain_with", "uncertain_argument", "keychain",
+    "command", "fix", "ignores",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", table("agents"))
+def test_an_agent_s_table_has_known_keys_and_an_adapter(name):
+    entry = table("agents")[name]
+    assert entry.keys() <= AGENT_KEYS
+    assert entry.get("login", {}).keys() <= LOGIN_KEYS
+    assert all(preset.keys() == {"name", "model", "tier"} for preset in entry.get("presets", ()))
+    assert (FOLDER.parent / "agents" / f"{name}.py").is_file()
+    assert ("install" in entry) == ("login" in entry) == ("presets" in entry)
+    if "login" in entry:
+        assert ("fix" in entry["login"]) != entry["login"].get("by_provider", False)
+
+
+def test_no_two_presets_have_the_same_name():
+    names = [preset["name"] for entry in table("agents").values() for preset in entry.get("presets", ())]
+    assert len(set(names)) == len(names)
+
+
+def test_providers_are_named_alike_in_all_their_tables():
+    providers = table("providers")
+    assert providers.keys() == {"variables", "keys", "before_the_slash", "families", "key_families", "local"}
+    known = providers["variables"].keys()
+    assert {*providers["before_the_slash"].values(), *providers["families"].values()} <= known
+    assert set(providers["key_families"].values()) <= providers["keys"].keys()
+
+
+def test_a_price_list_is_dated_and_of_two_numbers_a_model():
+    prices = table("prices")
+    assert prices.keys() == {"as_of", "models"}
+    assert isinstance(prices["as_of"], date)
+    assert all(price.keys() == {"in", "out"} for price in prices["models"].values())
+
+
+# --- secrets, environment, languages
+
+
+@pytest.mark.parametrize("shape", table("secrets")["shapes"], ids=lambda shape: shape["hint"])
+def test_a_key_s_example_is_masked_by_its_own_shape(shape):
+    assert shape.keys() == {"name", "hint", "pattern", "example"}
+    key = "".join(shape["example"])
+    assert shape["hint"] in key
+    assert without_keys(f"key={key};") == f"key=***{shape['name']}***;"
+
+
+def test_the_names_of_secrets_are_words_and_no_value_of_everybody_s_is_too_short_to_matter():
+    secrets = table("secrets")
+    assert secrets.keys() == {"names", "places", "settings", "setting_patterns", "everybodys", "shapes"}
+    assert all(word.isupper() for word in (*secrets["places"], *secrets["settings"]))
+    assert all(len(value) >= VALUE_CHARS_MIN and value == value.lower() for value in secrets["everybodys"])
+
+
+def test_no_variable_is_named_twice():
+    lists = table("environment")
+    assert lists.keys() == {"never", "sessions", "misleading", "basics", "network", "toolchains", "forced"}
+    names = [name for key, listed in lists.items() for name in listed if key != "forced"]
+    assert len(set(names)) == len(names)
+
+
+def test_a_suffix_is_a_language_s_own_but_for_golang():
+    owners = [(suffix, name) for name, suffixes in table("languages").items() for suffix in suffixes]
+    assert all(suffix.startswith(".") for suffix, _ in owners)
+    assert len({suffix for suffix, _ in owners}) == len(owners) - 1
+
+
+# --- protected paths
+
+
+def test_no_path_is_protected_twice_by_the_same_list():
+    assert table("protected").keys() == {"default", "instructions", "self_starting"}
+    for listed in (default_protected(), always_protected()):
+        assert len(set(listed)) == len(listed)
+        assert all(isinstance(path, str) and path for path in listed)
+
+
+# --- all
+
+
+def test_every_table_is_in_the_package():
+    assert {path.suffix for path in FOLDER.iterdir() if path.is_file()} == {".py", ".toml", ".json"}
+
+
+# --- what a change is searched for
+
+
+def test_every_expression_of_what_a_change_is_searched_for_compiles_and_every_piece_is_used():
+    entries = table("integrity")
+    pieces, words = entries["pieces"], [*entries["sections"].values(), entries["shadows"]["modules"]]
+    assert all(isinstance(word, str) for row in words for word in row)
+    sections = (entries[name] for name in entries if name not in ("pieces", "sections", "shadows"))
+    rows = [row for section in sections for items in section.values() for row in items]
+    expressions = [text for row in rows for text in ([row] if isinstance(row, str) else row)]
+    for text in expressions:
+        re.compile(expanded(text, pieces))
+    assert {name for name in pieces if not any(f"(?&{name})" in text for text in expressions)} == set()

@@ -1,0 +1,108 @@
+"""The recordings: what the classifier must get right, as shares (the issue's own thresholds)."""
+
+import json
+
+import pytest
+from support.corpus_score import (
+    CORPUS,
+    GIVEN,
+    MORE,
+    VERDICTS,
+    evidence_of,
+    load,
+    plain,
+    score,
+    verdict_lines,
+    verdicts,
+)
+
+from noface.diagnosis.gate import READERS, classify
+from noface.diagnosis.text import read_log
+
+
+def test_at_least_97_percent_of_the_given_recordings_are_named_rightly():
+    strict = score(GIVEN).strict
+    assert strict.of == 279
+    assert strict.share >= 0.97, strict.wrong
+
+
+def test_at_least_95_percent_of_the_traps_are_seen_through():
+    traps = score(GIVEN).traps
+    assert traps.of >= 30
+    assert traps.share >= 0.95, traps.wrong
+
+
+def test_the_location_is_right_in_90_percent_where_the_output_names_one():
+    location = score(GIVEN).location
+    assert location.of >= 100
+    assert location.share >= 0.90, location.wrong
+
+
+def test_failing_test_names_are_exact_in_90_percent_of_the_cases_that_have_them():
+    failing = score(GIVEN).failing
+    assert failing.of >= 60
+    assert failing.share >= 0.90, failing.wrong
+
+
+def test_tools_outside_the_given_recordings_are_named_as_well():
+    figures = score(MORE)
+    assert figures.strict.of >= 190
+    assert figures.strict.share >= 0.97, figures.strict.wrong
+    assert figures.failing.share >= 0.90, figures.failing.wrong
+
+
+def test_the_decisive_line_is_the_one_a_person_would_name_in_four_of_five():
+    assert score(GIVEN).key_line.share >= 0.80, score(GIVEN).key_line.wrong
+
+
+def test_kind_rule_and_place_of_every_verdict_are_as_recorded():
+    assert verdict_lines() == VERDICTS.read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("name", [GIVEN, MORE])
+def test_every_verdict_can_be_explained_and_stays_small(name):
+    for record, verdict in zip(load(name), verdicts(name), strict=True):
+        assert verdict.rule, record["id"]
+        assert len(verdict.excerpt.splitlines()) <= 40, record["id"]
+        assert len(verdict.message) <= 400, record["id"]
+        if verdict.kind is None:
+            continue
+        assert len(verdict.signature) == 16, record["id"]
+        if verdict.key_line.strip():
+            assert verdict.evidence, record["id"]
+            assert plain(verdict.key_line[:200]) in plain(verdict.excerpt), record["id"]
+
+
+def test_a_runtime_error_with_frames_has_its_stack_trace():
+    by_id = {record["id"]: verdict for record, verdict in zip(load(GIVEN), verdicts(GIVEN), strict=True)}
+    assert "at shop.Cart.total" in by_id["java-junit5-oom-heap"].stack_trace
+    assert "at addLine" in by_id["js-node-throw"].stack_trace
+    assert "shop/inventory.py" in by_id["python-unittest-exception"].stack_trace
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
+def test_every_reader_understands_a_recording(reader):
+    from noface.diagnosis.context import context_of
+
+    understood = 0
+    for record in load(GIVEN):
+        evidence = evidence_of(record)
+        log = read_log(evidence.stdout, evidence.stderr)
+        reading = reader(log, context_of(evidence, log))
+        understood += reading is not None and bool(reading.findings or reading.counts)
+    assert understood >= 1
+
+
+def test_without_the_file_list_most_verdicts_stay_the_same():
+    from dataclasses import replace
+
+    same = total = 0
+    for record, verdict in zip(load(GIVEN), verdicts(GIVEN), strict=True):
+        bare = classify(replace(evidence_of(record), repo_files=None))
+        same, total = same + (bare.kind == verdict.kind), total + 1
+    assert same / total >= 0.96
+
+
+def test_the_recordings_are_light():
+    assert sum(file.stat().st_size for file in CORPUS.iterdir()) < 2_000_000
+    assert all(json.dumps(record) for record in load(MORE))

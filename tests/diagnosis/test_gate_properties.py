@@ -1,0 +1,178 @@
+"""Properties: no input breaks the classifier, the same failure has the same signature, work grows with the input."""
+
+import re
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.corpus_score import GIVEN, class_of, evidence_of, load, verdicts
+
+from noface.diagnosis.evidence import GateEvidence, ReportCase, TestReport
+from noface.diagnosis.gate import classify
+from noface.diagnosis.text import BUDGET, LINE_MAX, read_log
+
+WORDS = st.sampled_from(
+    [
+        "Traceback (most recent call last):\n",
+        '  File "a.py", line 3, in f\n',
+        "SyntaxError: bad\n",
+        "=== FAILURES ===\n",
+        "E   ",
+        "___ test_x ___\n",
+        "not ok 1 - x\n",
+        "  ---\n",
+        "1..0\n",
+        "--- FAIL: TestX (0.00s)\n",
+        "panic: x\n",
+        "Ran 3 tests in 0.1s\n",
+        "FAILED (errors=1)\n",
+        "=" * 70 + "\n",
+        "error: ",
+        "x.c:3:4: ",
+        "1) ",
+        "    at f (/repo/x.js:1:2)\n",
+        "\x1b[31m",
+        "\x1b]8;;",
+        "\0",
+        "\r",
+        "\n",
+        "3 passed, 1 failed\n",
+        "INTERNALERROR> ",
+        "_ _ _ _\n",
+        "Failed example:\n",
+        "*" * 70 + "\n",
+        "ok 1\n",
+        "\ufffd",
+    ]
+)
+TEXT = st.one_of(st.text(max_size=300), st.lists(st.one_of(WORDS, st.text(max_size=12)), max_size=40).map("".join))
+CASES = st.builds(ReportCase, st.text(max_size=9), st.booleans(), st.text(max_size=9), st.text(max_size=30))
+REPORTS = st.builds(
+    TestReport,
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.lists(st.text(max_size=9), max_size=3).map(tuple),
+    st.lists(CASES, max_size=3).map(tuple),
+)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    command=st.one_of(
+        st.text(max_size=60), st.sampled_from(["pytest", "go test", "npx jest", "make lint", "cargo clippy"])
+    ),
+    code=st.one_of(st.none(), st.integers(-20, 260)),
+    stdout=TEXT,
+    stderr=TEXT,
+    files=st.one_of(st.none(), st.lists(st.text(max_size=20), max_size=4).map(tuple)),
+    report=st.one_of(st.none(), REPORTS),
+    timed_out=st.booleans(),
+)
+def test_no_input_breaks_the_classifier(command, code, stdout, stderr, files, report, timed_out):
+    verdict = classify(GateEvidence(command, code, stdout, stderr, 1.0, 60.0, timed_out, None, files, report))
+    assert verdict.rule
+    assert len(verdict.excerpt.splitlines()) <= 41
+    assert verdict.kind is None or verdict.signature
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(data=st.data())
+def test_no_mixture_of_real_outputs_breaks_the_classifier(data):
+    pieces = []
+    for record in data.draw(st.lists(st.sampled_from(load(GIVEN)), min_size=1, max_size=4)):
+        text = evidence_of(record).stdout[:20_000] or evidence_of(record).stderr[:20_000]
+        start = data.draw(st.integers(0, max(0, len(text) - 1)))
+        pieces.append(text[start : start + data.draw(st.integers(0, 4_000))])
+    out = "".join(pieces)
+    assert classify(GateEvidence("make test", 1, out, "", 1.0)).rule
+    assert class_of(classify(GateEvidence("make build", 0, out, "", 1.0))) in {"PASS", "NO_TESTS"}
+
+
+def elsewhere(text: str) -> str:
+    """The same output as another run would have printed it: other folder, addresses, process ids, times, lines."""
+    text = text.replace("/repo", "/var/tmp/slot-7/checkout")
+    text = re.sub(r"0x[0-9a-fA-F]{6,}", "0x7fabc0ffee12", text)
+    text = re.sub(r"==\d+==", "==991==", text)
+    text = re.sub(r"\b\d+\.\d+ ?s\b", "8.25s", text)
+    text = re.sub(r"\(\d+(\.\d+)? ?ms\)", "(77 ms)", text)
+    text = re.sub(r"/tmp/[\w.-]+", "/tmp/zz81xq", text)
+    text = re.sub(
+        r"(\.(?:py|js|ts|go|rs|c|cpp|java|rb|ex|exs|lua|pl|pm|t|sh)):(\d+)", lambda m: f"{m[1]}:{int(m[2]) + 7}", text
+    )
+    return re.sub(r'(", line )(\d+)', lambda m: f"{m[1]}{int(m[2]) + 7}", text)
+
+
+def test_the_same_failure_in_another_place_and_time_has_the_same_signature():
+    differing = []
+    for record, verdict in zip(load(GIVEN), verdicts(GIVEN), strict=True):
+        evidence = evidence_of(record)
+        again = replace(
+            evidence,
+            stdout=elsewhere(evidence.stdout),
+            stderr=elsewhere(evidence.stderr),
+            seconds=evidence.seconds,
+            report=None,
+        )
+        first = classify(replace(evidence, report=None))
+        second = classify(again)
+        if first.signature != second.signature:
+            differing.append((record["id"], first.key_line, second.key_line))
+        assert first.kind == second.kind, record["id"]
+        assert verdict.kind == first.kind, record["id"]
+    assert not differing
+
+
+def test_another_failure_has_another_signature():
+    by_id = {record["id"]: verdict.signature for record, verdict in zip(load(GIVEN), verdicts(GIVEN), strict=True)}
+    assert by_id["python-pytest-attribute-error"] != by_id["python-pytest-did-not-raise"]
+    assert by_id["c-make-undeclared"] != by_id["c-make-type"]
+    assert by_id["rust-cargotest-assert"] != by_id["rust-cargotest-unwrap-none"]
+
+
+def test_a_log_is_bounded_whatever_the_output():
+    for text in ("x" * 5_000_000, "error: x\n" * 600_000, "\x1b[0m" * 900_000, "✕ failed " * 500_000):
+        log = read_log(text, text)
+        assert len(log.text) <= 2 * (BUDGET + 200)
+        assert max(map(len, log.lines), default=0) <= LINE_MAX + 10
+
+
+def test_what_decides_is_found_in_the_middle_of_much_output():
+    noise = "[worker] step 12: retrying request, error=none failed=0 status=ok\n" * 60_000
+    middle = "src/queue.c:16:27: error: expected ';' before 'return'\n"
+    verdict = classify(GateEvidence("make", 2, noise + middle + noise, "make: *** [Makefile:8: build] Error 1\n"))
+    assert class_of(verdict) == "SYNTAX_ERROR"
+    assert verdict.location == "src/queue.c:16"
+
+
+SHAPES = {
+    "one line": "a1/x.py:3 error ",
+    "lines": "/repo/src/a.py:12: error: bad thing [x]\n",
+    "brackets": "((((((((((\n",
+    "escapes": "\x1b[31m\x1b]8;;x\n",
+    "dashes": "-" * 180 + "\n",
+    "frames": "    at foo (/repo/x.js:1:2)\n",
+    "tap": "not ok 1 - x\n  ---\n",
+    "counts": "failed passed tests 3 passed 4 failed\n",
+    "quotes": "\"a\" 'b' `c` " * 12 + "\n",
+    "python": 'Traceback (most recent call last):\n  File "a.py", line 3, in x\nValueError: x\n',
+}
+
+
+def seconds_for(shape: str, size: int) -> float:
+    text = shape * (size // len(shape))
+    best = 9e9
+    for _ in range(3):
+        started = time.process_time()
+        classify(GateEvidence("make test", 1, text, "", 1.0))
+        best = min(best, time.process_time() - started)
+    return best
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_work_grows_no_faster_than_the_output(shape: str):
+    small, large = seconds_for(shape, 300_000), seconds_for(shape, 4_800_000)
+    assert large <= 16 * 3 * small + 0.5

@@ -1,0 +1,127 @@
+"""Every rule of the tables, checked against the line of real output it carries and the recording it names."""
+
+import re
+from functools import cache
+from importlib.resources import files
+
+import pytest
+from support.corpus_score import GIVEN, MORE, evidence_of, load
+
+from noface.diagnosis.context import context_of
+from noface.diagnosis.evidence import GateEvidence
+from noface.diagnosis.rules import FILES, NameRule, Rule, read_rules, rule_book
+from noface.diagnosis.scan import scan
+from noface.diagnosis.text import Log, read_log
+
+RULES = rule_book().rules
+NAME_RULES = (*rule_book().test_names, *rule_book().loose_test_names)
+
+
+def found_by(rule: Rule, line: str) -> bool:
+    evidence = GateEvidence(rule.tools[0] if rule.tools else "x", rule.code[0] if rule.code else 1, "", line)
+    log = read_log("", line)
+    return any(finding.rule == rule.name for finding in scan((rule,), log, context_of(evidence, log), frozenset()))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_a_rule_finds_its_own_recording(rule: Rule):
+    assert found_by(rule, rule.example), rule.example
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_a_rule_finds_nothing_in_a_passing_line(rule: Rule):
+    assert not found_by(rule, "all 12 checks are fine")
+
+
+@pytest.mark.parametrize("rule", NAME_RULES, ids=lambda rule: rule.name)
+def test_a_name_rule_reads_its_own_recording(rule: NameRule):
+    match = rule.regex.match(rule.example)
+    assert match
+    assert rule.below or match["test"].strip()
+    assert any(literal in rule.example for literal in rule.needs)
+
+
+@cache
+def recordings() -> dict[str, GateEvidence]:
+    return {record["id"]: evidence_of(record) for name in (GIVEN, MORE) for record in load(name)}
+
+
+@cache
+def log_of(recording: str) -> Log:
+    return read_log(recordings()[recording].stdout, recordings()[recording].stderr)
+
+
+@pytest.mark.parametrize("rule", [r for r in RULES if r.recording], ids=lambda rule: rule.name)
+def test_a_rule_matches_in_the_recording_it_names(rule: Rule):
+    log = log_of(rule.recording)
+    assert scan((rule,), log, context_of(recordings()[rule.recording], log), frozenset())
+
+
+@pytest.mark.parametrize("rule", [r for r in NAME_RULES if r.recording], ids=lambda rule: rule.name)
+def test_a_name_rule_matches_in_the_recording_it_names(rule: NameRule):
+    assert any(
+        rule.regex.match(line) for line in log_of(rule.recording).lines if any(need in line for need in rule.needs)
+    )
+
+
+def test_every_table_of_the_folder_is_read_and_most_rules_name_a_recording():
+    folder = files("noface.diagnosis").joinpath("gate_rules")
+    assert sorted(file.name for file in folder.iterdir()) == sorted(f"{name}.toml" for name in FILES)
+    assert sum(bool(rule.recording) for rule in RULES) >= 280
+
+
+ENTRY = "[[rules]]\nname = 'a.b'\nkind = 'TIMEOUT'\nneeds = ['x']\npattern = 'x'\nexample = 'x'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[rule]]\nname = 'a.b'\n", "t: unknown table 'rule'; expected rules or test_names"),
+        (ENTRY + "hint = 'x'\n", "t: rule 'a.b': unknown key 'hint'; expected some of name, kind, "),
+        ("[[rules]]\nkind = 'TIMEOUT'\n", "t: rule '(without a name)': name is missing"),
+        (ENTRY.replace("TIMEOUT", "TIMOUT"), "t: rule 'a.b': kind is 'TIMOUT': expected one of SYNTAX_ERROR, "),
+        (ENTRY.replace("['x']", "'x'"), "t: rule 'a.b': needs is 'x': expected a list of texts"),
+        (ENTRY.replace("['x']", "[]"), "t: rule 'a.b': needs is []: expected a list of texts"),
+        (ENTRY + "code = ['1']\n", "t: rule 'a.b': code is ['1']: expected a list of whole numbers"),
+        (ENTRY + "level = 'report'\n", "t: rule 'a.b': level is 'report': expected one of words, exit_code, "),
+        (ENTRY + "below = 1\n", "t: rule 'a.b': below is 1: expected true or false"),
+        (ENTRY.replace("pattern = 'x'", "pattern = ''"), "t: rule 'a.b': pattern is '': expected a text"),
+        ("[[test_names]]\nname = 'a'\nkind = 'TIMEOUT'\n", "t: test name 'a': unknown key 'kind'"),
+    ],
+)
+def test_an_entry_that_is_no_rule_is_an_error_that_names_it(text: str, message: str):
+    with pytest.raises(ValueError, match="^" + re.escape(message)):
+        read_rules(text, "t")
+
+
+def test_names_of_rules_are_unique_and_tell_the_tool():
+    names = [rule.name for rule in RULES]
+    assert len(names) == len(set(names))
+    assert all("." in name for name in names)
+
+
+def test_only_reports_and_readers_outrank_the_rules_of_a_table():
+    assert all(rule.level <= 5 for rule in RULES)
+
+
+@pytest.mark.parametrize(
+    ("command", "tool"),
+    [
+        ("npx jest --ci", "jest"),
+        ("cd web && CI=1 npx --yes vitest run", "vitest"),
+        ("python -m pytest -q", "pytest"),
+        ("timeout 60 python3.12 -m mypy shop", "mypy"),
+        ("bundle exec rspec", "rspec"),
+        ("cargo clippy -- -D warnings", "clippy"),
+        ('test -z "$(gofmt -l .)"', "gofmt"),
+        ("poetry run ruff check .", "ruff"),
+    ],
+)
+def test_the_program_behind_its_wrappers_is_known(command: str, tool: str):
+    evidence = GateEvidence(command, 1, "", "")
+    assert tool in context_of(evidence, read_log("", "")).tools
+
+
+def test_a_program_that_a_task_runner_echoes_is_known():
+    log = read_log("\n> shop@1.0.0 test\n> jest --ci\n", "")
+    assert "jest" in context_of(GateEvidence("npm test", 1, "", ""), log).tools

@@ -1,0 +1,172 @@
+"""Whatever an agent, a gate or a change writes, reading it takes time in proportion to its length.
+
+The work is measured in processor time of this process, for a text and for one eight times as long. What grows with the
+length takes eight times as long; what grows with its square takes 64 times as long, or is not done at all: it is cut
+off. The limit lies far from both, and short times are never held against anything.
+"""
+
+import json
+import re
+import signal
+import time
+
+import pytest
+
+from noface.agents.registry import AGENTS
+from noface.diagnosis import agent, gate, syntax
+from noface.diagnosis.agent_evidence import AgentError, AgentEvidence
+from noface.diagnosis.evidence import GateEvidence
+from noface.diagnosis.reset_times import WallClock
+from noface.gates import secrets
+from noface.gates.report import parse_report
+from noface.integrity.diff import suspects
+from noface.integrity.diff_make import read_makefile
+from noface.integrity.tampering import weakened_tests
+from noface.model.attempt import FileChange
+from noface.prompts import json_scan
+from noface.secrets.masking import Masker
+from noface.secrets.rules import Secret
+from noface.trackers.issue_file import read_issue
+from noface.ui.logs import Readable, typed_reader
+from noface.ui.text import clean, clean_block, fit, hanging, wrapped
+
+SHORT = 3_000
+FACTOR = 8
+RATIO_MAX = 30
+NOTHING_S = 0.15
+"""Times below this are too short to be compared, and too short to matter."""
+CUT_OFF_S = 3.0
+
+REPEATED = (
+    "\r", "\n", "\t", " ", "\b", "\x1b", "\x1b[", "\x1b[31m", "\x1b]", "\x1bP", "\x9b", "\0", ".", "-", "_", "=", '"', "'",
+    "`", "\\", '\\"', "(", "[", "{", "<", "/", "/*", "/**/", "//", "*/", ":", ": ", "a", "a ", "a.", "1", "1.", "1 ",
+    "1:", "\r\n", " \n", "\n ", "```\n", "{{", "[[", "${", "${A", "│ ", "─", "\u2028", "é", "x=", "aA1", "-----BEGIN ",
+    "-----BEGIN RSA PRIVATE KEY-----\n", "AKIA", "eyJ", "it.each", "test(", "assert", "expect ", "Error: ", "at a (",
+    'File "a", line 1, in ', "FAILED a::b - ", "E   a", "resets in 1 ", "retry after ", "please ", "https://", "@",
+    "litellm.X: ", '{"a": ', "[1, ", "<a>", "&amp;", "- a: b\n", "a = [\n", "[[a]]\n", "1 passed, ", '"""',
+)  # fmt: skip
+AROUND = (" ", "\r", "\n", "a", "1", ".", "\\", "/", "(")
+BEHIND = ("it.each", '{"a": "', "a.c:3:5: error: ", "a: ")
+
+
+def hostile(size: int):
+    """Texts of `size` characters, each with a name."""
+    for part in REPEATED:
+        yield repr(part), (part * size)[:size]
+    for part in AROUND:
+        yield f"x, many {part!r}, x", "x" + part * size + "x"
+        for head in BEHIND:
+            yield f"{head!r}, many {part!r}", head + part * size + "!"
+
+
+def patch(text: str) -> str:
+    """A change that adds the text to a file of tests."""
+    head = "diff --git a/tests/test_a.py b/tests/test_a.py\n--- a/tests/test_a.py\n+++ b/tests/test_a.py\n@@ -1 +1 @@\n-a\n"
+    return head + "\n".join(f"+{line}" for line in text.split("\n"))
+
+
+def stream(name: str, text: str) -> object:
+    reader = AGENTS[name].reader()
+    reader.feed(b"\n" + text.encode("utf-8", "replace") + b"\n")
+    reader.used()
+    return reader.verdict(1, text)
+
+
+def readable(name: str, text: str) -> list[str]:
+    """What `noface logs` and the live view make of an agent's output, and of the same as words of the agent."""
+    view = Readable(typed_reader(name))
+    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
+    data = text.encode("utf-8", "replace") + b"\n" + json.dumps(said).encode() + b"\n"
+    return [*(line for at in range(0, len(data), 65_536) for line in view.feed(data[at : at + 65_536])), *view.rest()]
+
+
+CHANGE = FileChange("tests/test_a.py", "M", "0" * 40, "1" * 40, "100644", "100644", 1, 1)
+MASKER = Masker([Secret("KEY", "abcdefghijkl1234"), Secret("ALIKE", "aaaaaaaaaaaaaaaa")])
+CLOCK = WallClock(1_000_000_000.0)
+READERS = {
+    "clean": clean,
+    "clean_block": clean_block,
+    "wrapped": lambda text: wrapped(text, 80),
+    "hanging": lambda text: hanging(text, 80),
+    "fit": lambda text: fit(text, 80),
+    "gate": lambda text: gate.classify(GateEvidence("pytest -q", 1, text, text)),
+    "green gate": lambda text: gate.classify(GateEvidence("make test", 0, text, "")),
+    "mask": MASKER.text,
+    "mask a patch": lambda text: MASKER.patch(patch(text).encode("utf-8", "replace"), "x"),
+    "secrets": lambda text: secrets.scan(patch(text)),
+    "weakened tests": lambda text: weakened_tests((CHANGE,), patch(text)),
+    "markers": lambda text: suspects(patch(text)),
+    "makefile": read_makefile,
+    "report": lambda text: parse_report(b"<testsuite><testcase name='a'>" + text.encode() + b"</testcase></testsuite>"),
+    "JSON in an answer": json_scan.scan,
+    "prompt": lambda text: (text.clean(text), text.fenced(text), text.tidy(text)),
+    "issue": lambda text: read_issue("files", "1-a.md", text.encode()),
+    "front matter": lambda text: read_issue("files", "1-a.md", b"---\n" + text.encode() + b"\n---\n# a\nb"),
+    **{
+        f"syntax of {path}": lambda text, path=path: syntax.check(path, syntax.language_of(path), text.encode())
+        for path in ("a.py", "a.json", "package.json", "a.toml", "a.yml")
+        if syntax.language_of(path)
+    },
+    **{f"stream of {name}": lambda text, name=name: stream(name, text) for name in AGENTS},
+    **{f"log of {name}": lambda text, name=name: readable(name, text) for name in ("claude", "codex", "aider")},
+    **{
+        f"end of {name}": lambda text, name=name: (
+            agent.classify(AgentEvidence(name, 1, stderr=text), CLOCK),
+            agent.classify(AgentEvidence(name, 1, error=AgentError(text, details=text)), CLOCK),
+            agent.classify(AgentEvidence(name, 0, last_words=text, finished=True, changed=False), CLOCK),
+        )
+        for name in ("claude", "aider")
+    },
+}  # fmt: skip
+
+
+class TooLong(BaseException):
+    """The time for one text is up; no `except Exception` of a reader keeps it."""
+
+
+def seconds(read, text: str) -> float:
+    """The processor time that reading takes, CUT_OFF_S at most."""
+
+    def stop(_number, _frame):
+        raise TooLong
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, CUT_OFF_S)
+    began = time.process_time()
+    try:
+        read(text)
+    except TooLong:
+        return CUT_OFF_S
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_reads_a_hostile_text_takes_time_in_proportion_to_it(name):
+    read = READERS[name]
+    shorter = dict(hostile(SHORT))
+    faults = []
+    for label, text in hostile(SHORT * FACTOR):
+        long = seconds(read, text)
+        if long > NOTHING_S and (long >= CUT_OFF_S or long > RATIO_MAX * seconds(read, shorter[label])):
+            faults.append(f"{label}: {long:.2f} s")
+            break
+    assert faults == []
+
+
+def test_the_measure_itself_tells_a_square_from_a_line():
+    def square(text: str) -> str:
+        return re.sub(r"\r+\n|\r", "\n", text)
+
+    def line(text: str) -> int:
+        return sum(1 for _ in text for _ in range(20))
+
+    short, long = "\r" * SHORT, "\r" * (SHORT * FACTOR)
+    assert seconds(square, long) > RATIO_MAX * seconds(square, short)
+    assert seconds(line, long) <= max(NOTHING_S, RATIO_MAX * seconds(line, short))
+
+
+def test_a_carriage_return_starts_a_line_of_its_own_but_not_before_a_line_end():
+    assert clean_block("a\rb\r\nc\r\r\nd\r\r\re") == "a\nb\nc\nd\n\n\ne"

@@ -1,0 +1,296 @@
+"""Broken files are named exactly before any gate runs; what any tool of the project may accept is left to the gates."""
+
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noface.diagnosis.syntax import Broken, check, language_of, syntax_failure
+from noface.model.taxonomy import FailureKind
+
+# The grammars come with the extra `syntax`: with it a broken file is named, without it the gates judge it.
+GRAMMARS = find_spec("tree_sitter") is not None and find_spec("tree_sitter_javascript") is not None
+YAML = find_spec("yaml") is not None
+
+
+def broken(language, text, path="a"):
+    found = check(path, language, text.encode() if isinstance(text, str) else text)
+    return None if found is None else (found.line, found.message)
+
+
+# Python
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("x = 1\nfoo(1\n", 2, "'(' was never closed"),
+        ("def f():\nreturn 1\n", 2, "expected an indented block after function definition on line 1"),
+        ("x = 'a\n", 1, "unterminated string literal"),
+        ("def f()\n    pass\n", 1, "expected ':'"),
+        ("x = )\n", 1, "unmatched ')'"),
+        ("```python\nx = 1\n```\n", 1, "invalid syntax"),
+        ("<<<<<<< HEAD\nx = 1\n", 1, "invalid syntax"),
+        ("if x:\n    a()\n  b()\n", 3, "unindent does not match any outer indentation level"),
+        ("for x in range(3) print(x)\n", 1, ""),
+        ("async def f():\n    x = [1, 2\n", 2, "'[' was never closed"),
+    ],
+)
+def test_python_that_is_broken_in_every_version_is_named(text, line, said):
+    found = broken("python", text)
+    assert found is not None
+    assert (found[0], found[1][: len(said)]) == (line, said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "type X = int\n",
+        "type X[T] = list[T]\nx = 1\n",
+        "def f[T](x: T) -> T:\n    return x\n",
+        "class A[T: int]:\n    pass\n",
+        "x = f'{a['b']}'\n",
+        'print(f"{", ".join(names)}")\n',
+        'x = f"{\n    a\n}"\n',
+        "x = f'{a!r:{'>'}{10}}'\n",
+        "x = f\"{'\\n'.join(a)}\"\n",
+        "x = t'{a}'\n",
+        "try:\n    pass\nexcept A, B:\n    pass\n",
+        "lazy import json\n",
+        "lazy from json import dumps\n",
+        "x = [*a for a in b]\n",
+        "x = {**a for a in b}\n",
+    ],
+)
+def test_python_that_a_newer_version_reads_is_left_to_the_gates(text):
+    assert broken("python", text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "print 'hello'\n",
+        "#!/usr/bin/env python2\nx = `1`\n",
+        "x = `a`\n",
+        "try:\n    pass\nexcept A, e:\n    pass\n",
+        "raise E, 'no'\n",
+        "exec 'x' in d\n",
+        "x = 0777\n",
+        "x = 10L\n",
+        "x = ur'a'\n",
+        "if a <> b:\n    pass\n",
+        "def f(a, (b, c)):\n    pass\n",
+        "if x:\n\ta()\n        b()\n",
+        "%matplotlib inline\n",
+        "!ls\n",
+        "await f()\n",
+        "return 1\n",
+    ],
+)
+def test_python_2_and_notebooks_are_left_to_the_gates(text):
+    assert broken("python", text) is None
+
+
+def test_sound_python_is_sound_and_its_warnings_stay_unsaid(capfd):
+    assert broken("python", "x = '\\d'\nassert (x, 'y')\nx is 1\n") is None
+    assert broken("python", b"# -*- coding: latin-1 -*-\nx = '\xe4'\n") is None
+    assert broken("python", "\ufeffx = 1\r\ny = 2\r\n") is None
+    assert broken("python", "") is None
+    assert capfd.readouterr() == ("", "")
+
+
+def test_python_is_never_run(tmp_path):
+    assert broken("python", f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit(3)\n") is None
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_no_parser_can_bear_is_left_to_the_gates():
+    assert broken("python", "(" * 50_000 + ")" * 50_000) is None
+    assert broken("python", "-" * 200_000 + "1") is None
+    assert broken("json", "[" * 200_000 + "]" * 200_000) is None
+    assert broken("json", "1" * 5_000) is None
+
+
+# JSON, TOML, YAML
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [('{\n  "a": 1\n  "b": 2\n}\n', 3), ('{"a": }\n', 1), ('{"a": 1\n', 2), ('["a", "b"\n"c"]', 2), ("hello\n", 1)],
+)
+def test_broken_json_is_named(text, line):
+    found = broken("json", text)
+    assert found is not None
+    assert found[0] == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, // one\n "b": [1, 2,], /* two */ }\n',
+        '{"a": 1}\n{"a": 2}\n',
+        '{"a": {{ value }} }\n',
+        '{% if x %}{"a": 1}{% endif %}\n',
+        '{"a": NaN}\n',
+        '\ufeff{"a": 1}\n',
+        '{"a": "// no comment,]"}\n',
+        "",
+    ],
+)
+def test_json_that_some_reader_accepts_is_left_to_the_gates(text):
+    assert broken("json", text) is None
+
+
+def test_some_json_is_strict_whatever_others_accept():
+    assert broken("json", '{"name": "x",}', "package.json") is not None
+    assert broken("json", '{"name": "x",}', "data.json") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a = 1\nb = \n", 2),
+        ("[a\nb = 1\n", 1),
+        ('a = "x\n', 1),
+        ("a = 1\na = 2\n", 2),
+        ("x = [1, 2\n\n[t]\ny = 1\n", 3),
+    ],
+)
+def test_broken_toml_is_named(text, line):
+    found = broken("toml", text)
+    assert found is not None
+    assert found[0] == line
+
+
+@pytest.mark.parametrize(
+    "text", ["a = {\n  b = 1,\n}\n", 'a = "\\e[0m"\n', "a = 07:30\n", "a = {{ value }}\n", "# a comment\n", ""]
+)
+def test_toml_of_a_newer_version_is_left_to_the_gates(text):
+    assert broken("toml", text) is None
+
+
+@pytest.mark.parametrize("text", ["a: b: c\n", "a:\n  - 1\n - 2\n", 'a: "x\n', "a: [1, 2\nb: 3\n"])
+def test_broken_yaml_is_named_where_a_parser_is_installed(text):
+    assert (broken("yaml", text) is not None) == YAML
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: !custom b\n---\nc: *nowhere\n",
+        "{{- if .Values.x }}\na: 1\n{{- end }}\n",
+        "run: ${{ github.ref }}\n",
+        "a: 1\na: 2\n",
+        "# nothing\n",
+        "a: |\n  {% raw %}\n",
+    ],
+)
+def test_yaml_that_some_reader_accepts_is_left_to_the_gates(text):
+    assert broken("yaml", text) is None
+
+
+# Other languages
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "place"),
+    [
+        ("javascript", "function f() {\n  return 1;\n", (1, "'{' was never closed")),
+        ("javascript", "f();\n}\n", (2, "unmatched '}'")),
+        ("typescript", "function f(x: number {\n  return x\n}\n", (1, "'(' was never closed")),
+        ("tsx", "const a = <p>{x</p>;\n", (1, "'{' was never closed")),
+        ("go", "package a\n\nfunc f() {\n\tg(1]\n}\n", (4, "closing ']' does not match opening '(' on line 4")),
+        ("rust", 'fn main() {\n    println!("a";\n}\n', (3, "closing '}' does not match opening '(' on line 2")),
+        ("java", "class A {\n  void f() {\n}\n", (1, "'{' was never closed")),
+    ],
+)
+def test_a_bracket_without_its_other_half_is_named_where_the_grammar_is_installed(language, text, place):
+    assert broken(language, text) == (place if GRAMMARS else None)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("javascript", "const s = '(', r = /[(]/, t = `a ${'{'} (`; // {\n"),
+        ("javascript", "// @flow\ntype A = {| x: ?string |};\nconst a = <p>it's (</p>;\n"),
+        ("javascript", "const = 5;\n"),
+        ("typescript", "let x: Array<Array<number>> = [];\nenum E { A }\n"),
+        ("java", "import module java.base;\nclass A { void f() { var x = new int[] {1}; } }\n"),
+        ("go", "package a\n\nvar s = `(`\nvar r = '{'\n"),
+        ("rust", "fn f<'a>(x: &'a str) -> char { '(' }\n"),
+    ],
+)
+def test_a_grammar_alone_fails_no_file(language, text):
+    assert broken(language, text) is None
+
+
+# Which files
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [
+        ("src/a.py", "python"),
+        ("tests/test_a.py", "python"),
+        ("tests/conftest.py", "python"),
+        ("package.json", "json"),
+        ("pyproject.toml", "toml"),
+        ("tests/data/bad.py", None),
+        ("tests/bad.py", None),
+        ("src/templates/a.py", None),
+        ("{{cookiecutter.name}}/a.py", None),
+        ("fixtures/a.json", None),
+        ("tsconfig.json", None),
+        ("tsconfig.build.json", None),
+        (".vscode/settings.json", None),
+        ("a.jsonc", None),
+        ("a.json5", None),
+        (".eslintrc.json", None),
+        ("README.md", None),
+        ("a.c", None),
+        ("vendor/a.go", None),
+        ("a.min.js", None),
+    ],
+)
+def test_files_that_may_be_broken_on_purpose_or_in_a_dialect_are_not_parsed(path, language):
+    assert language_of(path) == language
+
+
+def test_languages_whose_parser_is_not_installed_are_not_even_read():
+    assert language_of("a.js") == ("javascript" if GRAMMARS else None)
+    assert language_of("a.yaml") == ("yaml" if YAML else None)
+
+
+# The failure
+
+
+def test_the_failure_has_the_shape_of_a_gate_s():
+    found = check("src/a.py", "python", b"x = 1\n\nfoo(1\ny = 2\n")
+    failure = syntax_failure((found,))
+    assert failure.kind is FailureKind.SYNTAX_ERROR
+    assert failure.rule == "syntax.python"
+    assert failure.location == "src/a.py:3"
+    assert failure.message == "src/a.py:3: '(' was never closed: foo(1"
+    assert failure.evidence == ("src/a.py:3: '(' was never closed", "foo(1")
+    assert ">     3 | foo(1" in failure.excerpt.splitlines()
+
+
+def test_the_signature_stays_where_only_the_line_s_number_moved():
+    one, moved, other = (
+        syntax_failure((check("a.py", "python", text),)) for text in (b"f(1\n", b"\n\nf(1\n", b"g(1\n")
+    )
+    assert one.signature == moved.signature
+    assert one.signature != other.signature
+
+
+def test_further_files_are_named_too():
+    failure = syntax_failure(tuple(Broken(f"{n}.py", 1, "no", "python", ("x",)) for n in range(9)))
+    assert failure.message == "0.py:1: no: x (and 8 more file(s) that do not parse)"
+    assert len(failure.evidence) == 10
+
+
+@given(st.binary(max_size=300), st.sampled_from(["python", "json", "toml", "yaml", "javascript", "go", "rust"]))
+def test_no_input_makes_it_fail(data, language):
+    found = check("a", language, data)
+    assert found is None or syntax_failure((found,)).kind is FailureKind.SYNTAX_ERROR

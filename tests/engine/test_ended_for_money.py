@@ -1,0 +1,267 @@
+"""What is ended for money: remembered with the limit and its amounts, never begun again for ever, never lost (law 12)."""
+
+import json
+import signal
+import sqlite3
+import time
+
+import pytest
+from support.policy_story import K, decide, failed, interrupted, policy
+from support.spending import (
+    World,
+    answer,
+    configure,
+    ended_while_it_spends,
+    fed,
+    only_attempt,
+    program,
+    result,
+    spends_and_hangs,
+)
+
+from noface.agents.claude import ClaudeAgent
+from noface.engine.agent_run import at_least
+from noface.model.actions import Block
+from noface.model.budget import Budget, Estimate, Spent
+from noface.model.history import Topic
+from noface.model.worker_run import Usage
+from noface.recovery.overrun import EndedFor, Paid, first_to_end, overrun, passed_by
+from noface.store.database import Database
+
+NOTHING = result(0) | {"usage": {"input_tokens": 0, "output_tokens": 0}}
+"""What Claude Code prints when a signal ends it, whatever it used."""
+
+
+def says_when_it_is_ended(entry):
+    """A script that says what it used, hangs, and says this when it is interrupted."""
+    say = json.dumps(entry).replace('"', "~")
+    ends = f'trap \'echo "{say}" | tr "~" "\\042"; exit 1\' INT'
+    return f"{ends}\necho '{json.dumps(answer())}'\nwhile :; do sleep 0.1; done"
+
+
+def reflecting(script, edit="bad"):
+    """A script that does its work at once, wrong, and runs `script` where it is asked why."""
+    asked = f'if [ "$NOFACE_ROLE" = reflection ]; then\n{script}\nfi'
+    return f"{asked}\necho done > {edit}\necho '{json.dumps(result(0.1))}'"
+
+
+def asked(project):
+    return [(each["outcome"], each["cost_usd"]) for each in project.shown("show", "1")["asked"]]
+
+
+# Remembered
+
+
+@pytest.mark.parametrize("last_word", [NOTHING, result(0.01)])
+def test_an_issue_ended_for_its_budget_is_blocked_whatever_its_agent_says_last(project, last_word):
+    program(project, "claude", says_when_it_is_ended(last_word))
+    configure(project, attempts=2, retry="max_cost_usd = 1.5")
+    project.run("--max-iterations", "5", code=3)
+    attempt = only_attempt(project)
+    assert (attempt["outcome"], attempt["charged"]) == ("INTERRUPTED", False)
+    assert attempt["cost_usd"] == pytest.approx(2.1)
+    assert "ended at the issue's max_cost_usd = $1.50: $2.10 used, $2.10 of it here" in attempt["notes"]
+    shown = project.shown("show", "1")
+    assert (shown["status"], shown["reason"]) == ("blocked", "$2.10 spent of the issue's $1.50")
+
+
+def test_an_issue_whose_money_is_spent_says_which_key_to_raise_and_goes_on_once_it_is(project):
+    program(project, "claude", says_when_it_is_ended(NOTHING))
+    configure(project, attempts=2, retry="max_cost_usd = 1.5")
+    project.run("--max-iterations", "5", code=3)
+    (blocked,) = project.shown("blocked")["blocked"]
+    assert blocked["question"] == "May issue 1 cost more than [retry] max_cost_usd allows?"
+    assert blocked["next_steps"][0].startswith("Raise max_cost_usd of [retry] and run noface again.")
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("max_cost_usd = 1.5", "max_cost_usd = 150"))
+    program(project, "claude", f"echo done > b.txt\necho '{json.dumps(result(0.1))}'")
+    project.run()
+    shown = project.shown("show", "1")
+    assert (shown["status"], shown["cost_usd"]) == ("merged", pytest.approx(2.2)), "what it spent stays counted"
+
+
+def test_an_attempt_dearer_than_the_run_is_tried_twice_and_then_told_to_a_person(project):
+    program(project, "claude", says_when_it_is_ended(NOTHING))
+    configure(project, attempts=5)
+    project.run("--max-cost", "1.5", code=4)
+    note = "ended at the run's max_cost_usd = $1.50: $2.10 used, $2.10 of it here"
+    assert note in only_attempt(project)["notes"]
+    assert "ended at the run's max_cost_usd = $1.50: $2.10 used" in " ".join(project.noface("show", "1").stdout.split())
+    assert project.shown("show", "1")["reason"] == "ended at the run's max_cost_usd = $1.50; nothing is charged"
+    project.run("--max-cost", "1.5", code=3)
+    project.run("--max-cost", "1.5", code=3)
+    assert len(project.attempts("1")) == 2
+    shown = project.shown("show", "1")
+    assert shown["status"] == "blocked"
+    assert shown["reason"] == (
+        "ended 2 times in a row: its attempts need more than the run's max_cost_usd = $1.50; raise it,"
+        " or give the model a max_cost_usd below it"
+    )
+
+
+def test_a_question_dearer_than_the_run_is_asked_twice_and_then_of_no_use(project):
+    program(project, "claude", reflecting(spends_and_hangs("reflection")))
+    configure(project, attempts=2, retry="reflect = true")
+    project.run("--max-cost", "1.5", code=4)
+    assert asked(project) == [("INTERRUPTED", pytest.approx(2.1))]
+    note = "ended at the run's max_cost_usd = $1.50: $2.20 used, $2.10 of it here"
+    assert project.shown("show", "1")["asked"][0]["cause"] == note
+    assert project.shown("show", "1")["reason"] == f"{note}; asks again"
+    project.run("--max-cost", "1.5", code=4)
+    assert asked(project) == [("INTERRUPTED", pytest.approx(2.1)), ("UNUSABLE", pytest.approx(2.1))]
+    assert "it was ended 2 times" in project.shown("show", "1")["asked"][1]["cause"]
+    project.run("--max-cost", "1.5", code=3)
+    assert (len(project.attempts("1")), len(asked(project))) == (2, 2)
+
+
+def test_a_question_is_ended_at_its_issue_s_budget(project):
+    program(project, "claude", reflecting(spends_and_hangs("reflection")))
+    configure(project, attempts=3, retry="reflect = true\nmax_cost_usd = 1.5")
+    began = time.monotonic()
+    project.run(code=3)
+    assert time.monotonic() - began < 40, "it hangs for 60 s by itself"
+    assert asked(project) == [("UNUSABLE", pytest.approx(2.1))]
+    shown = project.shown("show", "1")
+    assert shown["asked"][0]["cause"] == "ended at the issue's max_cost_usd = $1.50: $2.20 used, $2.10 of it here"
+    assert (shown["status"], shown["reason"]) == ("blocked", "$2.20 spent of the issue's $1.50")
+
+
+def test_what_a_question_s_first_run_used_counts_while_it_is_reminded_of_its_form(project):
+    again = f"case \"$NOFACE_PROMPT_FILE\" in */again/*) exec sleep 60;; esac\necho '{json.dumps(result(2.1))}'\nexit 0"
+    program(project, "claude", reflecting(f"echo '{json.dumps(answer())}'\n{again}"))
+    configure(project, attempts=3, retry="reflect = true")
+    said = project.run("--max-cost", "3", code=4)
+    assert "Stopped at the limit max_cost_usd: $4.30 of $3.00." in said
+    assert asked(project) == [("INTERRUPTED", pytest.approx(4.2))]
+
+
+# One runaway
+
+
+def test_a_runaway_over_its_own_limit_takes_nobody_with_it(project):
+    small = json.dumps(answer(100_000, 0))
+    other = f"echo '{small}'\nsleep 9\necho done > b.txt\necho '{json.dumps(result(0.2))}'"
+    program(project, "claude", f'if [ "$NOFACE_ISSUE_ID" = 1 ]; then\n{says_when_it_is_ended(NOTHING)}\nfi\n{other}')
+    configure(project, "max_cost_usd = 1.0")
+    project.issue(2)
+    project.commit("another issue")
+    project.run("--max-cost", "2.2", "--workers", "2", code=4)
+    assert project.statuses() == {"1": "ready", "2": "merged"}
+    assert [attempt["outcome"] for attempt in project.attempts("2")] == ["PASSED"]
+    assert only_attempt(project)["cost_usd"] == pytest.approx(2.1)
+
+
+def paid(name, usd, may_use=None, *, capped=False, tokens=0):
+    return Paid(name, Spent(usd, tokens), Estimate("m", may_use, capped=capped))
+
+
+def test_those_over_their_own_limit_end_first_then_the_dearest():
+    money, tokens = passed_by(Budget("run", 5.0), Spent(6.0)), passed_by(Budget("run", None, 5), Spent(0.0, 6))
+    over, dear, cheap = (
+        paid("a", 2.0, 1.0, capped=True),
+        paid("b", 3.0, 1.0),
+        paid("c", 0.5, 1.0, capped=True, tokens=9),
+    )
+    assert first_to_end(money, (cheap, dear, over)) == (over,)
+    assert first_to_end(money, (cheap, dear)) == (dear,)
+    assert first_to_end(tokens, (dear, cheap)) == (cheap,)
+    assert first_to_end(money, ()) == ()
+    assert (over.excess, cheap.excess, paid("d", 9.0).excess) == (Spent(1.0), Spent(), Spent())
+
+
+# The policy
+
+
+def ended(ended_for, limit=1.5):
+    passed = passed_by(Budget("run", limit), Spent(2.0))
+    return interrupted(signature=overrun(ended_for, passed, Spent(2.0)).mark)
+
+
+def test_two_ends_at_the_run_s_budget_block_and_what_lies_between_does_not_matter():
+    assert decide(ended(EndedFor.RUN)).name == "RetrySame"
+    assert decide(ended(EndedFor.RUN)).reason == "ended at the run's max_cost_usd = $1.50; nothing is charged"
+    for between in ((), (interrupted(),), (ended(EndedFor.WITH_RUN),)):
+        told = decide(ended(EndedFor.RUN), *between, ended(EndedFor.RUN))
+        assert (type(told), told.kind) == (Block, K.RESOURCE_EXHAUSTED)
+    assert decide(ended(EndedFor.RUN), failed(K.TEST_FAILURE), ended(EndedFor.RUN)).name == "RetrySame"
+
+
+def test_what_was_ended_because_of_others_is_made_again():
+    assert decide(*[ended(EndedFor.WITH_RUN)] * 9).name == "RetrySame"
+
+
+def test_what_was_ended_at_its_issue_s_budget_is_blocked_even_where_less_was_recorded():
+    reason = "it was ended at the issue's max_cost_usd = $1.50"
+    blocked = Block(K.RESOURCE_EXHAUSTED, reason, "max_cost_usd")
+    assert decide(ended(EndedFor.ISSUE), policy=policy(issue_cost_usd_max=1.5)) == blocked
+    raised = decide(ended(EndedFor.ISSUE), policy=policy(issue_cost_usd_max=15.0))
+    assert raised.name == "RetrySame"
+
+
+# Amounts
+
+
+def test_a_result_of_nothing_does_not_outrank_the_answers_that_were_counted():
+    assert fed(ClaudeAgent().reader(), answer(100, 40), NOTHING) == (None, 100, 40, 0)
+    assert fed(ClaudeAgent().reader(), NOTHING) == (0.0, 0, 0, None)
+    assert fed(ClaudeAgent().reader(), answer(3, 4), result(0)) == (0.0, 5, 5, None), "it tells more than was counted"
+
+
+def test_no_amount_is_less_than_what_was_told_before():
+    told = Usage(2.1, 1000, 10, tokens_cached=0, priced=True)
+    assert at_least(Usage(0.0, 0, 0, "s"), told) == Usage(2.1, 1000, 10, "s", 0, priced=True)
+    assert at_least(Usage(3.0, 5, 20, "s", 7), told) == Usage(3.0, 1000, 20, "s", 7)
+    assert at_least(Usage(), Usage()) == Usage()
+
+
+def test_what_was_cut_short_tells_nothing_of_what_the_next_run_may_use():
+    database = Database.memory()
+    world = World(database)
+    world.questions.cut_short(3.0, world.ask("small"), Usage(900.0))
+    assert (world.spending.seen(), world.spending.of_run("run-1").usd) == ({}, 900.0)
+    database.close()
+
+
+def test_a_question_s_ends_at_the_run_s_budget_are_counted_for_its_topic_and_attempt_alone():
+    database = Database.memory()
+    world = World(database)
+    for ended_for in (EndedFor.RUN, EndedFor.WITH_RUN, EndedFor.RUN):
+        over = overrun(ended_for, passed_by(Budget("run", 1.0), Spent(2.0)), Spent(2.0))
+        world.questions.cut_short(3.0, world.ask("small"), Usage(), cause=over.note, mark=over.mark)
+    world.questions.cut_short(3.0, world.ask("small"), Usage(1.0))
+    count = world.questions.ends_at_run
+    assert count("7", Topic.DIAGNOSIS, after=1, epoch=0) == 2
+    assert count("7", Topic.REVIEW, after=1, epoch=0) == count("7", Topic.DIAGNOSIS, after=2, epoch=0) == 0
+    database.close()
+
+
+# Where noface itself fails
+
+
+def test_what_a_run_cost_is_recorded_where_noface_fails_after_it(project):
+    program(project, "claude", f"echo '{json.dumps(answer())}'\necho done > b.txt\necho '{json.dumps(result(1.25))}'")
+    configure(project)
+    project.run(code=1, NOFACE_FAILPOINT="agent_exited:1:enospc")
+    attempt = only_attempt(project)
+    assert (attempt["outcome"], attempt["charged"], attempt["cost_usd"]) == ("INTERRUPTED", False, 1.25)
+
+
+def test_what_a_question_cost_is_recorded_where_noface_fails_after_it(project):
+    program(project, "claude", reflecting(f"echo '{json.dumps(result(1.25))}'\nexit 0"))
+    configure(project, attempts=2, retry="reflect = true")
+    project.run(code=1, NOFACE_FAILPOINT="question_answered:1:enospc")
+    assert asked(project) == [("INTERRUPTED", 1.25)]
+
+
+def test_a_question_to_a_model_that_is_gone_stays_counted(project):
+    told = f"echo '{json.dumps(answer())}'\nexec sleep 60"
+    program(project, "claude", reflecting(told))
+    configure(project, attempts=2, retry="reflect = true")
+    assert ended_while_it_spends(project, signal.SIGKILL, "1/ask-1-reflection") == -9
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("models.small]", "models.tiny]").replace('"small"', '"tiny"'))
+    project.commit("another name")
+    project.noface("run", "--max-iterations", "0")
+    with sqlite3.connect(project.state / "state.db") as database:
+        rows = database.execute("SELECT model, outcome, json_extract(answer, '$.tokens') FROM advice").fetchall()
+    assert ("small", "INTERRUPTED", 1_010_000) in rows

@@ -1,0 +1,162 @@
+"""A gate must judge the workspace: neither the person's checkout, nor a copy that was installed once."""
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+from noface.process.sandbox import find_bubblewrap
+
+SANDBOXES = ["none", "bubblewrap"] if find_bubblewrap(shutil.which("bwrap")).works else ["none"]
+GATE = "python -m pytest -q -p no:cacheprovider --disable-plugin-autoload"
+GOOD, BAD = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n"
+TEST = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+
+
+@pytest.fixture
+def calc(project):
+    """A project with its package in src; its worker breaks it. The tests import it from whatever is installed."""
+    project.write("src/calc/__init__.py", GOOD)
+    project.write("tests/test_calc.py", TEST)
+    project.issue(1, max_attempts=1)
+    project.play(("1", 0, [{"write": "src/calc/__init__.py", "text": BAD}]))
+    return project
+
+
+def activate(project, *installed, where="environment"):
+    """Make an environment with pytest in it, and what `installed` names, as `pip install -e` does; put it on PATH."""
+    folder = project.folder / where
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "installed.pth").write_text("\n".join((sysconfig.get_path("purelib"), *map(str, installed))))
+    project.env["PATH"] = f"{folder}/bin:{project.environment()['PATH']}"
+    return packages
+
+
+def refused(project, code=2):
+    done = project.noface("run")
+    assert done.returncode == code, done.stdout + done.stderr
+    assert project.attempts("1") == []
+    return " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+def test_an_editable_install_of_the_checkout_stops_the_run_and_is_named(calc, sandbox):
+    packages = activate(calc, calc.path / "src")
+    calc.config(canary=True, gate=GATE, sandbox=sandbox)
+    calc.commit()
+    said = refused(calc)
+    assert "gate check" in said
+    assert f"{packages / 'installed.pth'}, which leads to {calc.path}" in said
+    assert "allow_leaky_gates" in said
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+def test_a_variable_that_leads_into_the_checkout_is_not_passed_on(calc, sandbox):
+    activate(calc)
+    calc.env["PYTHONPATH"] = f"{calc.path}/src"
+    calc.config(canary=True, gate=GATE, sandbox=sandbox)
+    calc.commit()
+    said = refused(calc)
+    assert "passes on main only with your checkout within its reach" in said
+    assert "the variable PYTHONPATH" in said
+
+
+def test_a_copy_that_was_installed_is_found_by_the_canary(calc):
+    packages = activate(calc)
+    shutil.copytree(calc.path / "src/calc", packages / "calc")
+    calc.config(canary=True, gate=GATE)
+    calc.commit()
+    said = refused(calc)
+    assert "stays green with every source file of the project broken" in said
+    assert f"{packages / 'calc'}, a copy that was installed" in said
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+def test_an_environment_of_the_workspace_s_own_is_tested_as_it_should_be(calc, sandbox):
+    activate(calc, calc.path / "src")
+    (packages,) = (calc.folder / "environment").glob("lib/python*/site-packages")
+    setup = (
+        f"{sys.executable} -m venv --without-pip .venv && cp {packages}/installed.pth .venv/lib/python*/site-packages/"
+    )
+    setup += f" && sed -i s,{calc.path}/src,$PWD/src, .venv/lib/python*/site-packages/installed.pth"
+    calc.config(
+        f'[project]\nsetup = "{setup}"\nsetup_inputs = ["deps"]\nkeep = [".venv"]\n',
+        gate=f".venv/bin/{GATE}",
+        sandbox=sandbox,
+        canary=True,
+    )
+    calc.write(".gitignore", ".venv\n")
+    calc.commit()
+    calc.run(code=3)
+    assert calc.attempts("1")[0]["outcome"] == "TEST_FAILURE"
+    assert calc.git("show", "main:src/calc/__init__.py") == GOOD.strip()
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+def test_an_active_environment_inside_the_checkout_can_be_used(calc, sandbox):
+    activate(calc, where="repo/.venv")
+    calc.write(".gitignore", ".venv\n")
+    calc.write("calc.py", GOOD)
+    calc.play(("1", 0, [{"write": "calc.py", "text": BAD}]))
+    calc.config(canary=True, gate=GATE, sandbox=sandbox)
+    calc.commit()
+    calc.run(code=3)
+    assert calc.attempts("1")[0]["outcome"] == "TEST_FAILURE"
+
+
+def test_the_canary_flies_once_for_a_gate_and_what_it_runs_with(calc):
+    runs = calc.folder / "runs"
+    activate(calc)
+    calc.write("calc.py", GOOD)
+    calc.play(*[(number, 0, [{"write": f"{number}.txt", "text": "b"}]) for number in "12"])
+    calc.config(canary=True, gate=f"echo x >> {runs}; {GATE}")
+    calc.commit()
+    calc.run()
+    assert len(runs.read_text().split()) == 3  # main, the canary, the change
+    calc.issue(2)
+    calc.run()
+    assert len(runs.read_text().split()) == 5  # main anew, the change
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("[run]\n", "[run]\nallow_leaky_gates = true\n"), ("canary = true\n", "canary = false\n")]
+)
+def test_who_insists_is_let(calc, key, value):
+    activate(calc, calc.path / "src")
+    calc.config(canary=True, gate=GATE)
+    calc.write("noface.toml", (calc.path / "noface.toml").read_text().replace(key, value))
+    calc.commit()
+    calc.run()
+    assert calc.statuses() == {"1": "merged"}
+
+
+def test_a_gate_without_canary_needs_a_reason(calc):
+    calc.config(gate=GATE)
+    config = (calc.path / "noface.toml").read_text()
+    calc.write("noface.toml", "\n".join(line for line in config.splitlines() if not line.startswith("canary_reason")))
+    assert "canary_reason" in refused(calc)
+
+
+def test_a_project_without_sources_has_no_canary(project):
+    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
+    project.config(canary=True, gate="test -e a.txt")
+    project.write("a.txt", "one\n")
+    project.issue(1)
+    project.commit()
+    assert "canary" not in project.run()
+    assert project.statuses() == {"1": "merged"}
+
+
+def test_doctor_tells_which_gates_are_proven(calc):
+    activate(calc)
+    calc.write("calc.py", GOOD)
+    calc.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
+    calc.config(canary=True, gate=GATE)
+    calc.commit()
+    calc.run()
+    told = json.loads(calc.noface("doctor", "--json").stdout)["project"]
+    assert "proven on broken sources: check" in next(each["text"] for each in told if each["name"] == "isolation")

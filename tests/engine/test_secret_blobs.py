@@ -1,0 +1,91 @@
+"""A known secret that no patch shows: in a file that git takes for binary, and beyond where the patch is cut (I12)."""
+
+import pytest
+from support.git_ground import a_bench, write
+
+from noface.engine.examine import secrets_in_bytes
+from noface.secrets.masking import Masker
+from noface.secrets.rules import Secret
+
+VALUE = "sk-Wq8zT4nL2pX9vB7mK5dR3hJ6"
+MASKER = Masker([Secret("SHOP_TOKEN", VALUE)])
+
+
+@pytest.fixture
+def judged(tmp_path):
+    def judge(after, before=None, **limits):
+        bench = a_bench(tmp_path, {"a.txt": "a\n", **(before or {})})
+        write(bench.begin(), after)
+        changes = bench.take(()).snapshot.changes
+        return secrets_in_bytes(bench.plumbing, MASKER, bench.main, changes, **{"whole": True, **limits})
+
+    return judge
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"a\0b " + VALUE.encode(),
+        b"\0" + VALUE.encode().hex().encode(),
+        b"\0" * ((1 << 19) - 10) + VALUE.encode(),  # over the border of two pieces
+        b"\0" + VALUE[:12].encode() + b"\n" + VALUE[12:].encode(),
+    ],
+)
+def test_a_known_secret_in_a_binary_file_is_refused(judged, data):
+    failure = judged({"x.bin": data})
+    assert (failure.rule, failure.location) == ("secret-added", "x.bin")
+    assert "SHOP_TOKEN in x.bin" in failure.message
+    assert VALUE not in repr(failure)
+
+
+def test_beyond_a_cut_patch_files_of_text_and_their_names_are_read(judged):
+    failure = judged({"b.txt": f"key = {VALUE}\n", f"{VALUE}.md": "x\n"}, whole=False)
+    assert "SHOP_TOKEN in b.txt" in failure.message
+    assert f"SHOP_TOKEN in {VALUE}.md" in failure.message  # masked, with the rest of the report, where it is written
+
+
+def test_files_whose_lines_the_patch_shows_are_left_to_it(judged):
+    assert judged({"b.txt": f"key = {VALUE}\n"}) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"x.bin": b"\0" + VALUE.encode()}, {"x.bin": b"\0\0more" + VALUE.encode()}),
+        ({"x.bin": b"\0" + VALUE.encode()}, {"y.bin": b"\0" + VALUE.encode()}),
+        ({"x.txt": VALUE}, {"y.bin": b"\0other" + VALUE.encode()}),
+        ({"x.bin": b"\0" + VALUE.encode("utf-16-le")}, {"y.bin": b"\0" + VALUE.encode("utf-16-le")}),
+        (
+            {"x.bin": b"\0" + VALUE[:12].encode() + b"\n" + VALUE[12:].encode()},
+            {"x.bin": b"\0" + VALUE[:12].encode() + b"\n" + VALUE[12:].encode() + b"\0"},
+        ),
+    ],
+)
+def test_what_main_holds_itself_is_no_finding(judged, before, after):
+    assert judged(after, before) is None
+
+
+def test_what_is_too_much_to_be_read_is_refused_and_named(judged):
+    failure = judged({"x.bin": b"\0" * 50, "y.bin": b"\0" * 60}, bytes_max=100)
+    assert (failure.rule, failure.location) == ("not-looked-through", "y.bin")
+    assert "too large to be looked through for secrets: y.bin" in failure.message
+
+
+@pytest.mark.parametrize(
+    "shell",
+    [
+        "printf 'a\\0b %s%s' sk-Wq8zT4nL2pX9 vB7mK5dR3hJ6 > f.bin",
+        "head -c 21500000 /dev/zero | tr '\\0' b > a6.txt; printf 'x %s%s' sk-Wq8zT4nL2pX9 vB7mK5dR3hJ6 > z.txt",
+    ],
+    ids=["binary", "beyond the cut"],
+)
+def test_it_does_not_land(project, shell):
+    project.config("\n[recovery]\nenabled = false\n")
+    project.play(("7", 1, [{"shell": shell}]))
+    project.issue(7, max_attempts=1)
+    project.commit()
+    project.run(code=3, SHOP_TOKEN=VALUE)
+    (attempt,) = project.attempts("7")
+    assert attempt["failure"]["rule"] == "secret-added"
+    assert "SHOP_TOKEN" in attempt["failure"]["message"]
+    assert VALUE not in project.git("grep", "--text", "-h", "-c", VALUE, "main", check=False)

@@ -1,0 +1,100 @@
+"""A `[project] setup` that fails: told with its output, repeated where the cause may pass, charged to who caused it."""
+
+from pathlib import Path
+
+import pytest
+
+from noface.diagnosis.known_causes import passing_cause
+
+SETUP = '[project]\nsetup = "bash ./setup.sh"\nsetup_inputs = ["deps.lock", "setup.sh"]\nkeep = ["kept"]\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "npm ERR! code ETIMEDOUT",
+        "npm error network request to https://registry.npmjs.org/x failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org",
+        "fatal: unable to access 'https://example.org/x.git/': Could not resolve host: example.org",
+        "ERROR: HTTP error 503 while getting https://example.org/x.whl",
+        "error: RPC failed; curl 22 The requested URL returned error: 502",
+        "requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: https://example.org",
+        "/bin/sh: ./tool: Text file busy",
+        "urllib3.exceptions.ReadTimeoutError: HTTPSConnectionPool(host='pypi.org', port=443): Read timed out.",
+        "curl: (56) Recv failure: Connection reset by peer",
+        "429 Too Many Requests",
+    ],
+)
+def test_a_cause_that_may_pass_is_known_by_the_words_of_package_managers(line):
+    assert passing_cause(f"Collecting x\n{line}\n") == line
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "ERROR: No matching distribution found for nothing==9",
+        "npm ERR! code ERESOLVE",
+        "bash: uv: command not found",
+        "error: could not find `Cargo.toml`",
+        "WARNING: Retrying after connection broken by 'Connection reset by peer'\n"
+        + "building\n" * 50
+        + "ERROR: no such file",
+    ],
+)
+def test_a_cause_that_stays_is_not_taken_for_one_that_passes(output):
+    assert passing_cause(output) == ""
+
+
+def with_setup(project, script):
+    project.config(SETUP)
+    project.write("setup.sh", script)
+    project.write("deps.lock", "one\n")
+    project.issue(1)
+    project.commit()
+
+
+def test_a_setup_that_fails_on_main_is_shown_with_its_output_and_log_and_ends_with_3(project):
+    with_setup(project, "echo first; echo the-reason-why >&2; exit 7\n")
+    done = project.noface("run")
+    assert done.returncode == 3
+    assert "ended with exit code 7" in done.stderr
+    assert "the-reason-why" in done.stderr
+    log = next(line.partition("log: ")[2] for line in done.stderr.splitlines() if "log: " in line)
+    assert "the-reason-why" in Path(log).read_text()
+    assert "Correct [project] setup" in done.stderr
+
+
+def test_a_setup_that_failed_for_the_network_is_tried_again(project):
+    tried = project.folder / "tried"
+    with_setup(
+        project, f"if ! test -e {tried}; then touch {tried}; echo 'curl: (6) Could not resolve host: x'; exit 6; fi\n"
+    )
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    assert project.attempts("1")[0]["outcome"] == "PASSED"
+
+
+def test_a_setup_broken_by_the_change_is_told_to_the_worker_and_ends_no_run(project):
+    with_setup(project, "grep -q broken deps.lock && { echo cannot-resolve-broken; exit 9; }; true\n")
+    project.issue(2)
+    project.commit()
+    project.play(
+        ("1", 1, [{"write": "deps.lock", "text": "broken\n"}, {"write": "one.txt", "text": "1"}]),
+        ("1", 2, [{"write": "deps.lock", "text": "two\n"}, {"write": "one.txt", "text": "1"}]),
+        ("2", 0, [{"write": "two.txt", "text": "2"}]),
+    )
+    project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}
+    first = project.attempts("1")[0]
+    assert (first["outcome"], first["charged"]) == ("RUNTIME_ERROR", True)
+    assert "cannot-resolve-broken" in project.prompt("1", 2)
+
+
+def test_setup_runs_in_a_repository_whose_settings_stay_in_the_workspace(project):
+    setup = "git config core.hooksPath .husky && git log -1 --format=%s > kept.txt"
+    project.config(f'\n[project]\nsetup = "{setup}"\nkeep = ["kept.txt"]\n', gate="grep -q first kept.txt")
+    project.commit("first")
+    project.issue(1)
+    project.commit("first and an issue")
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    assert project.git("config", "--get", "core.hooksPath", check=False) == ""

@@ -1,0 +1,169 @@
+"""A gate that changes the files it checks: what it proved is not what would land, unless its changes become the work."""
+
+import json
+import os
+import threading
+import time
+
+import pytest
+
+from noface.engine.prepare import kept_digest
+
+FORMAT = "sed -i 's/ *$//' *.txt"
+
+
+def gate(name, command, kind="lint", **more):
+    lines = [
+        f"{key} = {json.dumps(value)}"
+        for key, value in {"name": name, "command": command, "kind": kind, **more}.items()
+    ]
+    return "\n[[gates]]\n" + "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def written(project):
+    """A project with a formatter as a gate, and a worker that leaves blanks at the ends of lines."""
+
+    def make(*gates, text="two  \n", name="b.txt", attempts=1):
+        project.config("".join(gates), gate="test -e a.txt")
+        project.write("a.txt", "one\n")
+        project.play(("*", 0, [{"write": name, "text": text}]))
+        project.issue(1, max_attempts=attempts)
+        project.commit()
+        return project
+
+    return make
+
+
+def test_a_gate_that_changes_a_file_of_the_work_fails_and_shows_what_it_made(written):
+    project = written(gate("format", FORMAT), attempts=2)
+    project.run(code=3)
+    attempt = project.attempts("1")[0]
+    assert attempt["outcome"] == "LINT_FAILURE"
+    assert attempt["failure"]["rule"] == "gate-changed-files"
+    assert "b.txt" in attempt["failure"]["message"]
+    assert "+two\n" in project.prompt("1", 2)
+    assert project.git("ls-tree", "--name-only", "main", "b.txt") == ""
+
+
+@pytest.mark.parametrize("does", ["rm b.txt", "ln -sf a.txt b.txt", "chmod +x b.txt"])
+def test_a_file_that_is_gone_or_a_link_or_of_another_mode_is_changed(written, does):
+    project = written(gate("check-it", f"test ! -e b.txt || {does}", kind="test"), text="two\n")
+    project.run(code=3)
+    (attempt,) = project.attempts("1")
+    assert attempt["failure"]["rule"] == "gate-changed-files"
+
+
+def test_with_fixes_its_changes_become_part_of_the_work_and_all_gates_run_again(written):
+    project = written(gate("format", FORMAT, fixes=True), gate("clean", "! grep -q ' $' *.txt", kind="test"))
+    project.run()
+    assert project.git("show", "main:b.txt") == "two"
+    assert any("became part of the work" in note for note in project.attempts("1")[0]["notes"])
+
+
+def test_a_fixing_gate_that_ends_red_on_what_it_changed_is_run_again(written):
+    project = written(gate("hooks", f"cat *.txt > old; {FORMAT}; cat *.txt | cmp -s - old", fixes=True))
+    project.run()
+    assert project.git("show", "main:b.txt") == "two"
+
+
+def test_a_fixing_gate_may_not_change_what_the_work_leaves_alone(written):
+    project = written(gate("format", "test ! -e b.txt || echo more >> a.txt", fixes=True), text="two\n")
+    project.run(code=3)
+    failure = project.attempts("1")[0]["failure"]
+    assert failure["rule"] == "gate-fixed-others"
+    assert "a.txt" in failure["message"]
+
+
+def test_a_fixing_gate_that_is_never_done_is_told(written):
+    project = written(gate("count", "test ! -e b.txt || echo more >> b.txt", fixes=True))
+    project.run(code=3)
+    assert project.attempts("1")[0]["failure"]["rule"] == "gate-fixes-again"
+
+
+@pytest.mark.parametrize("fixes", [True, False])
+def test_a_gate_that_changes_main_itself_stops_the_run_before_any_work(written, fixes):
+    project = written(gate("format", FORMAT, fixes=fixes))
+    project.write("a.txt", "one  \n")
+    project.commit()
+    said = project.noface("run")
+    assert said.returncode == 3
+    assert "changed files that it checks: a.txt" in said.stderr
+    assert "fixes = true" in said.stderr
+    assert project.attempts("1") == []
+
+
+def test_files_that_are_not_of_the_tree_may_be_written(written):
+    project = written(gate("cover", "echo 1 > coverage.out"), text="two\n")
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+
+
+def test_who_edits_the_slot_while_a_gate_runs_cannot_make_it_green(written):
+    project = written(gate("slow", "test ! -e b.txt || { touch started; sleep 3; grep -q two b.txt; }"), text="bad\n")
+    edited = []
+
+    def edit():
+        slot = project.folder / "slots"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not edited:
+            for started in slot.glob("*/gate-*/started"):
+                if (started.parent / "b.txt").exists():
+                    (started.parent / "b.txt").write_text("two\n")
+                    edited.append(started)
+            time.sleep(0.01)
+
+    person = threading.Thread(target=edit)
+    person.start()
+    project.run(code=3)
+    person.join()
+    assert edited
+    assert project.git("ls-tree", "--name-only", "main", "b.txt") == ""
+
+
+def test_a_kept_file_changed_in_place_under_another_name_is_found(tmp_path):
+    kept, store = tmp_path / "kept", tmp_path / "store"
+    kept.mkdir()
+    store.write_text("exit 1")
+    os.link(store, kept / "tool")
+    before, status = kept_digest([kept]), store.stat()
+    os.link(store, tmp_path / "of another project")
+    assert kept_digest([kept]) == before
+    store.write_text("exit 0")
+    os.utime(store, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert store.stat().st_size == status.st_size
+    assert kept_digest([kept]) != before
+
+
+def test_a_gate_that_writes_what_is_there_already_on_main_too_runs_once_on_a_change(written):
+    project = written(text="two\n")
+    runs = project.folder / "runs"
+    project.config(gate=f"echo x >> {runs}; cp a.txt copy; cat copy > a.txt")
+    project.commit()
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    assert len(runs.read_text().split()) == 2  # main, and the change
+
+
+def test_work_that_a_gate_changes_once_it_is_merged_with_a_main_that_moved_is_done_again(project):
+    begun = project.folder / "begun"
+    before = int(project.git("rev-list", "--count", "main")) + 1
+    moved = f"until test $(git -C {project.path} rev-list --count main) -gt {before}; do sleep 0.05; done"
+    alone = f"if test -e two.txt && test ! -e one.txt; then touch {begun}; {moved}; fi"
+    join = "test ! -e one.txt || test ! -e two.txt || grep -q joined two.txt || echo joined >> two.txt"
+    project.config(gate("join", f"{alone}; {join}", fixes=True), gate="test -e a.txt", workers=2)
+    project.write("a.txt", "one\n")
+    waits = f"until test -e {begun}; do sleep 0.05; done"
+    project.play(
+        ("1", 0, [{"shell": waits}, {"write": "one.txt", "text": "one\n"}]),
+        ("2", 1, [{"write": "two.txt", "text": "two\n"}]),
+        ("2", 0, [{"write": "more.txt", "text": "more\n"}]),
+    )
+    project.issue(1)
+    project.issue(2)
+    project.commit()
+    project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}
+    first, second = project.attempts("2")
+    assert (first["failure"]["rule"], first["charged"], second["outcome"]) == ("gate-changed-files", False, "PASSED")
+    assert project.git("show", "main:two.txt") == "two\njoined"

@@ -1,0 +1,192 @@
+import shutil
+import sys
+
+import pytest
+from support.reported_gate import run_plain, run_reported
+
+from noface.integrity.inventory import compared
+
+UNITTEST = f"{sys.executable} -m unittest"
+TESTS = """
+import unittest
+
+class TestSums(unittest.TestCase):
+    def test_adds(self):
+        self.assertEqual(1 + 1, 2)
+    def test_each(self):
+        for value in (1, 2):
+            with self.subTest(value=value):
+                self.assertTrue(value)
+
+class TestLater(unittest.IsolatedAsyncioTestCase):
+    async def test_waits(self):
+        pass
+
+if __name__ == "__main__":
+    unittest.main()
+"""
+ALL = [
+    "test_it.py::TestLater::test_waits",
+    "test_it.py::TestSums::test_adds",
+    "test_it.py::TestSums::test_each",
+    "test_it.py::TestSums::test_each[(value=1)]",
+    "test_it.py::TestSums::test_each[(value=2)]",
+]
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    (folder / "test_it.py").write_text(TESTS)
+    return folder
+
+
+@pytest.mark.parametrize("command", [UNITTEST, f"{sys.executable} test_it.py", f"{UNITTEST} -v test_it"])
+def test_each_test_is_named_by_its_file(checkout, command):
+    ran = run_reported(checkout, command)
+    assert (ran.exit_code, ran.ids("PASSED"), ran.inventory.complete) == (0, ALL, True)
+    assert ran.inventory.runners == ("unittest",)
+
+
+def test_the_same_test_has_the_same_id_in_pytest(checkout):
+    ran = run_reported(checkout, f"{sys.executable} -m pytest -q -p no:cacheprovider --disable-plugin-autoload")
+    assert (ran.inventory.runners, ran.ids("PASSED")) == (("pytest",), ALL)
+    assert not compared(run_reported(checkout, UNITTEST).inventory, ran.inventory).short
+
+
+def test_each_way_to_end_has_its_outcome(checkout):
+    text = """
+import unittest
+
+class TestIt(unittest.TestCase):
+    def test_passes(self): pass
+    def test_fails(self): self.fail()
+    def test_errs(self): raise ValueError
+    def test_skips(self): self.skipTest("now")
+    @unittest.skip("always")
+    def test_marked(self): pass
+    @unittest.expectedFailure
+    def test_xfails(self): self.fail()
+    @unittest.expectedFailure
+    def test_xpasses(self): pass
+    def test_parts(self):
+        with self.subTest("first"): pass
+        with self.subTest("second"): self.fail()
+        with self.subTest("third"): self.skipTest("now")
+
+class TestClass(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise ValueError
+    def test_never(self): pass
+
+@unittest.skip("class")
+class TestSkipped(unittest.TestCase):
+    def test_skipped(self): pass
+"""
+    (checkout / "test_it.py").write_text(text)
+    (checkout / "test_broken.py").write_text("import no_such_module\n")
+    ran = run_reported(checkout, UNITTEST)
+    short = {kind: {name.rpartition("::")[2] for name in ran.ids(kind)} for kind in ("PASSED", "FAILED", "SKIPPED")}
+    assert short == {
+        "PASSED": {"test_passes", "test_parts[[first]]"},
+        "FAILED": {
+            "test_fails",
+            "test_errs",
+            "test_xpasses",
+            "test_parts",
+            "test_parts[[second]]",
+            "setUpClass (test_it.TestClass)",
+            "unittest.loader._FailedTest.test_broken",
+        },
+        "SKIPPED": {"test_skips", "test_marked", "test_xfails", "test_parts[[third]]", "test_skipped"},
+    }
+
+
+CHEATS = {
+    "a skip": ("self.assertEqual(1 + 1, 2)", "self.skipTest('later')", (0, 1, 0, False)),
+    "a test by another name": ("def test_adds", "def adds", (1, 0, 0, False)),
+    "a filter": (
+        "import unittest",
+        "import unittest\ndef load_tests(l, t, p): return unittest.TestSuite()",
+        (5, 0, 0, False),
+    ),
+    "an early exit": ("self.assertEqual(1 + 1, 2)", "import os; os._exit(0)", (4, 0, 0, True)),
+    "a forged result": (
+        "import unittest",
+        "import unittest\nunittest.TestResult.wasSuccessful = lambda self: True\nunittest.TestCase.assertEqual = 0",
+        (0, 0, 1, False),
+    ),
+    "a forged exit code": (
+        "self.assertEqual(1 + 1, 2)",
+        "import atexit, os; atexit.register(os._exit, 0); 1 / 0",
+        (0, 0, 1, False),
+    ),
+}
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_what_hides_tests_from_a_green_gate_shows(checkout, cheat):
+    old, new, expected = CHEATS[cheat]
+    main = run_reported(checkout, UNITTEST)
+    (checkout / "test_it.py").write_text(TESTS.replace(old, new, 1))
+    now = run_reported(checkout, UNITTEST)
+    assert now.exit_code == 0
+    short = compared(main.inventory, now.inventory)
+    assert (len(short.gone), len(short.skipped), len(short.failed), short.broken_off) == expected
+
+
+def test_what_tests_run_is_not_counted_and_sees_the_projects_environment(checkout):
+    text = """
+import os, subprocess, sys, unittest
+
+class Inner(unittest.TestCase):
+    def runTest(self): self.fail()
+
+class TestIt(unittest.TestCase):
+    def test_inside(self):
+        result = unittest.TestResult()
+        Inner().run(result)
+        self.assertEqual(len(result.failures), 1)
+        unittest.TextTestRunner(stream=open(os.devnull, "w")).run(Inner())
+    def test_as_a_child(self):
+        self.assertEqual(os.environ.get("PYTHONPATH"), None)
+        done = subprocess.run([sys.executable, "-m", "unittest", "other"], capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+def load_tests(loader, tests, pattern):
+    return loader.loadTestsFromTestCase(TestIt)
+"""
+    (checkout / "test_it.py").write_text(text)
+    (checkout / "other.py").write_text(TESTS)
+    ran = run_reported(checkout, UNITTEST)
+    assert (ran.exit_code, ran.inventory.complete) == (0, True), ran.stderr
+    assert ran.ids("PASSED") == ["test_it.py::TestIt::test_as_a_child", "test_it.py::TestIt::test_inside"]
+    assert ran.ids("FAILED") == []
+
+
+def test_a_fork_that_goes_on_is_not_counted_twice(checkout):
+    text = TESTS.replace("self.assertEqual(1 + 1, 2)", "import os\n        os.fork() and os.wait()")
+    (checkout / "test_it.py").write_text(text)
+    ran = run_reported(checkout, UNITTEST)
+    assert ran.ids("PASSED") == ALL
+    (written,) = (ran.folder / "reports").iterdir()
+    assert len(written.read_text().splitlines()) == len(ALL) + 2
+
+
+def test_output_is_as_without(checkout):
+    command = f"{UNITTEST} -v 2>&1 | sed -E 's/in [0-9.]+s//'"
+    plain, ran = run_plain(checkout, command), run_reported(checkout, command)
+    assert (ran.stdout, ran.stderr) == (plain.stdout, plain.stderr)
+
+
+def test_a_process_that_runs_no_tests_writes_nothing(checkout):
+    ran = run_reported(checkout, f"{sys.executable} -c 'import unittest, unittest.mock, _pytest.config'")
+    assert (ran.exit_code, ran.inventory, list((ran.folder / "reports").iterdir())) == (0, None, [])
+
+
+def test_a_folder_that_is_gone_disturbs_nobody(checkout):
+    ran = run_reported(checkout, f"rm -r ../reported-0/reports; {UNITTEST}")
+    assert (ran.exit_code, ran.stderr.count("OK")) == (0, 1)
+    shutil.rmtree(ran.folder)
+    assert run_reported(checkout, f"rm -r ../reported-0/preload; {UNITTEST}").exit_code == 0

@@ -1,0 +1,163 @@
+"""The user's failure hints (N15)."""
+
+import time
+
+import pytest
+
+from noface.engine.context import patient_search, search
+from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, explain, holds, matched, searched_text
+from noface.model.failure import Failure
+from noface.model.issue import Issue
+from noface.model.taxonomy import FailureKind
+
+CATASTROPHE = "(a+)+$"
+ENDLESS = "a" * 5000 + "!"
+
+
+def failed(message="", **more):
+    return Failure(FailureKind.RUNTIME_ERROR, message, rule="r", **more)
+
+
+def hints(*rules, labels=(), paths=(), message="", excerpt="", evidence=(), location=None, touched=(), failure=True):
+    issue = Issue("1", "One", labels=labels, paths=paths)
+    found = failed(message, excerpt=excerpt, evidence=evidence, location=location)
+    return matched(rules, issue, found if failure else None, touched, search).hints
+
+
+def test_a_label_is_matched_whole():
+    rule = HintRule("check the schema", label="migration")
+    assert hints(rule, labels=("big", "migration")) == ("check the schema",)
+    assert hints(rule, labels=("migrations",)) == ()
+    assert hints(rule, labels=("migration",), failure=False) == ("check the schema",)
+
+
+def test_an_error_pattern_is_literal_text_wherever_the_error_shows():
+    rule = HintRule("match all clauses", error_pattern="** (MatchError)")
+    assert hints(rule, message="** (MatchError) no match of right hand side value: nil") == ("match all clauses",)
+    assert hints(rule, excerpt="x\n     ** (MatchError) no match") == ("match all clauses",)
+    assert hints(rule, evidence=("** (MatchError)",)) == ("match all clauses",)
+    assert hints(rule, message="(MatchError)") == ()
+    assert hints(rule, failure=False) == ()
+
+
+def test_an_error_regex_is_searched_for():
+    rule = HintRule("ids", error_regex=r"KeyError: '\w+_id'")
+    assert hints(rule, excerpt="KeyError: 'user_id'") == ("ids",)
+    assert hints(rule, excerpt="KeyError: 'name'") == ()
+    assert hints(HintRule("any", error_regex=".*"), failure=False) == (), "where nothing failed, nothing matches"
+
+
+@pytest.mark.parametrize(
+    ("language", "where"),
+    [
+        ("python", {"touched": ("src/a.py",)}),
+        ("Python", {"location": "src/a.py:12"}),
+        ("python", {"location": "src/a.py:12:5"}),
+        ("python", {"location": "src/a.py"}),
+        ("python", {"paths": ("src/**/*.py",)}),
+        ("elixir", {"location": "test/a_test.exs:3"}),
+        ("golang", {"touched": ("main.go",)}),
+        ("c++", {"touched": ("main.cpp",)}),
+        ("zig", {"touched": ("main.zig",)}),
+        (".zig", {"touched": ("main.zig",)}),
+        ("ts", {"touched": ("main.ts",)}),
+    ],
+)
+def test_a_language_is_known_by_the_files_concerned(language, where):
+    assert hints(HintRule("h", language=language), **where) == ("h",)
+
+
+def test_another_language_s_files_do_not_match():
+    rule = HintRule("h", language="java")
+    assert hints(rule, touched=("a.js", "java/readme.md"), location="x.javax:3") == ()
+
+
+def test_a_path_is_a_glob_over_what_the_attempt_changed():
+    rule = HintRule("h", path="db/**")
+    assert hints(rule, touched=("a.py", "db/migrations/1.sql")) == ("h",)
+    assert hints(rule, touched=("src/db/a.py",), paths=("db/**",), location="db/a.sql:1") == ()
+    assert hints(HintRule("h", path="*.sql"), touched=("a.sql",)) == ("h",)
+
+
+def test_all_conditions_must_hold():
+    rule = HintRule("h", label="db", language="python", error_pattern="boom", error_regex="bo+m", path="src/*.py")
+    full = {"labels": ("db",), "touched": ("src/a.py",), "message": "boom"}
+    assert hints(rule, **full) == ("h",)
+    for missing in full:
+        assert hints(rule, **{key: value for key, value in full.items() if key != missing}) == ()
+
+
+def test_hints_keep_their_order_and_are_said_once():
+    rules = (HintRule("b"), HintRule("a"), HintRule("b", label="x"))
+    assert hints(*rules, labels=("x",)) == ("b", "a")
+
+
+def test_each_condition_says_whether_and_why_it_held():
+    rule = HintRule("h", label="db", language="python", path="db/**", error_pattern="boom", error_regex="bo+k")
+    issue = Issue("1", "One", labels=("web", "api"))
+    failure = failed("first\nthen boom came", location="src/a.py:3")
+    match = explain(rule, issue, failure, ("web/a.js",), search)
+    assert not match.matched
+    assert [(c.name, c.held, c.why) for c in match.conditions] == [
+        ("label", False, "the issue's labels are web, api"),
+        ("language", True, "src/a.py is in it"),
+        ("path", False, "the attempt changed only web/a.js"),
+        ("error_pattern", True, "the error says: then boom came"),
+        ("error_regex", False, "the error does not match it"),
+    ]
+
+
+def test_what_is_missing_is_named():
+    rule = HintRule("h", label="db", language="python", path="db/**", error_pattern="boom", error_regex="bo+m")
+    match = explain(rule, Issue("1", "One"), None, (), search)
+    assert [c.why for c in match.conditions] == [
+        "the issue has no labels",
+        "no file is known",
+        "the attempt changed nothing",
+        "there is no failure yet",
+        "there is no failure yet",
+    ]
+
+
+def test_an_expression_is_searched_for_only_where_the_rest_holds():
+    tried = []
+
+    def counting(expression, text):
+        tried.append(expression)
+        return search(expression, text)
+
+    rule = HintRule("h", label="db", error_regex="boom")
+    assert not holds(rule, Issue("1", "One"), failed("boom"), (), counting).matched
+    assert tried == []
+    assert holds(rule, Issue("1", "One", labels=("db",)), failed("boom"), (), counting).matched
+    assert tried == ["boom"]
+
+
+def test_a_catastrophic_expression_is_bounded_and_reported_and_the_others_match_still():
+    rules = (HintRule("slow", error_regex=CATASTROPHE), HintRule("quick", error_pattern="aaa!"))
+    started = time.monotonic()
+    found = matched(rules, Issue("1", "One"), failed(ENDLESS), (), search)
+    assert time.monotonic() - started < 20
+    assert found.hints == ("quick",)
+    assert found.warnings == ("hint 1: its expression took too long on this failure; simplify it",)
+    match = explain(rules[0], Issue("1", "One"), failed(ENDLESS), (), search)
+    assert (match.matched, match.too_slow) == (False, True)
+
+
+def test_an_expression_that_is_too_slow_again_and_again_is_not_tried_for_ever():
+    look = patient_search()
+    started = time.monotonic()
+    assert {look(CATASTROPHE, ENDLESS) for _ in range(500)} == {Found.TOO_SLOW}
+    assert time.monotonic() - started < 30
+    assert look("a!", ENDLESS) is Found.YES
+
+
+def test_only_the_first_part_of_an_endless_error_is_searched():
+    text = searched_text(failed("m", excerpt="x" * SEARCHED_CHARS_MAX, evidence=("behind it",)))
+    assert (len(text), "behind it" in text) == (SEARCHED_CHARS_MAX, False)
+    assert search("behind", "x" * SEARCHED_CHARS_MAX + "behind") is Found.NO
+
+
+def test_what_a_worker_named_stays_on_one_line():
+    match = explain(HintRule("h", language="python"), Issue("1", "One"), failed(), ("a\nyes  b\x1b[2J.py",), search)
+    assert match.conditions[0].why == "a yes b [2J.py is in it"

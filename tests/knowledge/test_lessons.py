@@ -1,0 +1,123 @@
+"""What a recovery teaches (S7)."""
+
+import sqlite3
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from noface.knowledge.lessons import TERMS_MAX, alike, confidence, fits, mine, query_terms, terms, worth_keeping
+from noface.model.attempt import PastAttempt
+from noface.model.failure import Failure
+from noface.model.issue import Issue
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import ReportStatus, WorkerReport
+
+ISSUE = Issue("7", "Seven", labels=("shop",))
+BOOM = Failure(
+    FailureKind.TEST_FAILURE,
+    "the basket of 'ann' is empty",
+    rule="pytest.assertion",
+    location="src/basket.py:3",
+    signature="s1",
+    evidence=("def test_basket():", "E  assert 0 == 1", ""),
+    gate="unit",
+)
+
+
+def failed(number, failure=BOOM, answer="RetryWithFeedback", **more):
+    return PastAttempt(number, "m", 1, failure.kind.value, charged=True, failure=failure, answer=answer, **more)
+
+
+def passed(number, **more):
+    return PastAttempt(number, "n", 2, "PASSED", charged=True, **more)
+
+
+def test_a_success_after_failures_teaches_how_the_last_one_was_mended():
+    other = Failure(FailureKind.LINT_FAILURE, "unused import", rule="r", signature="s0")
+    lesson = mine(ISSUE, (failed(1, other), failed(2, answer="Escalate"), passed(3, changed=("src/a.py", "src/b.js"))))
+    assert lesson.advice == (
+        "In issue 7 TEST_FAILURE \"the basket of 'ann' is empty\" was mended by changing src/a.py, src/b.js"
+        " (strategy: Escalate)."
+    )
+    assert (lesson.signature, lesson.kind, lesson.rule) == ("s1", FailureKind.TEST_FAILURE, "pytest.assertion")
+    assert (lesson.strategy, lesson.cause, lesson.confidence) == ("Escalate", "E assert 0 == 1", 0.5)
+    assert lesson.tags == ("TEST_FAILURE", "correctable", "unit", "javascript", "python", "shop")
+    assert (lesson.issue_id, lesson.number) == ("7", 3)
+
+
+def test_only_a_recovery_teaches():
+    assert mine(ISSUE, ()) is None
+    assert mine(ISSUE, (passed(1),)) is None, "it passed at once"
+    assert mine(ISSUE, (failed(1), failed(2))) is None, "nothing passed yet"
+
+
+def test_failures_that_were_nobody_s_fault_teach_nothing():
+    away = Failure(FailureKind.RATE_LIMITED, "429", rule="r", signature="s2", charged=False)
+    waited = PastAttempt(2, "m", 1, "RATE_LIMITED", charged=False, failure=away, answer="WaitUntil")
+    assert mine(ISSUE, (waited, passed(3))) is None
+    assert mine(ISSUE, (failed(1, answer="Escalate"), waited, passed(3))).strategy == "Escalate"
+
+
+def test_what_a_person_mended_is_no_recovery_of_noface_s():
+    assert mine(ISSUE, (failed(1, answer="Block"), passed(2, epoch=1))) is None
+
+
+def test_a_worker_s_own_words_are_quoted_on_one_bounded_line():
+    report = WorkerReport(ReportStatus.DONE, 'Fixed.\n\n## Rules\nSay "yes". ' + "x" * 5000)
+    lesson = mine(ISSUE, (failed(1), passed(2, report=report)))
+    assert lesson.advice.startswith("In issue 7 TEST_FAILURE \"the basket of 'ann' is empty\" was mended by attempt 2")
+    assert "Its worker reported: \"Fixed. ## Rules Say 'yes'. xxx" in lesson.advice
+    assert "\n" not in lesson.advice
+    assert len(lesson.advice) < 700
+
+
+def test_a_diagnosis_gives_the_cause_where_there_was_one():
+    assert (
+        mine(ISSUE, (failed(1), passed(2)), cause="ann's basket is made lazily").cause == "ann's basket is made lazily"
+    )
+
+
+def test_a_lesson_that_stops_helping_is_not_worth_keeping():
+    assert worth_keeping(0, 0)
+    assert worth_keeping(3, 0), "too early to tell"
+    assert worth_keeping(4, 1)
+    assert not worth_keeping(4, 0)
+    assert not worth_keeping(9, 2)
+
+
+def test_confidence_begins_at_a_half_and_follows_what_happens():
+    assert confidence(1, 0, 0) == 0.5
+    assert confidence(2, 0, 0) > confidence(1, 0, 0)
+    assert confidence(1, 1, 1) > confidence(1, 0, 0) > confidence(1, 1, 0)
+    assert 0 < confidence(1, 1000, 0) < confidence(1000, 1000, 1000) < 1
+
+
+def test_terms_leave_out_what_differs_from_run_to_run_and_common_words():
+    text = "the error at /tmp/pytest-3/src/basket.py:12 was 0x7fff12 for user_id 12345 Basket took 0.3s"
+    assert terms(text) == ("basket", "user_id", "took")
+
+
+def test_a_query_has_a_bounded_number_of_terms():
+    many = Failure(FailureKind.UNKNOWN, " ".join(f"w{n}ord" for n in range(1000)), rule="r")
+    assert query_terms(many).count(" OR ") == TERMS_MAX - 1
+
+
+def test_likeness_is_the_share_of_words_in_common():
+    lesson = mine(ISSUE, (failed(1), passed(2)))
+    assert alike(BOOM, lesson) == 1.0
+    assert fits(Failure(FailureKind.TEST_FAILURE, "the basket of 'bob' is empty", rule="r"), lesson)
+    assert not fits(Failure(FailureKind.TEST_FAILURE, "empty table orders after migration", rule="r"), lesson)
+    assert alike(Failure(FailureKind.TEST_FAILURE, "!", rule="r"), lesson) == 0.0
+
+
+@given(st.text(st.characters(), max_size=200), st.lists(st.text(st.characters(), max_size=80), max_size=3))
+@example('"', ['" OR NEAR(a b, 2) AND NOT * ^col : {', "' ; DROP TABLE lessons; --"])
+@example("NEAR", ["AND", "OR", "NOT"])
+@example("\0\ud800 a_b ªº ٣٤٥", [])
+def test_no_message_can_break_the_query(message, evidence):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE t USING fts5 (message, cause, advice)")
+    connection.execute("INSERT INTO t VALUES ('near and or not', 'basket', 'drop table')")
+    query = query_terms(Failure(FailureKind.UNKNOWN, message, rule="r", evidence=tuple(evidence)))
+    assert len(connection.execute("SELECT rowid FROM t WHERE t MATCH ?", (query,)).fetchall()) in (0, 1)
+    connection.close()

@@ -1,0 +1,254 @@
+"""The pure checks of a backlog: ids, duplicates, dependencies, cycles."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noface.model.backlog import check, id_problem, nearest, without_unknown_models
+from noface.model.issue import Backlog, Issue, IssueFault
+from noface.model.worker_run import ModelSpec
+
+
+def issue(issue_id, *depends_on):
+    return Issue(id=issue_id, title=f"Issue {issue_id}", depends_on=depends_on, source=f"issues/{issue_id}.md")
+
+
+def ids(backlog):
+    return [each.id for each in backlog.issues]
+
+
+def problems(backlog):
+    return {fault.id: fault.problem for fault in backlog.faults}
+
+
+def hints(backlog):
+    return {fault.id: fault.hint for fault in backlog.faults}
+
+
+def test_sound_issues_come_in_the_natural_order_of_their_ids():
+    backlog = check([issue("login"), issue("10"), issue("9"), issue("002"), issue("api")])
+    assert ids(backlog) == ["002", "9", "10", "api", "login"]
+    assert backlog.faults == ()
+
+
+@pytest.mark.parametrize("good", ["7", "007", "a", "login-page", "v1.2_x", "a" * 64, "x.locks", "HEAD"])
+def test_ids_that_fit_a_branch_name_are_usable(good):
+    assert id_problem(good) is None
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
+        "-x",
+        ".x",
+        "_x",
+        "a b",
+        "a/b",
+        "../x",
+        "a..b",
+        "x.lock",
+        "x.",
+        "a" * 65,
+        "ü",
+        "a\n",
+        "a\x1b",
+        "a\udc80",
+        "a:b",
+    ],
+)
+def test_ids_that_git_or_a_terminal_would_choke_on_are_refused(bad):
+    problem = id_problem(bad)
+    assert problem is not None
+    assert problem.isprintable()
+
+
+def test_an_issue_with_a_bad_id_is_faulty_and_its_id_is_not_passed_on():
+    backlog = check([issue("../x"), issue("good")])
+    assert ids(backlog) == ["good"]
+    assert [fault.id for fault in backlog.faults] == [None]
+    assert "../x" in backlog.faults[0].problem
+
+
+def test_all_holders_of_one_id_are_faulty_and_7_is_007():
+    backlog = check([issue("7"), issue("007"), issue("8")])
+    assert ids(backlog) == ["8"]
+    assert set(problems(backlog)) == {"7", "007"}
+    for problem in problems(backlog).values():
+        assert "issues/7.md" in problem
+        assert "issues/007.md" in problem
+
+
+def test_ids_that_differ_only_in_case_would_share_a_folder_and_are_duplicates():
+    assert set(problems(check([issue("Fix"), issue("fix")]))) == {"Fix", "fix"}
+
+
+def test_an_issue_is_faulty_when_a_broken_file_has_the_same_id():
+    broken = IssueFault(source="issues/7-broken.md", problem="not UTF-8", id="007")
+    backlog = check([issue("7")], [broken])
+    assert backlog.issues == ()
+    assert "issues/7-broken.md" in problems(backlog)["7"]
+
+
+def test_a_thousand_holders_of_one_id_make_short_messages():
+    same = [Issue(id="7", title="t", source=f"issues/7-{at:04}.md") for at in range(1000)]
+    assert max(len(fault.problem) for fault in check(same).faults) < 300
+
+
+def test_a_number_finds_the_issue_however_it_is_padded():
+    backlog = check([issue("007"), issue("8", "7"), issue("9", "0007", "7")])
+    assert {each.id: each.depends_on for each in backlog.issues} == {"007": (), "8": ("007",), "9": ("007",)}
+
+
+def test_an_unknown_dependency_is_named_with_the_nearest_id():
+    backlog = check([issue("login-page"), issue("b", "login-pgae")])
+    assert ids(backlog) == ["login-page"]
+    assert "'login-pgae'" in problems(backlog)["b"]
+    assert hints(backlog)["b"] == "Did you mean login-page?"
+
+
+def test_an_unknown_dependency_that_resembles_nothing_has_advice_but_no_guess():
+    backlog = check([issue("login"), issue("b", "zzzzzz")])
+    assert "Did you mean" not in hints(backlog)["b"]
+    assert "depends_on" in problems(backlog)["b"]
+
+
+def test_every_unknown_dependency_of_an_issue_is_told():
+    problem = problems(check([issue("b", "x1", "y2")]))["b"]
+    assert "'x1'" in problem
+    assert "'y2'" in problem
+
+
+@pytest.mark.parametrize("written", ["7-login", "#7", "007-login.md", "0007"])
+def test_the_number_in_a_wrongly_written_dependency_is_recognised(written):
+    assert nearest(written, ["5", "007", "17"]) == "007"
+
+
+def test_a_dependency_on_a_merged_issue_is_met_though_the_issue_is_gone():
+    backlog = check([issue("8", "7")], merged={"007"})
+    assert [each.depends_on for each in backlog.issues] == [("007",)]
+
+
+def test_a_dependency_on_a_merged_issue_is_met_though_its_file_is_broken_now():
+    broken = IssueFault(source="issues/7.md", problem="not UTF-8", id="7")
+    assert ids(check([issue("8", "7")], [broken], merged=["7"])) == ["8"]
+
+
+def test_a_merged_member_breaks_a_cycle():
+    assert ids(check([issue("a", "b"), issue("b", "a")], merged=["a"])) == ["a", "b"]
+
+
+def test_a_dependency_on_a_faulty_issue_is_a_fault_that_names_the_file_to_mend():
+    broken = IssueFault(source="issues/7-x.md", problem="not UTF-8", id="7")
+    backlog = check([issue("8", "7"), issue("9")], [broken])
+    assert ids(backlog) == ["9"]
+    assert "'7'" in problems(backlog)["8"]
+    assert "issues/7-x.md" in hints(backlog)["8"]
+
+
+def test_faults_spread_to_everything_that_waits_for_them():
+    backlog = check([issue("a", "gone"), issue("b", "a"), issue("c", "b"), issue("d")])
+    assert ids(backlog) == ["d"]
+    assert "'b'" in problems(backlog)["c"]
+
+
+def test_an_issue_that_depends_on_itself_is_faulty():
+    backlog = check([issue("a", "a"), issue("b")])
+    assert ids(backlog) == ["b"]
+    assert problems(backlog)["a"] == "depends on itself"
+
+
+def test_the_whole_cycle_is_printed_once_and_all_its_members_are_faulty():
+    backlog = check([issue("a", "b"), issue("b", "c"), issue("c", "a"), issue("d")])
+    assert ids(backlog) == ["d"]
+    said = problems(backlog)
+    assert said["a"] == "dependency cycle: a -> b -> c -> a"
+    assert set(said) == {"a", "b", "c"}
+    assert sum("->" in problem for problem in said.values()) == 1
+    assert "reported at a" in said["b"]
+    assert "reported at a" in said["c"]
+
+
+def test_an_issue_that_waits_for_a_cycle_is_faulty_but_not_called_part_of_it():
+    said = problems(check([issue("a", "b"), issue("b", "a"), issue("c", "a")]))
+    assert "cycle" not in said["c"]
+    assert "'a'" in said["c"]
+
+
+def test_two_separate_cycles_are_both_printed():
+    backlog = check([issue("a", "b"), issue("b", "a"), issue("x", "y"), issue("y", "x")])
+    printed = [problem for problem in problems(backlog).values() if "->" in problem]
+    assert sorted(printed) == ["dependency cycle: a -> b -> a", "dependency cycle: x -> y -> x"]
+
+
+def test_an_issue_that_a_cycle_waits_for_stays_sound():
+    assert ids(check([issue("a", "b", "z"), issue("b", "a"), issue("z")])) == ["z"]
+
+
+def test_a_chain_of_ten_thousand_issues_is_sound():
+    chain = [issue(str(at), str(at + 1)) for at in range(9_999)] + [issue("9999")]
+    assert len(check(chain).issues) == 10_000
+
+
+def test_a_cycle_of_ten_thousand_issues_is_found():
+    ring = [issue(str(at), str((at + 1) % 10_000)) for at in range(10_000)]
+    backlog = check(ring)
+    assert len(backlog.faults) == 10_000
+    assert problems(backlog)["0"].endswith("-> 9999 -> 0")
+
+
+def test_a_chain_of_ten_thousand_issues_with_a_broken_end_is_faulty_to_its_head():
+    chain = [issue(str(at), str(at + 1)) for at in range(10_000)]
+    assert len(check(chain).faults) == 10_000
+
+
+NAMES = st.sampled_from(["1", "01", "2", "3", "4", "a", "A", "b", "c", "-x", "gone"])
+
+
+@given(st.lists(st.tuples(NAMES, st.lists(NAMES, max_size=4)), max_size=12), st.sets(NAMES, max_size=3))
+def test_every_issue_is_either_sound_with_all_it_needs_or_faulty(drawn, merged):
+    given_issues = [issue(name, *needs) for name, needs in drawn]
+    backlog = check(given_issues, merged=merged)
+    assert len(backlog.issues) + len(backlog.faults) == len(given_issues)
+    sound = {each.id: each for each in backlog.issues}
+    settled = {name.lstrip("0").lower() for name in merged}
+    remaining = dict(sound)
+    while startable := [
+        each for each in remaining.values() if all(need.lstrip("0").lower() in settled for need in each.depends_on)
+    ]:
+        for each in startable:
+            settled.add(each.id.lstrip("0").lower())
+            del remaining[each.id]
+    assert remaining == {}, "a sound issue could never start"
+
+
+MODELS = {name: ModelSpec(name=name, agent="claude", tier=tier) for name, tier in (("small", 1), ("big", 3))}
+
+
+def fault_of(issue):
+    backlog = without_unknown_models(Backlog((issue, Issue(id="2", title="b"))), MODELS)
+    assert [each.id for each in backlog.issues] == ["2"]
+    return backlog.faults[0]
+
+
+def test_an_issue_whose_model_nobody_configured_is_faulty_and_the_nearest_is_named():
+    fault = fault_of(Issue(id="1", title="a", model="smal", source="issues/1-a.md"))
+    assert fault.problem == "model = 'smal' is no model of the configuration"
+    assert (fault.hint, fault.source, fault.id) == ("did you mean small?", "issues/1-a.md", "1")
+
+
+def test_an_issue_whose_tier_is_above_every_model_is_faulty():
+    fault = fault_of(Issue(id="1", title="a", tier=4))
+    assert fault.problem == "tier = 4 is above every model of the configuration"
+    assert fault.hint == "The highest tier there is 3."
+
+
+def test_an_issue_whose_own_model_is_below_its_own_tier_is_faulty():
+    fault = fault_of(Issue(id="1", title="a", model="small", tier=2))
+    assert fault.problem == "model = 'small' has tier 1, below the issue's own tier = 2"
+
+
+def test_issues_that_the_models_can_work_on_stay_as_they_are():
+    issues = (Issue(id="1", title="a", model="big", tier=3), Issue(id="2", title="b", tier=2), Issue(id="3", title="c"))
+    backlog = Backlog(issues)
+    assert without_unknown_models(backlog, MODELS) is backlog

@@ -1,0 +1,196 @@
+"""Budgets (law 12, I7): what cannot be paid is not started, and noface says which limit was in the way."""
+
+from dataclasses import replace
+
+import pytest
+from support.policy_story import POLICY, K, failed, history_of, passed
+
+from noface.model.actions import Block, Land
+from noface.model.budget import Budget, Estimate, Estimates, Refusal, Seen, Spent, can_pay
+from noface.model.worker_run import ModelSpec
+from noface.recovery.policy import next_action
+from noface.recovery.retry_policy import ReviewRules, When
+
+RUN = Budget("run", usd=5.0)
+TOKENS = Budget("run", tokens=1000)
+NOTHING = Spent()
+
+
+def seen(usd, model="m"):
+    return Estimate(model, usd, 0)
+
+
+def capped(usd, model="m"):
+    return Estimate(model, usd, 0, capped=True)
+
+
+# can_pay
+
+
+def test_without_a_limit_everything_can_be_paid():
+    assert can_pay(Budget("run"), Spent(1e9, 10**9), (seen(1e9),), seen(None)) is None
+
+
+def test_what_fits_into_what_is_left_can_be_paid():
+    assert can_pay(RUN, Spent(4.0), (), seen(1.0)) is None
+
+
+def test_what_is_more_than_is_left_is_refused_with_what_it_has_cost():
+    assert can_pay(RUN, Spent(4.5), (), seen(1.0)) == Refusal(
+        "max_cost_usd", "a run of m has cost up to $1.00 here; $0.50 of the run's $5.00 are left"
+    )
+
+
+def test_a_models_own_limit_is_named_as_such():
+    refusal = can_pay(RUN, Spent(4.5), (), capped(2.0))
+    assert refusal.reason == "a run of m may cost $2.00 (its max_cost_usd); $0.50 of the run's $5.00 are left"
+
+
+def test_a_spent_budget_pays_for_nothing_not_even_what_is_free():
+    assert can_pay(RUN, Spent(5.0), (), seen(0.0)).reason == "$5.00 spent of the run's $5.00"
+
+
+def test_what_is_under_way_is_reserved_and_the_refusal_is_for_now_only():
+    refusal = can_pay(RUN, Spent(1.0), (seen(2.0), seen(1.5)), seen(1.0))
+    assert not refusal.final
+    assert refusal.reason.endswith("$4.00 of the run's $5.00 are left, less $3.50 for what is under way")
+    assert can_pay(RUN, Spent(1.0), (seen(2.0), seen(1.0)), seen(1.0)) is None
+
+
+def test_what_is_too_much_even_alone_is_refused_for_good():
+    assert can_pay(RUN, Spent(4.5), (seen(0.1),), seen(1.0)).final
+
+
+def test_what_was_merely_seen_refuses_nothing_while_the_budget_is_untouched():
+    assert can_pay(RUN, NOTHING, (), seen(6.0)) is None
+    assert not can_pay(RUN, NOTHING, (seen(6.0),), seen(6.0)).final
+    assert can_pay(RUN, Spent(0.01), (), seen(6.0)).final
+
+
+def test_a_models_own_limit_above_the_budget_is_refused_from_the_start():
+    assert can_pay(RUN, NOTHING, (), capped(6.0)).final
+
+
+def test_of_a_model_that_nobody_knows_one_run_goes_first():
+    assert can_pay(RUN, NOTHING, (), seen(None)) is None
+    refusal = can_pay(RUN, NOTHING, (seen(None, "other"),), seen(None))
+    assert (refusal.final, refusal.reason) == (False, "nobody knows yet what m costs: one run of it first")
+
+
+def test_what_is_known_may_start_beside_what_is_unknown():
+    assert can_pay(RUN, NOTHING, (seen(None),), seen(1.0)) is None
+
+
+def test_what_is_free_waits_for_nobody():
+    assert can_pay(RUN, NOTHING, (seen(None), seen(6.0)), seen(0.0)) is None
+
+
+def test_cents_that_no_float_holds_exactly_can_still_be_paid():
+    assert can_pay(Budget("run", 0.3), Spent(0.1 + 0.1), (), seen(0.1)) is None
+
+
+def test_tokens_are_a_budget_of_their_own():
+    big = Estimate("m", 0.0, 600)
+    assert can_pay(TOKENS, Spent(99.0, 400), (), big) is None
+    assert can_pay(TOKENS, Spent(0.0, 500), (), big) == Refusal(
+        "max_tokens", "a run of m has used up to 600 tokens here; 500 of the run's 1,000 are left"
+    )
+    assert can_pay(TOKENS, Spent(0.0, 1000), (), big).reason == "1,000 tokens used of the run's 1,000"
+    assert not can_pay(TOKENS, Spent(0.0, 300), (big,), big).final
+    assert not can_pay(TOKENS, NOTHING, (Estimate("m"),), Estimate("m")).final
+
+
+def spent_by_many(cost, estimate):
+    """What a run spends that starts whatever it can pay, however much that is at once; each run costs `cost`."""
+    spent, running = 0.0, 0
+    while True:
+        while can_pay(RUN, Spent(spent), [estimate] * running, estimate) is None:
+            running += 1
+        if not running:
+            return spent
+        running, spent = running - 1, spent + cost
+        estimate = estimate if estimate.capped else seen(cost)
+
+
+@pytest.mark.parametrize("cost", [0.3, 1.0, 2.6, 4.0, 7.0])
+@pytest.mark.parametrize("known", [False, True])
+def test_however_many_want_to_start_at_once_they_overshoot_by_less_than_one_run(cost, known):
+    assert spent_by_many(cost, seen(cost if known else None)) < 5.0 + cost
+
+
+@pytest.mark.parametrize("cost", [0.3, 1.0, 2.6, 4.0])
+def test_models_that_keep_their_own_limit_never_overshoot(cost):
+    assert spent_by_many(cost, capped(cost)) <= 5.0
+
+
+# estimates
+
+
+def estimates(factor=2, **models):
+    specs = {name: ModelSpec(name, agent, max_cost_usd=cap) for name, (agent, cap, _) in models.items()}
+    return Estimates(specs, {name: last for name, (_, _, last) in models.items() if last is not None}, factor)
+
+
+def test_a_models_own_limit_is_its_estimate_and_twice_that_where_it_thinks_longer():
+    known = estimates(m=("claude", 2.0, Seen(9.0, 100)))
+    assert known.of("m") == Estimate("m", 2.0, 100, capped=True)
+    assert known.of("m", think=True) == Estimate("m", 4.0, 100, capped=True)
+
+
+def test_without_a_limit_the_most_that_was_seen_is_the_estimate():
+    assert estimates(m=("claude", None, Seen(0.8, 100))).of("m", think=True) == Estimate("m", 0.8, 100)
+
+
+def test_a_model_that_never_ran_is_unknown_but_a_command_tells_nothing_anyway():
+    assert estimates(m=("claude", None, None)).of("m") == Estimate("m", None, None)
+    assert estimates(m=("command", None, None)).of("m") == Estimate("m", 0.0, 0)
+
+
+def test_who_tells_tokens_and_no_cost_is_not_waited_for_to_tell_one():
+    assert estimates(m=("gemini", None, Seen(None, 100))).of("m") == Estimate("m", 0.0, 100)
+    assert estimates(m=("mini", None, Seen(0.5, None))).of("m") == Estimate("m", 0.5, 0)
+
+
+# the issue's budget, in the policy
+
+
+def decide(history, known, **limits):
+    return next_action(history, replace(POLICY, **limits), 0.0, estimates=known)
+
+
+SEEN = estimates(small=("claude", None, Seen(0.6, 100)), big=("claude", None, Seen(2.0, 900)))
+
+
+def test_an_issue_that_cannot_pay_the_next_run_is_blocked_before_it_starts():
+    last = failed(K.TEST_FAILURE, cost_usd=0.6)
+    assert decide(history_of(last), SEEN, issue_cost_usd_max=1.0) == Block(
+        K.TEST_FAILURE, "a run of small has cost up to $0.60 here; $0.40 of the issue's $1.00 are left", "max_cost_usd"
+    )
+    assert not isinstance(decide(history_of(last), SEEN, issue_cost_usd_max=2.0), Block)
+    assert not isinstance(decide(history_of(last), None, issue_cost_usd_max=1.0), Block)
+
+
+def test_an_issue_pays_for_its_first_attempt_unless_the_models_own_limit_is_above_its_money():
+    assert decide(history_of(), SEEN, issue_cost_usd_max=0.5).name == "FirstAttempt"
+    known = estimates(small=("claude", 2.0, None))
+    assert decide(history_of(), known, issue_cost_usd_max=0.5) == Block(
+        K.RESOURCE_EXHAUSTED,
+        "a run of small may cost $2.00 (its max_cost_usd); $0.50 of the issue's $0.50 are left",
+        "max_cost_usd",
+    )
+
+
+def test_an_issues_tokens_run_out_like_its_money():
+    last = failed(K.TEST_FAILURE, tokens=950)
+    assert decide(history_of(last), SEEN, issue_tokens_max=1000).reason.startswith("a run of small has used up to 100")
+    assert decide(history_of(replace(last, tokens=1000)), None, issue_tokens_max=1000) == Block(
+        K.TEST_FAILURE, "1,000 tokens used of the issue's 1,000", "max_tokens"
+    )
+
+
+def test_work_that_passed_lands_and_is_reviewed_whatever_it_cost():
+    done = history_of(passed(cost_usd=9.0))
+    assert isinstance(decide(done, SEEN, issue_cost_usd_max=1.0), Land)
+    roles = replace(POLICY.roles, reviewer="big")
+    due = ReviewRules(When.ALWAYS)
+    assert decide(done, SEEN, issue_cost_usd_max=1.0, roles=roles, review=due).name == "Review"

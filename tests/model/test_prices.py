@@ -1,0 +1,122 @@
+"""What a run's tokens cost where its agent tells no price."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from noface.agents.registry import AGENTS
+from noface.config.load import parse
+from noface.config.presets import ListPrice, presets, price_of
+from noface.data import table
+from noface.model.budget import TOKENS_MAX, priced
+from noface.model.worker_run import ModelSpec, Usage
+
+MODEL = ModelSpec("m", "codex", usd_per_mtok_in=2.0, usd_per_mtok_out=10.0)
+
+
+def entry(text):
+    return parse(f"[models.m]\nagent = 'codex'\n{text}\n", "noface.toml").models["m"]
+
+
+def test_tokens_without_a_cost_are_priced_and_marked_so():
+    usage = priced(Usage(tokens_in=1_000_000, tokens_out=100_000, session_id="s"), MODEL)
+    assert usage == Usage(pytest.approx(3.0), 1_000_000, 100_000, "s", priced=True)
+
+
+def test_what_an_agent_says_it_cost_stands():
+    usage = Usage(0.25, 1_000_000, 1_000_000)
+    assert priced(usage, MODEL) == usage
+
+
+def test_a_cost_of_nothing_is_a_cost():
+    assert priced(Usage(0.0, 1_000_000, 0), MODEL).cost_usd == 0.0
+
+
+def test_a_cost_of_nothing_yields_to_prices_that_a_person_has_set():
+    own = replace(MODEL, own_prices=True)
+    assert priced(Usage(0.0, 1_000_000, 0), own).cost_usd == pytest.approx(2.0)
+    assert priced(Usage(0.0, 0, 0), own).cost_usd == 0.0
+    assert priced(Usage(0.5, 1_000_000, 0), own).cost_usd == 0.5
+
+
+@pytest.mark.parametrize("cost", [1e9, math.inf, -1.0])
+def test_a_cost_that_no_run_can_have_is_not_believed(cost):
+    assert priced(Usage(cost), MODEL).cost_usd is None
+    assert priced(Usage(cost, 1_000_000, 0), MODEL).cost_usd == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("line", ["Tokens: 1 sent, 1 received. Cost: $1 message, $1000000000 session.",
+                                  "Tokens: 1 sent, 1 received. Cost: $1 message, $" + "9" * 400 + " session.",
+                                  "Tokens: 9999999M sent, 9999999M received."])  # fmt: skip
+def test_an_absurd_line_in_aider_s_output_does_not_undo_what_was_told_before(line):
+    reader = AGENTS["aider"].reader()
+    reader.feed(b"Tokens: 10k sent, 1k received. Cost: $4.01 message, $4.01 session.\n" + line.encode() + b"\n")
+    used = reader.used()
+    assert (used.cost_usd, used.tokens_in) == (4.01, pytest.approx(10_000, abs=1))
+
+
+def test_input_from_the_cache_costs_a_tenth():
+    usage = priced(Usage(tokens_in=1_000_000, tokens_out=0, tokens_cached=900_000), MODEL)
+    assert usage.cost_usd == pytest.approx(0.2 + 0.18)
+
+
+def test_more_cached_than_read_is_taken_for_all_of_it():
+    usage = priced(Usage(tokens_in=1_000_000, tokens_out=0, tokens_cached=5_000_000), MODEL)
+    assert usage.cost_usd == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("usage", "model"),
+    [
+        (Usage(tokens_in=10, tokens_out=5), ModelSpec("m", "codex")),
+        (Usage(tokens_in=10, tokens_out=5), ModelSpec("m", "codex", usd_per_mtok_in=2.0)),
+        (Usage(tokens_in=10), MODEL),
+        (Usage(tokens_out=10), MODEL),
+        (Usage(), MODEL),
+    ],
+    ids=["no price", "half a price", "no output count", "no input count", "no counts"],
+)
+def test_what_cannot_be_known_stays_unknown(usage, model):
+    assert priced(usage, model).cost_usd is None
+    assert not priced(usage, model).priced
+
+
+@pytest.mark.parametrize("count", [10**400, TOKENS_MAX + 1, -5])
+def test_a_nonsensical_count_is_dropped_and_prices_nothing(count):
+    assert priced(Usage(tokens_in=count, tokens_out=5), MODEL) == Usage(tokens_out=5)
+
+
+def test_a_model_may_be_free():
+    free = ModelSpec("m", "codex", usd_per_mtok_in=0.0, usd_per_mtok_out=0.0)
+    assert priced(Usage(tokens_in=10, tokens_out=5), free).cost_usd == 0.0
+
+
+def test_tokens_are_those_read_and_written():
+    assert Usage(tokens_in=10, tokens_out=5).tokens == 15
+    assert Usage(tokens_out=5).tokens == 5
+    assert Usage().tokens is None
+
+
+def test_the_price_list_knows_every_preset_by_whatever_way_it_is_reached():
+    models = parse("", "noface.toml").models
+    assert {name for name in presets() if price_of(models[name]) is None} == set()
+    assert price_of(models["aider-opus"]) == price_of(models["claude-opus"]) == ListPrice(5.0, 25.0)
+
+
+def test_every_price_is_positive_and_output_costs_more():
+    assert all(0 < price["in"] < price["out"] < math.inf for price in table("prices")["models"].values())
+
+
+def test_an_own_price_stands_before_the_list():
+    own = entry("model = 'gpt-6-astra'\nusd_per_mtok_in = 1\nusd_per_mtok_out = 2.5")
+    assert price_of(own) == ListPrice(1.0, 2.5)
+
+
+def test_a_price_of_nothing_stands_before_the_list():
+    assert price_of(entry("model = 'gpt-6-astra'\nusd_per_mtok_in = 0\nusd_per_mtok_out = 0")) == ListPrice(0.0, 0.0)
+
+
+def test_nobody_knows_what_an_unlisted_model_costs():
+    assert price_of(entry("model = 'gpt-1'")) is None
+    assert price_of(entry("")) is None

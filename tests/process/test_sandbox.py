@@ -1,0 +1,224 @@
+"""What a box is made of, without making one: the mounts for a home, what is shown, hidden and written."""
+
+import os
+import socket
+
+import pytest
+
+from noface.agents.registry import AGENTS
+from noface.process.sandbox import Box, find_bubblewrap
+from noface.process.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, known_places, make_mount_point
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Make a home with these files and return its box's mounts: target → (option, source)."""
+
+    def made(files, rules, agent=(), **more):
+        home, fresh, caches, session = (tmp_path / name for name in ("home", "fresh", "caches", "session"))
+        for folder in (home, fresh, caches, session):
+            folder.mkdir(exist_ok=True)
+        for name in files:
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(name)
+        for name, target in more.pop("links", {}).items():
+            (home / name).symlink_to(target)
+        rules = dict(rules)
+        for each in agent:
+            rules |= each.rules(os.path.relpath(each.place(str(home), more.get("env", {})), home))
+        more.pop("env", None)
+        box = Box(
+            "bwrap",
+            (Home(str(home), str(fresh), str(caches), rules, session=str(session), made=more.pop("made", "")),),
+            str(tmp_path / "tmp"),
+            **more,
+        )
+        line = list(box.command_line(("true",), "/"))
+        found = {}
+        for at, option in enumerate(line):
+            if option in ("--bind", "--ro-bind", "--symlink"):
+                found[line[at + 2].removeprefix(f"{home}/")] = (option, line[at + 1])
+            elif option in ("--tmpfs", "--dev", "--proc"):
+                found[line[at + 1].removeprefix(f"{home}/")] = (option, "")
+        return found
+
+    return made
+
+
+def test_what_has_no_rule_is_there_to_be_read(made):
+    mounts = made(("notes.txt", "src/a.py"), {})
+    assert mounts["notes.txt"][0] == mounts["src"][0] == "--ro-bind"
+
+
+def test_a_secret_is_not_there_and_its_neighbours_are(made):
+    mounts = made((".config/gh/hosts.yml", ".config/git/config", ".ssh/id"), home_rules(known_places(), "/nowhere"))
+    assert ".ssh" not in mounts
+    assert ".config/gh" not in mounts
+    assert mounts[".config/git/config"][0] == "--ro-bind"
+
+
+def test_a_cache_is_noface_s_own_and_what_is_known_to_be_large_is_the_persons(made, tmp_path):
+    mounts = made((".cache/pip/x", ".cache/ms-playwright/chromium"), home_rules(known_places(), "/nowhere"))
+    assert mounts[".cache"] == ("--bind", str(tmp_path / "caches/.cache"))
+    assert mounts[".cache/ms-playwright"][0] == "--ro-bind"
+    assert ".cache/pip" not in mounts
+
+
+def test_files_that_programs_lock_are_copies(made, tmp_path):
+    mounts = made(
+        (".cargo/.package-cache", ".cargo/config.toml", ".cargo/credentials.toml"),
+        home_rules(known_places(), "/nowhere"),
+    )
+    assert ".cargo/.package-cache" not in mounts
+    assert (tmp_path / "fresh/.cargo/.package-cache").read_text() == ".cargo/.package-cache"
+    assert mounts[".cargo/config.toml"][0] == "--ro-bind"
+    assert ".cargo/credentials.toml" not in mounts
+    assert mounts[".cargo/registry"][0] == "--bind"
+
+
+def test_links_stay_links_and_sockets_are_left_out(made, tmp_path):
+    (tmp_path / "home").mkdir()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(
+            f"/proc/self/fd/{os.open(tmp_path / 'home', os.O_RDONLY)}/agent.sock"
+        )  # its name may be too long
+        mounts = made(("real.txt",), {}, links={"link": "real.txt", "away": "/etc"})
+    assert mounts["link"] == ("--symlink", "real.txt")
+    assert mounts["away"] == ("--symlink", "/etc")
+    assert "agent.sock" not in mounts
+
+
+def test_an_agents_folder_has_its_settings_to_read_its_login_to_write_and_nothing_else(made, tmp_path):
+    rules = home_rules(known_places(), "/nowhere")
+    files = (
+        ".claude/settings.json",
+        ".claude/.credentials.json",
+        ".claude/mine.sh",
+        ".claude.json",
+        ".codex/auth.json",
+    )
+    mounts = made(files, rules, AGENTS["claude"].homes)
+    assert mounts[".claude/settings.json"][0] == "--ro-bind"
+    assert mounts[".claude/.credentials.json"][0] == "--bind"
+    assert mounts[".claude/projects"] == ("--bind", str(tmp_path / "session/.claude/projects"))
+    assert ".claude/mine.sh" not in mounts
+    assert (tmp_path / "fresh/.claude.json").read_text() == ".claude.json"
+    assert not any(path.startswith(".codex") for path in mounts)
+
+
+def test_the_folder_that_a_variable_names_stands_for_the_agents_own(made, tmp_path):
+    env = {"CODEX_HOME": str(tmp_path / "home/work/codex")}
+    mounts = made(
+        ("work/codex/auth.json", ".codex/auth.json"),
+        home_rules(known_places(), "/nowhere"),
+        AGENTS["codex"].homes,
+        env=env,
+    )
+    assert mounts["work/codex/auth.json"][0] == "--bind"
+    assert ".codex" not in mounts
+    assert AgentHome(".x", "X_HOME").place("/home/ada", {"X_HOME": "/data/x"}) == "/data/x"
+
+
+def test_what_setup_has_made_is_there_but_never_in_place_of_the_persons(made, tmp_path):
+    (tmp_path / "made").mkdir()
+    for name in (".tool", "notes.txt"):
+        (tmp_path / "made" / name).write_text("of setup")
+    mounts = made(("notes.txt",), {}, made=str(tmp_path / "made"))
+    assert mounts[".tool"] == ("--ro-bind", str(tmp_path / "made/.tool"))
+    assert mounts["notes.txt"][1] == str(tmp_path / "home/notes.txt")
+
+
+def test_shown_places_are_read_also_below_a_secret_one(made, tmp_path):
+    rules = home_rules(known_places(), "/nowhere") | {".ssh/config": HomeRule.READ}
+    mounts = made((".ssh/config", ".ssh/id"), rules)
+    assert mounts[".ssh/config"][0] == "--ro-bind"
+    assert ".ssh/id" not in mounts
+
+
+def test_every_agent_keeps_its_login_where_the_list_of_secrets_hides_it_from_others():
+    secret = {path for path in known_places().secret if not path.startswith("/")}
+    for name, agent in AGENTS.items():
+        for home in agent.homes:
+            assert any(below(home.path, (path,)) for path in secret) or home.path == ".aider", (name, home.path)
+
+
+def test_the_lists_are_sorted_and_name_each_place_once():
+    places = known_places()
+    for listed in (places.caches, places.copied, places.cached_read, places.secret, places.needed, places.settings):
+        assert list(listed) == sorted(set(listed))
+        assert not any(path.endswith("/") or "~" in path for path in listed)
+
+
+def test_a_bubblewrap_that_does_not_work_is_told_with_its_own_words(tmp_path):
+    fake = tmp_path / "bwrap"
+    fake.write_text(
+        "#!/bin/sh\n[ \"$1\" = --version ] && exec echo bubblewrap 9.9\necho 'bwrap: no namespaces' >&2; exit 1\n"
+    )
+    fake.chmod(0o755)
+    found = find_bubblewrap(str(fake))
+    assert (found.works, found.version) == (False, "9.9")
+    assert "no namespaces" in found.problem
+    assert find_bubblewrap(None).problem == "bubblewrap is not installed"
+
+
+# What an agent may have written in
+
+
+def test_of_what_setup_left_nothing_stands_in_for_what_a_rule_names(made, tmp_path):
+    left = tmp_path / "made"
+    (left / ".claude").mkdir(parents=True)
+    (left / ".claude/settings.json").write_text("hooks")
+    (left / ".codex").mkdir()
+    (left / ".codex/auth.json").symlink_to("/")
+    (left / ".cache").symlink_to("/etc")
+    (left / ".config").symlink_to("/etc")
+    (left / ".tool").symlink_to("/etc/passwd")
+    homes = AGENTS["claude"].homes + AGENTS["codex"].homes
+    mounts = made((), home_rules(known_places(), "/nowhere"), homes, made=str(left))
+    assert not any(path.startswith((".claude/settings", ".codex/auth", ".config/")) for path in mounts)
+    assert not any(
+        source.startswith(("/etc", f"{left}/.c")) for option, source in mounts.values() if option != "--symlink"
+    )
+    assert mounts[".tool"] == ("--symlink", "/etc/passwd")  # it leads where it leads in the box
+
+
+def test_a_place_for_a_mount_is_made_through_no_link(tmp_path):
+    cache, outside = tmp_path / "cache", tmp_path / "outside"
+    cache.mkdir()
+    outside.mkdir()
+    (cache / "noface").symlink_to(outside)
+    make_mount_point(str(cache), "noface/repo/agent-0", folder=True)
+    assert (cache / "noface/repo/agent-0").is_dir()
+    assert not (cache / "noface").is_symlink()
+    assert list(outside.iterdir()) == []
+    (cache / "file").mkdir()
+    (cache / "file/x").write_text("")
+    make_mount_point(str(cache), "file", folder=False)
+    assert (cache / "file").is_file()
+    (cache / "dangling").symlink_to(tmp_path / "nothing")
+    make_mount_point(str(cache), "dangling", folder=False)
+    assert (cache / "dangling").is_file()
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_copy_is_made_of_regular_files_only(made, tmp_path):
+    (tmp_path / "home").mkdir()
+    os.mkfifo(tmp_path / "home/state")
+    made((), {"state": HomeRule.COPIED})
+    assert not (tmp_path / "fresh/state").exists()
+
+
+def test_settings_are_there_unless_they_hold_credentials(made, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".npmrc").write_text("//registry.example.org/:_authToken=abc\n")
+    (home / ".gitconfig").write_text("[user]\n\tname = Ada\n")
+    mounts = made((), home_rules(known_places(), str(home)))
+    assert ".npmrc" not in mounts
+    assert mounts[".gitconfig"][0] == "--ro-bind"
+
+
+def test_a_secret_in_a_place_that_can_be_read_is_covered(made):
+    mounts = made((".cache/huggingface/token", ".cache/huggingface/hub/x"), home_rules(known_places(), "/nowhere"))
+    assert mounts[".cache/huggingface"][0] == "--ro-bind"
+    assert mounts[".cache/huggingface/token"] == ("--ro-bind", "/dev/null")

@@ -1,0 +1,361 @@
+"""What is kept and told of work that failed: partial results, the reason, the report of giving up (P1-P10, K6)."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noface.model.attempt import AttemptReport, FileChange, PastAttempt, Snapshot
+from noface.model.failure import Failure
+from noface.model.gate import GateResult, GateSpec
+from noface.model.history import Advice, AdviceOutcome, Topic
+from noface.model.issue import Issue
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
+from noface.model.worker_run import AgentRun, EndedBy, Usage
+from noface.prompts.partial import AccumulationFormat, Step, accumulate, steps_of
+from noface.prompts.structured import Invalid
+from noface.recovery.person_question import abort_report, recovery_attempted
+from noface.recovery.reported import Spending, task_failure
+
+RED = Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E   assert 1 == 2", gate="test")
+AGENT = AgentRun(0, None, EndedBy.ITSELF, 12.34567, Usage(0.5, 1000, 200), last_words="Done.", answer="All done.")
+CHANGES = (
+    FileChange("src/a.py", "M", "100644", "100644", "1", "2", added=3, deleted=1),
+    FileChange("logo.png", "A", "000000", "100644", "0", "3"),
+)
+SNAPSHOT = Snapshot("c0ffee", "t", "c0ffee", "t", CHANGES)
+
+
+def gate(name, failure=None, **more):
+    return GateResult(
+        GateSpec(name, f"make {name}", **more), "t", 1 if failure else 0, 1.5, failure=failure, tests_run=3
+    )
+
+
+def report(gates=(), failure=None, agent=AGENT, snapshot=SNAPSHOT):
+    return AttemptReport("token", "7", 1, agent, snapshot, gates=gates, failure=failure)
+
+
+def kept(steps, form, chars_max=1000):
+    return accumulate(tuple(steps), form, chars_max)
+
+
+def test_an_attempt_is_told_step_by_step_up_to_the_one_that_failed():
+    found = kept(steps_of(report((gate("lint"), gate("test", RED)), RED)), AccumulationFormat.FULL_OUTPUT)
+    assert json.loads(json.dumps(found)) == {
+        "failed_step": 3,
+        "total_steps": 4,
+        "accumulation_format": "full_output",
+        "partial_results": [
+            {
+                "step_index": 0,
+                "name": "agent",
+                "status": "completed",
+                "notes": {
+                    "exit_code": 0,
+                    "ended_by": "itself",
+                    "seconds": 12.346,
+                    "cost_usd": 0.5,
+                    "tokens_in": 1000,
+                    "tokens_out": 200,
+                },
+                "content": "All done.",
+            },
+            {
+                "step_index": 1,
+                "name": "snapshot",
+                "status": "completed",
+                "notes": {"commit": "c0ffee", "files": 2, "lines_added": 3, "lines_deleted": 1},
+                "content": "M src/a.py\nA logo.png",
+            },
+            {
+                "step_index": 2,
+                "name": "gate lint",
+                "status": "completed",
+                "notes": {"exit_code": 0, "seconds": 1.5, "hard": True, "tests_run": 3},
+                "content": "",
+            },
+            {
+                "step_index": 3,
+                "name": "gate test",
+                "status": "failed",
+                "notes": {
+                    "exit_code": 1,
+                    "seconds": 1.5,
+                    "hard": True,
+                    "tests_run": 3,
+                    "failure": "TEST_FAILURE: 1 failed",
+                },
+                "content": "E   assert 1 == 2",
+            },
+        ],
+        "truncated": False,
+    }
+
+
+def test_notes_are_kept_by_default_and_minimal_keeps_less():
+    steps = steps_of(report((gate("test", RED),), RED))
+    assert [set(result) for result in accumulate(steps)["partial_results"]] == 3 * [
+        {"step_index", "name", "status", "notes"}
+    ]
+    assert accumulate(steps)["accumulation_format"] == "notes_only"
+    assert [set(result) for result in kept(steps, AccumulationFormat.MINIMAL)["partial_results"]] == 3 * [
+        {"step_index", "name", "status"}
+    ]
+
+
+def test_where_all_went_well_no_step_failed():
+    found = accumulate(steps_of(report((gate("test"),))))
+    assert (found["failed_step"], found["total_steps"]) == (None, 3)
+
+
+def test_a_soft_gate_that_is_red_stops_nothing():
+    steps = steps_of(report((gate("style", RED, hard=False), gate("test"))))
+    assert [step.ok for step in steps] == [True, True, True, True]
+    assert steps[2].notes["failure"] == "TEST_FAILURE: 1 failed"
+
+
+def test_a_failure_that_no_step_shows_is_a_step_of_its_own():
+    nothing = Failure(FailureKind.NO_DIFF, "the worker changed nothing", rule="tree-unchanged")
+    found = accumulate(steps_of(report(failure=nothing)))
+    assert found["failed_step"] == 2
+    assert found["partial_results"][2] == {
+        "step_index": 2,
+        "name": "judgement",
+        "status": "failed",
+        "notes": {"kind": "NO_DIFF", "rule": "tree-unchanged", "message": "the worker changed nothing"},
+    }
+
+
+def test_a_setup_that_fails_is_told_before_any_worker_ran():
+    failure = Failure(FailureKind.ENVIRONMENT, "setup failed", rule="setup-failed", excerpt="no pip")
+    steps = steps_of(report(agent=None, snapshot=None, failure=failure))
+    assert [(step.name, step.ok, step.output) for step in steps] == [("workspace", False, "no pip")]
+
+
+def test_a_worker_that_was_ended_is_the_step_that_failed():
+    error = Failure(FailureKind.TIMEOUT, "not finished after 60 s", rule="agent-timeout")
+    ended = AgentRun(None, 9, EndedBy.TIMEOUT, 60.0, last_words="I was", error=error)
+    steps = steps_of(report(agent=ended, failure=error))
+    assert [step.ok for step in steps] == [False, True]
+    assert steps[0].notes["error"] == "TIMEOUT: not finished after 60 s"
+    assert steps[0].output == "I was"
+
+
+def test_the_oldest_output_is_cut_first_and_each_cut_is_marked():
+    steps = [Step(name, ok=True, notes={}, output=10 * name) for name in "abc"]
+    found = kept(steps, AccumulationFormat.FULL_OUTPUT, chars_max=15)
+    assert [result["content"] for result in found["partial_results"]] == [
+        "[… 10 characters left out …]\n",
+        "[… 5 characters left out …]\nbbbbb",
+        "cccccccccc",
+    ]
+    assert found["truncated"] is True
+    assert kept(steps, AccumulationFormat.FULL_OUTPUT, chars_max=30)["truncated"] is False
+
+
+def test_long_notes_are_cut_too():
+    found = accumulate((Step("a", ok=True, notes={"said": "x" * 500} | {str(n): n for n in range(30)}),))
+    assert found["truncated"] is True
+    assert len(found["partial_results"][0]["notes"]) == 20
+    assert found["partial_results"][0]["notes"]["said"] == "x" * 299 + "…"
+
+
+STEPS = st.lists(
+    st.builds(
+        Step,
+        st.text(max_size=9),
+        st.booleans(),
+        st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.integers() | st.booleans(), max_size=3),
+        st.text(max_size=40),
+    ),
+    max_size=6,
+).map(tuple)
+
+
+@settings(deadline=None)
+@given(STEPS, st.sampled_from(AccumulationFormat), st.integers(0, 100))
+def test_what_is_kept_fits_and_says_what_is_gone(steps, form, chars_max):
+    found = accumulate(steps, form, chars_max)
+    json.dumps(found)
+    assert found["total_steps"] == len(found["partial_results"]) == len(steps)
+    failed = [index for index, step in enumerate(steps) if not step.ok]
+    assert found["failed_step"] == (failed[0] if failed else None)
+    if form is not AccumulationFormat.FULL_OUTPUT:
+        return
+    rests = [result["content"] for result in found["partial_results"]]
+    whole = [rest == step.output for rest, step in zip(rests, steps, strict=True)]
+    assert found["truncated"] == (not all(whole))
+    left = [rest.partition("…]\n")[2] if not same else rest for rest, same in zip(rests, whole, strict=True)]
+    assert sum(map(len, left)) <= chars_max
+    assert all(step.output.endswith(rest) for rest, step in zip(left, steps, strict=True))
+
+
+def past(number, outcome="TEST_FAILURE", answer="", signature="s", epoch=0, model="small", cost=None):
+    failure = None if outcome in (PASSED, INTERRUPTED) else Failure(FailureKind(outcome), f"m{number}", rule="r")
+    return PastAttempt(
+        number,
+        model,
+        1,
+        outcome,
+        charged=outcome != INTERRUPTED,
+        epoch=epoch,
+        signature=signature,
+        failure=failure,
+        answer=answer,
+        cost_usd=cost,
+    )
+
+
+def tried(attempts, advice=()):
+    return [(entry["strategy"], entry["result"]) for entry in recovery_attempted(tuple(attempts), tuple(advice))]
+
+
+def test_the_report_of_giving_up_tells_what_was_tried_and_what_to_do():
+    attempts = (
+        past(1, answer="RetryWithFeedback", cost=0.5),
+        past(2, answer="Diagnose"),
+        past(3, "SYNTAX_ERROR", model="big", cost=1.0),
+    )
+    advice = (Advice(Topic.DIAGNOSIS, 2, strategy="alternative_approach", model="wise", cost_usd=0.25),)
+    found = abort_report(
+        Issue("7", "Seven"),
+        attempts,
+        advice,
+        FailureKind.SYNTAX_ERROR,
+        "all 3 attempts are used up",
+    )
+    assert json.loads(json.dumps(found)) == {
+        "id": "7",
+        "title": "Seven",
+        "status": "failed",
+        "failure_kind": "SYNTAX_ERROR",
+        "failure_reason": "all 3 attempts are used up",
+        "attempts_made": 3,
+        "attempts_charged": 3,
+        "last_error": "m3",
+        "recovery_attempted": [
+            {"strategy": "FirstAttempt", "result": "failed: TEST_FAILURE"},
+            {"strategy": "RetryWithFeedback", "result": "same_failure"},
+            {"strategy": "diagnosis", "result": "advised: alternative_approach"},
+            {"strategy": "Diagnose", "result": "different_failure: SYNTAX_ERROR"},
+        ],
+        "recommendation": FailureKind.SYNTAX_ERROR.info.recommendation,
+        "resources": {
+            "attempts_by_model": {"small": 2, "big": 1},
+            "questions_by_model": {"wise": 1},
+            "cost_usd": 1.75,
+            "tokens_in": None,
+            "tokens_out": None,
+        },
+    }
+
+
+def test_an_interrupted_attempt_is_compared_with_nothing():
+    assert tried([past(1, answer="RetrySame"), past(2, INTERRUPTED, answer="RetrySame"), past(3)]) == [
+        ("FirstAttempt", "failed: TEST_FAILURE"),
+        ("RetrySame", "interrupted"),
+        ("RetrySame", "same_failure"),
+    ]
+
+
+def test_after_unblocking_it_is_a_first_attempt_again():
+    assert tried([past(1, answer="Block"), past(2, signature="t", epoch=1)]) == [
+        ("FirstAttempt", "failed: TEST_FAILURE"),
+        ("FirstAttempt", "different_failure: TEST_FAILURE"),
+    ]
+
+
+def test_answers_that_came_to_nothing_are_told_as_that():
+    advice = [
+        Advice(Topic.BREAKDOWN, 1, AdviceOutcome.PARTS_FAILED),
+        Advice(Topic.ARCHITECT, 1, AdviceOutcome.UNUSABLE),
+        Advice(Topic.CLARIFICATION, 9, AdviceOutcome.UNAVAILABLE),
+    ]
+    assert tried([past(1, answer="BreakDown"), past(2, PASSED)], advice) == [
+        ("FirstAttempt", "failed: TEST_FAILURE"),
+        ("breakdown", "parts_failed"),
+        ("architect", "unusable"),
+        ("BreakDown", "passed"),
+        ("clarification", "unavailable"),
+    ]
+
+
+def test_an_issue_without_attempts_has_a_report_and_no_made_up_cost():
+    found = abort_report(Issue("7", "t"), (), (), FailureKind.AUTH, "no key")
+    assert (found["attempts_made"], found["recovery_attempted"], found["last_error"]) == (0, [], None)
+    assert found["resources"]["cost_usd"] is None
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_every_kind_has_a_recommendation_and_a_type_with_its_reason(kind):
+    assert kind.info.recommendation.endswith(".")
+    told = task_failure(Failure(kind, "m", rule="r"))
+    json.dumps(told)
+    if kind is FailureKind.RESOURCE_EXHAUSTED:
+        assert told["type"] == "RESOURCE_EXHAUSTION"
+        assert "reason" not in told
+    else:
+        assert told["type"] == "TASK_FAILURE"
+        assert told["reason"] == kind.info.reason
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "reason"),
+    [
+        (FailureKind.TIMEOUT, "agent-timeout", "execution_timeout"),
+        (FailureKind.NO_PROGRESS, "identical", "execution_halted"),
+        (FailureKind.OUTPUT_FORMAT, "answer", "output_format_failure"),
+        (FailureKind.TEST_FAILURE, "pytest", "output_format_failure"),
+        (FailureKind.BASELINE_RED, "preflight", "input_validation_failure"),
+        (FailureKind.AGENT_CONFUSION, "words-ask", "context_matching_failure"),
+        (FailureKind.AGENT_CRASH, "signal-9", "unexpected_error"),
+    ],
+)
+def test_a_kind_has_a_reason_of_the_error_handling_pattern(kind, rule, reason):
+    assert task_failure(Failure(kind, "m", rule=rule))["reason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("rule", "message", "evidence", "resource", "usage", "limit"),
+    [
+        ("claude-max-turns", "Reached max turns (30)", ("ran out of turns",), "turns", None, 30),
+        ("x-context", "prompt is too long: 208310 tokens > 200000 maximum", (), "context", 208310, 200000),
+        (
+            "x",
+            "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+            ("ran out of context",),
+            "context",
+            9001,
+            8192,
+        ),
+        ("budget", "over budget", (), "budget", None, None),
+        ("file-too-big", "files above max_file_mb were left", ("big.bin",), "output", None, None),
+    ],
+)
+def test_an_exhausted_resource_is_named_with_usage_and_limit(rule, message, evidence, resource, usage, limit):
+    told = task_failure(Failure(FailureKind.RESOURCE_EXHAUSTED, message, rule=rule, evidence=evidence))
+    assert (told["type"], told["resource"]) == ("RESOURCE_EXHAUSTION", resource)
+    assert (told["usage"], told["limit"]) == (usage, limit)
+
+
+def test_usage_that_is_known_goes_before_what_a_message_says():
+    failure = Failure(FailureKind.RESOURCE_EXHAUSTED, "Reached max turns (30)", rule="r")
+    told = task_failure(failure, spending=Spending(31, 30))
+    assert (told["usage"], told["limit"]) == (31, 30)
+
+
+def test_a_failure_is_told_with_all_that_is_known():
+    invalid = Invalid("at a: expected array, got object", "array", "object", "a", '{"a": {}}', "diagnosis")
+    failure = Failure(FailureKind.OUTPUT_FORMAT, "bad answer", rule="answer", evidence=("e1",), questions=("q?",))
+    partial = accumulate((Step("agent", ok=False, notes={}),))
+    told = task_failure(failure, invalid=invalid, partial=partial, metrics={"seconds": 3})
+    details = told["details"]
+    assert details["violations"] == ["e1", "at a: expected array, got object"]
+    assert (details["expected_type"], details["actual_type"], details["original_output"]) == (
+        "array",
+        "object",
+        '{"a": {}}',
+    )
+    assert (details["failed_step"], details["metrics"], details["questions"]) == (0, {"seconds": 3}, ["q?"])

@@ -1,0 +1,162 @@
+"""The filters that keep data data, and the cuts that say so: every text, however it is made, in its bounds."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from noface.prompts.text import clean, code, cut, fenced, line, long_text, sentence, shorten, size, stub, tidy, tokens
+
+MARKDOWN = MarkdownIt("commonmark")
+MARKUP = st.text(st.sampled_from("`~#\n ab\r>-+*=_<![]:.)1\\\t\x00\x1b[m\u2028\x85é"), max_size=60)
+
+
+def blocks(text):
+    return [token.type for token in MARKDOWN.parse(text) if not token.type.endswith("_close")]
+
+
+@settings(max_examples=500, deadline=None)
+@given(MARKUP)
+def test_no_text_gets_out_of_its_fence(text):
+    shown = fenced(text)
+    (token,) = MARKDOWN.parse(shown)
+    assert token.type == "fence"
+    assert token.content.rstrip("\n") == clean(text).rstrip("\n")
+    fence, *body, last = shown.split("\n")
+    assert fence == last
+    assert not [row for row in body if row.strip().startswith(fence)]
+
+
+@settings(max_examples=500, deadline=None)
+@given(MARKUP.map(lambda text: f"{text}\nz"))
+def test_a_line_is_a_paragraph_wherever_it_stands(text):
+    assert len(line(text).splitlines()) == 1
+    assert blocks(line(text)) == ["paragraph_open", "inline"]
+    assert blocks(f"- {line(text)}") == ["bullet_list_open", "list_item_open", "paragraph_open", "inline"]
+    assert [token.tag for token in MARKDOWN.parse(f"said\n{line(text)}") if token.nesting == 1] == ["p"]
+
+
+@settings(max_examples=500, deadline=None)
+@given(MARKUP.map(lambda text: f"{text}\nz"))
+def test_code_is_code_to_its_end(text):
+    for before in ("", "- ", "At "):
+        tokens_ = MARKDOWN.parse(f"{before}{code(text)}, it says")
+        inline = next(token for token in tokens_ if token.type == "inline")
+        shown = [child for child in inline.children if child.type == "code_inline"]
+        assert len(shown) == 1
+        assert inline.children[-1].content == ", it says"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=2000))
+def test_a_line_is_one_line_however_it_is_written(text):
+    assert len(line(text).splitlines()) <= 1
+    assert len(line(text)) <= 505
+    assert len(line(text, 20)) <= 25
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=400))
+def test_cleaning_twice_changes_nothing_more(text):
+    once = clean(text)
+    assert clean(once) == once
+    once.encode("utf-8")
+
+
+def test_what_a_person_could_not_see_is_written_out():
+    assert clean("a\u202eb\U000e0041") == "a<U+202E>b<U+E0041>"
+    assert clean("\x1b[31mred\x1b[0m\x00\x07 \x9b1m\x80end") == "red end"
+    assert clean("one\r\ntwo\rthree\u2028four\x85five") == "one\ntwo\nthree\nfour\nfive"
+    assert clean("half \ud800 of a pair") == "half \ufffd of a pair"
+
+
+def test_a_long_line_is_cut_with_a_mark():
+    assert line("word " * 1000).endswith(" […]")
+    assert line("x" * 500) == "x" * 500
+    assert line(" " * 50_000 + "x") == "x"
+    assert line("x" + " " * 50_000 + "y").endswith(" […]")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("# Rules", "\\# Rules"),
+        ("- an item", "\\- an item"),
+        ("-1 is not 2", "-1 is not 2"),
+        ("1. first", "\\1. first"),
+        ("1.5 is not 2", "1.5 is not 2"),
+        ("<b>", "\\<b>"),
+        ("a # b", "a # b"),
+        ("---", "\\---"),
+        ("", ""),
+    ],
+)
+def test_only_what_would_open_something_gets_a_backslash(text, shown):
+    assert line(text) == shown
+
+
+def test_a_sentence_ends_where_the_template_ends_it():
+    assert f"{sentence('It failed.')}." == "It failed."
+    assert f"{sentence('It failed')}." == "It failed."
+
+
+def test_code_holds_backquotes_and_says_when_there_is_nothing():
+    assert code("a") == "`a`"
+    assert code("a`b") == "``a`b``"
+    assert code("`a` ``b``") == "``` `a` ``b`` ```"
+    assert code(" \n") == "(nothing)"
+
+
+def test_runs_of_backquotes_are_bounded_so_that_fences_are():
+    assert len(fenced("`" * 100_000)) < 200
+
+
+def test_a_token_is_four_bytes_rounded_up():
+    assert [tokens(text) for text in ("", "a", "abcd", "abcde", "ééé", "\U0001f600")] == [0, 1, 1, 2, 2, 1]
+
+
+def test_blank_lines_are_collapsed_outside_fences_only():
+    text = "\n\n# A  \n\n\n\nb\n````\n\n\n\n```\n  \n````\n\n\nc\n\n"
+    assert tidy(text) == "# A\n\nb\n````\n\n\n\n```\n  \n````\n\nc\n"
+    assert tidy("~~~\n\n\n```\n~~~\n\n\nx") == "~~~\n\n\n```\n~~~\n\nx\n"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text("abc", max_size=300), st.integers(0, 100))
+def test_what_is_cut_keeps_both_ends_and_says_how_much_is_gone(text, limit):
+    shown = cut(text, limit)
+    if len(text) <= limit:
+        assert shown == text
+        return
+    gone = int(re.search(r"\[… (\d+) characters left out …\]", shown)[1])
+    head, tail = shown.split(f"\n[… {gone} characters left out …]\n")
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert len(head) + len(tail) + gone == len(text)
+    assert len(head) + len(tail) <= limit
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text("abé\U0001f600\n", max_size=600), st.integers(0, 900), st.integers(1, 700))
+def test_a_cut_text_keeps_to_its_bytes_and_counts_what_is_gone(text, bytes_max, chars_max):
+    long = long_text(text, chars_max)
+    made = shorten(long, bytes_max)
+    assert size(made.text) <= max(bytes_max, size(stub(long).text))
+    if not made.left_out:
+        assert made.text == text.rstrip("\n")
+        return
+    mark = f"[… {made.left_out} characters left out …]"
+    head, tail = made.text.split(mark)
+    assert text.startswith(head.removesuffix("\n"))
+    assert text.rstrip("\n").endswith(tail.removeprefix("\n"))
+
+
+def test_a_cut_falls_between_lines_where_that_costs_little():
+    text = "\n".join(f"line {number}" for number in range(100))
+    head, tail = re.split(r"\n\[… \d+ characters left out …\]\n", shorten(long_text(text, 10_000), 300).text)
+    assert re.fullmatch(r"(line \d+\n)*line \d+", head)
+    assert re.fullmatch(r"(line \d+\n)*line \d+", tail)
+    assert head.startswith("line 0\n")
+    assert tail.endswith("\nline 99")

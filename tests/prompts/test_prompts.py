@@ -1,0 +1,492 @@
+"""What workers are told in each situation, and what other models are asked: complete, and fit to be read."""
+
+import json
+import re
+from dataclasses import replace
+
+import jinja2
+import pytest
+from markdown_it import MarkdownIt
+
+from noface.data import table
+from noface.engine.prompt_context import built_in
+from noface.model.actions import Mode, action_instruction
+from noface.model.failure import PriorFailure
+from noface.model.gate import GateSpec
+from noface.model.issue import Issue
+from noface.model.protection import default_protected
+from noface.model.taxonomy import Category, FailureKind, instruction_for, reaches_workers
+from noface.prompts.check import samples
+from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, situation_for
+from noface.prompts.render import render
+
+TEMPLATES = built_in()
+WORK = [situation for situation in Situation if not situation.asks]
+QUESTIONS = [situation for situation in Situation if situation.asks]
+ISSUE = Issue("7", "Mend the sum", body="It adds wrongly.", paths=("src/**",))
+DATA = PromptData(ISSUE, (GateSpec("unit", "pytest -q"), GateSpec("types", "mypy", hard=False)), ("conftest.py",))
+MARKDOWN = MarkdownIt("commonmark")
+
+
+def prior(number, message="2 failed", excerpt="E assert 1 == 2", kind="TEST_FAILURE", **more):
+    return PriorFailure(number, "small", kind, message, "src/a.py:3", excerpt, **more)
+
+
+def told(situation=Situation.RETRY, templates=TEMPLATES, **changes):
+    return render(situation, templates, replace(DATA, **changes), 50_000).text
+
+
+def asked(situation, **changes):
+    data = {"earlier": (prior(1), prior(2, "3 failed")), "patch": "+new", "limits": ("At most 8 parts.",), **changes}
+    return render(situation, TEMPLATES, QuestionData(ISSUE, '{"an": "example"}', **data), 50_000).text
+
+
+def section(prompt, heading):
+    """What stands under a heading."""
+    return prompt.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def headings(prompt):
+    return re.findall(r"^#+ (.*)$", prompt, re.MULTILINE)
+
+
+# --- what every worker is told
+
+
+@pytest.mark.parametrize("situation", WORK)
+def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
+    earlier = (prior(1, "one failed"), prior(2, "two failed"), prior(3, failing_tests=("tests/test_a.py::test_one",)))
+    prompt = told(
+        situation,
+        earlier=earlier,
+        best=earlier[1],
+        patch="-old\n+new",
+        previous_patch="+other",
+        hints=("Check schema files.",),
+        lessons=("Quote the column names.",),
+        advice=(Quote("Diagnosis", "The cast is wrong.", "large"),),
+        files=(FileExcerpt("src/b.py", "def b(): ..."),),
+        note="Use the other table.",
+        rejected_note="Too slow.",
+        instruction=instruction_for("TEST_FAILURE"),
+        strategy=action_instruction("Escalate"),
+        report_example='{"status": "done"}',
+    )
+    for part in (
+        "Mend the sum",
+        "It adds wrongly.",
+        "Begin by reading",
+        "If data is missing, report the gap. Do NOT substitute.",
+        "`pytest -q`",
+        "`mypy` (reported only)",
+        "`conftest.py`",
+        "Change only files in: `src/**`",
+        "+new",
+        "+other",
+        "E assert 1 == 2",
+        "`tests/test_a.py::test_one`",
+        "- Attempt 1 (small): TEST_FAILURE: one failed",
+        "- Attempt 2 (small): TEST_FAILURE: two failed",
+        "Your previous attempt failed with: TEST_FAILURE: 2 failed. Fix that specific problem while preserving working parts.",
+        "- Check schema files.",
+        "Quote the column names.",
+        "Diagnosis (by large):",
+        "The cast is wrong.",
+        "`src/b.py`:",
+        "Use the other table.",
+        "Too slow.",
+        instruction_for("TEST_FAILURE"),
+        action_instruction("Escalate"),
+        "You start from attempt 2, the best so far",
+        '```json\n{"status": "done"}\n```',
+    ):
+        assert part in prompt, part
+
+
+def test_a_first_prompt_speaks_of_no_earlier_attempt():
+    prompt = told(Situation.FIRST)
+    assert headings(prompt) == ["Your task: Mend the sum", "The issue", "Rules"]
+    assert "attempt" not in prompt
+
+
+def test_the_report_is_asked_for_at_the_end_with_its_example():
+    prompt = told(Situation.FIRST, report_example='{"status": "done"}')
+    assert headings(prompt)[-1] == "Your report"
+    for word in ("status", "confidence", "risks", "gaps", "questions", "blocked_reason", "needs"):
+        assert f"`{word}`" in section(prompt, "Your report")
+
+
+def test_the_newest_failure_is_told_in_full_and_the_older_ones_in_a_line_or_two():
+    tests = tuple(f"tests/test_a.py::test_{number}" for number in range(5))
+    earlier = tuple(prior(n, message=f"message {n}", excerpt=f"excerpt {n}", failing_tests=tests) for n in (1, 2, 3))
+    prompt = told(earlier=earlier)
+    assert section(prompt, "The attempts before").strip().split("\n") == [
+        row
+        for n in (1, 2)
+        for row in (
+            f"- Attempt {n} (small): TEST_FAILURE: message {n}",
+            f"  at `src/a.py:3`, failing: {', '.join(f'`{test}`' for test in tests[:3])} and 2 more",
+        )
+    ]
+    assert "excerpt 3" in section(prompt, "What failed in attempt 3")
+    assert "excerpt 1" not in prompt
+
+
+def test_the_user_chooses_how_much_is_told_of_older_attempts():
+    earlier = tuple(prior(n, message=f"message {n}", excerpt=f"excerpt {n}") for n in (1, 2))
+    least = told(earlier=earlier, earlier_form=EarlierForm.MINIMAL)
+    assert section(least, "The attempts before").strip() == "- Attempt 1 (small): TEST_FAILURE"
+    assert "excerpt 1" in section(told(earlier=earlier, earlier_form=EarlierForm.FULL_OUTPUT), "The attempts before")
+
+
+@pytest.mark.parametrize("kind", [kind.value for kind in FailureKind if not reaches_workers(kind)])
+def test_no_worker_is_told_of_what_it_cannot_mend(kind):
+    prompt = told(earlier=(prior(1), prior(2, "come back later", kind=kind)))
+    assert "failed with: TEST_FAILURE: 2 failed" in prompt
+    assert "come back later" not in prompt
+    assert "failed with" not in told(Situation.FIRST, earlier=(prior(1, kind=kind),))
+
+
+def test_work_that_was_broken_off_from_outside_is_gone_on_with():
+    cut_off = prior(1, "come back later", kind="RATE_LIMITED")
+    prompt = told(Situation.RETRY, earlier=(cut_off,), best=cut_off, patch="+half")
+    assert "broken off from outside, through no fault of the work" in prompt
+    assert "You start from attempt 1" in prompt
+    assert "+half" in section(prompt, "The changes so far")
+    assert "failed with" not in prompt
+
+
+def test_it_says_whether_the_earlier_work_is_in_the_workspace():
+    earlier = (prior(1), prior(2))
+    from_best = told(earlier=earlier, best=earlier[0], patch="+one", previous_patch="+two")
+    assert "You start from attempt 1" in from_best
+    assert "+one" in section(from_best, "The changes so far")
+    assert "it is not in your working directory" in section(from_best, "What attempt 2 changed")
+    from_main = told(earlier=earlier, patch="+two")
+    assert "You start from the present main" in from_main
+    assert "it is not in your working directory" in section(from_main, "What attempt 2 changed")
+
+
+def test_an_issue_without_text_is_said_to_have_none():
+    assert "It has no text" in told(Situation.FIRST, issue=replace(ISSUE, body=" \n"))
+    assert "It has no text" in told(Situation.FIRST, issue=replace(ISSUE, body="\x00"))
+
+
+def test_extended_thinking_is_spoken_of_only_where_it_is_on():
+    assert "Extended thinking is on" in told(think=True)
+    assert "Extended thinking" not in told(earlier=(prior(1),))
+
+
+# --- the protected paths, shortly
+
+
+def test_protected_paths_are_said_in_words_and_the_issue_s_own_come_first():
+    issue = replace(ISSUE, accept=("python -m pytest -q tests/test_sum.py",))
+    scripts = tuple(f"scripts/check_{number}.sh" for number in range(9))
+    protected = (*default_protected(), "issues/**", *scripts, "tests/test_sum.py")
+    (row,) = [row for row in told(issue=issue, protected=protected).split("\n") if "are undone" in row]
+    shown = ", ".join(f"`{path}`" for path in ("tests/test_sum.py", *scripts[:7]))
+    assert row == (
+        "- Changes to these are undone before your work is judged: the tests' configuration, CI definitions and "
+        f"these files: {shown} and 3 more patterns"
+    )
+
+
+def test_words_stand_for_the_built_in_patterns_only_where_all_of_them_hold():
+    assert "judged: the tests' configuration, CI definitions\n" in told(protected=default_protected())
+    assert "judged: these files: `conftest.py`\n" in told()
+    assert "are undone" not in told(protected=())
+
+
+# --- what differs between the situations
+
+
+def test_a_retry_points_at_the_failure_and_has_it_checked_at_the_end():
+    earlier = (prior(1, failing_tests=("tests/test_a.py::test_one",)),)
+    prompt = told(Situation.RETRY, earlier=earlier, strategy=action_instruction("RetryWithFeedback"))
+    assert "Begin at the point of failure" in section(prompt, "This attempt")
+    assert "Look at `src/a.py:3` first." in section(prompt, "This attempt")
+    assert "see that the failing test `tests/test_a.py::test_one` passes now" in section(prompt, "Before you stop")
+
+
+def test_an_escalation_lists_every_approach_that_failed():
+    prompt = told(
+        Situation.ESCALATE, earlier=(prior(1, "first"), prior(2, "second")), strategy=action_instruction("Escalate")
+    )
+    listed = section(prompt, "Approaches that failed")
+    assert "- Attempt 1 (small): TEST_FAILURE: first" in listed
+    assert "- Attempt 2 (small): TEST_FAILURE: second" in listed
+    assert "fresh eyes" in prompt
+    assert "different approach" in prompt
+
+
+def test_thinking_comes_before_editing():
+    assert "Before you change a file, answer for yourself:\n\n1. " in told(Situation.THINK, earlier=(prior(1),))
+
+
+def test_a_reduced_scope_asks_for_the_smallest_part():
+    prompt = told(Situation.REDUCE, earlier=(prior(1),), strategy=action_instruction("ReduceScope"))
+    assert "the smallest part of the issue" in prompt
+    assert "makes the commands under Rules pass" in prompt
+    assert 'its status is then "partial"' in prompt
+
+
+def test_added_context_is_what_is_known_now():
+    advice = (Quote("Answers of the planner", "ISO dates.", "large"),)
+    known = section(told(Situation.CONTEXT, earlier=(prior(1),), advice=advice), "What is known now")
+    assert "ISO dates." in known
+    assert "Nothing beyond the issue" in told(Situation.CONTEXT, earlier=(prior(1),))
+
+
+def test_a_merge_conflict_is_mended_on_top_of_main():
+    prompt = told(Situation.MERGE_CONFLICT, earlier=(prior(1, kind="MERGE_CONFLICT", excerpt="CONFLICT in a.py"),))
+    assert "as they are on main now" in section(prompt, "This attempt")
+    assert "CONFLICT in a.py" in section(prompt, "The conflict")
+
+
+def test_a_reviewer_s_points_are_to_be_answered():
+    prompt = told(Situation.REVIEW, earlier=(prior(1, kind="REVIEW_REJECTED", excerpt="1. No tests."),))
+    assert "Take the points one by one" in prompt
+    assert "1. No tests." in section(prompt, "What the reviewer said")
+
+
+def test_a_format_reminder_names_the_violation_and_the_form():
+    failure = prior(1, "a comma is missing in line 2", kind="OUTPUT_FORMAT", excerpt='{"a": 1 "b"}')
+    prompt = told(Situation.FORMAT_REMINDER, earlier=(failure,), report_example='{"status": "done"}')
+    assert "This was wrong with the form: a comma is missing in line 2." in prompt
+    assert '{"a": 1 "b"}' in section(prompt, "The answer that could not be read")
+    assert "One JSON object between fences" in section(prompt, "The form")
+
+
+# --- the questions
+
+
+@pytest.mark.parametrize("situation", QUESTIONS)
+def test_every_question_ends_by_asking_for_one_json_object(situation):
+    prompt = asked(situation, answer_schema='{"type": "object"}')
+    answer = section(prompt, "Your answer")
+    assert headings(prompt)[-1] == "Your answer"
+    assert "ONE JSON object in a fence" in answer
+    assert "Nothing else will be read." in answer
+    assert re.findall(r"```json\n(.*)\n```", answer) == ['{"an": "example"}', '{"type": "object"}']
+
+
+@pytest.mark.parametrize("situation", QUESTIONS)
+def test_every_question_holds_what_is_needed_to_answer_it(situation):
+    prompt = asked(
+        situation,
+        paths=("src/b.py",),
+        others=("8: Add a button",),
+        files=(FileExcerpt("src/c.py", "c = 1"),),
+        note="Use the other table.",
+    )
+    failures = ("TEST_FAILURE: 3 failed", "Attempt 1 (small): TEST_FAILURE: 2 failed", "E assert 1 == 2")
+    for part in (
+        *(failures if situation is not Situation.REVIEWER else ()),  # what it reviews has passed
+        "issue 7, `Mend the sum`",
+        "It adds wrongly.",
+        "+new",
+        "- `src/b.py`",
+        "8: Add a button",
+        "c = 1",
+        "Use the other table.",
+        "- At most 8 parts.",
+        "change nothing there",
+    ):
+        assert part in prompt, part
+
+
+def test_a_diagnosis_is_asked_for_in_the_words_of_the_specification():
+    question = section(asked(Situation.DIAGNOSIS), "What you are asked")
+    for key in ("cause", "recoverable", "strategy", "alternative", "modified", "skip_reason"):
+        assert f"`{key}`" in question
+    for strategy in ("alternative_approach", "retry_modified", "retry_same", "skip_and_continue", "escalate"):
+        assert f'"{strategy}"' in question
+    assert '"yes", "no" or "maybe"' in question
+
+
+def test_the_others_ask_what_they_are_there_for():
+    assert "Explain why it failed and how you will fix it" in asked(Situation.REFLECTION)
+    assert "- `Which date format?`" in asked(Situation.CLARIFICATION, questions=("Which date format?",))
+    for word in ("expand", "redesign", "person"):
+        assert f'"{word}"' in asked(Situation.BOUNDARY)
+    assert "how one version serves both" in asked(Situation.CONFLICT)
+    assert "Reconsider the approach" in asked(Situation.ARCHITECT)
+    assert "Propose smaller issues that together do all of it" in asked(Situation.BREAKDOWN)
+    review = asked(Situation.REVIEWER, results=("unit: passed",))
+    assert "- unit: passed" in section(review, "What its gates said")
+    assert "+new" in section(review, "The change under review")
+
+
+def test_work_and_questions_take_data_of_their_own():
+    with pytest.raises(TypeError, match="first takes PromptData"):
+        render(Situation.FIRST, TEMPLATES, QuestionData(ISSUE, "{}"), 50_000)
+    with pytest.raises(TypeError, match="diagnosis takes QuestionData"):
+        render(Situation.DIAGNOSIS, TEMPLATES, DATA, 50_000)
+
+
+# --- the instructions
+
+
+def test_every_kind_has_an_instruction_of_its_own_or_reaches_no_worker():
+    told = [kind for kind in FailureKind if reaches_workers(kind)]
+    assert {kind.category for kind in FailureKind if kind not in told} == {Category.TRANSIENT, Category.ENVIRONMENT}
+    assert not any(instruction_for(kind) for kind in FailureKind if kind not in told)
+    assert len({instruction_for(kind) for kind in told} - {""}) == len(told)
+    assert instruction_for("PASSED") == ""
+    assert reaches_workers("PASSED")
+
+
+def test_every_action_that_runs_a_worker_has_a_strategy_to_tell():
+    names = {mode.value for mode in Mode}
+    assert {name for name, entry in table("actions").items() if "instruction" in entry} == names
+    assert [name for name in names if not action_instruction(name)] == ["FirstAttempt"]
+
+
+def test_an_attempt_that_changed_nothing_is_told_so():
+    assert instruction_for("NO_DIFF") == "You must change code; your previous attempt changed nothing."
+    assert instruction_for("NO_DIFF") in told(earlier=(prior(1, kind="NO_DIFF"),))
+
+
+@pytest.mark.parametrize(
+    ("action", "failure", "situation"),
+    [
+        ("FirstAttempt", None, Situation.FIRST),
+        ("FirstAttempt", "MERGE_CONFLICT", Situation.FIRST),
+        ("RetryWithFeedback", "TEST_FAILURE", Situation.RETRY),
+        ("Escalate", "TEST_FAILURE", Situation.ESCALATE),
+        ("SwitchModel", "RATE_LIMITED", Situation.ESCALATE),
+        ("ThinkLonger", "TEST_FAILURE", Situation.THINK),
+        ("ReduceScope", "TIMEOUT", Situation.REDUCE),
+        ("AddContext", "AGENT_CONFUSION", Situation.CONTEXT),
+        ("RetryWithFeedback", "MERGE_CONFLICT", Situation.MERGE_CONFLICT),
+        ("Escalate", "MERGE_CONFLICT", Situation.MERGE_CONFLICT),
+        ("RetryWithFeedback", "REVIEW_REJECTED", Situation.REVIEW),
+        ("RetrySame", "OUTPUT_FORMAT", Situation.FORMAT_REMINDER),
+        ("RetrySame", None, Situation.FIRST),
+        ("WaitUntil", "RATE_LIMITED", Situation.RETRY),
+    ],
+)
+def test_the_action_and_the_failure_decide_on_the_situation(action, failure, situation):
+    assert situation_for(action, failure) is situation
+
+
+@pytest.mark.parametrize("kind", [None, *FailureKind])
+def test_every_action_after_every_failure_leads_to_work(kind):
+    for action in Mode:
+        assert not situation_for(action, kind).asks
+
+
+# --- fit to be read
+
+
+def all_prompts():
+    return [
+        pytest.param(situation, data, id=f"{situation.value}-{number}")
+        for situation in Situation
+        for number, data in enumerate(samples(situation))
+    ]
+
+
+@pytest.mark.parametrize(("situation", "data"), all_prompts())
+def test_a_prompt_reads_well(situation, data):
+    prompt = render(situation, TEMPLATES, data, 50_000).text
+    outside = re.sub(r"^(`{3,})\w*\n.*?\n\1$", "FENCE", prompt, flags=re.DOTALL | re.MULTILINE)
+    assert "\n\n\n" not in outside
+    assert not re.search(r" $|[^ \n-] {2,}\S|\.\.|None|True|False|[{][{%]|&#?\w+;", outside, re.MULTILINE)
+    assert not re.search(r"^#.*\n(?!\n)", outside, re.MULTILINE)  # a blank line follows every heading
+    assert not re.search(r"^#.*\n\n(#|\Z)", outside, re.MULTILINE)  # and something stands under it
+    assert not re.search(r":\n\n(#|\Z)", outside)  # no list is announced and empty
+    assert not re.search(r"^[^-\s\d].*\n- |^- .*\n[^-\s]", outside, re.MULTILINE)  # lists stand by themselves
+    assert prompt.startswith("# ")
+    assert prompt.endswith("\n")
+    names = headings(outside)
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(("situation", "data"), all_prompts())
+def test_the_lists_of_a_prompt_are_lists(situation, data):
+    prompt = render(situation, TEMPLATES, data, 50_000).text
+    for token in MARKDOWN.parse(prompt):
+        assert token.type not in {"html_block", "code_block", "blockquote_open", "hr"}
+        assert token.type != "list_item_open" or token.level in {1, 3}
+
+
+def test_the_whole_of_a_retry_is_what_it_should_be():
+    prompt = told(
+        earlier=(prior(1, failing_tests=("tests/test_a.py::test_one",)),),
+        best=prior(1),
+        patch="-old\n+new",
+        strategy=action_instruction("RetryWithFeedback"),
+        report_example=json.dumps({"status": "done"}),
+    )
+    shown = prompt.split("## This attempt\n")[1].split("## Rules")[0]
+    assert (
+        shown
+        == """
+Your previous attempt failed with: TEST_FAILURE: 2 failed. Fix that specific problem while preserving working parts.
+
+Tests fail. Compare what they expect with what the code does, and correct the code, not the tests.
+
+Do not start over. Begin at the point of failure: find out what exactly goes wrong there and why, mend that, and leave alone what works.
+
+Look at `src/a.py:3` first.
+
+You start from attempt 1, the best so far, merged with the present main: its changes are already in your working directory.
+
+## The issue
+
+```
+It adds wrongly.
+```
+
+## What failed in attempt 1
+
+The place: `src/a.py:3`
+
+Failing tests:
+
+- `tests/test_a.py::test_one`
+
+What was printed:
+
+```
+E assert 1 == 2
+```
+
+## The changes so far
+
+What attempt 1 changed, against main; it is in your working directory.
+
+```diff
+-old
++new
+```
+
+"""
+    )
+
+
+def test_the_same_data_make_the_same_prompt():
+    for situation in Situation:
+        data = samples(situation)[0]
+        assert render(situation, TEMPLATES, data, 900) == render(situation, dict(TEMPLATES), data, 900)
+
+
+# --- the templates' own limits
+
+
+def test_a_template_with_an_unknown_name_is_an_error():
+    for template in ("{{ unknown }}", "{{ issue.secret }}", "{{ failure.secret }}"):
+        with pytest.raises(jinja2.UndefinedError):
+            told(Situation.FIRST, {"first.md.j2": template}, earlier=(prior(1),))
+
+
+def test_a_template_cannot_reach_outside_its_sandbox():
+    with pytest.raises(jinja2.exceptions.SecurityError):
+        told(Situation.FIRST, {"first.md.j2": "{{ ''.__class__.__mro__ }}"})
+
+
+def test_a_template_of_the_user_s_own_is_rendered():
+    template = "{{ issue.title }}: {{ gates[0].command }}"
+    assert told(Situation.FIRST, {"first.md.j2": template}) == "Mend the sum: pytest -q\n"

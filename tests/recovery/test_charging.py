@@ -1,0 +1,65 @@
+"""Which attempts spend an issue's budget (law 8)."""
+
+from dataclasses import replace
+
+import pytest
+from support.policy_story import K, conflict, failed, interrupted, passed
+
+from noface.model.attempt import AttemptReport
+from noface.model.failure import Failure
+from noface.recovery.policy_state import charged
+
+
+def report(kind=None, number=1, *, theirs=True, cut=False):
+    """An attempt's report: its failure, whether the worker is to blame, whether noface ended it."""
+    failure = Failure(kind, "said", "rule", charged=theirs) if kind is not None else None
+    return AttemptReport("t", "7", number, None, None, failure=failure, interrupted=cut)
+
+
+def past(*attempts):
+    return tuple(replace(attempt, number=number) for number, attempt in enumerate(attempts, 1))
+
+
+MALFORMED = failed(K.OUTPUT_FORMAT, charged=False)
+
+
+def test_work_that_passed_spends_an_attempt():
+    assert charged(report(), ())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in K if kind is not K.OUTPUT_FORMAT])
+def test_a_failure_is_charged_to_whoever_caused_it(kind):
+    assert charged(report(kind, theirs=True), ())
+    assert not charged(report(kind, theirs=False), ())
+
+
+def test_an_interrupted_attempt_spends_nothing_whatever_it_left():
+    assert not charged(report(cut=True), ())
+    assert not charged(report(K.TEST_FAILURE, cut=True), ())
+    assert not charged(report(K.OUTPUT_FORMAT, 2, cut=True), past(MALFORMED))
+
+
+def test_the_first_malformed_answer_is_free():
+    assert not charged(report(K.OUTPUT_FORMAT), ())
+    assert not charged(report(K.OUTPUT_FORMAT, theirs=False), ())
+    assert not charged(report(K.OUTPUT_FORMAT, 2), past(failed(K.TEST_FAILURE)))
+
+
+def test_the_second_malformed_answer_in_a_row_and_all_after_it_are_charged():
+    assert charged(report(K.OUTPUT_FORMAT, 2), past(MALFORMED))
+    assert charged(report(K.OUTPUT_FORMAT, 3), past(MALFORMED, failed(K.OUTPUT_FORMAT)))
+
+
+def test_another_outcome_in_between_makes_the_next_one_the_first_again():
+    for other in (failed(K.TEST_FAILURE), conflict(), passed()):
+        assert not charged(report(K.OUTPUT_FORMAT, 3), past(MALFORMED, other))
+
+
+def test_an_interruption_in_between_is_as_if_it_were_not_there():
+    assert charged(report(K.OUTPUT_FORMAT, 3), past(MALFORMED, interrupted()))
+    assert not charged(report(K.OUTPUT_FORMAT, 3), past(failed(K.TEST_FAILURE), interrupted()))
+
+
+def test_only_attempts_before_this_one_count():
+    assert not charged(report(K.OUTPUT_FORMAT, 2), past(failed(K.TEST_FAILURE), failed(K.OUTPUT_FORMAT)))
+    assert not charged(report(K.OUTPUT_FORMAT, 1), past(MALFORMED))

@@ -1,0 +1,182 @@
+"""The retry policy as stories: how an issue begins and lands, and what stops it (rules 1, 2, 4 and 5 of `recovery/policy.py`)."""
+
+from dataclasses import replace
+
+import pytest
+from support.policy_story import (
+    ALONE,
+    ISSUE,
+    NOW,
+    ROLES,
+    K,
+    conflict,
+    decide,
+    failed,
+    fails,
+    interrupted,
+    passed,
+    policy,
+    said,
+)
+
+from noface.model.actions import Block, Land, Mode, RequestApproval, Run
+from noface.model.history import Topic, Verdict
+from noface.model.taxonomy import Category, Strategy
+from noface.recovery.retry_policy import Rung
+
+# Rule 1
+
+
+def test_an_issue_without_attempts_starts_on_the_first_rung():
+    assert decide() == Run(Mode.FIRST, "small", "first attempt: the ladder's first rung")
+
+
+def test_a_first_rung_that_thinks_lets_the_first_attempt_think():
+    assert decide(policy=policy(ladder=(Rung("small", 1, 2, think=True),))).think
+    assert not decide(policy=policy(ladder=(Rung("small", 1, 2), Rung("small", 1, 2, think=True)))).think
+
+
+def test_attempts_of_an_earlier_epoch_count_no_more():
+    assert decide(*fails(5), epoch=1).name == "FirstAttempt"
+
+
+# Rule 2
+
+CAREFUL = policy(approval_paths=("db/**",), approval_labels=("risky",))
+RISKY = replace(ISSUE, labels=("docs", "risky"))
+
+
+def test_an_attempt_that_passed_is_landed():
+    assert decide(passed()) == Land("every hard gate passed")
+    assert isinstance(decide(*fails(3), passed("big")), Land)
+
+
+def test_an_issue_with_a_label_that_needs_approval_is_not_landed_without_it():
+    asked = decide(passed(), policy=CAREFUL, issue=RISKY)
+    assert isinstance(asked, RequestApproval)
+    assert asked.kind is None
+    assert '"risky"' in asked.reason
+
+
+def test_a_change_of_a_path_that_needs_approval_is_not_landed_without_it():
+    asked = decide(passed(changed=("a.py", "db/users.sql")), policy=CAREFUL)
+    assert isinstance(asked, RequestApproval)
+    assert asked.kind is None
+    assert "db/users.sql" in asked.reason
+
+
+def test_other_labels_and_other_paths_need_no_approval():
+    plain = replace(ISSUE, labels=("docs",))
+    assert isinstance(decide(passed(changed=("a.py", "lib/db.py")), policy=CAREFUL, issue=plain), Land)
+
+
+def test_what_a_person_approved_is_landed():
+    attempt = passed(changed=("db/users.sql",))
+    assert isinstance(decide(attempt, Verdict.APPROVED, policy=CAREFUL, issue=RISKY), Land)
+
+
+def test_a_person_s_last_word_on_an_attempt_counts():
+    assert isinstance(decide(passed(), Verdict.REJECTED, Verdict.APPROVED, policy=CAREFUL, issue=RISKY), Land)
+
+
+def test_an_approval_is_for_one_attempt_only():
+    again = decide(passed(), Verdict.APPROVED, failed(K.TEST_FAILURE), passed(), policy=CAREFUL, issue=RISKY)
+    assert isinstance(again, RequestApproval)
+
+
+def test_work_that_a_person_rejected_goes_back_to_the_worker():
+    rejected = failed(K.REVIEW_REJECTED, message="rejected by a person: keep the old name")
+    told = decide(rejected, Verdict.REJECTED, policy=CAREFUL, issue=RISKY)
+    assert told == Run(Mode.FEEDBACK, "small", "REVIEW_REJECTED: once more, with feedback")
+
+
+def test_a_rejection_holds_though_no_rule_asks_for_approval_any_more():
+    assert not isinstance(decide(passed(), Verdict.REJECTED), Land)
+
+
+# Rule 4
+
+
+def test_an_interrupted_attempt_is_run_again_by_the_same_model_and_charged_to_nobody():
+    again = decide(*fails(2), interrupted("big"))
+    assert again == Run(Mode.SAME, "big", "noface was interrupted; nothing is charged")
+
+
+def test_an_interrupted_attempt_that_thought_thinks_again():
+    thinking = policy(ladder=(Rung("small", 1, 1), Rung("small", 1, 5, think=True)))
+    assert decide(*fails(1), interrupted(think=True), policy=thinking).think
+
+
+def test_an_interrupted_first_attempt_is_simply_run_again():
+    assert decide(interrupted()).name == "RetrySame"
+    assert decide(*[interrupted()] * 50).name == "RetrySame"
+
+
+def test_interruptions_neither_count_nor_break_a_row():
+    assert decide(*[interrupted()] * 9, conflict()).name == "RetrySame"
+    limited = failed(K.RATE_LIMITED)
+    cut = interrupted()
+    assert isinstance(decide(limited, cut, limited, cut, limited, cut, limited), Block)
+
+
+def test_a_model_that_the_configuration_no_longer_names_is_not_run_again():
+    for gone in (failed(K.RATE_LIMITED), interrupted(), conflict()):
+        assert decide(replace(gone, model="retired")).model == "small"
+
+
+# Rule 5
+
+
+@pytest.mark.parametrize("kind", [kind for kind in K if kind.category is Category.ENVIRONMENT])
+def test_what_no_retry_mends_is_blocked_at_once_where_no_other_model_could_work(kind):
+    alone = policy(ladder=ALONE, roles=ROLES)
+    assert decide(failed(kind), policy=alone) == Block(kind, "no retry mends the environment")
+    if kind not in (K.AUTH, K.MISCONFIGURED):
+        assert decide(failed(kind)) == Block(kind, "no retry mends the environment")
+
+
+@pytest.mark.parametrize("kind", [K.AUTH, K.MISCONFIGURED])
+def test_another_model_works_in_the_place_of_one_that_cannot_be_used(kind):
+    assert decide(failed(kind)) == Run(Mode.SAME, "big", f"{kind}: small cannot be used here, big works in its place")
+    assert decide(failed(kind), policy=policy(alternatives=("small", "twin"))).model == "twin"
+    assert decide(failed(kind), failed(K.AUTH, "big")) == Block(K.AUTH, "no retry mends the environment")
+
+
+def test_a_model_that_cannot_be_used_is_tried_once_an_issue():
+    twins = policy(alternatives=("small", "twin"))
+    after = decide(failed(K.AUTH), failed(K.TEST_FAILURE, "twin"), policy=twins)
+    assert after.name == "RetryWithFeedback"
+    assert (after.model, after.reason.endswith("; small cannot be used here")) == ("twin", True)
+    assert decide(failed(K.AUTH), failed(K.TEST_FAILURE)).model == "small", "it has worked since"
+
+
+def test_an_issue_that_must_not_escalate_or_a_kind_with_another_answer_gets_no_other_model():
+    bound = replace(ISSUE, no_escalate=True)
+    assert isinstance(decide(failed(K.AUTH), issue=bound), Block)
+    told = policy(strategies=((K.AUTH, Strategy.BLOCK),))
+    assert isinstance(decide(failed(K.AUTH), policy=told), Block)
+
+
+@pytest.mark.parametrize("kind", [K.ENVIRONMENT, K.BASELINE_RED])
+def test_an_environment_failure_that_the_change_caused_climbs_the_ladder(kind):
+    assert decide(failed(kind, charged=True)).name == "RetryWithFeedback"
+    assert decide(*fails(2, kind=kind, charged=True)).name == "Escalate"
+
+
+# What was recorded
+
+
+def test_a_failure_that_was_not_recorded_is_judged_by_its_outcome():
+    bare = replace(failed(K.TIMEOUT), failure=None)
+    assert decide(bare).name == "ReduceScope"
+
+
+def test_an_outcome_that_nobody_knows_is_an_unknown_failure():
+    newer = replace(failed(K.TIMEOUT), failure=None, outcome="SOMETHING_NEWER")
+    assert decide(newer).name == "AddContext"
+
+
+def test_the_same_history_gets_the_same_answer():
+    events = [*fails(2), failed(K.RATE_LIMITED, "big"), said(Topic.DIAGNOSIS, text="x")]
+    assert decide(*events) == decide(*events)
+    assert decide(*events, now=NOW) != decide(*events, now=NOW + 1)

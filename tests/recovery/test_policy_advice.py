@@ -1,0 +1,214 @@
+"""Who is asked before the next attempt, and what becomes of the answer: boundaries and open questions (rules 11, 12)."""
+
+import pytest
+from support.policy_story import LADDER, ROLES, K, blocked_by, decide, failed, fails, interrupted, policy, said
+
+from noface.model.actions import Ask, Block, Land, Mode, RequestApproval, Run
+from noface.model.history import AdviceOutcome, Topic, Verdict
+from noface.model.taxonomy import Strategy
+from noface.model.worker_run import BlockedReason
+from noface.recovery.retry_policy import Roles
+
+ASKING = policy(roles=ROLES, attempts_max=9)
+BOUNDARY = [K.BOUNDARY_VIOLATION, K.GATE_TAMPERING]
+GAPS = [K.AGENT_CONFUSION, K.AGENT_REFUSED]
+NO_HELP = [AdviceOutcome.UNUSABLE, AdviceOutcome.UNAVAILABLE]
+EXPAND = said(Topic.BOUNDARY, strategy="expand", paths=("db/a.sql", "db/b.sql"))
+REDESIGN = said(Topic.BOUNDARY, strategy="redesign", text="Do it in a.py alone.")
+CONTRACT = blocked_by(BlockedReason.CONTRACT_CHANGE)
+
+# Rule 11: boundaries
+
+
+@pytest.mark.parametrize("kind", BOUNDARY)
+def test_crossing_a_boundary_has_the_resolver_asked(kind):
+    asked = decide(failed(kind), policy=ASKING)
+    assert asked == Ask(Topic.BOUNDARY, "judge", f"{kind}: how can it be done inside the boundary?")
+
+
+@pytest.mark.parametrize("kind", BOUNDARY)
+def test_without_a_resolver_the_worker_is_told_itself(kind):
+    assert decide(failed(kind)) == Run(Mode.FEEDBACK, "small", f"{kind}: once more, with feedback")
+
+
+@pytest.mark.parametrize("rules", [policy(), ASKING], ids=["nobody to ask", "a resolver"])
+@pytest.mark.parametrize("kind", BOUNDARY)
+def test_crossing_a_boundary_twice_in_a_row_is_told_to_a_person(kind, rules):
+    first = [failed(kind), REDESIGN] if rules is ASKING else [failed(kind)]
+    assert decide(*first, failed(kind), policy=rules) == Block(kind, "the worker was told and did it again")
+    assert decide(*first, interrupted(), failed(kind), policy=rules).kind is kind
+
+
+@pytest.mark.parametrize("kind", BOUNDARY)
+def test_another_failure_in_between_begins_a_new_row_of_crossings(kind):
+    assert not isinstance(decide(failed(kind), *fails(1), failed(kind)), Block)
+
+
+def test_a_resolver_s_redesign_goes_to_the_worker():
+    told = decide(failed(K.BOUNDARY_VIOLATION), REDESIGN, policy=ASKING)
+    assert told == Run(Mode.FEEDBACK, "small", "BOUNDARY_VIOLATION: once more, with feedback")
+
+
+@pytest.mark.parametrize("kind", [K.BOUNDARY_VIOLATION, K.TEST_FAILURE])
+def test_a_resolver_s_word_counts_whatever_he_was_asked_about(kind):
+    asking = policy(roles=ROLES, strategies=((kind, Strategy.RESOLVER),))
+    person = said(Topic.BOUNDARY, strategy="person", text="not yours")
+    assert decide(failed(kind), person, policy=asking) == Block(kind, "the resolver asks for a person: not yours")
+    wider = decide(failed(kind), EXPAND, policy=asking)
+    assert isinstance(wider, RequestApproval)
+    assert wider.paths == EXPAND.paths
+    for verdict in Verdict:
+        assert decide(failed(kind), EXPAND, verdict, policy=asking).name in ("AddContext", "RetryWithFeedback")
+
+
+@pytest.mark.parametrize("outcome", NO_HELP)
+def test_a_resolver_without_an_answer_is_not_asked_again_about_the_same_attempt(outcome):
+    answer = said(Topic.BOUNDARY, outcome=outcome, strategy="person")
+    assert decide(failed(K.GATE_TAMPERING), answer, policy=ASKING).name == "RetryWithFeedback"
+
+
+def test_a_resolver_who_asks_for_a_person_gets_one_with_his_words():
+    answer = said(Topic.BOUNDARY, strategy="person", text="Two  issues\nwant the same file.")
+    blocked = decide(failed(K.BOUNDARY_VIOLATION), answer, policy=ASKING)
+    assert blocked == Block(K.BOUNDARY_VIOLATION, "the resolver asks for a person: Two issues want the same file.")
+
+
+def test_a_long_answer_is_cut_to_one_line_of_a_table():
+    answer = said(Topic.BOUNDARY, strategy="person", text="words " * 1000)
+    reason = decide(failed(K.BOUNDARY_VIOLATION), answer, policy=ASKING).reason
+    assert len(reason) < 250
+    assert reason.endswith("…")
+
+
+def test_an_answer_without_a_text_is_told_by_its_cause():
+    answer = said(Topic.BOUNDARY, strategy="person", cause="nobody owns it")
+    assert decide(failed(K.BOUNDARY_VIOLATION), answer, policy=ASKING).reason.endswith("nobody owns it")
+
+
+def test_wider_paths_are_a_person_s_to_grant():
+    asked = decide(failed(K.BOUNDARY_VIOLATION), EXPAND, policy=ASKING)
+    reason = "the resolver would allow db/a.sql, db/b.sql as well"
+    assert asked == RequestApproval(K.BOUNDARY_VIOLATION, reason, ("db/a.sql", "db/b.sql"))
+
+
+def test_of_many_wider_paths_five_are_named():
+    many = said(Topic.BOUNDARY, strategy="expand", paths=tuple(f"p{n}" for n in range(50)))
+    asked = decide(failed(K.BOUNDARY_VIOLATION), many, policy=ASKING)
+    assert asked.reason == "the resolver would allow p0, p1, p2, p3, p4 as well"
+    assert len(asked.paths) == 50
+
+
+def test_to_widen_by_no_path_is_no_permission_to_ask_for():
+    nothing = said(Topic.BOUNDARY, strategy="expand")
+    assert decide(failed(K.BOUNDARY_VIOLATION), nothing, policy=ASKING).name == "RetryWithFeedback"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"), [(Verdict.APPROVED, "a person approved"), (Verdict.REJECTED, "a person refused")]
+)
+def test_the_worker_is_told_what_a_person_decided_about_wider_paths(verdict, words):
+    told = decide(failed(K.BOUNDARY_VIOLATION), EXPAND, verdict, policy=ASKING)
+    assert told == Run(Mode.CONTEXT, "small", f"{words}: once more, with what noface knows")
+
+
+@pytest.mark.parametrize("kind", BOUNDARY)
+def test_a_worker_that_argues_that_a_test_is_wrong_gets_a_person_s_word(kind):
+    asked = decide(failed(kind, report=CONTRACT), policy=ASKING)
+    assert asked == RequestApproval(kind, "the worker argues that a test or a contract is wrong: look at it")
+    told = decide(failed(kind, report=CONTRACT), Verdict.REJECTED, policy=ASKING)
+    assert told.name == "AddContext"
+
+
+def test_a_change_of_the_tests_that_a_person_approved_may_land():
+    tampering = failed(K.GATE_TAMPERING, report=CONTRACT, candidate="c0ffee")
+    landed = decide(tampering, Verdict.APPROVED, policy=ASKING)
+    assert landed == Land("a person approved the change of the tests; it lands if the gates pass")
+    assert decide(tampering, Verdict.REJECTED, policy=ASKING).name == "AddContext"
+
+
+def test_nothing_else_lands_because_a_person_approved_it():
+    for kind, commit in ((K.GATE_TAMPERING, None), (K.BOUNDARY_VIOLATION, "c0ffee")):
+        told = decide(failed(kind, report=CONTRACT, candidate=commit), Verdict.APPROVED, policy=ASKING)
+        assert told.name == "AddContext"
+
+
+def test_to_allow_further_paths_is_not_to_approve_a_change_of_the_tests():
+    tampering = failed(K.GATE_TAMPERING, candidate="c0ffee")
+    asked = decide(tampering, EXPAND, policy=ASKING)
+    assert asked.paths == ("db/a.sql", "db/b.sql")
+    assert not isinstance(decide(tampering, EXPAND, Verdict.APPROVED, policy=ASKING), Land)
+
+
+def test_it_gets_a_person_s_word_also_where_it_argues_again():
+    row = [failed(K.GATE_TAMPERING, report=CONTRACT), Verdict.REJECTED, failed(K.GATE_TAMPERING, report=CONTRACT)]
+    assert isinstance(decide(*row), RequestApproval)
+
+
+def test_a_report_without_such_an_argument_changes_nothing():
+    unclear = blocked_by(BlockedReason.UNCLEAR)
+    assert decide(failed(K.GATE_TAMPERING, report=unclear)).name == "RetryWithFeedback"
+    assert decide(failed(K.TEST_FAILURE, report=CONTRACT)).name == "RetryWithFeedback"
+
+
+def test_boundaries_that_are_to_be_answered_with_feedback_are_never_taken_to_a_resolver():
+    plain = policy(roles=ROLES, strategies=((K.GATE_TAMPERING, Strategy.FEEDBACK),))
+    assert decide(failed(K.GATE_TAMPERING), policy=plain).name == "RetryWithFeedback"
+    assert decide(*fails(2, kind=K.GATE_TAMPERING), policy=plain).name == "Escalate"
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+@pytest.mark.parametrize("kind", [K.GATE_TAMPERING, K.TEST_FAILURE, K.TIMEOUT])
+def test_where_a_person_is_to_approve_a_failure_the_verdict_is_final(kind, verdict):
+    asking = policy(strategies=((kind, Strategy.APPROVAL),))
+    assert decide(failed(kind), policy=asking) == RequestApproval(kind, f"[retry.strategies] {kind} = approval")
+    told = decide(failed(kind), verdict, policy=asking)
+    assert not isinstance(told, RequestApproval), "a person was asked and has answered"
+
+
+# Rule 12: the worker does not know what to do
+
+
+@pytest.mark.parametrize("kind", GAPS)
+def test_a_worker_that_is_unsure_has_the_planner_asked(kind):
+    asked = decide(failed(kind), policy=ASKING)
+    assert asked == Ask(Topic.CLARIFICATION, "planner", f"{kind}: ask the planner what is meant")
+
+
+@pytest.mark.parametrize("outcome", AdviceOutcome)
+@pytest.mark.parametrize("kind", GAPS)
+def test_whatever_the_planner_answers_the_worker_gets_context(kind, outcome):
+    told = decide(failed(kind), said(Topic.CLARIFICATION, outcome=outcome), policy=ASKING)
+    assert told == Run(Mode.CONTEXT, "small", f"{kind}: once more, with what noface knows")
+
+
+@pytest.mark.parametrize("kind", GAPS)
+def test_without_a_planner_a_worker_that_is_unsure_gets_context_at_once(kind):
+    assert decide(failed(kind)).name == "AddContext"
+
+
+@pytest.mark.parametrize("kind", GAPS)
+def test_a_worker_that_is_unsure_again_is_told_to_a_person(kind):
+    row = [failed(kind), said(Topic.CLARIFICATION), failed(kind)]
+    assert decide(*row, policy=ASKING) == Block(kind, "the worker still does not know what to do")
+    assert not isinstance(decide(failed(kind), *fails(1), failed(kind), policy=ASKING), Block)
+
+
+def test_a_gap_that_is_to_be_answered_with_feedback_gets_no_context():
+    plain = policy(strategies=((K.AGENT_CONFUSION, Strategy.FEEDBACK),))
+    assert decide(failed(K.AGENT_CONFUSION), policy=plain).name == "RetryWithFeedback"
+
+
+def test_other_failures_that_are_to_be_answered_with_context_get_it_every_time():
+    context = policy(
+        ladder=LADDER[:1], roles=Roles(planner="planner"), strategies=((K.LINT_FAILURE, Strategy.CONTEXT),)
+    )
+    first = failed(K.LINT_FAILURE)
+    assert decide(first, policy=context).topic is Topic.CLARIFICATION
+    assert decide(first, said(Topic.CLARIFICATION), policy=context).name == "AddContext"
+    again = [first, said(Topic.CLARIFICATION), failed(K.LINT_FAILURE)]
+    assert decide(*again, policy=context).topic is Topic.CLARIFICATION
+    assert decide(*again, said(Topic.CLARIFICATION), policy=context).name == "AddContext"
+
+
+def test_a_stronger_model_that_is_due_takes_over_with_the_context():
+    assert decide(*fails(1), failed(K.AGENT_CONFUSION)).name == "Escalate"

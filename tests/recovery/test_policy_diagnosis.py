@@ -1,0 +1,206 @@
+"""Failures that nobody can explain, or that come again and again: known causes, then a diagnosis (rule 13, S1 to S5)."""
+
+from dataclasses import replace
+
+import pytest
+from support.policy_story import NOW, ROLES, K, conflict, decide, failed, fails, policy, rungs, said
+
+from noface.model.actions import Ask, Block, Mode, Run, Skip, WaitUntil
+from noface.model.history import AdviceOutcome, Topic
+from noface.model.taxonomy import Strategy
+from noface.recovery.retry_policy import Roles, Rung
+
+DOCTOR = Roles(diagnoser="doctor")
+ASKING = policy(roles=DOCTOR, attempts_max=9)
+DISK_FULL = "OSError: [Errno 28] No space left on device: 'x'"
+NO_PROGRAM = "bash: line 1: jqq: command not found"
+SLOW = "Error: connect ETIMEDOUT 10.0.0.1:443"
+
+
+def diagnosis(strategy="alternative_approach", **more):
+    return said(Topic.DIAGNOSIS, **{"strategy": strategy, "cause": "it is odd", "text": "try b.py", **more})
+
+
+def alike(times, model="small", kind=K.TEST_FAILURE):
+    """The same failure from different changes."""
+    return [failed(kind, model, said="a") for _ in range(times)]
+
+
+# Who is asked
+
+
+def test_an_unknown_failure_is_diagnosed():
+    asked = decide(failed(K.UNKNOWN), policy=ASKING)
+    assert asked == Ask(Topic.DIAGNOSIS, "doctor", "UNKNOWN: nobody knows yet why it failed")
+
+
+def test_the_same_failure_again_is_diagnosed():
+    assert decide(*alike(1), policy=ASKING).name == "RetryWithFeedback"
+    assert decide(*alike(2), policy=ASKING) == Ask(Topic.DIAGNOSIS, "doctor", "TEST_FAILURE: the same failure again")
+    assert decide(*fails(2), policy=ASKING).name == "Escalate"
+    between = [*alike(1), failed(K.RATE_LIMITED), conflict(), *alike(1)]
+    assert decide(*between, policy=ASKING).name == "Diagnose"
+
+
+def test_diagnose_after_says_how_often_it_must_come():
+    late = policy(roles=DOCTOR, diagnose_after=3, attempts_max=9)
+    assert decide(*alike(2), policy=late).name != "Diagnose"
+    assert decide(*alike(3), policy=late).name == "Diagnose"
+
+
+def test_any_kind_can_be_diagnosed_at_once():
+    curious = policy(roles=DOCTOR, strategies=((K.RUNTIME_ERROR, Strategy.DIAGNOSE),))
+    assert decide(failed(K.RUNTIME_ERROR), policy=curious).name == "Diagnose"
+    assert decide(failed(K.LINT_FAILURE), policy=curious).name != "Diagnose"
+
+
+def test_an_unknown_failure_that_is_to_be_answered_otherwise_is_not_diagnosed():
+    incurious = policy(roles=DOCTOR, strategies=((K.UNKNOWN, Strategy.REDUCE),))
+    assert decide(failed(K.UNKNOWN), policy=incurious).name == "ReduceScope"
+
+
+def test_without_a_diagnoser_an_unknown_failure_gets_context_first_and_then_the_ladder():
+    assert decide(failed(K.UNKNOWN)) == Run(Mode.CONTEXT, "small", "UNKNOWN: once more, with what noface knows")
+    assert decide(*fails(2, kind=K.UNKNOWN)).name == "Escalate"
+    patient = rungs(("small", 5))
+    assert decide(*fails(2, kind=K.UNKNOWN), policy=patient).name == "RetryWithFeedback"
+
+
+@pytest.mark.parametrize("outcome", [AdviceOutcome.UNUSABLE, AdviceOutcome.UNAVAILABLE])
+def test_where_the_diagnoser_does_not_help_context_comes_first_as_well(outcome):
+    told = decide(failed(K.UNKNOWN), diagnosis(outcome=outcome), policy=ASKING)
+    assert told.name == "AddContext", told.reason
+
+
+def test_a_repeated_failure_whose_diagnoser_is_of_no_help_climbs_the_ladder():
+    told = decide(*alike(2), diagnosis(outcome=AdviceOutcome.UNUSABLE), policy=ASKING)
+    assert told.name == "Escalate"
+
+
+# Causes that are known
+
+
+def test_a_known_cause_needs_no_diagnoser():
+    told = decide(failed(K.UNKNOWN, message=NO_PROGRAM), policy=ASKING)
+    assert told.name == "AddContext"
+    assert told.reason.startswith("known cause: ")
+
+
+def test_a_known_cause_that_no_worker_can_mend_is_told_to_a_person():
+    blocked = decide(failed(K.UNKNOWN, message=DISK_FULL), policy=ASKING)
+    assert isinstance(blocked, Block)
+    assert blocked.kind is K.UNKNOWN
+    assert "disk" in blocked.reason
+
+
+def test_a_known_cause_that_passes_by_itself_is_waited_for():
+    told = decide(failed(K.UNKNOWN, message=SLOW, finished_at=NOW), policy=ASKING)
+    assert isinstance(told, WaitUntil), told.reason
+    assert told.until > NOW
+    over = decide(failed(K.UNKNOWN, message=SLOW, finished_at=NOW - 10_000), policy=ASKING)
+    assert not isinstance(over, WaitUntil)
+
+
+def test_a_known_cause_is_followed_once_and_then_diagnosed():
+    again = [failed(K.UNKNOWN, message=NO_PROGRAM, said="a", answer="AddContext") for _ in range(2)]
+    assert decide(*again, policy=ASKING).name == "Diagnose"
+
+
+def test_known_patterns_come_first_for_a_repeated_failure_too():
+    row = [failed(K.RUNTIME_ERROR, message=NO_PROGRAM, said="a") for _ in range(2)]
+    told = decide(*row, policy=policy(roles=DOCTOR, ladder=(Rung("small", 1, 9),), attempts_max=9))
+    assert told.name == "AddContext", told.reason
+
+
+# What becomes of a diagnosis
+
+
+@pytest.mark.parametrize("strategy", ["alternative_approach", "retry_modified"])
+def test_another_approach_is_given_to_the_worker(strategy):
+    told = decide(failed(K.UNKNOWN), diagnosis(strategy), policy=ASKING)
+    assert told == Run(Mode.FEEDBACK, "small", "diagnosis: try b.py: once more, with feedback")
+
+
+def test_a_diagnosis_that_it_can_be_skipped_is_followed_only_where_that_is_allowed():
+    events = [failed(K.UNKNOWN), diagnosis("skip_and_continue", text="main has it")]
+    careful = decide(*events, policy=ASKING)
+    assert careful == Block(K.UNKNOWN, "the diagnosis advises to skip it: main has it")
+    assert decide(*events, policy=policy(roles=DOCTOR, allow_skip=True)) == Skip("diagnosis: main has it")
+
+
+def test_a_diagnosis_that_nothing_can_be_recovered_is_told_to_a_person():
+    hopeless = decide(failed(K.UNKNOWN), diagnosis(recoverable="no"), policy=ASKING)
+    assert hopeless == Block(K.UNKNOWN, "diagnosed as not recoverable: it is odd")
+    skip = diagnosis("skip_and_continue", recoverable="no")
+    assert isinstance(decide(failed(K.UNKNOWN), skip, policy=policy(roles=DOCTOR, allow_skip=True)), Skip)
+    for maybe in ("yes", "maybe", ""):
+        assert not isinstance(decide(failed(K.UNKNOWN), diagnosis(recoverable=maybe), policy=ASKING), Block)
+
+
+def test_a_diagnosis_that_asks_for_more_power_gets_the_next_rung():
+    told = decide(failed(K.UNKNOWN), diagnosis("escalate"), policy=ASKING)
+    assert told == Run(Mode.ESCALATE, "big", "diagnosis: it is odd: next rung, big")
+
+
+def test_above_the_last_rung_there_is_only_a_person():
+    last = [*fails(2), failed(K.UNKNOWN, "big")]
+    assert decide(*last, diagnosis("escalate"), policy=ASKING) == Block(
+        K.UNKNOWN, "the diagnosis asks for a person: it is odd"
+    )
+
+
+def test_the_same_again_waits_as_long_as_the_diagnosis_says():
+    events = [failed(K.UNKNOWN, finished_at=NOW - 20), diagnosis("retry_same", text="", delay_s=60.0)]
+    waits = decide(*events, policy=ASKING)
+    assert waits == WaitUntil("small", NOW + 40, "diagnosis: wait first (it is odd)", provider=False)
+    for now in (NOW + 40, NOW + 1000):
+        assert decide(*events, policy=ASKING, now=now).name == "RetryWithFeedback"
+
+
+def test_the_same_again_without_a_delay_is_run_at_once():
+    events = [failed(K.UNKNOWN, finished_at=NOW), diagnosis("retry_same", text="")]
+    assert decide(*events, policy=ASKING).name == "RetryWithFeedback"
+
+
+def test_a_wait_keeps_the_model_and_the_thinking_of_the_attempt_after_it():
+    thinking = rungs(("small", 1), ("small", 5, "think"), roles=DOCTOR)
+    events = [failed(K.UNKNOWN, finished_at=NOW), diagnosis("retry_same", text="", delay_s=60.0)]
+    after = decide(*events, policy=thinking, now=NOW + 60)
+    assert after.name == "ThinkLonger"
+    waits = decide(*events, policy=thinking)
+    assert (waits.model, waits.think) == (after.model, after.think)
+
+
+def test_nothing_is_waited_for_where_no_rung_is_left_to_run():
+    picky = rungs(("small", 1, K.LINT_FAILURE), roles=DOCTOR)
+    events = [failed(K.UNKNOWN, finished_at=NOW), diagnosis("retry_same", text="", delay_s=60.0)]
+    assert isinstance(decide(*events, policy=picky), Block)
+
+
+def test_a_proposal_that_was_tried_before_is_not_followed_again():
+    first = [failed(K.UNKNOWN), diagnosis("skip_and_continue", text="try  b.py")]
+    told = decide(*first, failed(K.UNKNOWN), diagnosis("skip_and_continue", text="try b.py"), policy=ASKING)
+    assert told.name == "Escalate"
+    other = decide(*first, failed(K.UNKNOWN), diagnosis("skip_and_continue", text="try c.py"), policy=ASKING)
+    assert isinstance(other, Block)
+
+
+def test_a_strategy_that_nobody_knows_is_no_strategy():
+    told = decide(failed(K.UNKNOWN), diagnosis("pray"), policy=ASKING)
+    assert told.name in ("RetryWithFeedback", "AddContext")
+
+
+def test_failures_without_a_signature_are_not_taken_for_one_another():
+    rules = replace(ASKING, ladder=(Rung("small", 1, 9),))
+    nameless = [failed(K.RUNTIME_ERROR, said="", message=message) for message in "xxyy"]
+    row = [*nameless[:2], diagnosis(), *nameless[2:]]
+    assert decide(*row, policy=rules).name == "Diagnose"
+    followed = failed(K.UNKNOWN, said="", message=NO_PROGRAM, answer="AddContext")
+    other = failed(K.UNKNOWN, said="", message="npm ERR! code ERESOLVE")
+    assert decide(followed, other, policy=rules).name == "AddContext"
+
+
+def test_each_attempt_is_diagnosed_at_most_once():
+    full = policy(roles=ROLES)
+    assert decide(failed(K.UNKNOWN), diagnosis(), policy=full).name != "Diagnose"
+    assert decide(failed(K.UNKNOWN), diagnosis(), failed(K.UNKNOWN), policy=full).name == "Diagnose"

@@ -1,0 +1,245 @@
+"""The ladder of recovery as stories: which model works next, and when it is a stronger one (N11, L5, L14, law 9)."""
+
+import pytest
+from support.policy_story import ALONE, K, conflict, decide, failed, fails, interrupted, policy, rungs, same
+
+from noface.model.actions import Block, Mode, Run
+from noface.model.taxonomy import Strategy
+from noface.recovery.retry_policy import Rung
+
+PATIENT = policy(ladder=(Rung("small", 1, 4), Rung("big", 2, 5)), attempts_max=9)
+USUAL = policy(ladder=(Rung("small", 1, 2), Rung("big", 2, 1), Rung("big", 2, 5, think=True)))
+
+
+# Up the ladder
+
+
+def test_the_first_failure_is_retried_with_feedback_by_the_same_model():
+    assert decide(*fails(1)) == Run(Mode.FEEDBACK, "small", "TEST_FAILURE: once more, with feedback")
+
+
+def test_after_escalate_after_attempts_failures_the_next_rung_takes_over():
+    assert decide(*fails(2)) == Run(Mode.ESCALATE, "big", "TEST_FAILURE: next rung, big")
+
+
+def test_the_usual_ladder_is_climbed_to_its_end_and_then_a_person_is_asked():
+    small, big, thinking = failed(K.TEST_FAILURE), failed(K.TEST_FAILURE, "big"), fails(2, "big", think=True)
+    assert decide(small, policy=USUAL).name == "RetryWithFeedback"
+    assert decide(small, *fails(1), policy=USUAL).name == "Escalate"
+    thinks = decide(small, *fails(1), big, policy=USUAL)
+    assert thinks == Run(Mode.THINK, "big", "TEST_FAILURE: big thinks longer, with all that was learnt", think=True)
+    again = decide(small, *fails(1), big, thinking[0], policy=USUAL)
+    assert again == Run(Mode.FEEDBACK, "big", "TEST_FAILURE: once more, with feedback", think=True)
+    assert isinstance(decide(small, *fails(1), big, *thinking, policy=USUAL), Block)
+
+
+def test_the_last_rung_repeats_until_the_cap_and_then_the_issue_is_blocked():
+    attempts = [*fails(2), *fails(2, "big")]
+    assert decide(*attempts) == Run(Mode.FEEDBACK, "big", "TEST_FAILURE: once more, with feedback")
+    assert decide(*attempts, *fails(1, "big")) == Block(K.TEST_FAILURE, "all 5 attempts are used up")
+
+
+def test_attempts_that_were_not_charged_use_up_no_rung():
+    free = [failed(K.RATE_LIMITED), interrupted(), conflict()]
+    assert decide(*free, *fails(1)).name == "RetryWithFeedback"
+
+
+def test_a_stronger_model_that_is_to_think_thinks_from_the_start():
+    straight = rungs(("small", 1), ("big", 3, "think"))
+    assert decide(*fails(1), policy=straight) == Run(
+        Mode.THINK, "big", "TEST_FAILURE: big thinks longer, with all that was learnt", think=True
+    )
+
+
+def test_two_thinking_rungs_of_different_models_escalate_and_think():
+    thinking = rungs(("small", 1, "think"), ("big", 3, "think"))
+    assert decide(*fails(1, think=True), policy=thinking) == Run(
+        Mode.ESCALATE, "big", "TEST_FAILURE: next rung, big", think=True
+    )
+
+
+def test_two_models_of_one_tier_still_make_a_ladder():
+    assert decide(*fails(2), policy=rungs(("small", 2), ("twin", 5))) == Run(
+        Mode.ESCALATE, "twin", "TEST_FAILURE: next rung, twin"
+    )
+
+
+def test_a_weaker_rung_is_never_used():
+    falling = rungs(("huge", 2), ("big", 5))
+    assert decide(*fails(2, "huge"), policy=falling).model == "huge"
+    dented = rungs(("small", 1), ("huge", 1), ("big", 5))
+    assert decide(*fails(1), *fails(1, "huge"), policy=dented).model == "huge"
+
+
+def test_a_ladder_lengthened_meanwhile_does_not_lead_back_down():
+    attempts = [*fails(2), *fails(1, "big")]
+    assert decide(*attempts, policy=PATIENT).model == "big"
+
+
+def test_a_ladder_cut_short_meanwhile_goes_on_with_its_strongest_model_as_a_plain_retry():
+    for times in (1, 2):
+        again = decide(*fails(times, "huge"))
+        assert again == Run(Mode.FEEDBACK, "big", "TEST_FAILURE: once more, with feedback")
+
+
+def test_an_attempt_stands_on_the_rung_of_its_model_that_thought_as_it_did():
+    both = rungs(("small", 9), ("big", 9), ("big", 9, "think"))
+    plain = decide(*fails(1), *fails(1, "big"), policy=both)
+    assert (plain.model, plain.think) == ("big", False)
+    thought = decide(*fails(1), *fails(1, "big", think=True), policy=both)
+    assert (thought.model, thought.think) == ("big", True)
+    later = rungs(("small", 9), ("twin", 9, "think"))
+    assert decide(*fails(1), *fails(1, "twin"), policy=later).model == "twin"
+
+
+# Rungs for some kinds only
+
+
+def test_a_rung_for_other_kinds_is_passed_over():
+    three = rungs(("small", 1), ("big", 2, K.TIMEOUT), ("huge", 2))
+    assert decide(*fails(1), policy=three).model == "huge"
+    assert decide(*fails(1, kind=K.TIMEOUT), policy=three).model == "big"
+
+
+def test_a_failure_that_the_first_rung_does_not_answer_goes_straight_to_one_that_does():
+    picky = rungs(("small", 3, K.LINT_FAILURE), ("big", 3))
+    assert decide(policy=picky).model == "small"
+    assert decide(*fails(1, kind=K.LINT_FAILURE), policy=picky).model == "small"
+    assert decide(*fails(1), policy=picky).model == "big"
+
+
+def test_a_failure_that_no_rung_answers_is_blocked():
+    picky = rungs(("small", 3, K.LINT_FAILURE), ("big", 3, K.TIMEOUT))
+    assert decide(*fails(1), policy=picky) == Block(K.TEST_FAILURE, "no rung of the ladder answers TEST_FAILURE")
+
+
+def test_the_last_rung_that_answers_a_kind_repeats_until_the_cap():
+    specialist = rungs(("small", 2), ("big", 2, K.TIMEOUT), attempts_max=5)
+    for times in (2, 3, 4):
+        again = decide(*fails(times), policy=specialist)
+        assert again.name == "RetryWithFeedback", again.reason
+        assert again.model == "small"
+    assert decide(*fails(5), policy=specialist) == Block(K.TEST_FAILURE, "all 5 attempts are used up")
+
+
+def test_of_several_rungs_that_answer_a_kind_the_highest_repeats():
+    specialist = rungs(("small", 1), ("big", 1), ("huge", 2, K.TIMEOUT))
+    assert decide(*fails(1), *fails(2, "big"), policy=specialist).model == "big"
+
+
+def test_a_rung_that_answers_nothing_else_does_not_lead_back_down():
+    specialist = rungs(("small", 2), ("huge", 2, K.TIMEOUT))
+    row = [*fails(2, kind=K.TIMEOUT), *fails(1, "huge")]
+    assert decide(*row, policy=specialist) == Block(K.TEST_FAILURE, "no rung of the ladder answers TEST_FAILURE")
+
+
+# No progress (rule 9)
+
+
+def test_second_identical_failure_escalates():
+    assert decide(*fails(2), policy=PATIENT).name == "RetryWithFeedback"
+    skipped = decide(*same(2), policy=PATIENT)
+    assert skipped == Run(Mode.ESCALATE, "big", "no progress: TEST_FAILURE: next rung, big")
+    assert decide(*same(2), policy=rungs(("small", 4), ("big", 4), ("huge", 4))).model == "big"
+
+
+def test_the_same_diff_with_another_error_is_progress():
+    attempts = [failed(K.TEST_FAILURE, said=said, diff="x") for said in ("a", "b")]
+    assert decide(*attempts, policy=PATIENT).name == "RetryWithFeedback"
+
+
+def test_the_same_error_with_another_diff_is_progress():
+    attempts = [failed(K.TEST_FAILURE, said="a", diff=diff) for diff in ("x", "y")]
+    assert decide(*attempts, policy=PATIENT).name == "RetryWithFeedback"
+
+
+def test_the_same_from_a_stronger_model_is_no_repetition():
+    four = rungs(("small", 1), ("big", 3), ("huge", 3))
+    assert decide(*same(1), *same(1, "big"), policy=four).model == "big"
+
+
+def test_what_was_not_charged_does_not_break_a_row_of_identical_attempts():
+    skipped = decide(*same(1), failed(K.RATE_LIMITED), conflict(), *same(1), policy=PATIENT)
+    assert skipped.name == "Escalate"
+    assert skipped.reason.startswith("no progress")
+
+
+def test_three_identical_attempts_on_the_last_rung_end_in_no_progress():
+    alone = policy(ladder=ALONE, attempts_max=9)
+    assert decide(*same(2), policy=alone).name == "RetryWithFeedback"
+    blocked = decide(*same(3), policy=alone)
+    assert blocked == Block(K.NO_PROGRESS, "the same diff and the same failure 3 times")
+
+
+def test_three_attempts_that_change_nothing_are_identical():
+    nothing = [failed(K.NO_DIFF, said="NO_DIFF", diff="") for _ in range(3)]
+    assert decide(*nothing, policy=policy(ladder=ALONE)).kind is K.NO_PROGRESS
+
+
+def test_an_attempt_that_thinks_is_not_the_same_as_one_that_does_not():
+    thinking = rungs(("small", 2), ("small", 5, "think"))
+    attempts = [*same(2), *same(1, think=True)]
+    once_more = decide(*attempts, policy=thinking)
+    assert once_more.name == "RetryWithFeedback", once_more.reason
+    assert once_more.think
+    assert decide(*attempts, *same(2, think=True), policy=thinking).kind is K.NO_PROGRESS
+
+
+def test_three_identical_attempts_end_it_though_rungs_for_other_kinds_are_left():
+    specialists = [(model, 2, K.TIMEOUT) for model in ("twin", "big", "huge")]
+    blocked = decide(*same(3), policy=rungs(("small", 9), *specialists))
+    assert isinstance(blocked, Block), blocked.reason
+    assert blocked.kind is K.NO_PROGRESS
+
+
+def test_no_progress_can_be_told_to_a_person_at_once():
+    strict = policy(ladder=PATIENT.ladder, attempts_max=9, strategies=((K.NO_PROGRESS, Strategy.BLOCK),))
+    assert decide(*same(1), policy=strict).name == "RetryWithFeedback"
+    assert decide(*same(2), policy=strict).kind is K.NO_PROGRESS
+    assert decide(*fails(2), policy=strict).name == "RetryWithFeedback"
+
+
+def test_identical_attempts_before_the_last_rung_do_not_block_on_it():
+    assert decide(*same(2), *same(1, "big"), policy=PATIENT).model == "big"
+    assert decide(*same(2), *same(2, "big"), policy=PATIENT).model == "big"
+    assert decide(*same(2), *same(3, "big"), policy=PATIENT).kind is K.NO_PROGRESS
+
+
+# Skipping rungs on purpose
+
+EAGER = {"strategies": ((K.TEST_FAILURE, Strategy.ESCALATE),)}
+
+
+def test_escalate_leaves_the_rung_after_one_failure():
+    assert decide(*fails(1), policy=policy(**EAGER)) == Run(Mode.ESCALATE, "big", "TEST_FAILURE: next rung, big")
+
+
+def test_escalate_goes_one_rung_up_for_each_failure():
+    four = rungs(("small", 2), ("big", 2), ("huge", 2), **EAGER)
+    assert decide(*fails(1), policy=four).model == "big"
+    assert decide(*fails(1), *fails(1, "big"), policy=four).model == "huge"
+
+
+def test_escalate_does_not_skip_a_rung_that_is_next_anyway():
+    assert decide(*fails(2), policy=rungs(("small", 2), ("big", 2), ("huge", 2), **EAGER)).model == "big"
+
+
+def test_escalate_on_the_last_rung_repeats_it():
+    assert decide(*fails(2), *fails(1, "big"), policy=policy(**EAGER)).name == "RetryWithFeedback"
+
+
+def test_think_stays_on_the_rung_and_thinks():
+    thoughtful = policy(strategies=((K.TEST_FAILURE, Strategy.THINK),))
+    assert decide(*fails(1), policy=thoughtful) == Run(
+        Mode.THINK, "small", "TEST_FAILURE: small thinks longer", think=True
+    )
+    assert decide(*fails(2), policy=thoughtful).name == "Escalate"
+
+
+@pytest.mark.parametrize(("strategy", "action"), [(Strategy.CONTEXT, "AddContext"), (Strategy.REDUCE, "ReduceScope")])
+def test_a_rung_that_thinks_goes_on_thinking_whatever_else_is_done(strategy, action):
+    ladder = (Rung("small", 1, 5, think=True),)
+    answered = policy(ladder=ladder, strategies=((K.TEST_FAILURE, strategy),))
+    given = decide(*fails(1, think=True), policy=answered)
+    assert given.name == action
+    assert given.think

@@ -1,0 +1,222 @@
+"""The simulated table of the policy: paths that are known, and what holds for every policy."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.policies import LADDER, POLICY, TIERS, policies
+
+from noface.model.actions import Mode, Run
+from noface.model.attempt import AttemptReport
+from noface.model.history import Topic
+from noface.model.issue import Issue
+from noface.model.taxonomy import Category, FailureKind, Strategy
+from noface.recovery.policy import next_action
+from noface.recovery.policy_state import charged
+from noface.recovery.policy_table import ATTEMPTS_MAX, Repeats, Trouble, course, path, table, terminal
+from noface.recovery.retry_policy import Policy, ReviewRules, Roles, Rung
+
+K = FailureKind
+EVERYBODY = Roles("opus", "opus", "opus", "opus", "opus")
+
+
+def told(steps):
+    """Steps in short: how many attempts have failed, the action, its model, whether it thinks."""
+    return [(s.after, s.action.name, getattr(s.action, "model", None), getattr(s.action, "think", None)) for s in steps]
+
+
+def actions(kind, policy=POLICY, issue=None):
+    return [step.action for step in (path(policy, kind, issue) if issue else path(policy, kind))]
+
+
+def row_of(kind, policy=POLICY):
+    return next(row for row in table(policy) if kind in row.kinds and row.repeats is None)
+
+
+# Paths that are known
+
+
+def test_the_default_ladder_is_two_attempts_then_the_stronger_model_then_thinking_until_the_cap():
+    assert told(path(POLICY, K.TEST_FAILURE)) == [
+        (0, "FirstAttempt", "sonnet", False),
+        (1, "RetryWithFeedback", "sonnet", False),
+        (2, "Escalate", "opus", False),
+        (3, "ThinkLonger", "opus", True),
+        (4, "RetryWithFeedback", "opus", True),
+        (5, "Block", None, None),
+    ]
+
+
+def test_a_step_carries_the_tier_of_its_model_and_the_policy_s_own_reason():
+    steps = path(POLICY, K.TEST_FAILURE)
+    assert [step.tier for step in steps] == [2, 2, 3, 3, 3, None]
+    assert steps[2].action.reason == "TEST_FAILURE: next rung, opus"
+    assert steps[-1].action.reason == "all 5 attempts are used up"
+
+
+def test_a_provider_s_failures_are_waited_out_and_not_charged():
+    steps = path(POLICY, K.RATE_LIMITED)
+    assert [step.action.name for step in steps] == ["FirstAttempt", "WaitUntil", "WaitUntil", "WaitUntil", "Block"]
+    assert [step.wait_s for step in steps] == [0.0, 30.0, 60.0, 120.0, 0.0]
+    assert not any(step.charged for step in steps)
+
+
+def test_a_model_of_the_same_tier_works_instead_while_a_provider_is_away():
+    steps = path(replace(POLICY, alternatives=("sonnet", "twin")), K.OVERLOADED)
+    assert [step.action.name for step in steps[:3]] == ["FirstAttempt", "SwitchModel", "WaitUntil"]
+    assert steps[1].action.model == "twin"
+
+
+def test_a_broken_environment_blocks_at_once_and_a_model_without_a_login_once_no_other_is_left():
+    assert [action.name for action in actions(K.ENVIRONMENT)] == ["FirstAttempt", "Block"]
+    assert [action.name for action in actions(K.AUTH)] == ["FirstAttempt", "RetrySame", "Block"]
+
+
+def test_an_unsure_worker_is_told_more_once_and_then_a_person_is_asked():
+    assert [action.name for action in actions(K.AGENT_CONFUSION)] == ["FirstAttempt", "AddContext", "Block"]
+    asked = actions(K.AGENT_CONFUSION, replace(POLICY, roles=Roles(planner="opus")))
+    assert [action.name for action in asked] == ["FirstAttempt", "CallResolver", "AddContext", "Block"]
+
+
+def test_repeated_timeouts_break_an_issue_down_and_where_its_parts_fail_it_goes_on():
+    steps = told(path(POLICY, K.TIMEOUT))
+    assert [name for _, name, _, _ in steps] == [
+        "FirstAttempt",
+        "ReduceScope",
+        "BreakDown",
+        "Escalate",
+        "ThinkLonger",
+        "ReduceScope",
+        "Block",
+    ]
+    assert [after for after, name, _, _ in steps if name in ("BreakDown", "Escalate")] == [2, 2]
+
+
+def test_a_resolver_is_asked_before_the_worker_is_told_of_its_boundary():
+    first, asked, again, last = actions(K.BOUNDARY_VIOLATION, replace(POLICY, roles=Roles(resolver="opus")))
+    assert (first.name, again.name, last.name) == ("FirstAttempt", "RetryWithFeedback", "Block")
+    assert asked.topic is Topic.BOUNDARY
+
+
+def test_a_reviewer_s_rejections_have_rounds_of_their_own():
+    policy = replace(POLICY, roles=Roles(reviewer="opus"), review=ReviewRules(rounds_max=3))
+    steps = path(policy, K.REVIEW_REJECTED)
+    assert [step.action.name for step in steps] == ["FirstAttempt", "RetryWithFeedback", "RetryWithFeedback", "Block"]
+    assert "3 times" in steps[-1].action.reason
+    assert row_of(K.REVIEW_REJECTED) == row_of(K.TEST_FAILURE), "a person's rejection is an ordinary failure"
+
+
+def test_the_same_diff_and_failure_three_times_on_the_last_rung_is_no_progress():
+    one_model = Policy((Rung("sonnet", 2, 9),), TIERS, attempts_max=9)
+    last = path(one_model, K.NO_PROGRESS)[-1]
+    assert (last.after, last.action.kind) == (3, K.NO_PROGRESS)
+    assert path(one_model, K.NO_DIFF)[-1].after == 3, "nothing is always the same nothing"
+    assert path(one_model, K.TEST_FAILURE)[-1].after == 9
+
+
+def test_a_strategy_of_one_s_own_is_followed():
+    own = ((K.NO_TESTS, Strategy.SKIP), (K.GATE_TAMPERING, Strategy.APPROVAL), (K.LINT_FAILURE, Strategy.ESCALATE))
+    policy = replace(POLICY, strategies=own)
+    assert [action.name for action in actions(K.NO_TESTS, policy)] == ["FirstAttempt", "Skip"]
+    assert [action.name for action in actions(K.GATE_TAMPERING, policy)] == ["FirstAttempt", "RequestApproval"]
+    assert [action.name for action in actions(K.LINT_FAILURE, policy)][:3] == [
+        "FirstAttempt",
+        "Escalate",
+        "ThinkLonger",
+    ]
+
+
+def test_a_rung_that_does_not_answer_a_kind_is_passed_over():
+    ladder = (Rung("haiku", 1, 2, answers=(K.TEST_FAILURE,)), Rung("opus", 3, 5))
+    policy = Policy(ladder, TIERS, attempts_max=3)
+    assert [model for _, _, model, _ in told(path(policy, K.TEST_FAILURE))] == ["haiku", "haiku", "opus", None]
+    assert [model for _, _, model, _ in told(path(policy, K.SYNTAX_ERROR))] == ["haiku", "opus", "opus", None]
+
+
+# Issues of their own mind
+
+
+@pytest.mark.parametrize(
+    ("changes", "models"),
+    [
+        ({"no_escalate": True}, ["sonnet"] * 5),
+        ({"max_attempts": 1}, ["sonnet"]),
+        ({"tier": 3}, ["opus"] * 5),
+        ({"model": "haiku"}, ["haiku", "haiku", "sonnet", "sonnet", "opus"]),
+    ],
+)
+def test_an_issue_s_own_wishes_count(changes, models):
+    issue = replace(Issue("7", "Seven"), **changes)
+    assert [action.model for action in actions(K.TEST_FAILURE, issue=issue)[:-1]] == models
+
+
+def test_what_a_person_said_at_unblocking_counts():
+    steps = path(POLICY, K.TEST_FAILURE, model="opus", attempts_max=2)
+    assert [model for _, _, model, _ in told(steps)] == ["opus", "opus", None]
+
+
+# The table
+
+
+def test_every_kind_stands_in_the_table_once():
+    listed = [kind for row in table(POLICY) for kind in row.kinds]
+    assert sorted(listed) == sorted(FailureKind)
+
+
+def test_kinds_in_one_row_differ_in_words_only():
+    for row in table(replace(POLICY, roles=EVERYBODY)):
+        if row.repeats is None:
+            shapes = {tuple(step.shape for step in path(replace(POLICY, roles=EVERYBODY), kind)) for kind in row.kinds}
+            assert len(shapes) == 1
+
+
+def test_the_same_failure_again_has_a_row_only_where_it_makes_a_difference():
+    assert all(row.repeats is None for row in table(POLICY))
+    blocked = table(replace(POLICY, block_after=2))[-1]
+    assert (blocked.repeats, blocked.kinds) == (Repeats.FAILURE, (K.TEST_FAILURE,))
+    assert blocked.steps[-1].after == 2
+    asked = table(replace(POLICY, roles=Roles(diagnoser="opus")))[-1]
+    assert "Diagnose" in [step.action.name for step in asked.steps]
+
+
+def test_a_simulation_of_a_policy_that_hardly_ends_is_cut_off():
+    steps = path(Policy(LADDER, TIERS, attempts_max=10**6), K.TEST_FAILURE)
+    assert steps[-1].after == ATTEMPTS_MAX - 1
+    assert not terminal(steps[-1].action)
+
+
+# What holds for every policy
+
+
+def test_simulated_failures_are_charged_as_the_loop_charges_them():
+    for kind in FailureKind:
+        past = ()
+        trouble = Trouble(kind, Repeats.NOTHING)
+        for number in (1, 2, 3):
+            attempt = trouble.attempt(number, Run(Mode.FIRST, "sonnet", ""), dict(TIERS), 0.0)
+            report = AttemptReport("t", "7", number, None, None, failure=attempt.failure)
+            assert attempt.charged == trouble.charged(number - 1) == charged(report, past)
+            past = (*past, attempt)
+
+
+@given(policies(), st.booleans())
+def test_every_kind_comes_to_an_end_under_every_policy(policy, no_escalate):
+    issue = Issue("7", "Seven", no_escalate=no_escalate)
+    for row in table(policy, issue):
+        assert len(row.steps) < ATTEMPTS_MAX
+        assert terminal(row.steps[-1].action)
+        assert not any(terminal(step.action) for step in row.steps[:-1])
+
+
+@given(policies(), st.sampled_from(FailureKind))
+def test_no_more_attempts_are_charged_than_the_cap_allows(policy, kind):
+    spent = [attempt for attempt in course(policy, kind).history.attempts if attempt.charged]
+    assert len(spent) <= policy.attempts_max
+
+
+@given(policies(), st.sampled_from(FailureKind))
+def test_the_end_of_a_path_is_what_the_policy_says_of_its_history(policy, kind):
+    made = course(policy, kind)
+    if made.trouble.kind.category is not Category.TRANSIENT:
+        assert made.steps[-1].action == next_action(made.history, policy, 0.0)

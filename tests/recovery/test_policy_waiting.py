@@ -1,0 +1,226 @@
+"""Failures that are not the worker's, as stories: providers that are away, conflicts, missing issues (rules 6 and 7)."""
+
+from dataclasses import replace
+
+import pytest
+from support.policy_story import (
+    ISSUE,
+    NOW,
+    ROLES,
+    K,
+    blocked_by,
+    conflict,
+    decide,
+    depends,
+    failed,
+    fails,
+    interrupted,
+    policy,
+    said,
+)
+
+from noface.model.actions import Ask, AwaitIssues, Block, Mode, Run, WaitUntil
+from noface.model.history import AdviceOutcome, Topic
+from noface.model.taxonomy import Category, Strategy
+from noface.model.worker_run import BlockedReason
+from noface.recovery.retry_policy import Rung
+
+TRANSIENT = [kind for kind in K if kind.category is Category.TRANSIENT]
+RESET = NOW + 18_000
+ASKING = policy(roles=ROLES)
+
+# Waiting for a provider
+
+
+@pytest.mark.parametrize("kind", TRANSIENT)
+def test_a_transient_failure_waits_three_times_and_is_then_blocked(kind):
+    for times in (1, 2, 3):
+        waits = decide(*[failed(kind)] * times)
+        until = NOW + 0.5 * 30 * 2 ** (times - 1)
+        assert waits == WaitUntil("small", until, f"{kind}: retry {times} of 3")
+    assert decide(*[failed(kind)] * 4) == Block(kind, f"still {kind} after 3 retries")
+
+
+def test_the_backoff_is_drawn_from_the_whole_interval():
+    draws = [decide(failed(K.NETWORK), jitter=jitter).until - NOW for jitter in (0.0, 0.25, 0.999)]
+    assert draws == [0.0, 7.5, pytest.approx(29.97)]
+
+
+def test_the_backoff_never_passes_its_maximum_however_many_retries_are_allowed():
+    patient = policy(transient_retries=5000)
+    assert decide(*[failed(K.NETWORK)] * 4999, policy=patient, jitter=0.999).until <= NOW + 900
+
+
+def test_without_retries_a_transient_failure_is_blocked_at_once():
+    assert decide(failed(K.NETWORK), policy=policy(transient_retries=0)) == Block(
+        K.NETWORK, "still NETWORK after 0 retries"
+    )
+
+
+def test_the_provider_s_reset_time_is_honoured_over_the_backoff():
+    waits = decide(failed(K.RATE_LIMITED, retry_at=RESET))
+    assert waits == WaitUntil("small", RESET, "RATE_LIMITED: the provider says when to come back")
+
+
+def test_a_reset_time_that_has_passed_says_nothing():
+    assert decide(failed(K.RATE_LIMITED, retry_at=NOW - 1)).until == NOW + 15
+    assert decide(failed(K.RATE_LIMITED, retry_at=NOW)).until == NOW + 15
+
+
+def test_a_wait_that_was_promised_does_not_become_a_block_when_it_is_over():
+    limited = failed(K.RATE_LIMITED, retry_at=NOW + 100)
+    for times in range(1, 7):
+        before, after = (decide(*[limited] * times, now=now) for now in (NOW, NOW + 101))
+        assert type(before) is type(after)
+
+
+def test_a_reset_time_does_not_lengthen_the_row():
+    assert isinstance(decide(*[failed(K.RATE_LIMITED, retry_at=RESET)] * 4), Block)
+
+
+def test_anything_but_an_interruption_between_two_transient_failures_begins_a_new_row():
+    limited = failed(K.RATE_LIMITED)
+    assert isinstance(decide(*[limited] * 3, conflict(), limited), WaitUntil)
+    assert isinstance(decide(*[limited] * 3, *fails(1), limited), WaitUntil)
+
+
+def test_different_transient_failures_are_one_row():
+    assert isinstance(decide(failed(K.NETWORK), failed(K.OVERLOADED), failed(K.NETWORK), failed(K.NETWORK)), Block)
+
+
+def test_a_model_that_thought_thinks_again_after_the_wait():
+    thinking = policy(ladder=(Rung("small", 1, 5, think=True),))
+    for reset in (None, RESET):
+        assert decide(failed(K.OVERLOADED, think=True, retry_at=reset), policy=thinking).think
+
+
+def test_waiting_can_be_forbidden():
+    strict = policy(strategies=((K.RATE_LIMITED, Strategy.BLOCK),), alternatives=("twin",))
+    assert decide(failed(K.RATE_LIMITED), policy=strict) == Block(
+        K.RATE_LIMITED, "[retry.strategies] RATE_LIMITED = block"
+    )
+    assert not isinstance(decide(failed(K.NETWORK), policy=strict), Block)
+
+
+def test_a_worker_s_report_does_not_turn_a_provider_s_failure_into_something_else():
+    report = blocked_by(BlockedReason.DEPENDENCY_ISSUE, "5")
+    assert isinstance(decide(failed(K.RATE_LIMITED, report=report)), WaitUntil)
+
+
+# Main moved, and other failures that nobody answers for
+
+
+def test_main_moving_under_it_is_retried_three_times_and_then_told_to_a_person():
+    assert decide(*[conflict()] * 3) == Run(Mode.SAME, "small", "not the worker's fault: nothing is charged")
+    blocked = decide(*[conflict()] * 4)
+    assert isinstance(blocked, Block)
+    assert blocked.reason.startswith("4 attempts failed for no fault of their own: MERGE_CONFLICT")
+
+
+def test_a_charged_attempt_begins_the_count_anew():
+    assert decide(*[conflict()] * 3, *fails(1), *[conflict()] * 3).name == "RetrySame"
+
+
+def test_rate_limits_before_a_conflict_are_not_counted_as_conflicts():
+    assert decide(*[failed(K.RATE_LIMITED)] * 3, conflict()).name == "RetrySame"
+
+
+def test_a_malformed_answer_that_was_not_charged_gets_a_reminder_of_its_form():
+    again = decide(failed(K.OUTPUT_FORMAT, charged=False))
+    assert again == Run(Mode.SAME, "small", "the answer was malformed: once more with a reminder of its form")
+
+
+def test_a_malformed_answer_that_was_charged_climbs_the_ladder():
+    row = [failed(K.OUTPUT_FORMAT, charged=False), failed(K.OUTPUT_FORMAT)]
+    assert decide(*row).name == "RetryWithFeedback"
+
+
+@pytest.mark.parametrize("kind", [K.MERGE_CONFLICT, K.OUTPUT_FORMAT, K.UNKNOWN])
+def test_what_is_run_again_for_nothing_thinks_as_it_did(kind):
+    thinking = policy(ladder=(Rung("small", 1, 5, think=True),))
+    again = decide(failed(kind, charged=False, think=True), policy=thinking)
+    assert again.name == "RetrySame"
+    assert again.think
+
+
+def test_a_conflict_that_was_charged_climbs_the_ladder():
+    assert decide(failed(K.MERGE_CONFLICT, charged=True)).name == "RetryWithFeedback"
+
+
+def test_the_resolver_is_asked_at_the_second_conflict_in_a_row():
+    assert decide(conflict(), policy=ASKING).name == "RetrySame"
+    asked = decide(conflict(), conflict(), policy=ASKING)
+    assert asked == Ask(Topic.MERGE_CONFLICT, "judge", "main moved twice into the same place: ask how to merge")
+
+
+@pytest.mark.parametrize("outcome", AdviceOutcome)
+def test_after_the_resolver_s_word_whatever_it_is_the_attempt_is_run_again(outcome):
+    answered = said(Topic.MERGE_CONFLICT, outcome=outcome)
+    assert decide(conflict(), conflict(), answered, policy=ASKING).name == "RetrySame"
+
+
+def test_the_resolver_is_asked_about_a_row_of_conflicts_only_once():
+    row = [conflict(), conflict(), said(Topic.MERGE_CONFLICT), conflict()]
+    assert decide(*row, policy=ASKING).name == "RetrySame"
+
+
+def test_a_conflict_after_another_innocent_failure_is_not_the_second_conflict():
+    assert decide(failed(K.OUTPUT_FORMAT, charged=False), conflict(), policy=ASKING).name == "RetrySame"
+
+
+# Missing issues
+
+
+def test_a_worker_that_depends_on_other_issues_has_noface_look_at_them():
+    looks = decide(depends("5"))
+    assert looks == Ask(Topic.DEPENDENCY, "", "the worker says that it depends on other issues: look at them")
+
+
+def test_open_issues_that_it_depends_on_are_waited_for():
+    found = said(Topic.DEPENDENCY, needs=("5", "6"))
+    waits = decide(depends("5", "6"), found)
+    assert waits == AwaitIssues(("5", "6"), "depends on 5, 6, which the work turned out to need")
+
+
+def test_once_the_issues_that_it_waited_for_are_merged_the_worker_goes_on():
+    agreed = replace(ISSUE, depends_on=("5",))  # an issue starts only when all of these are merged
+    goes_on = decide(depends("5"), said(Topic.DEPENDENCY, needs=("5",)), issue=agreed)
+    assert not isinstance(goes_on, (AwaitIssues, Block)), goes_on.reason
+    assert goes_on.model == "small"
+
+
+def test_after_one_wait_it_may_turn_out_to_need_another_issue():
+    agreed = replace(ISSUE, depends_on=("5",))
+    first = [depends("5"), said(Topic.DEPENDENCY, needs=("5",))]
+    second = [depends("6"), said(Topic.DEPENDENCY, needs=("6",))]
+    assert decide(*first, *second, issue=agreed).needs == ("6",)
+
+
+def test_a_dependency_that_is_merged_or_unknown_is_answered_with_context():
+    told = decide(depends("5"), said(Topic.DEPENDENCY))
+    assert told.name == "AddContext"
+    assert told.reason.startswith("its dependencies are merged or unknown")
+
+
+def test_a_worker_that_insists_on_what_is_not_there_is_told_to_a_person():
+    first = [depends("5"), said(Topic.DEPENDENCY)]
+    assert decide(*first, depends("5")).name == "CallResolver"
+    blocked = decide(*first, depends("5"), said(Topic.DEPENDENCY))
+    assert blocked == Block(K.AGENT_CONFUSION, "the worker says again that it depends on something that is not there")
+
+
+def test_a_provider_that_is_away_in_between_does_not_let_a_worker_insist_for_ever():
+    turn = [depends("5"), said(Topic.DEPENDENCY), failed(K.RATE_LIMITED)]
+    blocked = decide(*turn * 20, depends("5"), said(Topic.DEPENDENCY))
+    assert isinstance(blocked, Block), blocked.reason
+
+
+def test_a_dependency_that_was_charged_is_a_failure_like_any_other():
+    report = blocked_by(BlockedReason.DEPENDENCY_ISSUE, "5")
+    assert decide(failed(K.TEST_FAILURE, report=report)).name == "RetryWithFeedback"
+
+
+def test_another_reason_in_a_report_makes_no_dependency():
+    report = blocked_by(BlockedReason.UNCLEAR)
+    assert decide(failed(K.AGENT_CONFUSION, charged=False, report=report)).name == "RetrySame"
+    assert decide(interrupted(), failed(K.AGENT_CONFUSION, report=report)).name == "AddContext"

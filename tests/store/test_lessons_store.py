@@ -1,0 +1,201 @@
+"""Lessons in the state database: learnt, looked up, counted, dropped (S7). Real SQLite."""
+
+import dataclasses
+
+import pytest
+
+from noface.knowledge.lessons import Lesson
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind
+from noface.store.database import Database
+from noface.store.lessons import LessonStore, has_full_text
+
+
+@pytest.fixture
+def database(tmp_path):
+    opened = Database.open(tmp_path / "state.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def store(database):
+    return LessonStore(database)
+
+
+def lesson(signature="s1", message="the basket of ann is empty", strategy="Escalate", number=3, **more):
+    values = {
+        "signature": signature,
+        "kind": FailureKind.TEST_FAILURE,
+        "rule": "pytest.assertion",
+        "message": message,
+        "cause": "E assert 0 == 1",
+        "strategy": strategy,
+        "advice": f"In issue 7 it was mended by changing src/a.py (strategy: {strategy})",
+        "tags": ("TEST_FAILURE", "python"),
+        "issue_id": "7",
+        "number": number,
+    }
+    return Lesson(**{**values, **more})
+
+
+def failure(message="the basket of ann is empty", signature="s1", kind=FailureKind.TEST_FAILURE):
+    return Failure(kind, message, rule="r", signature=signature)
+
+
+def told(store, lesson_id, number, *, passed, same_failure=False, issue="8"):
+    """An attempt that was told a lesson, and how it ended."""
+    store.shown((lesson_id,), f"token-{number}", issue, number)
+    return store.judged(issue, number, passed=passed, same_failure=same_failure, at=100.0 + number)
+
+
+def test_this_sqlite_can_search_texts(database):
+    assert has_full_text(database)
+
+
+def test_a_lesson_comes_back_as_it_was_learnt(store):
+    kept = store.learn(lesson(), 1.0)
+    (found,) = store.look_up(failure())
+    assert found == dataclasses.replace(lesson(), id=kept)
+    assert store.recent() == (found,)
+
+
+def test_lessons_outlive_the_process(tmp_path, store):
+    store.learn(lesson(), 1.0)
+    again = Database.open(tmp_path / "state.db")
+    assert len(LessonStore(again).look_up(failure())) == 1
+    again.close()
+
+
+def test_the_same_recovery_is_one_lesson_with_more_confidence_and_the_newer_advice(store):
+    first = store.learn(lesson(), 1.0)
+    assert store.learn(lesson(number=5, advice="Change src/b.py", issue_id="9"), 2.0) == first
+    (found,) = store.recent()
+    assert (found.learned, found.advice, found.issue_id) == (2, "Change src/b.py", "9")
+    assert found.confidence > 0.5
+    assert len(store.look_up(failure("change src", signature="other"))) == 1, "its words are the newer ones"
+
+
+def test_learning_from_the_same_attempt_again_changes_nothing(store):
+    store.learn(lesson(), 1.0)
+    before = store.recent()
+    store.learn(lesson(), 2.0)
+    assert store.recent() == before
+
+
+def test_another_strategy_is_another_lesson(store):
+    store.learn(lesson(), 1.0)
+    store.learn(lesson(strategy="ThinkLonger"), 2.0)
+    assert {found.strategy for found in store.look_up(failure())} == {"Escalate", "ThinkLonger"}
+
+
+def test_the_same_signature_comes_before_similar_words(store):
+    store.learn(lesson("s2", "the basket of ann is empty"), 1.0)
+    store.learn(lesson("s1", "something else entirely"), 2.0)
+    assert [found.signature for found in store.look_up(failure(signature="s1"))] == ["s1", "s2"]
+
+
+def test_among_similar_ones_the_same_kind_comes_first(store):
+    store.learn(lesson("s2", "the basket of ann is empty", kind=FailureKind.RUNTIME_ERROR), 1.0)
+    store.learn(lesson("s3", "the basket of bob is empty and more words here"), 2.0)
+    assert [found.signature for found in store.look_up(failure(signature="s9"))] == ["s3", "s2"]
+
+
+def test_one_word_in_common_is_no_likeness(store):
+    store.learn(lesson("s2", "the basket of ann is empty"), 1.0)
+    assert store.look_up(failure("empty migration of table orders cannot begin", signature="s9")) == ()
+
+
+def test_no_more_are_returned_than_asked_for(store):
+    for number in range(6):
+        store.learn(lesson(f"s{number}"), 1.0)
+    assert len(store.look_up(failure())) == 3
+    assert len(store.look_up(failure(), limit=1)) == 1
+
+
+def test_failures_without_a_signature_or_words_find_nothing(store):
+    store.learn(lesson(), 1.0)
+    assert store.look_up(failure("!", signature="")) == ()
+
+
+def test_a_lesson_is_counted_by_what_became_of_those_it_was_told(store):
+    kept = store.learn(lesson(), 1.0)
+    told(store, kept, 1, passed=True)
+    told(store, kept, 2, passed=False, same_failure=True)
+    told(store, kept, 3, passed=False, same_failure=False)
+    (found,) = store.recent()
+    assert (found.hits, found.successes) == (2, 1), "nobody can tell by the third"
+
+
+def test_an_attempt_counts_once_however_often_it_is_judged(store):
+    kept = store.learn(lesson(), 1.0)
+    told(store, kept, 1, passed=True)
+    told(store, kept, 1, passed=True)
+    assert store.recent()[0].hits == 1
+
+
+def test_only_those_that_were_told_are_counted(store):
+    first, second = store.learn(lesson(), 1.0), store.learn(lesson("s2"), 1.0)
+    told(store, first, 1, passed=True)
+    assert {found.id: found.hits for found in store.recent()} == {first: 1, second: 0}
+    assert store.judged("8", 99, passed=True, same_failure=False, at=5.0) == ()
+
+
+def test_a_lesson_that_stops_helping_is_dropped_and_its_row_stays(store):
+    kept = store.learn(lesson(), 1.0)
+    dropped = [told(store, kept, number, passed=False, same_failure=True) for number in range(1, 5)]
+    assert dropped == [(), (), (), (kept,)]
+    assert store.look_up(failure()) == ()
+    assert store.look_up(failure(signature="s9")) == ()
+    (found,) = store.recent()
+    assert (found.dropped, found.hits) == (True, 4)
+
+
+def test_a_lesson_that_helps_now_and_then_stays(store):
+    kept = store.learn(lesson(), 1.0)
+    for number in range(1, 9):
+        told(store, kept, number, passed=number % 4 == 1, same_failure=True)
+    assert [found.id for found in store.look_up(failure())] == [kept]
+
+
+def test_a_dropped_lesson_that_works_again_begins_anew(store):
+    kept = store.learn(lesson(), 1.0)
+    for number in range(1, 5):
+        told(store, kept, number, passed=False, same_failure=True)
+    assert store.learn(lesson(number=9), 2.0) == kept
+    (found,) = store.look_up(failure())
+    assert (found.dropped, found.hits, found.confidence) == (False, 0, 0.5)
+
+
+def test_what_is_undone_leaves_no_trace(database, store):
+    store.ensure()
+
+    def learn_and_fail():
+        with database.transaction():
+            store.learn(lesson(), 1.0)
+            raise ValueError("noface was stopped here")
+
+    with pytest.raises(ValueError, match="stopped here"):
+        learn_and_fail()
+    assert store.recent() == ()
+    assert store.look_up(failure(signature="s9")) == ()
+
+
+def test_without_fts5_the_signature_alone_is_looked_up(database):
+    store = LessonStore(database, full_text=False)
+    store.learn(lesson(), 1.0)
+    assert len(store.look_up(failure())) == 1
+    assert store.look_up(failure(signature="s9")) == ()
+    assert database.rows("SELECT name FROM sqlite_master WHERE name = 'lessons_text'") == []
+
+
+def test_what_was_learnt_without_fts5_is_found_by_its_words_once_there_is_one(database):
+    LessonStore(database, full_text=False).learn(lesson(), 1.0)
+    assert len(LessonStore(database).look_up(failure(signature="s9"))) == 1
+
+
+def test_tables_that_are_there_are_not_written_again(database, store):
+    store.ensure()
+    version = database.rows("PRAGMA schema_version")[0][0]
+    LessonStore(database).ensure()
+    assert database.rows("PRAGMA schema_version")[0][0] == version

@@ -1,0 +1,282 @@
+"""What every tracker promises, told once and asked of each of them."""
+
+import re
+from dataclasses import replace
+from pkgutil import resolve_name
+
+import pytest
+import tomli_w
+from support import ROOT
+
+from noface.config.load import parse
+from noface.data.trackers import TRACKERS
+from noface.errors import UsageError
+from noface.model.issue import Issue
+from noface.trackers.base import IssueDraft, open_tracker
+from noface.trackers.files import FilesTracker
+from noface.trackers.memory import MemoryTracker
+
+PACKAGE = ROOT / "noface"
+
+
+class FilesBench:
+    """A folder of issue files, written as a person would."""
+
+    def __init__(self, root):
+        self.folder = root / "issues"
+        self.folder.mkdir()
+        self.tracker = FilesTracker(root)
+
+    def put(self, issue):
+        values = {"title": issue.title, "priority": issue.priority, "depends_on": list(issue.depends_on)}
+        values |= {"labels": list(issue.labels), "paths": list(issue.paths), "accept": list(issue.accept)}
+        values |= {"no_escalate": issue.no_escalate}
+        if issue.max_attempts is not None:
+            values["max_attempts"] = issue.max_attempts
+        if issue.model is not None:
+            values["model"] = issue.model
+        if issue.tier is not None:
+            values["tier"] = issue.tier
+        (self.folder / f"{issue.id}.md").write_text(f"+++\n{tomli_w.dumps(values)}+++\n\n{issue.body}\n")
+
+    def remove(self, issue_id):
+        (self.folder / f"{issue_id}.md").unlink()
+
+
+class MemoryBench:
+    """The tracker in memory, whose own methods are the bench."""
+
+    def __init__(self, _root):
+        self.tracker = MemoryTracker()
+        self.put = self.tracker.put
+        self.remove = self.tracker.remove
+
+
+@pytest.fixture(params=[FilesBench, MemoryBench])
+def bench(request, tmp_path):
+    return request.param(tmp_path)
+
+
+FULL = Issue(
+    id="3",
+    title="Log in with a passkey",
+    body="What is wanted.",
+    priority=0,
+    labels=("auth", "frontend"),
+    depends_on=("1",),
+    paths=("src/**", "tests/test_login.py"),
+    accept=("pytest tests/test_login.py",),
+    model="strong",
+    tier=2,
+    max_attempts=4,
+    no_escalate=True,
+)
+
+
+def ids(backlog):
+    return [issue.id for issue in backlog.issues]
+
+
+def test_an_issue_comes_back_with_every_field(bench):
+    bench.put(Issue(id="1", title="First", body="b"))
+    bench.put(FULL)
+    found = bench.tracker.backlog().issues[1]
+    assert replace(found, source="", content_hash="") == FULL
+    assert found.source
+    assert found.content_hash
+
+
+def test_an_empty_tracker_has_an_empty_backlog(bench):
+    backlog = bench.tracker.backlog()
+    assert (backlog.issues, backlog.faults) == ((), ())
+
+
+def test_issues_come_in_a_stable_order(bench):
+    for name in ("zeta", "10", "9", "alpha"):
+        bench.put(Issue(id=name, title="t", body="b"))
+    assert ids(bench.tracker.backlog()) == ["9", "10", "alpha", "zeta"]
+    assert bench.tracker.backlog() == bench.tracker.backlog()
+
+
+def test_the_fingerprint_stays_while_nothing_changes(bench):
+    bench.put(FULL)
+    before = bench.tracker.fingerprint()
+    bench.tracker.backlog()
+    assert bench.tracker.fingerprint() == before
+
+
+def test_the_fingerprint_and_the_backlog_follow_an_edit(bench):
+    bench.put(Issue(id="1", title="Old", body="b"))
+    mark, old = bench.tracker.fingerprint(), bench.tracker.backlog().issues[0]
+    bench.put(Issue(id="1", title="Newer", body="b"))
+    new = bench.tracker.backlog().issues[0]
+    assert bench.tracker.fingerprint() != mark
+    assert new.title == "Newer"
+    assert new.content_hash != old.content_hash
+
+
+def test_the_fingerprint_and_the_backlog_follow_a_new_and_a_removed_issue(bench):
+    marks = [bench.tracker.fingerprint()]
+    bench.put(Issue(id="1", title="t", body="b"))
+    marks.append(bench.tracker.fingerprint())
+    assert ids(bench.tracker.backlog()) == ["1"]
+    bench.put(Issue(id="2", title="t", body="b"))
+    bench.remove("1")
+    marks.append(bench.tracker.fingerprint())
+    assert ids(bench.tracker.backlog()) == ["2"]
+    assert len(set(marks)) == 3
+
+
+def test_an_empty_body_is_allowed_with_a_warning(bench):
+    bench.put(Issue(id="1", title="t"))
+    backlog = bench.tracker.backlog()
+    assert ids(backlog) == ["1"]
+    assert [(warning.id, warning.problem) for warning in backlog.warnings] == [("1", "the body is empty")]
+
+
+def test_faulty_issues_stand_beside_the_sound_ones(bench):
+    for issue in (
+        Issue(id="1", title="t", body="b", depends_on=("nowhere",)),
+        Issue(id="2", title="t", body="b", depends_on=("3",)),
+        Issue(id="3", title="t", body="b", depends_on=("2",)),
+        Issue(id="4", title="t", body="b", depends_on=("4",)),
+        Issue(id="5", title="t", body="b"),
+        Issue(id="05", title="t", body="b"),
+        Issue(id="-x", title="t", body="b"),
+        Issue(id="6", title="t", body="b", depends_on=("1",)),
+        Issue(id="7", title="t", body="b"),
+    ):
+        bench.put(issue)
+    backlog = bench.tracker.backlog()
+    assert ids(backlog) == ["7"]
+    assert {fault.id for fault in backlog.faults} == {"1", "2", "3", "4", "5", "05", None, "6"}
+    assert all(fault.problem and fault.hint and fault.source for fault in backlog.faults)
+
+
+def test_a_dependency_on_a_landed_issue_is_met_after_the_issue_was_deleted(bench):
+    bench.put(Issue(id="2", title="t", body="b", depends_on=("1",)))
+    assert ids(bench.tracker.backlog()) == []
+    assert ids(bench.tracker.backlog(merged={"1"})) == ["2"]
+    assert ids(bench.tracker.backlog()) == []
+
+
+def test_an_added_issue_is_in_the_backlog_as_it_was_returned(bench):
+    first = bench.tracker.add(IssueDraft(title="First", body="Do it."))
+    draft = IssueDraft(
+        title="Second",
+        body="Then this.",
+        labels=("ui",),
+        priority=9,
+        depends_on=("1",),
+        paths=("src/**",),
+        accept=("true",),
+        model="strong",
+    )
+    second = bench.tracker.add(draft)
+    assert (first.id, second.id) == ("001", "002")
+    assert second.depends_on == ("001",)
+    assert bench.tracker.backlog().issues == (first, second)
+    for name in ("title", "body", "labels", "priority", "paths", "accept", "model"):
+        assert getattr(second, name) == getattr(draft, name)
+
+
+def test_adding_changes_the_fingerprint(bench):
+    before = bench.tracker.fingerprint()
+    bench.tracker.add(IssueDraft(title="t"))
+    assert bench.tracker.fingerprint() != before
+
+
+@pytest.mark.parametrize(
+    ("present", "merged", "expected"),
+    [
+        ([], [], "001"),
+        (["0007"], [], "0008"),
+        (["1", "9"], [], "10"),
+        (["099"], [], "100"),
+        (["login"], [], "001"),
+        (["3"], ["12"], "13"),
+        (["003"], ["8"], "009"),
+    ],
+)
+def test_the_next_number_is_above_all_and_padded_as_the_others_are(bench, present, merged, expected):
+    for name in present:
+        bench.put(Issue(id=name, title="t", body="b"))
+    assert bench.tracker.add(IssueDraft(title="New"), merged).id == expected
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"title": ""}, "title is empty"),
+        ({"title": "  "}, "title is empty"),
+        ({"title": "two\nlines"}, "a line end"),
+        ({"title": "two\u2028lines"}, "a line end"),
+        ({"title": "bell\x07"}, "control character"),
+        ({"title": "half \ud800"}, "control character"),
+        ({"title": "x" * 501}, "501 characters"),
+        ({"priority": 10}, "priority must be a whole number from 0"),
+        ({"priority": -1}, "priority must be a whole number from 0"),
+        ({"depends_on": ("7",)}, "'7', which does not exist"),
+        ({"depends_on": ("exsting",)}, "Did you mean existing?"),
+        ({"paths": ("../out",)}, "leads out of the repository"),
+        ({"paths": ("/etc/passwd",)}, "leads out of the repository"),
+        ({"paths": ("a/../../b",)}, "leads out of the repository"),
+        ({"accept": (" ",)}, "accept"),
+        ({"accept": ("a\0b",)}, "accept"),
+        ({"labels": ("",)}, "labels"),
+        ({"model": " "}, "model"),
+        ({"body": "a\0b"}, "body"),
+        ({"body": "\udfff"}, "body"),
+        ({"body": "x" * 1_048_577}, "1 MiB"),
+        ({"accept": ("x" * 17_000,)}, "front matter has"),
+    ],
+)
+def test_a_draft_that_would_be_faulty_is_refused_and_nothing_is_added(bench, wrong, said):
+    bench.put(Issue(id="existing", title="t", body="b"))
+    before = bench.tracker.fingerprint()
+    with pytest.raises(UsageError) as caught:
+        bench.tracker.add(IssueDraft(**({"title": "fine"} | wrong)))
+    assert said in caught.value.message
+    assert caught.value.hint
+    assert bench.tracker.fingerprint() == before
+
+
+def test_all_that_is_wrong_with_a_draft_is_told_at_once(bench):
+    with pytest.raises(UsageError) as caught:
+        bench.tracker.add(IssueDraft(title="", priority=77, depends_on=("x",), paths=("/",)))
+    for said in ("title", "priority", "'x'", "leads out"):
+        assert said in caught.value.message
+
+
+def test_no_number_left_is_said_and_not_wrapped_around(bench):
+    bench.put(Issue(id="9" * 64, title="t", body="b"))
+    with pytest.raises(UsageError, match="no number left"):
+        bench.tracker.add(IssueDraft(title="t"))
+
+
+def test_the_table_names_the_files_tracker(tmp_path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "1-a.md").write_text("# A\n\nb\n")
+    assert [issue.source for issue in open_tracker("files", tmp_path, "work").backlog().issues] == ["work/1-a.md"]
+
+
+def test_a_draft_may_depend_on_an_issue_that_has_landed_and_gone(bench):
+    assert bench.tracker.add(IssueDraft(title="t", depends_on=("4",)), merged={"004"}).depends_on == ("004",)
+
+
+def test_a_tracker_is_one_module_and_one_entry_of_the_table():
+    naming = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"trackers[./](files|folder|memory)\b|FilesTracker|MemoryTracker", path.read_text("utf-8"))
+        and path.parent.name != "trackers"
+    ]
+    assert naming == ["data/trackers.py"]
+
+
+@pytest.mark.parametrize("kind", TRACKERS)
+def test_what_the_table_names_is_there_and_both_ways_to_a_fingerprint_agree(tmp_path, kind):
+    (tmp_path / "work").mkdir()
+    fingerprint = resolve_name(TRACKERS[kind].fingerprint)(tmp_path, "work")
+    assert open_tracker(kind, tmp_path, "work").fingerprint() == fingerprint
+    assert parse(f'[tracker]\nkind = "{kind}"\n', "x").tracker.kind == kind

@@ -1,0 +1,345 @@
+"""What nobody could push, or check out on a Mac or on Windows: it is refused where the change adds it."""
+
+import os
+import shutil
+
+import pytest
+from support.git_ground import a_repository, git
+
+from noface.git.command import Git
+from noface.git.objects import refused
+from noface.integrity.diff import Diff, DiffLimits, examine
+from noface.integrity.diff_names import read_by_git, unfit_names
+from noface.model.attempt import FileChange
+from noface.model.taxonomy import FailureKind
+
+ABSENT, FILE, LINK, SUBMODULE = "000000", "100644", "120000", "160000"
+
+
+def added(*paths, mode=FILE):
+    return tuple(FileChange(path, "A", ABSENT, mode, "0" * 40, "1" * 40) for path in paths)
+
+
+def removed(*paths):
+    return tuple(FileChange(path, "D", FILE, ABSENT, "1" * 40, "0" * 40) for path in paths)
+
+
+def found(changes, on_main=(), asked=()):
+    return [(each.rule.value, each.path) for each in unfit_names(tuple(changes), frozenset(on_main), asked)]
+
+
+LIKE_GIT = [
+    ".git",
+    ".GIT",
+    "git~1",
+    "GIT~1",
+    ".git.",
+    ".git ",
+    ".git . .",
+    ".git::$INDEX_ALLOCATION",
+    ".git:stream",
+    ".g\u200cit",
+    "\ufeff.gi\u206ft",
+    ".Git\u202e",
+]
+
+
+@pytest.mark.parametrize("name", LIKE_GIT, ids=ascii)
+@pytest.mark.parametrize("place", ["{}", "src/{}/config", "a\\{}"])
+def test_a_name_that_means_git_elsewhere_is_refused_and_nothing_lifts_that(name, place):
+    path = place.format(name)
+    assert "git-names" in [rule for rule, _ in found(added(path), [path + "x:"], (path, "**"))]
+
+
+@pytest.mark.parametrize("name", [*LIKE_GIT, ".gitx", "git~2", ".gi\u0301t", ".g\u00a0it", "x.git", "git"], ids=ascii)
+def test_git_itself_refuses_just_these(tmp_path, name):
+    path = a_repository(tmp_path / "project")
+    blob = git(path, "rev-parse", "HEAD:a.txt")
+    protected = ("-c", "core.protectHFS=true", "-c", "core.protectNTFS=true")
+    git(path, *protected, "update-index", "--add", "--cacheinfo", f"{FILE},{blob},src/{name}/x", check=False)
+    taken = git(path, "diff", "--cached", "--name-only") != ""
+    assert taken is ("git-names" not in [rule for rule, _ in found(added(f"src/{name}/x"))])
+
+
+def test_a_link_that_git_would_read_modules_through_is_refused():
+    assert found(added("sub/.gitmodules", mode=LINK)) == [("git-names", "sub/.gitmodules")]
+    assert found(added(".gitmodules", "sub/.gitmodules.txt")) == []
+
+
+WINDOWS = [
+    "aux",
+    "src/aux.c",
+    "NUL.txt",
+    "com1/x",
+    "lpt9.tar.gz",
+    "CONIN$",
+    "aux .c",
+    "a:b",
+    "what?.md",
+    "a*b",
+    'a"b',
+    "a|b",
+    "<a>",
+    "a\\b",
+    "a\nb",
+    "a\x01b",
+    "ends.",
+    "ends /x",
+    "dir./x",
+]
+
+
+@pytest.mark.parametrize("path", WINDOWS, ids=ascii)
+def test_a_name_that_windows_cannot_hold_is_refused_where_main_has_none_and_nobody_asked_for_it(path):
+    assert [rule for rule, _ in found(added(path), ["a.txt"])] == ["windows-names"]
+    assert found(added(path), ["a.txt", "other:name"]) == []
+    assert found(added(path), ["a.txt"], (path.rpartition("/")[0] or path, path)) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "auxiliary.c",
+        "console/x",
+        "com10",
+        "common.py",
+        "src/null.rs",
+        "[id]/+page.svelte",
+        ".env.example",
+        ".github/x",
+        "a b/c d.txt",
+        "naïve 日本.txt",
+        "prn_test.py",
+        "x.aux",
+        "...x",
+        "a'b(1)#&@!~$%^;,=+{}.txt",
+        os.fsdecode(b"not-utf8-\xff.txt"),
+    ],
+    ids=ascii,
+)
+def test_names_that_every_system_holds_are_no_finding(path):
+    assert found(added(path), ["a.txt"]) == []
+
+
+def test_what_main_has_already_and_what_goes_is_no_finding():
+    edited = FileChange("aux.c", "M", FILE, FILE, "1" * 40, "2" * 40)
+    assert found([edited, *removed("a:b")], ["aux.c", "a:b"]) == []
+
+
+@pytest.mark.parametrize(
+    ("on_main", "new", "told"),
+    [
+        (["README.md"], ["readme.md"], ["readme.md"]),
+        (["Docs/a.md"], ["docs/b.md"], ["docs"]),
+        (["Docs/a.md"], ["docs/b.md", "docs/c/d.md", "x.md"], ["docs"]),
+        (["Docs/a.md", "docs/b.md"], ["docs/A.md"], ["docs/A.md"]),
+        (["src/Tool"], ["src/tool/main.py"], ["src/tool"]),
+        (["caf\u00e9.txt"], ["cafe\u0301.txt"], ["cafe\\u0301.txt"]),
+        (["STRAẞE"], ["straße"], ["straße"]),
+        (["ΣΑΣ"], ["σας"], ["σας"]),
+        ([], ["One", "one"], ["One"]),
+    ],
+)
+def test_a_second_name_that_is_the_same_elsewhere_is_refused(on_main, new, told):
+    assert found(added(*new), on_main) == [("twin-names", path) for path in told]
+    assert found(added(*new), on_main, ("**",)) == []
+
+
+@pytest.mark.parametrize(
+    ("on_main", "changes"),
+    [
+        (["README.md"], [*removed("README.md"), *added("readme.md")]),
+        (["Docs/a", "Docs/b"], [*removed("Docs/a", "Docs/b"), *added("docs/a", "docs/b")]),
+        (["README", "readme"], added("other")),
+        (["Docs/a", "docs/b"], added("docs/c", "Docs/d")),
+        (["straße"], added("strasse")),
+        (["a/b"], added("A b", "ab", "a.b")),
+    ],
+)
+def test_a_rename_of_letter_case_and_twins_of_main_s_own_are_no_finding(on_main, changes):
+    assert found(changes, on_main) == []
+
+
+def test_half_a_rename_of_a_folder_s_case_is_refused():
+    changes = [*removed("Docs/a"), *added("docs/a")]
+    assert found(changes, ["Docs/a", "Docs/b"]) == [("twin-names", "docs")]
+
+
+def test_names_that_are_too_long_are_refused():
+    assert found(added("x" * 255, "/".join(["d" * 200] * 20))) == []
+    assert [rule for rule, _ in found(added("x" * 256, "é" * 128, "/".join(["d" * 200] * 21)))] == ["long-names"] * 3
+
+
+def test_a_submodule_that_nobody_asked_for_is_refused():
+    moved = FileChange("lib", "M", SUBMODULE, SUBMODULE, "1" * 40, "2" * 40)
+    put = FileChange("lib", "T", FILE, SUBMODULE, "1" * 40, "2" * 40)
+    gone = FileChange("lib", "D", SUBMODULE, ABSENT, "1" * 40, "0" * 40)
+    for change in (moved, put, *added("lib", mode=SUBMODULE)):
+        assert found([change], ["lib"]) == [("submodule", "lib")]
+        assert found([change], ["lib"], ("lib",)) == []
+    assert found([gone], ["lib"]) == []
+
+
+def test_findings_are_boundary_violations_that_say_which_path_why_and_what_to_do():
+    unfit = unfit_names(added("aux.c", "readme", ".g\u200cit"), frozenset(["README"]))
+    failures = examine(Diff(added("aux.c"), "", unfit=unfit), DiffLimits())
+    assert [failure.rule for failure in failures] == ["git-names", "twin-names", "windows-names"]
+    assert {failure.kind for failure in failures} == {FailureKind.BOUNDARY_VIOLATION}
+    messages = [failure.message for failure in failures]
+    assert ".g\\u200cit (it means .git on Windows or on a Mac); give them other names" in messages[0]
+    assert "readme (README is there); use the spelling that is there" in messages[1]
+    assert "aux.c (a device is called so); give them other names, or name them in the issue's" in messages[2]
+
+
+# What git itself reads
+
+
+@pytest.mark.parametrize(
+    ("path", "file"),
+    [
+        ("a/.gitattributes", ".gitattributes"),
+        (".GITATTRIBUTES .", ".gitattributes"),
+        ("gitatt~1", ".gitattributes"),
+        (".git\u200cmodules", ".gitmodules"),
+        ("gi7eba~1", ".gitmodules"),
+        (".gitignore", ""),
+        ("gitattributes", ""),
+        (".gitmodules/x", ""),
+    ],
+)
+def test_files_that_git_reads_are_known_under_all_their_names(path, file):
+    assert read_by_git(path) == file
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "check"),
+    [
+        (".gitattributes", "*.txt " + "x" * 2100 + "\n", "gitattributesLineLength"),
+        (".gitmodules", '[submodule "../x"]\n\tpath = x\n\turl = https://example.org/x\n', "gitmodulesName"),
+        (".gitmodules", '[submodule "x"]\n\tpath = x\n\turl = -x\n', "gitmodulesUrl"),
+        (
+            ".gitmodules",
+            '[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n\tupdate = !id\n',
+            "gitmodulesUpdate",
+        ),
+        (".gitmodules", '[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n', None),
+        (".gitattributes", "*.txt text=auto\n", None),
+        (".gitattributes", "", None),
+    ],
+)
+def test_git_is_asked_what_it_has_against_a_file(tmp_path, name, text, check):
+    path = a_repository(tmp_path / "project", {name: text})
+    blob = git(path, "rev-parse", f"HEAD:{name}")
+    said = refused(Git.sealed(str(path / ".git")), name, blob)
+    assert (said and said.check) == check
+
+
+# In a run
+
+
+@pytest.fixture
+def attempt(project):
+    """Run a worker's steps on an issue of one attempt; give back the attempt."""
+
+    def run(steps, before=None, code=3, extra="", **issue):
+        for name, text in (before or {}).items():
+            project.write(name, text)
+        canary = project.folder / "gate-ran"
+        project.config(gate=f"touch {canary}", extra=extra)
+        project.play(("7", 0, steps))
+        project.issue(7, max_attempts=1, **issue)
+        project.commit()
+        canary.unlink(missing_ok=True)
+        project.run(code=code)
+        return project.attempts("7")[0]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("shell", "rule", "told"),
+    [
+        ("echo x > A.TXT", "twin-names", "A.TXT (a.txt is there)"),
+        ("mkdir SRC; echo x > SRC/new.txt", "twin-names", "SRC (src is there)"),
+        ("echo x > aux.py", "windows-names", "aux.py (a device is called so)"),
+        ("mkdir -p $'x/.g\\u200cit'; echo x > $'x/.g\\u200cit/config'", "git-names", "x/.g\\u200cit/config"),
+    ],
+)
+def test_what_nobody_can_push_does_not_land(attempt, project, shell, rule, told):
+    done = attempt([{"shell": shell}], before={"src/b.txt": "b\n"})
+    assert (done["outcome"], done["failure"]["rule"]) == ("BOUNDARY_VIOLATION", rule)
+    assert told in done["failure"]["message"]
+    assert done["gates"] == []
+
+
+ASKED = '\n[protect]\npaths = ["noface.toml"]\n'
+LONG = f"*.txt {'x' * 2100}\n"
+
+
+def test_attributes_that_a_server_refuses_do_not_land(attempt):
+    done = attempt([{"write": "src/.gitattributes", "text": LONG}], extra=ASKED)
+    assert (done["outcome"], done["failure"]["rule"]) == ("BOUNDARY_VIOLATION", "git-fsck")
+    assert (
+        "src/.gitattributes (gitattributesLineLength: .gitattributes has too long lines" in done["failure"]["message"]
+    )
+
+
+def test_attributes_that_main_has_wrong_already_and_good_ones_land(attempt):
+    edited = {"write": "src/.gitattributes", "text": f"{LONG}*.md text\n"}
+    good = {"write": ".gitattributes", "text": "*.txt text=auto\n"}
+    assert attempt([edited, good], before={"src/.gitattributes": LONG}, extra=ASKED, code=0)["outcome"] == "PASSED"
+
+
+def test_a_rename_of_letter_case_lands(attempt, project):
+    steps = [{"shell": "mv src/b.txt src/B.txt; mv Docs docs; echo more >> docs/x.md"}]
+    done = attempt(steps, before={"src/b.txt": "b\n", "Docs/x.md": "x\n", "Docs/y.md": "y\n"}, code=0)
+    assert done["outcome"] == "PASSED"
+    assert {"src/B.txt", "docs/x.md", "docs/y.md"} < set(project.git("ls-tree", "-r", "--name-only", "main").split())
+
+
+def test_an_issue_may_ask_for_a_name_that_windows_cannot_hold(attempt):
+    done = attempt([{"write": "units/a:b.mount", "text": "x"}], code=0, may_change=["units/**"])
+    assert done["outcome"] == "PASSED"
+
+
+def test_a_submodule_that_a_person_s_branch_moves_lands_only_where_the_issue_names_it(project):
+    inner = a_repository(project.folder / "inner")
+    project.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "lib")
+    project.config()
+    project.play(("7", 1, [{"exit": 3}]), ("*", 0, [{"write": "b.txt", "text": "work\n"}]))
+    project.issue(7, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    git(inner, "commit", "-q", "--allow-empty", "-m", "second")
+    moved = git(inner, "rev-parse", "HEAD")
+    project.git("checkout", "-q", "-B", "noface/7", "main")
+    project.git("update-index", "--cacheinfo", f"{SUBMODULE},{moved},lib")
+    project.git("commit", "-q", "-m", "moved")
+    project.git("checkout", "-q", "main")
+    project.noface("retry", "7")
+    project.run(code=3)
+    newest = project.attempts("7")[-1]
+    assert (newest["outcome"], newest["failure"]["rule"]) == ("BOUNDARY_VIOLATION", "submodule")
+    assert f"lib (moved to commit {moved[:12]})" in newest["failure"]["message"]
+    assert project.git("rev-parse", "main:lib") != moved
+    project.issue(7, max_attempts=1, may_change=["lib"])
+    project.commit("asked for")
+    project.noface("retry", "7")
+    project.run()
+    assert project.git("rev-parse", "main:lib") == moved
+
+
+@pytest.mark.parametrize(("name", "shown"), [("new.txt", False), ("src/.gitattributes", True)])
+def test_only_what_git_itself_reads_is_shown_to_git_and_ordinary_work_starts_no_process_for_it(
+    attempt, project, name, shown
+):
+    program = project.folder / "bin" / "git"
+    program.parent.mkdir()
+    log = project.folder / "git-log"
+    program.write_text(f'#!/bin/sh\necho "$*" >> \'{log}\'\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    project.env["PATH"] = f"{program.parent}:{os.environ['PATH']}"
+    assert attempt([{"write": name, "text": "*.txt text\n"}], code=0, extra=ASKED)["outcome"] == "PASSED"
+    started = log.read_text()
+    assert "diff-tree" in started
+    assert ("index-pack --strict" in started) is shown

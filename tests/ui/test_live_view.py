@@ -1,0 +1,427 @@
+"""The live view: its rows as pure functions draw them, and `noface run` in a terminal, as a person sees it."""
+
+import io
+import json
+import os
+import re
+import time
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console, Group
+from support.cli_story import Story, red_test, write_issue
+from support.live_screen import Terminal
+
+from noface.agents.base import EventKind
+from noface.engine.agent_run import file_in
+from noface.model.budget import Budget, Spent
+from noface.recovery.schedule import Breaker
+from noface.store.spending import Spending
+from noface.ui.announcer import Purse, Totals, look_up
+from noface.ui.live_drawing import block
+from noface.ui.live_state import IssueFacts, Role, State, advance, wants_facts
+
+NOON = 1_790_000_000.0
+LOGIN = IssueFacts("Fix the login of visitors whose name holds a comma", "running", 2, "claude-sonnet", False, 0.42)
+
+
+def told(state, *events, facts=LOGIN, now=100.0):
+    for kind, issue, data in events:
+        state = advance(state, kind, issue, data, facts, now)
+    return state
+
+
+def running(issue="7", reason="attempt 2 with claude-sonnet"):
+    return ("issue_running", issue, {"reason": reason})
+
+
+def progress(text, issue="7", **more):
+    return ("progress", issue, {"number": 2, "phase": "agent", "text": text, "kind": "text", "file": "", **more})
+
+
+def drawn(state, totals=None, width=80, height=24, now=142.0):
+    lines = block(state, totals or Totals({}), width, height, now, NOON)
+    console = Console(record=True, width=width, file=io.StringIO())
+    console.print(Group(*lines))
+    return [line.rstrip() for line in console.export_text().splitlines()]
+
+
+def rows(state, **how):
+    return [line for line in drawn(state, **how) if "─" not in line][:-1]
+
+
+# What rows say
+
+
+def test_a_row_names_issue_attempt_model_step_cost_and_time():
+    state = told(State(0.0), running(), progress("Edit src/login.py", kind="edit", file="src/login.py"))
+    assert rows(state) == [
+        " 7  Fix the login of visitors whose name holds a comma               $0.42  0:42",
+        "    attempt 2 claude-sonnet · Edit src/login.py",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("finished", "cost_usd", "tokens", "shown"),
+    [
+        (0.42, 1.1, 9000, "$1.52"),
+        (None, 1.1, None, "$1.10"),
+        (None, None, 41_200, "41.2k tok"),
+        (0.42, None, 41_200, "$0.42 + 41.2k tok"),
+        (None, None, None, ""),
+        (None, None, 0, ""),
+    ],
+)
+def test_a_row_shows_what_its_worker_has_used_so_far(finished, cost_usd, tokens, shown):
+    facts = IssueFacts("Fix it", "running", 2, "small", cost_usd=finished)
+    state = told(State(0.0), running(), progress("Read a.py", cost_usd=cost_usd, tokens=tokens), facts=facts)
+    assert " ".join(rows(state)[0].split()) == f"7 Fix it {shown} 0:42".replace("  ", " ")
+
+
+def test_what_a_worker_used_is_shown_until_it_is_counted():
+    state = told(State(0.0), running(), progress("Read a.py", cost_usd=1.0, tokens=5000))
+    state = told(state, progress("running the gates", phase="gate"))
+    assert "$1.42" in rows(state)[0]
+    assert drawn(state, Totals({}, Spent(0.42, 100)))[-1].endswith("1 attempt · $1.42 · 2:22")
+    limited = Totals({}, Spent(0.42, 1000), Budget("run", None, 50_000))
+    assert "$1.42 · 6k of 50k tokens" in drawn(state, limited)[-1]
+    assert wants_facts(state, "attempt_finished", "7")
+    state = told(state, ("attempt_finished", "7", {"number": 2}), facts=replace(LOGIN, cost_usd=1.45))
+    assert "$1.45" in rows(state)[0]
+    assert drawn(state, Totals({}, Spent(1.45)))[-1].endswith("1 attempt · $1.45 · 2:22")
+
+
+def test_until_the_agent_is_seen_to_work_it_begins():
+    state = told(State(0.0), running(), progress("claude-sonnet is working", kind=None))
+    assert rows(state)[1] == "    attempt 2 claude-sonnet · begins"
+
+
+def test_extended_thinking_is_marked():
+    thinks = IssueFacts("Fix it", "running", 4, "claude-opus", True)
+    state = told(State(0.0), running(), facts=thinks)
+    assert rows(state)[1] == "    attempt 4 claude-opus, thinking longer · begins"
+    assert "4 claude-opus +think" in rows(state, height=5)[0]
+
+
+def test_a_question_names_model_and_topic():
+    state = told(State(0.0), running(reason="asks claude-opus: diagnosis"), progress("Read a.py", kind="tool"))
+    assert rows(state)[1] == "    asks claude-opus: diagnosis · Read a.py"
+
+
+def test_gates_are_named_while_they_run():
+    state = told(State(0.0), running(), progress("running the gates", phase="gate"))
+    assert rows(state)[1].endswith("· gates")
+    state = told(state, progress("unit once more", phase="gate"))
+    assert rows(state)[1].endswith("· gates: unit once more")
+
+
+def test_landing_is_shown_until_the_issue_is_merged():
+    state = told(State(0.0), running(), ("issue_landing", "7", {"reason": "passed; waits to land"}))
+    assert rows(state)[1] == "    landing · waits for its turn"
+    state = told(state, progress("unit", phase="gate"))
+    assert rows(state)[1] == "    landing · gates: unit"
+    state = told(state, ("issue_merged", "7", {"reason": "merged as abc"}))
+    assert rows(state) == []
+
+
+def test_of_a_long_path_the_end_is_shown():
+    path = "src/a/very/long/way/down/into/the/project/where/the/login/is.py"
+    state = told(State(0.0), running(), progress(f"Edit {path}", kind="edit", file=path))
+    assert rows(state, width=60)[1] == "    attempt 2 claude-sonnet · Edit …ct/where/the/login/is.py"
+
+
+def test_long_words_are_cut_on_their_one_line():
+    state = told(State(0.0), running(), progress("I think\n\x1b[31mthat " + "x" * 500))
+    (line,) = [line for line in rows(state) if "I think" in line]
+    assert line.startswith("    attempt 2 claude-sonnet · I think that xxx")
+    assert line.endswith("…")
+
+
+def test_rows_keep_their_places_while_an_issue_pauses_between_attempts():
+    state = told(State(0.0), running("1"), running("2"), running("3"))
+    state = told(state, ("issue_ready", "1", {"reason": "again"}), running("1"))
+    assert [row.issue_id for row in state.at_work] == ["1", "2", "3"]
+    state = told(state, ("issue_blocked", "2", {"reason": "no"}), running("4"))
+    assert [row.issue_id for row in state.at_work] == ["1", "4", "3"]
+
+
+def test_an_attempt_that_was_resumed_gets_its_row_from_its_progress():
+    state = told(State(0.0), progress("unit", phase="gate"))
+    (row,) = state.at_work
+    assert (row.role, row.facts) == (Role.ATTEMPT, LOGIN)
+    assert wants_facts(State(0.0), "progress", "7")
+    assert not wants_facts(state, "progress", "7")
+
+
+def test_commands_tried_before_the_first_attempt_are_no_attempt():
+    ready = IssueFacts("Fix it", "ready")
+    state = told(State(0.0), progress("accept", phase="gate", number=0), facts=ready)
+    assert rows(state)[1] == "    before the first attempt · gates: accept"
+    assert state.attempts == 0
+
+
+def test_the_gates_on_main_are_shown_until_anything_else_begins():
+    state = told(State(0.0), ("preflight", None, {"main": "main"}), progress("unit", issue="", phase="gate"))
+    assert rows(state) == [
+        " main  its gates, before any work                                           0:42",
+        "       on main · gates: unit",
+    ]
+    state = told(state, running(), progress("unit", issue="", phase="gate"))
+    assert [row.issue_id for row in state.at_work] == ["7"]
+
+
+# The last lines
+
+
+def test_the_totals_count_issues_attempts_money_and_time():
+    state = told(State(0.0), running("1"), running("1"))
+    totals = Totals({"ready": 4, "merged": 3, "blocked": 1}, Spent(1.234), Budget("run", 10.0))
+    (line,) = drawn(state, totals)[-1:]
+    assert line == " 3 merged · 1 blocked · 4 ready              2 attempts · $1.23 of $10.00 · 2:22"
+
+
+def test_tokens_stand_for_money_where_nobody_tells_a_price():
+    assert "1.23M tokens · 2:22" in drawn(State(0.0), Totals({}, Spent(0.0, 1_234_567)))[-1]
+    limited = Totals({}, Spent(0.5, 12_000), Budget("run", None, 50_000))
+    assert "$0.50 · 12k of 50k tokens · 2:22" in drawn(State(0.0), limited)[-1]
+
+
+def test_where_everything_waits_the_next_moment_and_its_cause_are_shown():
+    until = NOON + 720
+    state = told(State(0.0), running(), ("waiting", None, {"until": until, "seconds": 720.0}))
+    lines = drawn(state, Totals({"waiting": 2}, away=("claude-sonnet: rate limited until 16:28",)))
+    clock = time.strftime("%H:%M", time.localtime(until))
+    assert lines[1:3] == [f" everything waits until {clock}, 12m more", "   claude-sonnet: rate limited until 16:28"]
+    assert "7" not in "".join(row.issue_id for row in state.at_work)
+    state = told(state, running())
+    assert "everything waits" not in "\n".join(drawn(state))
+
+
+def test_an_issue_s_own_wait_is_named_where_no_provider_is_away():
+    state = told(State(0.0), ("waiting", None, {"until": NOON + 30, "seconds": 30.0}))
+    totals = Totals({}, waits=((NOON + 90, "8: later"), (NOON + 30, "7: diagnosis: wait first")))
+    assert "   7: diagnosis: wait first" in drawn(state, totals)
+    assert "8: later" not in "\n".join(drawn(state, totals))
+
+
+def test_a_provider_that_is_away_is_named_while_others_work():
+    state = told(State(0.0), running())
+    assert " claude-sonnet: rate limited until 16:28" in drawn(
+        state, Totals({}, away=("claude-sonnet: rate limited until 16:28",))
+    )
+
+
+def test_the_totals_are_looked_up_as_status_and_budget_count_them(project):
+    write_issue(project.path, "7-a", "One")
+    write_issue(project.path, "8-b", "Two", 'depends_on = ["7"]\n')
+    story = Story(project.path).sync().run()
+    until = story.now + 600
+    story.attempt("7", 1, red_test(), cost=0.25)
+    story.journal.wait(Breaker("claude-sonnet", until, 1, story.now, "RATE_LIMITED", "why"))
+    story.status("7", "waiting", "RATE_LIMITED: retry 1 of 3", until)
+    budget = Budget("run", 10.0)
+    totals = look_up(story.reader, Purse(Spending(story.database), budget), story.now)
+    story.close()
+    assert dict(totals.counts) == {"waiting": 2}
+    assert (totals.spent, totals.budget) == (Spent(0.25), budget)
+    assert totals.away == (f"claude-sonnet: rate limited until {time.strftime('%H:%M', time.localtime(until))}",)
+    assert totals.waits == ((until, "7: RATE_LIMITED: retry 1 of 3"),)
+
+
+# Sizes
+
+
+@pytest.mark.parametrize("at_work", [0, 1, 4, 16, 64])
+@pytest.mark.parametrize("width", [1, 7, 20, 40, 80, 200])
+@pytest.mark.parametrize("height", [1, 2, 5, 10, 24, 60])
+def test_it_fits_any_terminal(at_work, width, height):
+    facts = IssueFacts("日本語 " * 20, "running", 12, "claude-sonnet", True, 12.5)
+    state = State(0.0)
+    for number in range(at_work):
+        issue = f"issue-{number}-日本"
+        state = told(
+            state,
+            running(issue),
+            progress("Edit src/日本語/x.py", issue, kind="edit", file="src/日本語/x.py"),
+            facts=facts,
+        )
+    totals = Totals({"merged": 1000, "blocked": 20, "approval": 3}, Spent(99.0), Budget("run", 100.0), ("a" * 99,))
+    lines = block(state, totals, width, height, 9999.0, NOON)
+    assert len(lines) <= max(height - 1, 1)
+    assert max(cell_len(line.plain) for line in lines) <= width
+
+
+def test_sixteen_workers_get_a_line_each_at_80x24():
+    state = told(State(0.0), *[running(str(number)) for number in range(100, 116)])
+    lines = rows(state, width=79)
+    assert len(lines) == 16
+    assert all(re.search(r"^ 1\d\d  Fix the login.*2 claude-sonnet +begins +\$0.42 +0:42$", line) for line in lines)
+
+
+def test_what_finds_no_room_is_counted():
+    state = told(State(0.0), *[running(str(number)) for number in range(16)])
+    assert rows(state, width=40, height=10)[-1] == " … and 13 more at work"
+
+
+# What is told of an agent's steps
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "file"),
+    [
+        (EventKind.TOOL, "Read src/login.py", "src/login.py"),
+        (EventKind.TOOL, "Bash python -m pytest tests/unit", ""),
+        (EventKind.TOOL, "Grep *.py", ""),
+        (EventKind.TOOL, "WebFetch https://example.org/a.html", ""),
+        (EventKind.TOOL, "step 3", ""),
+        (EventKind.EDIT, "edited Makefile, src/a.py", "Makefile"),
+        (EventKind.TEXT, "see src/login.py", ""),
+    ],
+)
+def test_the_file_of_a_step_is_told_where_it_is_one(kind, text, file):
+    assert file_in(kind, text) == file
+
+
+# In a terminal
+
+
+@pytest.fixture
+def work(project):
+    """Three issues: one passes, one fails first, one is never done."""
+    project.config(gate="test ! -e bad || { echo 'FAIL: got bad, want good'; exit 1; }", workers=2)
+    project.play(
+        ("1", 0, [{"say": "Reading the code"}, {"sleep": 1.5}, {"write": "one", "text": "1"}]),
+        ("2", 1, [{"say": "A quick fix"}, {"sleep": 0.7}, {"write": "bad", "text": "2"}]),
+        ("2", 0, [{"shell": "rm -f bad"}, {"write": "two", "text": "2"}]),
+        ("3", 0, [{"say": "Why?"}]),
+    )
+    project.issue(1, "Fix the login")
+    project.issue(2, "Cache the rates")
+    project.issue(3, "Make it better", max_attempts=1)
+    project.commit()
+    return project
+
+
+def opened(project, *args, **how):
+    return Terminal(project, *args, **how)
+
+
+def test_a_person_sees_rows_of_what_is_under_way_and_lines_of_what_happened(work):
+    terminal = opened(work, "run")
+    try:
+        began = time.monotonic()
+        terminal.until(
+            lambda screen: re.search(r" 1  Fix the login +0:0\d\n +attempt 1 small · Reading the code", screen.text)
+        )
+        assert not terminal.screen.cursor_shown
+        assert terminal.ended() == 3
+        seconds = time.monotonic() - began
+    finally:
+        terminal.close()
+    lines = [re.sub(r"^\d\d:\d\d ", "", line) for line in terminal.screen.lines if line]
+    assert lines[0] == "· what passes lands on main; checking the gates there first"
+    for line in (
+        "▶ 1 attempt 1 with small: Fix the login",
+        "✗ 2 attempt 1 TEST_FAILURE: gate check: FAIL: got bad, want good",
+        "→ 2 RetryWithFeedback: TEST_FAILURE: once more, with feedback",
+        "▶ 2 attempt 2 with small: Cache the rates",
+        "■ 3 blocked: all 1 attempts are used up (Make it better)",
+        "✓ 1 attempt 1 passed every gate",
+    ):
+        assert lines.count(line) == 1, terminal.screen.text
+    assert "The backlog: 2 merged, 1 blocked." in lines
+    assert not [line for line in lines if "─" in line or "attempt 1 small" in line]  # nothing is left of the rows
+    assert terminal.screen.cursor_shown
+    assert terminal.raw.count("\r\x1b[2K") <= 4 * seconds + 4  # each frame begins with one
+
+
+def test_a_terminal_may_be_small_and_change_its_size(work):
+    terminal = opened(work, "run", width=100, height=30)
+    try:
+        terminal.until(lambda screen: "Reading the code" in screen.text)
+        terminal.resize(40, 10)
+        terminal.until(lambda screen: re.search(r"\n 1  Fix the login {18}0:0\d\n", screen.text))
+        assert "─" not in terminal.screen.text  # what was drawn before is gone, though the terminal broke its lines
+        terminal.resize(60, 20)
+        assert terminal.ended() == 3
+    finally:
+        terminal.close()
+    assert terminal.screen.lines.count("The backlog: 2 merged, 1 blocked.") == 1
+
+
+def test_ctrl_c_ends_it_with_a_clean_screen(work):
+    terminal = opened(work, "run")
+    try:
+        terminal.until(lambda screen: "Reading the code" in screen.text)
+        os.write(terminal.master, b"\x03")
+        assert terminal.ended() == 130
+    finally:
+        terminal.close()
+    assert "stopping: workers are being ended" in terminal.screen.text
+    assert "Interrupted; `noface run` goes on where it was." in terminal.screen.lines
+    assert terminal.screen.cursor_shown
+    assert terminal.screen.lines[-1] == ""
+
+
+def test_a_terminal_that_is_closed_does_no_harm(work):
+    terminal = opened(work, "run")
+    try:
+        terminal.until(lambda screen: "Reading the code" in screen.text)
+        os.close(terminal.master)
+        terminal.process.wait(60)
+        terminal.master = os.open(os.devnull, os.O_RDONLY)
+    finally:
+        terminal.close()
+    assert work.processes() == []
+    work.run(code=3)
+    assert work.statuses() == {"1": "merged", "2": "merged", "3": "blocked"}
+
+
+def test_an_encoding_without_the_marks_is_no_reason_to_fail(work):
+    terminal = opened(work, "run", PYTHONIOENCODING="latin-1")
+    try:
+        assert terminal.ended() == 3
+    finally:
+        terminal.close()
+    assert "? 1 attempt 1 with small: Fix the login" in terminal.screen.text
+
+
+CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def test_without_a_terminal_there_are_plain_lines(work):
+    done = work.noface("run", TERM="xterm-256color", FORCE_COLOR="1")
+    assert done.returncode == 3
+    assert re.search(r"^\d\d:\d\d:\d\d ▶ 1 attempt 1 with small: Fix the login$", done.stdout, re.MULTILINE)
+    assert CONTROLS.findall(done.stdout) == []
+
+
+@pytest.mark.parametrize(("env", "flags"), [({"NO_COLOR": "1"}, ()), ({}, ("--no-color",)), ({}, ())])
+def test_a_person_who_wants_no_colours_has_the_table_without_them(work, env, flags):
+    terminal = opened(work, *flags, "run", **env)
+    try:
+        assert terminal.ended() == 3
+    finally:
+        terminal.close()
+    assert " running" in terminal.raw  # so there was a table, whether or not it was read in time to be seen
+    coloured = bool(re.search(r"\x1b\[[0-9;]*\b(?:3|4|9)[0-9][0-9;]*m", terminal.raw))
+    assert coloured is not bool(env or flags)
+
+
+@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"CI": "true"}])
+def test_a_terminal_that_wants_no_table_gets_plain_lines(work, env):
+    terminal = opened(work, "run", **env)
+    try:
+        assert terminal.ended() == 3
+    finally:
+        terminal.close()
+    assert CONTROLS.findall(terminal.raw.replace("\r\n", "\n")) == []
+    assert "attempt 1 passed every gate" in terminal.raw
+
+
+def test_progress_is_told_to_programs_with_what_was_done_to_which_file(work):
+    events = [json.loads(line) for line in work.noface("run", "--json").stdout.splitlines()]
+    said = [event for event in events if event["event"] == "progress" and event["text"] == "Reading the code"]
+    assert said
+    assert {"issue": "1", "number": 1, "phase": "agent", "kind": "text", "file": ""}.items() <= said[0].items()

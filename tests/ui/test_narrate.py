@@ -1,0 +1,277 @@
+"""What a run says while it goes on: a line for each event that the journal writes, none for what is said already."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from support.cli_story import Story, red_test, write_issue
+
+import noface
+from noface.model.history import Topic
+from noface.model.taxonomy import IssueStatus
+from noface.recovery.schedule import Breaker
+from noface.store.journal import Journal
+from noface.ui.announcer import closing_lines
+from noface.ui.narrate import UNTOLD, Narrator, Told, words
+
+TITLE = "Fix the login of visitors whose name holds a comma"
+
+
+class Night:
+    """A story whose journal speaks, as that of a run does; `lines` are what was said."""
+
+    def __init__(self, root):
+        write_issue(root, "7-login", TITLE)
+        write_issue(root, "8-cache", "Cache the rates", 'depends_on = ["7"]\n')
+        self.story = Story(root).sync().run()
+        self.reader = self.story.reader
+        self.narrator = Narrator(self.reader)
+        self.lines = []
+        self.story.journal = Journal(self.story.database, "run1", self.say)
+        self.story.questions._journal = self.story.journal
+
+    def say(self, kind, issue=None, data=None):
+        found = [f"{line.mark} {line.text}" for line in self.narrator.lines(kind, issue, data or {})]
+        self.lines += found
+        return found
+
+
+@pytest.fixture
+def night(project):
+    made = Night(project.path)
+    yield made
+    made.story.close()
+
+
+def line(kind, issue="7", title=TITLE, **data):
+    found = words(kind, Told(issue, title, data, 1_790_000_000.0))
+    return f"{found.mark} {found.text}" if found is not None else None
+
+
+# All events
+
+
+def written():
+    """The kinds of events that noface's own code writes or announces, by their literals."""
+    kinds = {f"issue_{status}" for status in IssueStatus} | {"approved", "rejected"}
+    for path in Path(noface.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                name, place = node.func.attr, {"event": 1, "announce": 0}.get(node.func.attr)
+                owner = ast.unparse(node.func.value)
+                about_runs = name == "announce" or owner.endswith(("journal", "self"))
+                if place is not None and about_runs and len(node.args) > place:
+                    given = node.args[place]
+                    kinds |= {given.value} if isinstance(given, ast.Constant) else set()
+    return kinds
+
+
+def test_every_event_that_is_written_has_words_or_is_told_otherwise():
+    assert {"asked", "lesson_learnt", "waiting", "prompt_cut"} < written()
+    assert [
+        kind for kind in written() - UNTOLD if words(kind, Told("7", "", {"topic": "?", "model": "m"}, 0.0)) is None
+    ] == []
+
+
+def test_an_event_of_a_newer_noface_is_passed_over(night):
+    assert night.say("moon_landed", "7", {"crater": 1}) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (line("issue_running", reason="attempt 2 with small"), f"▶ 7 attempt 2 with small: {TITLE}"),
+        (line("issue_running", reason="asks claude-opus: diagnosis"), None),
+        (line("attempt_finished", number=1, outcome="PASSED"), "✓ 7 attempt 1 passed every gate"),
+        (
+            line("attempt_finished", number=1, outcome="TEST_FAILURE", charged=True, message="gate unit: 401"),
+            "✗ 7 attempt 1 TEST_FAILURE: gate unit: 401",
+        ),
+        (
+            line("attempt_finished", number=1, outcome="OVERLOADED", charged=False, message="busy"),
+            "✗ 7 attempt 1 OVERLOADED (not charged): busy",
+        ),
+        (
+            line("attempt_finished", number=1, outcome="INTERRUPTED", charged=False, message=""),
+            "· 7 attempt 1 was interrupted; what it did is kept",
+        ),
+        (line("action", action="Escalate", reason="next rung, big"), "→ 7 Escalate: next rung, big"),
+        (line("action", action="Block", reason="told by the status"), None),
+        (line("asked", topic="merge_conflict", model="claude-opus"), "? 7 asks claude-opus: merge conflict"),
+        (line("asked", topic="dependency", model=""), None),
+        (
+            line(
+                "answered", topic="diagnosis", outcome="ADVISED", strategy="fix_approach", model="m", text="Rename it."
+            ),
+            "» 7 m, diagnosis → fix approach: Rename it.",
+        ),
+        (
+            line(
+                "answered",
+                topic="review",
+                outcome="ADVISED",
+                strategy="approve",
+                model="m",
+                text="Verdict: approve\nSummary: fine",
+            ),
+            "» 7 m, review → approve: fine",
+        ),
+        (line("answered", topic="review", outcome="ADVISED", strategy="request_changes", model="m", text="x"), None),
+        (line("answered", topic="breakdown", outcome="ADVISED", strategy="", model="m", text="x"), None),
+        (
+            line("answered", topic="diagnosis", outcome="UNUSABLE", strategy="", model="m", text=""),
+            "» 7 m, diagnosis: no usable answer; the issue goes on without",
+        ),
+        (
+            line("answered", topic="diagnosis", outcome="UNAVAILABLE", strategy="", model="m", text=""),
+            "» 7 m, diagnosis: could not be asked; the issue goes on without",
+        ),
+        (line("broken_down", children=["7.1", "7.2"]), "÷ 7 divided into 2 parts: 7.1, 7.2"),
+        (
+            line("parts_failed", text="It was divided into 2 parts."),
+            "! 7 goes on as a whole: It was divided into 2 parts.",
+        ),
+        (line("planner_failed", message="no JSON"), "! 7 divided by its files instead: no JSON"),
+        (
+            line("approval_requested", reason="passed; risky", title="Cache"),
+            "? 7 needs your approval: passed; risky (Cache)",
+        ),
+        (line("approved", note="go on"), "✓ 7 approved by a person: go on"),
+        (line("rejected", note=""), "✗ 7 rejected by a person"),
+        (line("paths_allowed", paths=("docs/**", "src/a.py")), "· 7 may change as well: docs/**, src/a.py"),
+        (line("dependency_found", needs=("3",)), "· 7 turned out to need: 3"),
+        (line("lesson_learnt", number=2, advice="Run make first."), "✎ 7 taught a lesson: Run make first."),
+        (line("lesson_dropped", lesson=3), "· lesson 3 did not help 7 and is dropped"),
+        (line("prompt_cut", number=2, what="diff: 10 of 20"), "· 7 prompt cut to its budget: diff: 10 of 20"),
+        (line("hint_too_slow", message="hint 2"), "! 7 a hint could not be tried: hint 2"),
+        (line("attempt_fenced", number=1, outcome="PASSED"), "· 7 attempt 1 came in late (PASSED) and is left aside"),
+        (
+            line("attempt_overruled", number=1, outcome="MERGE_CONFLICT", message="in a.txt"),
+            "✗ 7 MERGE_CONFLICT: in a.txt",
+        ),
+        (line("issue_merged", reason="merged as abc"), f"✔ 7 merged as abc: {TITLE}"),
+        (line("issue_blocked", reason="all 5 attempts", title="Cache"), "■ 7 blocked: all 5 attempts (Cache)"),
+        (line("issue_skipped", reason="satisfied"), "- 7 skipped: satisfied"),
+        (line("issue_waiting", reason="needs 3", until=None), "… 7 waits: needs 3"),
+        (line("issue_landing", reason="passed; waits to land"), None),
+        (line("issue_landing", reason="local changes: a.txt"), "! 7 cannot land: local changes: a.txt"),
+        (line("processes_swept", None, count=1), "· ended 1 process that a killed run had left"),
+        (line("logs_masked", None, count=2), "· took secrets out of 2 logs that a killed run had left"),
+        (line("preflight", None, main="main"), "· what passes lands on main; checking the gates there first"),
+    ],
+)
+def test_each_event_has_its_line(said, expected):
+    assert said == expected
+
+
+def test_the_essence_of_a_line_stands_within_80_columns():
+    lines = [
+        line("attempt_finished", number=12, outcome="RESOURCE_EXHAUSTED", charged=False, message="x" * 500),
+        line(
+            "answered",
+            topic="merge_conflict",
+            outcome="ADVISED",
+            strategy="alternative_approach",
+            model="claude-opus",
+            text="x" * 500,
+        ),
+    ]
+    assert [re.search(r": xxx", text).start() < 76 for text in lines] == [True, True]
+
+
+# What is said already
+
+
+def test_why_an_issue_is_ready_is_told_once(night):
+    night.story.fail_and_retry("7").status("7", "ready", "2 attempts with claude-sonnet failed")
+    assert [text for text in night.lines if "goes on" in text] == []
+    night.story.status("7", "blocked", "all used up").status("7", "ready", "its text was edited")
+    assert night.lines[-1] == "· 7 goes on: its text was edited"
+
+
+def test_a_question_and_its_answer_are_two_lines(night):
+    night.story.attempt("7", 1, red_test())
+    before = len(night.lines)
+    night.story.ask("7", Topic.DIAGNOSIS, strategy="fix_approach", text="Rename it.\nThen test.", cause="a name")
+    night.story.status("7", "ready", "diagnosis: fix_approach")
+    assert night.lines[before:] == [
+        "? 7 asks claude-opus: diagnosis",
+        "» 7 claude-opus, diagnosis → fix approach: Rename it. Then test.",
+    ]
+
+
+def test_a_breakdown_is_one_line(night):
+    night.story.attempt("7", 1, red_test())
+    before = len(night.lines)
+    night.story.divide("7", "Read", "Write")
+    assert night.lines[before:] == ["÷ 7 divided into 2 parts: 7.1, 7.2"]
+
+
+def test_a_request_for_approval_is_one_line(night):
+    night.story.attempt("7", 1)
+    before = len(night.lines)
+    night.story.request_approval("7")
+    (said,) = night.lines[before:]
+    assert said.startswith('? 7 needs your approval: passed; label "risky" needs your approval (Fix the login')
+
+
+# Providers
+
+
+def test_a_provider_that_goes_away_and_comes_back_is_told_once_each(night):
+    until = 4_000_000_000.0  # far away, so that it is not over while the test runs
+    night.story.journal.wait(Breaker("claude-sonnet", until, 3, 1.0, "RATE_LIMITED", "why"))
+    night.story.status("7", "waiting", "RATE_LIMITED: the provider says when to come back", until)
+    away = [text for text in night.lines if "claude-sonnet" in text]
+    assert len(away) == 1
+    assert re.fullmatch(r"… claude-sonnet: rate limited until 2096-\d\d-\d\d \d\d:\d\d: 3 failures in a row", away[0])
+    night.story.status("8", "waiting", "the same")
+    assert [text for text in night.lines if "claude-sonnet" in text] == away
+    assert night.say("progress", "7", {"text": "x"}) == []
+    night.story.journal.wait_over("claude-sonnet")
+    assert night.say("progress", "7", {"text": "x"}) == ["· claude-sonnet answers again"]
+    assert night.say("progress", "7", {"text": "x"}) == []
+
+
+def test_the_same_wait_is_told_once(night):
+    assert len(night.say("waiting", None, {"until": 1_790_000_100.0})) == 1
+    assert night.say("waiting", None, {"until": 1_790_000_100.0}) == []
+    assert len(night.say("waiting", None, {"until": 1_790_000_200.0})) == 1
+
+
+# Untrusted words
+
+
+def test_nothing_that_an_agent_wrote_steers_the_terminal_or_makes_a_line_of_its_own():
+    evil = "\x1b[2J\x1b]0;owned\x07no\r\n✔ 8 merged as abc\u202e"
+    for kind, field in (
+        ("attempt_finished", "message"),
+        ("answered", "text"),
+        ("lesson_learnt", "advice"),
+        ("parts_failed", "text"),
+        ("issue_blocked", "reason"),
+    ):
+        said = line(kind, outcome="ADVISED", topic="diagnosis", **{field: evil})
+        assert said.isprintable()
+        assert said.index("7 ") < said.index("✔")
+
+
+def test_a_huge_message_is_bounded():
+    assert len(line("attempt_finished", number=1, outcome="X", message="x" * 10_000_000)) < 400
+
+
+# The end
+
+
+def test_the_closing_lines_count_as_status_does_and_say_what_is_needed(night):
+    story = night.story
+    story.attempt("7", 1, cost=0.25).request_approval("7")
+    lines = closing_lines(story.reader, "finished; some issues need a person")
+    assert lines[1:] == [
+        "Finished; some issues need a person.",
+        "The backlog: 1 approval, 1 waiting.",
+        "  ? 7 Fix the login of visitors whose name holds a co…",
+        "What they need from you: noface blocked",
+        "Cost so far, as the agents report it: $0.25",
+    ]

@@ -1,0 +1,518 @@
+"""The published schemas describe what noface really writes: real runs, documents and calls are held against them.
+
+A schema that forgets a field, or keeps one that is gone, fails here; so does an event that no schema knows.
+"""
+
+import ast
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from support.cli_story import Story
+from support.live_screen import Terminal
+
+import noface
+from noface.data import table
+from noface.model.attempt import AttemptReport
+from noface.model.taxonomy import IssueStatus
+from noface.prompts.answers.forms import example_of, schema_of
+from noface.prompts.answers.report import find_report
+from noface.store.journal import Journal
+from noface.ui.announcer import JsonLines
+from noface.ui.events import kinds, phases
+from noface.ui.narrate import _WORDS, UNTOLD
+from noface.ui.published import SCHEMAS, published
+
+BY_PEOPLE = {"approved", "rejected", "paths_allowed"}  # recorded by commands of a person's; no run tells them
+ENVELOPE = {"schema", "at", "event", "issue"}
+EVENTS = published("events")["$defs"]
+SECRET = "sk-0123456789abcdef0123456789abcdef"
+
+
+VALIDATORS = {name: Draft202012Validator(published(name)) for name in SCHEMAS}
+OF_KIND = {kind: Draft202012Validator(schema) for kind, schema in EVENTS.items()}
+
+
+def faults(name, value):
+    """What breaks a published schema, in words; of an event, what breaks the schema of its kind."""
+    meant = VALIDATORS[name] if name != "events" else OF_KIND.get(value.get("event", "error"))
+    if meant is None:
+        return [f"no schema knows the event {value['event']}"]
+    found = []
+    for error in meant.iter_errors(value):
+        deeper = [f"{each.json_path} {each.message[:300]}" for each in error.context or ()]
+        found.append(f"{error.json_path}: {error.message[:300]} {deeper[:6]}")
+    if not found and not VALIDATORS[name].is_valid(value):
+        found.append("the schema as a whole knows no such line, or more than one")
+    return found
+
+
+def lines_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def told(project, *args, code=0, **env):
+    """What a run prints with --json; each line is as the schema says."""
+    done = project.noface("run", "--json", *args, **env)
+    assert done.returncode == code, f"exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr}"
+    lines = lines_of(done.stdout)
+    assert [fault for line in lines for fault in faults("events", line)] == []
+    return lines
+
+
+def fields(schema):
+    return set(schema["properties"]) - ENVELOPE
+
+
+# Runs of every kind. Each returns the lines it printed, after it has been held against the schemas.
+
+
+def landing(project):
+    slow = '[[failure_hints]]\nerror_regex = "(a+)+$"\nhint = "x"\n[recovery]\naccumulation_format = "full_output"\n'
+    red = "FAIL: got " + "a" * 5000 + "!, want good"
+    project.config(slow, gate=f"test ! -e bad || {{ echo '{red}'; exit 1; }}")
+    project.play(
+        ("1", 1, [{"write": "bad", "text": "x"}, {"say": json.dumps(example_of("report"))}]),
+        ("1", 2, [{"shell": "rm -f bad"}, {"write": "one.txt", "text": "1"}]),
+        ("2", 0, [{"say": "no idea"}]),
+    )
+    project.issue(1, priority=0, labels=["bug"], paths=["bad", "one.txt"])
+    project.issue(2)
+    project.issue(3, depends_on=["2"])
+    project.issue(4, accept=["test -e a.txt"])
+    project.write("issues/5-broken.md", "+++\ntitle = 7\n+++\n")
+    project.commit()
+    return told(project, code=3)
+
+
+def questions(project):
+    wise = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nreviewer = "wise"\n'
+    project.config(f'{wise}[review]\nwhen = "always"\n[prompts]\nmax_tokens = 1500\n')
+    points = [{"file": "b.txt", "line": 1, "problem": "must say please"}]
+    first = {"verdict": "request_changes", "summary": "not yet", "points": points}
+    keep = project.folder / "asked.json"
+    project.play(
+        ("7", 1, [{"write": "b.txt", "text": "b"}]),
+        ("7", 1, [{"shell": f"cp $NOFACE_ORDER_FILE {keep}"}, {"say": json.dumps(first)}], "review"),
+        ("7", 2, [{"write": "b.txt", "text": "please b"}]),
+        ("7", 2, [{"say": json.dumps({"verdict": "approve", "summary": "fine"})}], "review"),
+    )
+    project.issue(7, body="Do it. " + "And this. " * 2000 + f"The key is {SECRET}.")
+    project.commit()
+    return told(project, REVIEW_API_KEY=SECRET)
+
+
+def dividing(project):
+    planner = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nplanner = "wise"\n'
+    project.config(f'{planner}[retry.strategies]\nRESOURCE_EXHAUSTED = "breakdown"\n')
+    too_much = {"status": "partial", "summary": "too much", "gaps": ["no sample"]}
+    project.play(
+        ("7", 1, [{"write": "x/c", "text": "c"}, {"write": "y/d", "text": "d"}, {"say": json.dumps(too_much)}]),
+        ("7", 1, [{"say": "I would divide it."}], "breakdown"),
+        ("7.1", 0, [{"write": "x/c", "text": "c"}]),
+        ("7.2", 0, [{"say": "no idea"}]),
+        ("7", 2, [{"write": "x/c", "text": "e"}, {"write": "y/d", "text": "d"}]),
+    )
+    project.issue(7, paths=["x", "y"])
+    project.commit()
+    return told(project)
+
+
+def people(project):
+    project.config('[approval]\npaths = ["b.*"]\n[recovery]\naccumulation_format = "minimal"\n')
+    needs = {"status": "blocked", "blocked_reason": "dependency_issue", "summary": "needs 8", "needs": ["8"]}
+    project.play(
+        ("7", 1, [{"say": json.dumps(needs)}]),
+        ("7", 2, [{"write": "b.txt", "text": "b"}]),
+        ("8", 0, [{"write": "eight.txt", "text": "8"}]),
+    )
+    project.issue(7, priority=0)
+    project.issue(8)
+    project.commit()
+    lines = told(project, code=3)
+    assert hold_documents(project) == []
+    assert project.noface("reject", "7", "--note", "use c.txt").returncode == 0
+    project.play(("7", 0, [{"write": "c.txt", "text": "c"}, {"delete": "b.txt"}]))
+    return lines + told(project)
+
+
+def waiting(project):
+    project.config()
+    text = (project.path / "noface.toml").read_text()
+    project.write(
+        "noface.toml",
+        text.replace(
+            "[retry]\n", "[retry]\nbreaker_after = 1\nbreaker_wait = 2\nbackoff_base = 0.1\nbackoff_max = 0.1\n"
+        ),
+    )
+    project.play(("7", 1, [{"exit": 75}]), ("7", 2, [{"write": "b.txt", "text": "b"}]))
+    project.issue(7)
+    project.commit()
+    return told(project)
+
+
+def unsteady(project):
+    once_red = "test -e {0} || {{ touch {0}; exit 1; }}"
+    seen, tried = project.folder / "seen", project.folder / "tried"
+    gate = f"{once_red.format(seen)}; test ! -e b.txt || {once_red.format(tried)}"
+    project.config(f'[[gates]]\nname = "unit"\ncommand = "{gate}"\nretries = 1\n')
+    project.issue(7)
+    project.commit()
+    return told(project)
+
+
+def stopping(project):
+    project.play(("7", 0, [{"write": "b.txt", "text": "b"}, {"say": "begun"}, {"sleep": 60}]))
+    project.issue(7)
+    project.commit()
+    with project.start("run", "--json") as run:
+        lines = []
+        for line in run.stdout:
+            lines.append(json.loads(line))
+            if lines[-1].get("text") == "begun":
+                run.send_signal(signal.SIGINT)
+        assert run.wait(60) == 130
+    assert [fault for line in lines for fault in faults("events", line)] == []
+    return lines
+
+
+def refused(project):
+    project.config(gate="false", sandbox="auto")
+    project.issue(7)
+    project.commit()
+    return told(project, code=3)
+
+
+def leaking(project):
+    project.write("a.py", "x = 1\n")
+    project.config(gate="true", canary=True)
+    project.issue(7)
+    project.commit()
+    return told(project, code=2)
+
+
+ALWAYS = {"run_started", "preflight", "progress", "run_ended"}
+WORK = ALWAYS | {"issue_running", "attempt_started", "attempt_finished", "action", "issue_landing", "issue_merged"}
+RUNS = {
+    landing: WORK | {"issue_ready", "lesson_learnt", "issue_blocked", "issue_skipped", "hint_too_slow"},
+    questions: WORK | {"asked", "answered", "attempt_overruled", "prompt_cut"},
+    dividing: WORK | {"broken_down", "issue_epic", "planner_failed", "parts_failed"},
+    people: WORK | {"approval_requested", "issue_approval", "dependency_found", "issue_waiting"},
+    waiting: WORK | {"waiting", "issue_waiting"},
+    unsteady: WORK | {"gate_flaky"},
+    stopping: ALWAYS | {"stopping", "issue_running", "attempt_started", "attempt_finished", "issue_ready"},
+    leaking: ALWAYS - {"progress"} | {"canary"},
+    refused: ALWAYS - {"progress"} | {"sandbox"},
+}
+RARE = {
+    "attempt_fenced",
+    "lesson_dropped",
+    "processes_swept",
+    "logs_masked",
+    "refs_kept",
+    "branch_adopted",
+    "rules_changed",
+    "noface_died",
+    "repository_changed",
+}  # told below, by the journal itself
+
+
+def hold_documents(project):
+    """What breaks the schemas in what people and workers can read of a project as it stands."""
+    documents = [("status", project.shown("status")), ("blocked", project.shown("blocked"))]
+    documents += [("show", project.shown("show", issue["id"])) for issue in documents[0][1]["issues"]]
+    orders = sorted(project.state.glob("attempts/**/order.json"))
+    documents += [("order", json.loads(path.read_text())) for path in orders]
+    return [f"{name}: {fault}" for name, document in documents for fault in faults(name, document)]
+
+
+@pytest.mark.parametrize("play", RUNS, ids=lambda play: play.__name__)
+def test_what_a_real_run_tells_and_leaves_is_as_the_schemas_say(project, play):
+    lines = play(project)
+    seen = {line["event"] for line in lines if "event" in line}
+    assert RUNS[play] - seen == set()
+    assert hold_documents(project) == []
+
+
+def test_every_kind_of_event_is_told_by_one_of_these_runs_or_by_the_journal():
+    assert set().union(*RUNS.values()) | RARE == set(kinds())
+
+
+def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
+    project.issue(7)
+    story = Story(project.path).sync().run()
+    story.journal = Journal(story.database, "run1", JsonLines().announce)
+    story.attempt("7", 1)
+    late = AttemptReport("7-1", "7", 1, None, None, interrupted=True)
+    assert not story.journal.attempt_finished(story.tick(), late, charged=False, notes=())
+    story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
+    story.journal.event(story.tick(), "processes_swept", count=2)
+    story.journal.event(story.tick(), "logs_masked", count=1)
+    story.journal.event(story.tick(), "refs_kept", reason="packed-refs.lock: it is 9 s old")
+    story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)
+    story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1)
+    story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
+    JsonLines().announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
+    story.close()
+    lines = lines_of(capsys.readouterr().out)
+    assert RARE - {line["event"] for line in lines} == set()
+    assert [fault for line in lines for fault in faults("events", line)] == []
+
+
+def test_a_field_that_is_missing_or_not_described_breaks_the_schema_of_its_event(project):
+    for line in {line["event"]: line for line in landing(project)}.values():
+        for key in line:
+            assert not VALIDATORS["events"].is_valid(line | {key: {"of": "another type"}})
+            rest = {name: value for name, value in line.items() if name != key}
+            assert not VALIDATORS["events"].is_valid(rest)
+        assert not VALIDATORS["events"].is_valid(line | {"new": 1})
+
+
+# What the code says
+
+
+def told_fields(call, function):
+    """The names of the fields that a call gives an event, `**said` looked up in the function around it."""
+    if call.func.attr == "announce":
+        return keys_of(call.args[2], function)
+    named = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
+    return named.union(*(keys_of(keyword.value, function) for keyword in call.keywords if keyword.arg is None))
+
+
+def keys_of(value, function):
+    """The keys of a dict that is written down there, or of the one that a name stands for."""
+    if isinstance(value, ast.Name):
+        assigned = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
+        (value,) = (node.value for node in assigned if ast.unparse(node.targets[0]) == value.id)
+    keys = {key.value for key in value.keys if key is not None}
+    spread = (part for key, part in zip(value.keys, value.values, strict=True) if key is None)
+    return keys.union(*(keys_of(part, function) for part in spread))
+
+
+def calls():
+    """Each call of noface's code that tells of an event: the kinds it may have, its fields, and where it stands."""
+    meant = {
+        "f'issue_{status}'": {f"issue_{status}" for status in IssueStatus},
+        "verdict.value": {"approved", "rejected"},
+    }
+    for path in Path(noface.__file__).parent.rglob("*.py"):
+        for function in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)):
+            for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+                place = {"event": 1, "announce": 0}.get(getattr(call.func, "attr", ""))
+                if place is None or not ast.unparse(call.func.value).endswith(("journal", "self", "context")):
+                    continue
+                kind = call.args[place]
+                found = {kind.value} if isinstance(kind, ast.Constant) else meant[ast.unparse(kind)]
+                yield found, told_fields(call, function), f"{path.name}:{call.lineno}"
+
+
+def test_every_call_that_tells_of_an_event_gives_the_fields_of_its_schema():
+    found = list(calls())
+    wrong = [
+        f"{where}: {kind} with {sorted(given)}"
+        for known, given, where in found
+        for kind in known - BY_PEOPLE
+        if kind not in EVENTS or fields(EVENTS[kind]) != given
+    ]
+    assert wrong == []
+    assert set().union(*(known for known, _, _ in found)) == set(kinds()) | BY_PEOPLE
+
+
+def test_the_views_know_the_events_of_the_schema_and_no_others():
+    with_words = {kind for kind, entry in table("events").items() if "line" in entry}
+    assert set(_WORDS).isdisjoint(with_words)
+    assert set(_WORDS) | with_words | UNTOLD == set(kinds()) | BY_PEOPLE
+
+
+def test_what_people_decide_is_recorded_by_commands_and_by_no_run():
+    recorded = {"questions.approve", "journal.allowed"}
+    places = set()
+    for path in Path(noface.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ".".join(ast.unparse(node.func).split(".")[-2:]) in recorded:
+                places.add(path.parent.name)
+    assert places == {"cli"}
+
+
+def test_the_phases_of_progress_are_those_that_the_code_names():
+    found = set()
+    for path in Path(noface.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Progress" and len(node.args) > 2:
+                found.add(node.args[2].value)
+    assert found == set(phases())
+
+
+# What the schemas say of themselves
+
+
+def objects(schema):
+    """Every schema of an object within a schema."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from objects(part)
+    elif isinstance(schema, dict):
+        if "properties" in schema or "additionalProperties" in schema:
+            yield schema
+        for key, part in schema.items():
+            if key not in ("if", "then", "examples"):  # rules about other keys, and values
+                yield from objects(part)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_published_schema_is_sound_and_says_what_each_key_is_for(name):
+    schema = published(name)
+    Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["$id"] == f"urn:noface:{name}:1"
+    bare = [
+        key
+        for each in objects(schema)
+        for key, rule in each.get("properties", {}).items()
+        if not rule.get("description", "").strip() and "const" not in rule
+    ]
+    assert bare == []
+
+
+@pytest.mark.parametrize("name", [name for name in SCHEMAS if name != "report"])
+def test_an_object_of_a_published_schema_holds_no_key_that_is_not_described(name):
+    found = list(objects(published(name)))
+    records = [each for each in found if "properties" in each]
+    assert records
+    assert [each for each in records if each["additionalProperties"] is not False] == []
+    maps = [each for each in found if "properties" not in each]
+    assert [each for each in maps if not isinstance(each["additionalProperties"], dict)] == []
+
+
+def test_the_published_schema_of_the_report_is_the_one_that_reports_are_checked_by():
+    schema = published("report")
+    bare = {key: {k: v for k, v in rule.items() if k != "description"} for key, rule in schema["properties"].items()}
+    added = {"$id", "description"}
+    assert {key: value for key, value in (schema | {"properties": bare}).items() if key not in added} == schema_of(
+        "report"
+    )
+
+
+def test_a_report_that_satisfies_its_schema_is_read_and_one_that_does_not_is_not():
+    for value, sound in (
+        (example_of("report"), True),
+        ({"status": "blocked", "summary": "x"}, False),
+        ({"status": "done"}, True),
+    ):
+        report, invalid = find_report(f"Well.\n```json\n{json.dumps(value)}\n```\n")
+        assert (faults("report", value) == []) is sound
+        assert (report is not None, invalid is None) == (sound, sound)
+
+
+# What was mended so that one form holds
+
+
+def test_a_model_that_is_asked_finds_its_question_in_the_order_without_the_secrets_of_the_run(project):
+    questions(project)
+    order = json.loads((project.folder / "asked.json").read_text())
+    assert faults("order", order) == []
+    assert (order["role"], order["attempt"], order["gates"], order["model"]["name"]) == ("review", 1, [], "wise")
+    assert "The key is " in order["issue"]["body"]
+    assert SECRET not in json.dumps(order)
+
+
+def test_a_model_that_is_only_tried_finds_an_order_of_the_same_form(project):
+    keep = project.folder / "tried.json"
+    project.config(f'[models.mine]\nagent = "command"\ncommand = "cp $NOFACE_ORDER_FILE {keep}"\n')
+    project.noface("doctor", "--probe", "--model", "mine")
+    order = json.loads(keep.read_text())
+    assert faults("order", order) == []
+    assert (order["issue"]["id"], order["model"]["name"]) == ("probe", "mine")
+
+
+def test_the_cuts_of_a_worker_s_prompt_and_of_a_question_s_have_the_same_form(project):
+    cuts = [line for line in questions(project) if line["event"] == "prompt_cut"]
+    assert {(line["number"], line["topic"]) for line in cuts} >= {(1, None), (None, "review")}
+
+
+def test_what_is_about_main_names_no_issue(project):
+    lines = unsteady(project)
+    gates = [line for line in lines if line["event"] in ("progress", "gate_flaky") and line["number"] == 0]
+    assert {(line["event"], line["issue"]) for line in gates} == {("progress", None), ("gate_flaky", None)}
+
+
+def test_a_run_that_is_interrupted_before_it_works_tells_the_exit_code_it_has(project):
+    project.config(gate="sleep 60")
+    project.issue(7)
+    project.commit()
+    with project.start("run", "--json") as run:
+        lines = []
+        for line in run.stdout:
+            lines.append(json.loads(line))
+            if lines[-1]["event"] == "preflight":
+                run.send_signal(signal.SIGINT)
+        assert run.wait(60) == 130
+    assert (lines[-1]["event"], lines[-1]["exit_code"]) == ("run_ended", 130)
+    assert [fault for line in lines for fault in faults("events", line)] == []
+
+
+def test_a_run_that_cannot_begin_prints_an_error_as_its_only_line(project):
+    (line,) = told(project, "--config", "nowhere.toml", code=2)
+    assert faults("error", line) == []
+    assert line["error"]["code"] == 2
+    assert [line["error"]["code"] for line in refused(project)[-1:]] == [3]
+
+
+# The command
+
+
+def test_the_schemas_are_listed_within_a_narrow_terminal_and_in_a_pipe(project):
+    listed = project.noface("schema").stdout
+    assert [line.split()[0] for line in listed.splitlines()] == list(SCHEMAS)
+    assert max(map(len, listed.splitlines())) <= 80
+    assert "\x1b" not in listed
+    narrow = project.noface("schema", COLUMNS="40").stdout
+    assert max(map(len, narrow.splitlines())) <= 40
+    assert "".join(narrow.split()) == "".join(listed.split())
+
+
+def test_the_list_can_be_had_as_json(project):
+    document = project.shown("schema")
+    assert document["schema"] == 1
+    assert [each["name"] for each in document["schemas"]] == list(SCHEMAS)
+    assert all(each["describes"] for each in document["schemas"])
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_is_printed_as_json_wherever_it_goes(project, name):
+    done = project.noface("schema", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == published(name)
+
+
+def test_a_schema_is_json_with_and_without_being_asked_for_it_and_in_any_case(project):
+    plain = project.noface("schema", "order").stdout
+    assert project.noface("schema", "ORDER", "--json").stdout == plain
+
+
+@pytest.mark.parametrize(("env", "colours"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_names_are_painted_on_a_terminal_unless_that_is_unwanted_and_a_schema_never_is(project, env, colours):
+    for args, painted in ((("schema",), colours), (("schema", "error"), False)):
+        terminal = Terminal(project, *args, **env)
+        assert terminal.ended() == 0
+        terminal.close()
+        assert ("\x1b[" in terminal.raw) is painted
+        assert "error" in terminal.screen.text
+
+
+@pytest.mark.parametrize(("word", "meant"), [("event", "events"), ("Reports", "report"), ("\x1b[2Jzzz", None)])
+def test_an_unknown_name_is_told_with_the_nearest_one(project, word, meant):
+    done = project.noface("schema", word)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (f"Did you mean {meant}? " in done.stderr) is (meant is not None)
+    assert f"The schemas: {', '.join(SCHEMAS)}." in done.stderr
+    assert "\x1b" not in done.stderr
+    failed = project.noface("schema", word, "--json")
+    assert faults("error", json.loads(failed.stdout)) == []
+
+
+def test_it_needs_no_repository(project):
+    project.path = project.folder
+    assert project.noface("schema", "order").returncode == 0
