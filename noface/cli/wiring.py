@@ -25,7 +25,6 @@ from noface.process.clock import Clock
 from noface.process.sandbox import Bubblewrap, find_bubblewrap
 from noface.process.supervise import Launcher
 from noface.prompts.data import EarlierForm
-from noface.prompts.partial import AccumulationFormat
 from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, When
 from noface.recovery.schedule import BreakerRules
 from noface.trackers.base import open_tracker
@@ -201,7 +200,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         once=options.once,
         templates=load_templates(repository.root / config.prompts.dir if config.prompts.dir else None),
         prompt_tokens_max=config.prompts.max_tokens,
-        partial_form=AccumulationFormat(config.recovery.accumulation_format),
+        partial_form=EarlierForm(config.recovery.accumulation_format),
         earlier_form=EarlierForm(config.recovery.accumulation_format),
         earlier_bytes_max=config.recovery.accumulation_kb * 1000,
         learn=config.recovery.learn,

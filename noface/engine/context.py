@@ -15,7 +15,6 @@ from noface.model.worker_run import ModelSpec
 from noface.process.clock import Clock
 from noface.process.lock import boot_id
 from noface.prompts.data import EarlierForm
-from noface.prompts.partial import AccumulationFormat
 from noface.recovery.policy import Policy
 from noface.recovery.schedule import BreakerRules
 from noface.store.journal import Announce, Journal
@@ -74,7 +73,7 @@ class RunSettings:
     once: bool = False
     templates: Mapping[str, str] = field(default_factory=dict)
     prompt_tokens_max: int = 50_000
-    partial_form: AccumulationFormat = AccumulationFormat.NOTES_ONLY
+    partial_form: EarlierForm = EarlierForm.NOTES_ONLY
     attempts_dir: str = ""
     breaker: BreakerRules = field(default_factory=BreakerRules)
     earlier_form: EarlierForm = EarlierForm.NOTES_ONLY

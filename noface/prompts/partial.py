@@ -14,7 +14,6 @@ from noface.model.quoting import one_line
 from noface.model.worker_run import AgentRun, EndedBy
 from noface.prompts.data import EarlierForm
 
-AccumulationFormat = EarlierForm
 Note = str | int | float | bool
 
 CHARS_MAX = 20_000
@@ -48,7 +47,7 @@ def steps_of(report: AttemptReport) -> tuple[Step, ...]:
 
 
 def accumulate(
-    steps: tuple[Step, ...], form: AccumulationFormat = AccumulationFormat.NOTES_ONLY, chars_max: int = CHARS_MAX
+    steps: tuple[Step, ...], form: EarlierForm = EarlierForm.NOTES_ONLY, chars_max: int = CHARS_MAX
 ) -> dict[str, Any]:
     """Return what is kept of the steps, as JSON.
 
@@ -63,10 +62,10 @@ def accumulate(
             "name": one_line(step.name, _NOTE_CHARS_MAX),
             "status": "completed" if step.ok else "failed",
         }
-        if form is not AccumulationFormat.MINIMAL:
+        if form is not EarlierForm.MINIMAL:
             result["notes"], shortened = _notes(step.notes)
             cut = cut or shortened
-        if form is AccumulationFormat.FULL_OUTPUT:
+        if form is EarlierForm.FULL_OUTPUT:
             result["content"] = outputs[index]
         results.append(result)
     return {

@@ -10,13 +10,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from noface.prompts.data import Prompt, PromptData, QuestionData, Situation
-from noface.prompts.text import BYTES_A_TOKEN, Shown, code, cut, fenced, fit, line, sentence, tidy
+from noface.prompts.text import BYTES_A_TOKEN, Shown, code, fenced, fit, line, sentence, tidy
 from noface.prompts.values import parts_of, values_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-__all__ = ["BUILT_IN", "code", "cut", "environment", "fenced", "line", "render", "sentence"]
 
 BUILT_IN = "noface/"
 """What stands before the name of noface's own template where a user's has the same name, to extend it."""

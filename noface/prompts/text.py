@@ -157,14 +157,6 @@ def long_text(text: str, chars_max: int) -> Long:
     return Long(clean(text[:half]), clean(text[len(text) - half :]).rstrip("\n"), len(text) - 2 * half)
 
 
-def cut(text: str, chars_max: int) -> str:
-    """Return text with its middle left out where it is longer than `chars_max`, with a mark that says so."""
-    if len(text) <= chars_max:
-        return text
-    half = chars_max // 2
-    return text[:half] + _MARK.format(left_out=len(text) - 2 * half) + text[len(text) - half :]
-
-
 def stub(text: Long) -> Cut:
     """Return as little of a text as there can be: the mark alone, or the text itself where it is no longer."""
     least = Cut(_MARK.format(left_out=text.chars).strip("\n"), text.chars)

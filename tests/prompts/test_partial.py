@@ -13,7 +13,8 @@ from noface.model.history import Advice, AdviceOutcome, Topic
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Usage
-from noface.prompts.partial import AccumulationFormat, Step, accumulate, steps_of
+from noface.prompts.data import EarlierForm
+from noface.prompts.partial import Step, accumulate, steps_of
 from noface.prompts.structured import Invalid
 from noface.recovery.person_question import abort_report, recovery_attempted
 from noface.recovery.reported import Spending, task_failure
@@ -42,7 +43,7 @@ def kept(steps, form, chars_max=1000):
 
 
 def test_an_attempt_is_told_step_by_step_up_to_the_one_that_failed():
-    found = kept(steps_of(report((gate("lint"), gate("test", RED)), RED)), AccumulationFormat.FULL_OUTPUT)
+    found = kept(steps_of(report((gate("lint"), gate("test", RED)), RED)), EarlierForm.FULL_OUTPUT)
     assert json.loads(json.dumps(found)) == {
         "failed_step": 3,
         "total_steps": 4,
@@ -100,7 +101,7 @@ def test_notes_are_kept_by_default_and_minimal_keeps_less():
         {"step_index", "name", "status", "notes"}
     ]
     assert accumulate(steps)["accumulation_format"] == "notes_only"
-    assert [set(result) for result in kept(steps, AccumulationFormat.MINIMAL)["partial_results"]] == 3 * [
+    assert [set(result) for result in kept(steps, EarlierForm.MINIMAL)["partial_results"]] == 3 * [
         {"step_index", "name", "status"}
     ]
 
@@ -145,14 +146,14 @@ def test_a_worker_that_was_ended_is_the_step_that_failed():
 
 def test_the_oldest_output_is_cut_first_and_each_cut_is_marked():
     steps = [Step(name, ok=True, notes={}, output=10 * name) for name in "abc"]
-    found = kept(steps, AccumulationFormat.FULL_OUTPUT, chars_max=15)
+    found = kept(steps, EarlierForm.FULL_OUTPUT, chars_max=15)
     assert [result["content"] for result in found["partial_results"]] == [
         "[… 10 characters left out …]\n",
         "[… 5 characters left out …]\nbbbbb",
         "cccccccccc",
     ]
     assert found["truncated"] is True
-    assert kept(steps, AccumulationFormat.FULL_OUTPUT, chars_max=30)["truncated"] is False
+    assert kept(steps, EarlierForm.FULL_OUTPUT, chars_max=30)["truncated"] is False
 
 
 def test_long_notes_are_cut_too():
@@ -175,14 +176,14 @@ STEPS = st.lists(
 
 
 @settings(deadline=None)
-@given(STEPS, st.sampled_from(AccumulationFormat), st.integers(0, 100))
+@given(STEPS, st.sampled_from(EarlierForm), st.integers(0, 100))
 def test_what_is_kept_fits_and_says_what_is_gone(steps, form, chars_max):
     found = accumulate(steps, form, chars_max)
     json.dumps(found)
     assert found["total_steps"] == len(found["partial_results"]) == len(steps)
     failed = [index for index, step in enumerate(steps) if not step.ok]
     assert found["failed_step"] == (failed[0] if failed else None)
-    if form is not AccumulationFormat.FULL_OUTPUT:
+    if form is not EarlierForm.FULL_OUTPUT:
         return
     rests = [result["content"] for result in found["partial_results"]]
     whole = [rest == step.output for rest, step in zip(rests, steps, strict=True)]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from noface.prompts.text import clean, code, cut, fenced, line, long_text, sentence, shorten, size, stub, tidy, tokens
+from noface.prompts.text import clean, code, fenced, line, long_text, sentence, shorten, size, stub, tidy, tokens
 
 MARKDOWN = MarkdownIt("commonmark")
 MARKUP = st.text(st.sampled_from("`~#\n ab\r>-+*=_<![]:.)1\\\t\x00\x1b[m\u2028\x85é"), max_size=60)
@@ -121,21 +121,6 @@ def test_blank_lines_are_collapsed_outside_fences_only():
     text = "\n\n# A  \n\n\n\nb\n````\n\n\n\n```\n  \n````\n\n\nc\n\n"
     assert tidy(text) == "# A\n\nb\n````\n\n\n\n```\n  \n````\n\nc\n"
     assert tidy("~~~\n\n\n```\n~~~\n\n\nx") == "~~~\n\n\n```\n~~~\n\nx\n"
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.text("abc", max_size=300), st.integers(0, 100))
-def test_what_is_cut_keeps_both_ends_and_says_how_much_is_gone(text, limit):
-    shown = cut(text, limit)
-    if len(text) <= limit:
-        assert shown == text
-        return
-    gone = int(re.search(r"\[… (\d+) characters left out …\]", shown)[1])
-    head, tail = shown.split(f"\n[… {gone} characters left out …]\n")
-    assert text.startswith(head)
-    assert text.endswith(tail)
-    assert len(head) + len(tail) + gone == len(text)
-    assert len(head) + len(tail) <= limit
 
 
 @settings(max_examples=500, deadline=None)
