@@ -32,7 +32,7 @@ from noface.integrity.diff_text import MARKERS, kin, places
 from noface.integrity.evasion import one_line, read_by, self_aware, shadowing
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.tampering import changed_lines, is_code, is_test_file, shown
-from noface.model.attempt import AttemptOrder, FileChange, Snapshot
+from noface.model.attempt import ABSENT, AttemptOrder, FileChange, Snapshot
 from noface.model.failure import Failure
 from noface.model.patterns import matches_any
 from noface.model.protection import named_exactly
@@ -40,7 +40,6 @@ from noface.model.taxonomy import FailureKind
 from noface.secrets.masked_records import named_anew
 from noface.secrets.masking import Masker
 
-_ABSENT = "000000"
 _GITLINK = "160000"
 _CHUNK_BYTES = 1 << 19
 _PIECES_BYTES_MAX = 8 << 20
@@ -73,7 +72,7 @@ def secrets_in_bytes(
     unseen = tuple(
         change
         for change in changes
-        if change.new_mode not in (_ABSENT, _GITLINK)
+        if change.new_mode not in (ABSENT, _GITLINK)
         and change.new_oid != change.old_oid
         and (not whole or change.added is None)
     )
@@ -99,7 +98,7 @@ def secrets_in_bytes(
 def _added(masker: Masker, blobs: BlobReader, change: FileChange) -> _Added:
     name = change.path.encode("utf-8", "surrogateescape") if change.status == "A" else b""
     forms, broken = _held(masker, blobs, change.new_oid)
-    if (forms or broken) and change.old_mode != _ABSENT:
+    if (forms or broken) and change.old_mode != ABSENT:
         before = _held(masker, blobs, change.old_oid)
         forms, broken = forms - before[0], broken - before[1]
     return _Added(forms | masker.telling(name), broken)
@@ -207,7 +206,7 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
 
 def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
     """Return what of the change takes the place of modules that the gates have from outside the tree."""
-    if not any(change.old_mode == _ABSENT for change in changes):
+    if not any(change.old_mode == ABSENT for change in changes):
         return ()
     return shadowing(changes, env.plumbing.whole(order.main).paths, outside_modules(env))
 
@@ -267,13 +266,13 @@ def _manifests(blobs: BlobReader, changes: tuple[FileChange, ...], commands: tup
             old = _text(blobs, change.old_mode, change.old_oid)
             new = _text(blobs, change.new_mode, change.new_oid)
             if old is not None and new is not None:
-                found.append(Manifest(shown(change.path), old, new, gone=change.new_mode == _ABSENT))
+                found.append(Manifest(shown(change.path), old, new, gone=change.new_mode == ABSENT))
     return found
 
 
 def _text(blobs: BlobReader, mode: str, oid: str) -> str | None:
     """Return a file's text, "" for one that is not there, None where it is too large to be a manifest."""
-    data = b"" if mode == _ABSENT else blobs.read(oid, _MANIFEST_BYTES_MAX)
+    data = b"" if mode == ABSENT else blobs.read(oid, _MANIFEST_BYTES_MAX)
     return None if data is None else data.decode("utf-8", "replace")
 
 
@@ -323,7 +322,7 @@ def _broken(blobs: BlobReader, changes: tuple[FileChange, ...]) -> tuple[syntax.
 
 
 def _parsed_on_main(blobs: BlobReader, change: FileChange, language: str) -> bool:
-    if change.old_mode == _ABSENT:
+    if change.old_mode == ABSENT:
         return True
     old = blobs.read(change.old_oid, syntax.FILE_BYTES_MAX)
     return old is not None and syntax.check(change.path, language, old) is None

@@ -24,14 +24,13 @@ from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import Inventory, Shortfall, agreed, compared, each_once, newly_skipped, without
 from noface.integrity.judges import Part, Touched, lifted, part_of, touched, with_main_judging
 from noface.integrity.tampering import altered, missing, skipped
-from noface.model.attempt import AttemptOrder, Judgement
+from noface.model.attempt import ABSENT, AttemptOrder, Judgement
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
 from noface.process.supervise import Canceller
 
-_ABSENT = "000000"
 _TEXT_BYTES_MAX = 4_000_000
 
 
@@ -198,10 +197,10 @@ class Judges:
         with plumbing.blobs() as blobs:
             for change in told.manifests:
                 main, now = (
-                    "" if mode == _ABSENT else (blobs.read(oid, _TEXT_BYTES_MAX) or b"").decode("utf-8", "replace")
+                    "" if mode == ABSENT else (blobs.read(oid, _TEXT_BYTES_MAX) or b"").decode("utf-8", "replace")
                     for mode, oid in ((change.old_mode, change.old_oid), (change.new_mode, change.new_oid))
                 )
-                if change.new_mode == _ABSENT:
+                if change.new_mode == ABSENT:
                     found |= entries_before((change,))
                     continue
                 as_it_is = with_main_judging(change.path, now, now)

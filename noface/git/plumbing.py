@@ -14,7 +14,7 @@ from noface.git.refs import RefUpdate, RefWriter
 from noface.git.repository import Repository
 from noface.integrity.fsck_facts import LandedCommit
 from noface.integrity.named_files import Tree
-from noface.model.attempt import FileChange
+from noface.model.attempt import ABSENT, FileChange
 from noface.model.protection import Protection
 
 _ARGUMENT_BYTES_MAX = 100_000
@@ -286,9 +286,6 @@ def store_text(plumbing: Plumbing, text: str) -> str:
     return plumbing.git.ask("hash-object", "-w", "--stdin", stdin=text)
 
 
-_ABSENT = "000000"
-
-
 def restore_in_index(git: Git, changes: Sequence[FileChange]) -> str:
     """Take `changes`, of which there is one at least, back in the index that `git` works with; return its tree."""
     return write_entries(git, entries_before(changes), len(changes[0].new_oid))
@@ -296,7 +293,7 @@ def restore_in_index(git: Git, changes: Sequence[FileChange]) -> str:
 
 def entries_before(changes: Iterable[FileChange]) -> dict[str, Entry | None]:
     """Return the entries by which a tree loses these changes."""
-    return {c.path: None if c.old_mode == _ABSENT else (c.old_mode, c.old_oid) for c in changes}
+    return {c.path: None if c.old_mode == ABSENT else (c.old_mode, c.old_oid) for c in changes}
 
 
 def with_files_of(plumbing: Plumbing, main: str, commit: str, protection: Protection) -> str:

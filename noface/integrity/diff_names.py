@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from noface.data import pattern
 from noface.integrity.tampering import shown
-from noface.model.attempt import FileChange
+from noface.model.attempt import ABSENT, FileChange
 from noface.model.patterns import matches_any
 
 
@@ -73,7 +73,7 @@ def _lifted(folder: str, touched: list[FileChange], may_change: tuple[str, ...])
     return all(matches_any(path, may_change) for path in parts)
 
 
-_ABSENT, _LINK, _GITLINK = "000000", "120000", "160000"
+_LINK, _GITLINK = "120000", "160000"
 _PATH_BYTES_MAX = 4096
 _PART_BYTES_MAX = 255
 _SHOWN_CHARS_MAX = 120
@@ -148,7 +148,7 @@ class Unfit:
 
 def adds(changes: Iterable[FileChange]) -> bool:
     """Tell whether a change adds any path: only then do the paths on main matter."""
-    return any(change.old_mode == _ABSENT for change in changes)
+    return any(change.old_mode == ABSENT for change in changes)
 
 
 def unfit_names(
@@ -158,7 +158,7 @@ def unfit_names(
 
     `asked` are the patterns of what the issue names itself: it may have submodules, and names that some systems take.
     """
-    added = [change for change in changes if change.old_mode == _ABSENT and change.new_mode != _ABSENT]
+    added = [change for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
     unfit = [*_git_names(added), *_too_long(added), *_submodules(changes, asked)]
     unasked = [change for change in added if not matches_any(change.path, asked)]
     if unasked:
@@ -219,8 +219,8 @@ def _windows_names(added: list[FileChange], on_main: frozenset[str]) -> tuple[Un
 
 
 def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: frozenset[str]) -> Iterator[Unfit]:
-    gone = {change.path for change in changes if change.new_mode == _ABSENT}
-    there = {change.path for change in changes if change.new_mode != _ABSENT}
+    gone = {change.path for change in changes if change.new_mode == ABSENT}
+    there = {change.path for change in changes if change.new_mode != ABSENT}
     new = _entries(change.path for change in added) - _entries(on_main)
     folded = {name: _folded(name) for name in new}
     keys = set(folded.values())

@@ -22,7 +22,7 @@ from noface.data import pattern, table
 from noface.integrity.diff_names import is_generated
 from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import Line, is_code, is_test_file
-from noface.model.attempt import FileChange
+from noface.model.attempt import ABSENT, FileChange
 
 _ALWAYS_EQUAL = re.compile(
     r"\bdef __eq__\([^\n]*\n(?:\s*(?:\"\"\"[^\n]*\"\"\"|#[^\n]*)?\n)*\s*return (?:True|isinstance\([^\n]*\))\s*$"
@@ -80,7 +80,6 @@ def _why(line: str, folders: Collection[str], *, frames: bool) -> tuple[str, str
     return "", ""
 
 
-_ABSENT = "000000"
 _MODULES = (".py", ".pyc", ".so", ".pyd")
 _SOURCE_FOLDERS = ("", "src", "lib", "python")
 _STUB, _STUBBED = ".pyi", ".py"
@@ -101,7 +100,7 @@ def shadowing(changes: Iterable[FileChange], main: Collection[str], outside: Col
     `main` are the paths of main's tree: what it has under such a name already is the project's own. `outside` are the
     names of modules that the gates' Python has by itself.
     """
-    added = [change.path for change in changes if change.old_mode == _ABSENT and change.new_mode != _ABSENT]
+    added = [change.path for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
     own = {name for path in main if (name := _module(path, main))}
     stems = {path.rpartition(".")[0]: path for path in main if path.endswith(_COMPILED_TO_SCRIPT)}
     found = []

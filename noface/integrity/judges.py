@@ -20,11 +20,9 @@ from typing import Any
 from noface.data import pattern, table
 from noface.integrity.inner_tests import HOLDERS
 from noface.integrity.tampering import is_test_file
-from noface.model.attempt import FileChange
+from noface.model.attempt import ABSENT, FileChange
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
-
-_ABSENT = "000000"
 
 
 class Part(StrEnum):
@@ -91,7 +89,7 @@ def touched(changes: Iterable[FileChange], issue: Issue, reached: Collection[str
         c
         for c in found[Part.PRODUCT]
         if c.path.endswith(HOLDERS)
-        and _ABSENT not in (c.old_mode, c.new_mode)
+        and ABSENT not in (c.old_mode, c.new_mode)
         and not matches_any(c.path, issue.may_change)
     )
     return Touched(

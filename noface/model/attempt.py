@@ -13,6 +13,9 @@ from noface.model.protection import Protection
 from noface.model.taxonomy import PASSED
 from noface.model.worker_run import AgentRun, ModelSpec, WorkerReport
 
+ABSENT = "000000"
+"""Git's mode of a path on the side of a change where it is not there."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
