@@ -159,10 +159,10 @@ def _tampering(diff: Diff) -> Failure | None:
     found = (*tests.found, *gates)
     if not found:
         return None
-    said = "tests were weakened" if tests.found else "the gates were weakened"
+    headline = "tests were weakened" if tests.found else "the gates were weakened"
     rule = REWRITTEN if tests.rewritten and not gates else "tests-weakened" if tests.found else "gates-weakened"
     return _failure(
-        FailureKind.GATE_TAMPERING, rule, f"{said}: {'; '.join(found[:_SHOWN_MAX])}", found, ";".join(found)
+        FailureKind.GATE_TAMPERING, rule, f"{headline}: {'; '.join(found[:_SHOWN_MAX])}", found, ";".join(found)
     )
 
 

@@ -12,7 +12,7 @@ import warnings
 RUST, PYTHON = ".rs", ".py"
 _DOC = re.compile(r"(?:^[ \t]*//[/!][^\n]*\n)+", re.MULTILINE)
 _ITEM = re.compile(r"(?:[ \t]*(?:#\[[^\n]*|//[^\n]*)?\n)*(?P<item>[^\n{;=]*)")
-_Found = dict[str, tuple[int, int, str]]
+_Documentation = dict[str, tuple[int, int, str]]
 
 
 def with_main_examples(path: str, main: str, change: str) -> str | None:
@@ -53,7 +53,7 @@ def _run(text: str, marks: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _python(text: str) -> _Found:
+def _python(text: str) -> _Documentation:
     """Return the docstrings by what they describe, as places in the encoded text and their source."""
     try:
         with warnings.catch_warnings():
@@ -65,7 +65,7 @@ def _python(text: str) -> _Found:
     starts = [0]
     for line in raw.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    found: _Found = {}
+    found: _Documentation = {}
     pending: list[tuple[str, ast.AST]] = [("", tree)]
     while pending:
         name, node = pending.pop()
@@ -83,9 +83,9 @@ def _python(text: str) -> _Found:
     return found
 
 
-def _rust(text: str) -> _Found:
+def _rust(text: str) -> _Documentation:
     """Return the documentation by the item behind it and how often such a one stood before."""
-    found: _Found = {}
+    found: _Documentation = {}
     seen: dict[str, int] = {}
     for doc in _DOC.finditer(text):
         item = _ITEM.match(text, doc.end())

@@ -255,7 +255,7 @@ def altered(paths: tuple[str, ...], found: Failure) -> Failure:
 
 def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure:
     """Return the failure of a change on which tests of main's are gone, skipped or red, though the gate is green."""
-    said = [
+    losses = [
         f"{_few(names)} {how}"
         for names, how in (
             (short.gone, "did not run"),
@@ -265,18 +265,18 @@ def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure
         if names
     ]
     if short.fewer is not None:
-        said.append(f"{short.fewer[1]} tests pass where {short.fewer[0]} passed on main")
-    if short.broken_off and not said:
-        said.append("the test run broke off before its end")
+        losses.append(f"{short.fewer[1]} tests pass where {short.fewer[0]} passed on main")
+    if short.broken_off and not losses:
+        losses.append("the test run broke off before its end")
     tests = (*short.failed, *short.skipped, *short.gone)
     also = f" with main's version of {_few(paths)}" if paths else ""
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"gate {gate.name} ended green{also}, but of the tests that pass on main: {'; '.join(said)}",
+        f"gate {gate.name} ended green{also}, but of the tests that pass on main: {'; '.join(losses)}",
         rule=MISSING,
         location=paths[0] if paths else None,
         signature=f"{MISSING}:{','.join(sorted(tests)[:_SHOWN_MAX])}",
-        evidence=tuple(said),
+        evidence=tuple(losses),
         failing_tests=tests,
         gate=gate.name,
     )

@@ -82,9 +82,9 @@ def _read(made: "Environment", name: str, text: str) -> "nodes.Template | Fault"
             made.compile(text, name, name)
         return made.parse(text, name, name)
     except TemplateSyntaxError as error:
-        said = str(error.message).rstrip(".")
-        unknown = _FILTER.search(said)
-        return Fault(name, error.lineno, f"{said}{suggestion(unknown[1], made.filters) if unknown else ''}")
+        message = str(error.message).rstrip(".")
+        unknown = _FILTER.search(message)
+        return Fault(name, error.lineno, f"{message}{suggestion(unknown[1], made.filters) if unknown else ''}")
     except RecursionError:
         return Fault(name, None, "it is nested too deeply")
 
@@ -123,7 +123,7 @@ def _tried(made: "Environment", situation: Situation) -> Iterator[Fault]:
             yield Fault(situation.template, None, f"it extends or includes itself without end; {hint}")
         except Exception as error:  # noqa: BLE001 - a user's template can raise anything, and that is what is asked
             name, number = _place(error, situation.template)
-            yield Fault(name, number, _said(error, name))
+            yield Fault(name, number, _sentence(error, name))
 
 
 def _place(error: BaseException, template: str) -> tuple[str, int | None]:
@@ -137,7 +137,7 @@ def _place(error: BaseException, template: str) -> tuple[str, int | None]:
     return place
 
 
-def _said(error: Exception, template: str) -> str:
+def _sentence(error: Exception, template: str) -> str:
     found = _ATTRIBUTE.search(str(error))
     if found and found[1]:
         return f'there is no "{found[1]}" there'

@@ -33,7 +33,7 @@ class FileExcerpt:
 
 
 class EarlierForm(StrEnum):
-    """How much is told of the attempts before the newest (P5): notes, only what they ended with, or their output."""
+    """What a prompt says of the attempts before the newest (P5): notes, only what they ended with, or their output."""
 
     NOTES_ONLY = "notes_only"
     MINIMAL = "minimal"
@@ -47,7 +47,7 @@ class PromptData:
     `earlier` are the failed attempts, oldest first. `best` is the attempt the workspace starts from (None: main),
     `patch` its diff, or the newest attempt's where there is none; `previous_patch` is the newest attempt's where the
     workspace starts from an older one. `hints` are the user's own, `instruction` and `strategy` noface's. `advice`
-    and `lessons` are quoted as data. `report_example` is JSON. `earlier_bytes_max` bounds what is told of the older
+    and `lessons` are quoted as data. `report_example` is JSON. `earlier_bytes_max` bounds what it says of the older
     attempts.
     """
 
@@ -169,7 +169,7 @@ _BY_FAILURE = {
 def situation_for(action_kind: str, failure_kind: str | None) -> Situation:
     """Return the situation of the attempt that an action starts, after a failure of that kind (None: after none).
 
-    What some failures need said comes before what the action would say, except at a first attempt: it begins
+    What some failures call for comes before what the action calls for, except at a first attempt: it begins
     afresh. An action that repeats (RetrySame, a wait) is a first attempt again, or a retry.
     """
     first = action_kind == Mode.FIRST

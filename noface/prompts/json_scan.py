@@ -26,7 +26,7 @@ _FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(\w*+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class JsonObject:
     """A complete object: `text[start:end]`. `fenced` where it stands in a fence that is marked as json."""
 
     start: int
@@ -52,12 +52,12 @@ class Broken:
 class Scan:
     """All complete objects and all broken ones, each in their order."""
 
-    objects: tuple[Found, ...] = ()
+    objects: tuple[JsonObject, ...] = ()
     broken: tuple[Broken, ...] = ()
 
 
 class _Want(Enum):
-    """What the grammar allows next; each value is how a person is told."""
+    """What the grammar allows next; each value is in words for a person."""
 
     FIRST_KEY = 'a key in double quotes, or "}"'
     KEY = "a key in double quotes (a comma must not stand before a closing bracket)"
@@ -78,7 +78,7 @@ class _End(Enum):
 def scan(text: str) -> Scan:
     """Return the objects of a text; total."""
     fences = deque(_json_fences(text))
-    found: list[Found] = []
+    found: list[JsonObject] = []
     broken: list[Broken] = []
     at = 0
     while (opening := _OPENING.search(text, at)) is not None:
@@ -87,7 +87,7 @@ def scan(text: str) -> Scan:
         if end is _End.COMPLETE:
             while fences and fences[0][1] <= opening.start():
                 fences.popleft()
-            found.append(Found(opening.start(), reader.at, bool(fences) and fences[0][0] <= opening.start()))
+            found.append(JsonObject(opening.start(), reader.at, bool(fences) and fences[0][0] <= opening.start()))
             at = reader.at
             continue
         if reader.begun or end is _End.TRUNCATED:
@@ -133,7 +133,7 @@ class _Reader:
         return _End.COMPLETE
 
     def broken(self, end: _End) -> Broken:
-        """Return what is to be told of an object that did not end well."""
+        """Return what to say of an object that did not end well."""
         if end is _End.TRUNCATED:
             problem = "the text ends before the closing brackets of the object"
         elif self.too_deep:

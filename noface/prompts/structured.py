@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from noface.model.backlog import id_problem, nearest, path_problem
-from noface.prompts.json_scan import Broken, Found, Scan, place, scan
+from noface.prompts.json_scan import Broken, JsonObject, Scan, place, scan
 from noface.prompts.text import fenced, line, long_text, shorten
 
 _ERRORS_READ_MAX = 100
@@ -197,7 +197,7 @@ def validate(text: str, schema: Mapping[str, Any], name: str) -> Valid | Invalid
     return finished(result, text, name) if isinstance(result, Invalid) else result
 
 
-def check(read: str, found: Found, schema: Mapping[str, Any]) -> Valid | Invalid:
+def check(read: str, found: JsonObject, schema: Mapping[str, Any]) -> Valid | Invalid:
     """Return the object that was found in `read`, checked by its schema."""
     value = load(read, found)
     if isinstance(value, str):
@@ -208,13 +208,13 @@ def check(read: str, found: Found, schema: Mapping[str, Any]) -> Valid | Invalid
     return Invalid(wrong.sentence, wrong.expected_type, wrong.actual_type, wrong.path)
 
 
-def last_object(objects: tuple[Found, ...]) -> Found | None:
+def last_object(objects: tuple[JsonObject, ...]) -> JsonObject | None:
     """Return the object that counts: the last in a fence, else the last."""
     in_fences = tuple(found for found in objects if found.fenced)
     return next(reversed(in_fences or objects), None)
 
 
-def load(read: str, found: Found) -> dict[str, Any] | str:
+def load(read: str, found: JsonObject) -> dict[str, Any] | str:
     """Return the object's value, or what is wrong with it beyond its grammar."""
     twice: list[str] = []
 
@@ -263,7 +263,7 @@ Required keys: {required or "none"}. An example of the form, with other content:
 """
 
 
-def _judged(read: str, found: Scan, picked: Found | None, schema: Mapping[str, Any]) -> Valid | Invalid:
+def _judged(read: str, found: Scan, picked: JsonObject | None, schema: Mapping[str, Any]) -> Valid | Invalid:
     known = set(schema.get("properties", ()))
     begun = [broken for broken in found.broken if known.intersection(broken.keys)]
     if picked is None:
@@ -287,10 +287,10 @@ def _no_object(read: str, broken: list[Broken]) -> Invalid:
         return Invalid(f"{_NO_OBJECT}: expected object, got array", actual_type="array")
     if not broken:
         return Invalid(_NO_OBJECT)
-    told = broken_answer(read, broken[-1])
+    finding = broken_answer(read, broken[-1])
     if broken[-1].keys or broken[-1].truncated:
-        return told
-    return Invalid(f"{_NO_OBJECT}; {told.violation}", actual_type="malformed")
+        return finding
+    return Invalid(f"{_NO_OBJECT}; {finding.violation}", actual_type="malformed")
 
 
 def _is_array(read: str) -> bool:
@@ -305,7 +305,7 @@ def _is_array(read: str) -> bool:
 
 
 def finished(invalid: Invalid, text: str, name: str) -> Invalid:
-    """Return a finding about the answer called `name` with what it is about; `text` is what the model said."""
+    """Return a finding about the answer called `name` with what it is about; `text` is the whole answer."""
     long = f" (only the last {READ_CHARS_MAX} characters were read)" if len(text) > READ_CHARS_MAX else ""
     return replace(
         invalid,

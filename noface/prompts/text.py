@@ -210,7 +210,7 @@ _UNLIMITED = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One text of a part; `name` is what a person is told was cut."""
+    """One text of a part; `name` is what a person reads was cut."""
 
     name: str
     text: Long
@@ -361,7 +361,7 @@ def _rows(part: Part, extra: int) -> Kept:
 def _texts(part: Part, extra: int) -> Kept:
     given = level([_need(item, rows=False) for item in part.items], extra)
     made = [shorten(item.text, size(stub(item.text).text) + more) for item, more in zip(part.items, given, strict=True)]
-    cuts = [_said(item, cut) for item, cut in zip(part.items, made, strict=True) if cut.left_out]
+    cuts = [_sentence(item, cut) for item, cut in zip(part.items, made, strict=True) if cut.left_out]
     return Kept(tuple(cut.text for cut in made), cuts=tuple(cuts))
 
 
@@ -371,9 +371,9 @@ def _need(item: Item, *, rows: bool) -> int:
     return max(0, item.text.bytes - size(stub(item.text).text))
 
 
-def _said(item: Item, cut: Cut) -> str:
+def _sentence(item: Item, cut: Cut) -> str:
     return f"{item.name}: {cut.left_out} of {item.text.chars} characters left out"
 
 
 def _cuts(parts: Sequence[Part], shown: Shown) -> tuple[str, ...]:
-    return tuple(said for part in parts for said in shown[part.key].cuts)
+    return tuple(cut for part in parts for cut in shown[part.key].cuts)

@@ -10,7 +10,7 @@ from typing import Any
 
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.prompts.answers.forms import schema_of, strings
-from noface.prompts.json_scan import Broken, Found, scan
+from noface.prompts.json_scan import Broken, JsonObject, scan
 from noface.prompts.structured import READ_CHARS_MAX, Invalid, Valid, broken_answer, check, finished, last_object, load
 
 _STATUS = "status"
@@ -53,7 +53,7 @@ def _report(value: Mapping[str, Any]) -> WorkerReport:
     )
 
 
-def _is_report(text_read: str, found: Found) -> bool:
+def _is_report(text_read: str, found: JsonObject) -> bool:
     """Tell whether an object was meant as a report: one of our words for `status`, or another of our keys beside it."""
     if '"status"' not in text_read[found.start : found.end]:
         return False
