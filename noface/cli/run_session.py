@@ -22,9 +22,8 @@ from noface.config.load import load
 from noface.config.sections import Config
 from noface.engine.context import Planning, RunContext, RunSettings
 from noface.engine.dispatch import decide, history, plan_tick
-from noface.engine.engine import Stop
+from noface.engine.engine import Stop, run_session
 from noface.engine.outside import as_agreed
-from noface.engine.run_session import run_session
 from noface.errors import UsageError
 from noface.git.repository import Repository, discover, locate
 from noface.model.actions import model_of
@@ -150,9 +149,9 @@ def make_context(
     reader = Reader(database)
     memo.update(reader.newest_memo())
     for ran, tests in reader.newest_tests().items():
-        env.seen.asked.add(ran)
+        env.gate_facts.asked.add(ran)
         if tests is not None:
-            env.seen.inventories[ran] = tests
+            env.gate_facts.inventories[ran] = tests
     journal = Journal(database, run_id, announce)
     return RunContext(
         run_id=run_id,

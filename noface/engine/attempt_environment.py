@@ -34,8 +34,8 @@ from noface.secrets.masking import Masker
 
 
 @dataclass(slots=True)
-class Seen:
-    """What the gates of a run have shown, by a gate's command, memo key, or tree and command.
+class GateFacts:
+    """What the gates of a run have revealed, by a gate's command, memo key, or tree and command.
 
     `counts`: how many tests a command ran on main. `rewriting`: commands that write files of main's tree with what they
     hold already. `main_green`: when a gate, by its memo key, last passed on main. `inventories`: which tests a command
@@ -163,7 +163,7 @@ class SandboxRules:
         return "bubblewrap" if self.bubblewrap else "wrap" if self.wrap else "none"
 
     @property
-    def told(self) -> bool:
+    def announced(self) -> bool:
         """True where a person should hear of it when a run begins: not where they have chosen to have no sandbox."""
         return bool(self.bubblewrap or self.wrap or self.problem)
 
@@ -172,7 +172,7 @@ class SandboxRules:
 class AttemptEnvironment:
     """Everything a worker thread may use. `memo` is filled by the loop and only read here.
 
-    `seen` is filled by all threads. `passed` are the patterns of all gates' `env_pass`,
+    `gate_facts` is filled by all threads. `passed` are the patterns of all gates' `env_pass`,
     `gate_rules` the project's own rules for what gates print.
     """
 
@@ -186,7 +186,7 @@ class AttemptEnvironment:
     log_bytes_max: int
     state_marker: str
     memo: Mapping[str, GateResult] = field(default_factory=dict)
-    seen: Seen = field(default_factory=Seen)
+    gate_facts: GateFacts = field(default_factory=GateFacts)
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
     sandbox: SandboxRules = field(default_factory=SandboxRules)
     passed: tuple[str, ...] = ()

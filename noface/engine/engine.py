@@ -1,8 +1,10 @@
-"""The loop. Each tick re-reads what is and decides; a restart is an ordinary tick (law 7).
+"""One run, from lock to last word: settle what an earlier run left, check, then the loop.
 
-Threads put messages into the inbox; only this thread writes state.
+Each tick of the loop reads the state again and decides, so a restart is an ordinary tick (law 7). Threads put messages
+into the inbox; only the loop's thread writes state.
 """
 
+import os
 import queue
 import time
 from dataclasses import dataclass
@@ -18,37 +20,89 @@ from noface.engine.dispatch import (
     Dispatch,
     answers_again,
     decide_and_apply,
+    lift_blocks,
     lift_raised,
     plan_tick,
     provider_answered,
     record_attempt,
 )
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
-from noface.engine.landing import MergeQueue
+from noface.engine.landing import MergeQueue, release_merged
 from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outside import BacklogWatch, OutsideChanges
+from noface.engine.preflight import announce_new_rules, preflight
 from noface.engine.prompt_context import count_lessons
-from noface.engine.recover import as_configured
+from noface.engine.recover import as_configured, recover
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
 from noface.model.attempt import AttemptOrder, AttemptReport
 from noface.model.issue import Issue
-from noface.model.taxonomy import IssueStatus
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.process.failpoints import hit
+from noface.process.supervise import Canceller
 from noface.recovery.schedule import Plan
 from noface.store.records import IssueRow
+
+_TICK_S = 0.5
+_DRAIN_S = 30.0
+_GONE_MAX = 10
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The exit code of a run, and why it run_result."""
+    """The exit code of a run, and why it ended."""
 
     exit_code: int
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Message to the loop: a person wants it to stop; `urgent` at once."""
+
+    urgent: bool
+
+
+def run_session(context: RunContext, cancel: Canceller) -> RunResult:
+    """Settle what an earlier run left, check that work makes sense, and work. The caller holds the lock.
+
+    Raises what `preflight` raises; then nothing was started.
+    """
+    journal, clock = context.journal, context.clock
+    used_before = context.reader.last_run() is not None
+    journal.run_started(clock.now(), os.getpid())
+    hit("run_started")
+    resumed = recover(context)
+    try:
+        sandbox = context.env.sandbox
+        if sandbox.announced:
+            context.announce(
+                "sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem}
+            )
+        announce_new_rules(context, used_before=used_before)
+        context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name})
+        check = preflight(context, cancel)
+        context.known = check.known
+        for result in check.results:
+            if result.tests_run:
+                context.env.gate_facts.counts[result.gate.command] = result.tests_run
+            if result.failure is None:
+                context.memo[context.env.key(result.tree, result.gate)] = result
+        external = tuple(kind.value for kind in FailureKind if kind.category.external)
+        lift_blocks(context, external, "its cause lay outside it; tried again")
+        result_of_run = Engine(context).run(resumed)
+        release_merged(context)
+    except BaseException as error:
+        code = EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(error, "exit_code", EXIT_FAILURE)
+        journal.run_ended(clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted")
+        raise
+    journal.run_ended(clock.now(), result_of_run.exit_code, result_of_run.why)
+    return result_of_run
+
+
 def run_result(
     context: RunContext, *, broken: BaseException | None, stopped: bool, limit: str, work_left: bool, faulty: bool
 ) -> RunResult:
-    """Say how the run run_result. `work_left`: something could still start or is waited for."""
+    """Say how the run ended. `work_left`: something could still start, or waits for a time."""
     if broken is not None:
         message = getattr(broken, "message", "") or f"{type(broken).__name__}: {broken}"
         return RunResult(EXIT_FAILURE, message)
@@ -57,41 +111,21 @@ def run_result(
     if limit and work_left:
         return RunResult(EXIT_LIMIT, limit)
     only = context.settings.only_issues
-    known = [row for row in context.reader.issues() if not only or row.id in only]
-    rows = [row for row in known if row.present]
-    if faulty or any(not _settled(row) for row in rows):
+    rows = [row for row in context.reader.issues() if not only or row.id in only]
+    if faulty or any(row.present and not _settled(row) for row in rows):
         return RunResult(EXIT_ATTENTION, "finished; some issues need a person")
-    gone = [str(row.id) for row in known if row.id in (context.at_first or ()) and _lost(row)]
+    gone = [row.id for row in rows if row.id in (context.at_first or ()) and not row.present and not _settled(row)]
     if gone:
-        told = ", ".join(gone[:_GONE_SHOWN_MAX]) + (" …" if len(gone) > _GONE_SHOWN_MAX else "")
-        why = f"finished, but issues went away while it ran: {told}; was a branch switched, or work stashed?"
+        names = ", ".join(gone[:_GONE_MAX]) + (" …" if len(gone) > _GONE_MAX else "")
+        why = f"finished, but issues went away while it ran: {names}; was a branch switched, or work stashed?"
         return RunResult(EXIT_ATTENTION, why)
     return RunResult(EXIT_DONE, "all done")
-
-
-_GONE_SHOWN_MAX = 10
-
-
-def _lost(row: IssueRow) -> bool:
-    """Tell whether an issue's file is gone before the issue was settled."""
-    return not row.present and not _settled(row)
 
 
 def _settled(row: IssueRow) -> bool:
     """Tell whether an issue needs nobody any more. A part that its parent took back is the parent's affair."""
     skipped = row.status == IssueStatus.SKIPPED and (row.satisfied or row.parent is not None)
     return bool(row.status == IssueStatus.MERGED or skipped)
-
-
-_TICK_S = 0.5
-_DRAIN_S = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """Message to the loop: a person wants it to stop; `urgent` at once."""
-
-    urgent: bool
 
 
 class Engine:

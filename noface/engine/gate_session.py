@@ -232,7 +232,7 @@ class GateSession:
         In a container the folder would not be there.
         """
         env = self.env
-        if gate.kind is not GateKind.TEST or gate.accept or gate.command in env.seen.plain or env.sandbox.wrap:
+        if gate.kind is not GateKind.TEST or gate.accept or gate.command in env.gate_facts.plain or env.sandbox.wrap:
             return None
         folder = self.slot.path.with_name(f"{self.slot.path.name}.reports")
         remove(folder)
@@ -244,10 +244,10 @@ class GateSession:
         out, err = (read_bounded(log, _INVENTORY_BYTES_MAX, _INVENTORY_BYTES_MAX) for log in logs)
         found = read_inventory(reports, self.slot.path, out, gate.command, err)
         key = (self.task.tree, gate.command)
-        self.env.seen.asked.add(key)
-        self.env.seen.inventories.pop(key, None)
+        self.env.gate_facts.asked.add(key)
+        self.env.gate_facts.inventories.pop(key, None)
         if found is not None:
-            self.env.seen.inventories[key] = self._masked(found)
+            self.env.gate_facts.inventories[key] = self._masked(found)
 
     def _masked(self, found: Inventory) -> Inventory:
         """Return an inventory without the known secrets: its names are kept, and told."""
@@ -341,9 +341,9 @@ def _counted(env: AttemptEnvironment, task: Task, gate: GateSpec, result: GateRe
     """Refuse a green test gate that tells of no test where main's run did: `os._exit(0)` also ends with exit 0."""
     if task.on_main:
         if result.tests_run and task.tree == env.plumbing.tree(task.main):
-            env.seen.counts[gate.command] = result.tests_run
+            env.gate_facts.counts[gate.command] = result.tests_run
         return result
-    expected = env.seen.counts.get(gate.command)
+    expected = env.gate_facts.counts.get(gate.command)
     if result.failure is not None or result.tests_run or not expected or gate.kind is not GateKind.TEST:
         return result
     message = f"exit code 0, but no test is told of; on main this gate ran {expected}"

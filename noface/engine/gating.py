@@ -112,7 +112,7 @@ def _tried(bench: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> 
     if result.flaky:
         bench.tell(GateFlaked(bench.task.issue_id, bench.task.number, result))
     if result.failure is None and not bench.traces.fixed:
-        tests = bench.env.seen.inventories.get((bench.task.tree, gate.command))
+        tests = bench.env.gate_facts.inventories.get((bench.task.tree, gate.command))
         bench.tell(GateRan(bench.env.key(bench.task.tree, gate), result, tests))
         hit("gate_passed")
     return result
@@ -130,8 +130,8 @@ def _undisturbed(bench: GateSession, gate: GateSpec, before: tuple[GateSpec, ...
         return result
     failure, traces = result.failure, bench.traces
     if task.on_main and traces.rewritten:
-        env.seen.rewriting.add(gate.command)
-    by_others = traces.rewritten and result.passed and gate.command not in env.seen.rewriting
+        env.gate_facts.rewriting.add(gate.command)
+    by_others = traces.rewritten and result.passed and gate.command not in env.gate_facts.rewriting
     if by_others or (failure is not None and failure.rule == CHANGED_FILES):
         return _once_more(bench, gate, before, "undisturbed", result)
     return result
@@ -246,7 +246,7 @@ def main_is_red(
     """
     tree = env.plumbing.tree(task.main)
     key, now = env.key(tree, failed.gate), env.clock.now()
-    green_at = env.seen.main_green.get(key)
+    green_at = env.gate_facts.main_green.get(key)
     believed_s = max(_BELIEVED_S, _BELIEVED_RUNS * failed.seconds)
     if failed.gate.accept or (green_at is not None and now < green_at + believed_s):
         return None
@@ -257,7 +257,7 @@ def main_is_red(
         return None
     red = worst(gated.results)
     if red is None or red.failure is None:
-        env.seen.main_green[key] = now
+        env.gate_facts.main_green[key] = now
         return None
     name = env.plumbing.repository.main_name
     return replace(

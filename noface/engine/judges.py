@@ -109,7 +109,7 @@ class Judges:
         if red.failing_tests or red.failure is None or red.failure.failing_tests or red.gate not in self._by_id():
             return False
         main = self._inventory(self._main_tree, red.gate)
-        now = self.env.seen.inventories.get((tree, red.gate.command))
+        now = self.env.gate_facts.inventories.get((tree, red.gate.command))
         if main is None or not main.tests or now is None or not each_once(main, now):
             return False
         self._excused.add((tree, red.gate.command))
@@ -147,14 +147,14 @@ class Judges:
     def _steadily(self, gate: GateSpec, main: Inventory, tree: str) -> Shortfall:
         """Compare with what two runs on main have in common: ids may hold the time, and tests come and go."""
         self._run(self._main_tree, (gate,), on_main=True)
-        again = self.env.seen.inventories.get((self._main_tree, gate.command))
+        again = self.env.gate_facts.inventories.get((self._main_tree, gate.command))
         both = agreed(main, again) if again is not None else main
-        self.env.seen.inventories[self._main_tree, gate.command] = both
+        self.env.gate_facts.inventories[self._main_tree, gate.command] = both
         return compared(both, self._inventory(tree, gate))
 
     def _by_id(self) -> tuple[GateSpec, ...]:
         """Return the hard gates that run tests of the project's."""
-        plain = self.env.seen.plain
+        plain = self.env.gate_facts.plain
         return tuple(
             g for g in self.gates if g.kind is GateKind.TEST and g.hard and not g.accept and g.command not in plain
         )
@@ -168,10 +168,10 @@ class Judges:
     def _inventory(self, tree: str, gate: GateSpec) -> Inventory | None:
         """Return which tests a gate ran on a tree; it is run where nobody knows, as after a restart."""
         key = (tree, gate.command)
-        if key not in self.env.seen.inventories and key not in self.env.seen.asked:
+        if key not in self.env.gate_facts.inventories and key not in self.env.gate_facts.asked:
             self._run(tree, (gate,), on_main=tree == self._main_tree)
-        self.env.seen.asked.add(key)
-        return self.env.seen.inventories.get(key)
+        self.env.gate_facts.asked.add(key)
+        return self.env.gate_facts.inventories.get(key)
 
     def _run(self, tree: str, gates: tuple[GateSpec, ...], *, on_main: bool = False, anew: bool = False) -> Gated:
         """Run gates, and the builds before them, on a tree that is not the task's own."""
@@ -184,7 +184,7 @@ class Judges:
         commit = task.main if on_main else task.commit
         other = replace(task, tree=tree, commit=commit, logs=task.logs / folder)
         tests = [gate for gate in gates if gate.kind is GateKind.TEST]
-        unknown = any((tree, gate.command) not in env.seen.inventories for gate in tests)
+        unknown = any((tree, gate.command) not in env.gate_facts.inventories for gate in tests)
         gated = run_gates(env, other, (*builds, *gates), self.cancel, self.tell, self.known, anew=anew or unknown)
         if gated is None:
             raise CutShort

@@ -1,6 +1,10 @@
-"""What must hold before any work is paid for: agents found, gates green on main (or their failures known)."""
+"""What must hold before any work is paid for: agents installed, gates green on main (or their failures known).
 
-from collections.abc import Mapping, Sequence
+Also what a person should know first: the rules that are new since an upgrade.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +19,12 @@ from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import names_suffice
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult
+from noface.model.patterns import matches_any
+from noface.model.protection import always_protected
+from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.supervise import Canceller
+from noface.secrets.environment import kept_from_gates
 
 _MAY_FIX = "With `fixes = true` in its [[gates]] entry it may change files of the work, once main is as it wants it."
 _SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.APPROVAL)
@@ -230,16 +238,55 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gat
     task = Task("", 0, "baseline", LANDING_SLOT, plumbing.tree(main), main, main, logs)
     gates, env = context.settings.gates, context.env
     gated = run_gates(env, task, gates, cancel, context.inbox.put, None, anew=anew)
-    asked = {result.gate.command for result in gated.results if _red_test(result)} - env.seen.plain if gated else set()
+    asked = (
+        {result.gate.command for result in gated.results if _red_test(result)} - env.gate_facts.plain
+        if gated
+        else set()
+    )
     if not asked:
         return gated
     # It may be red only because its test runner is asked for a report.
-    env.seen.plain.update(asked)
+    env.gate_facts.plain.update(asked)
     plain = run_gates(env, task, gates, cancel, context.inbox.put, None, anew=True)
     if plain is not None:
-        env.seen.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
+        env.gate_facts.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
     return plain
 
 
 def _red_test(result: GateResult) -> bool:
     return result.failure is not None and result.gate.kind is GateKind.TEST
+
+
+RULES = "3"
+_RULES_FACT = "rules"
+_NAMES_MAX = 8
+_JUDGES = (
+    "a gate that changes files of the work fails: `fixes = true` in its [[gates]] entry makes that part of the work",
+    "work that is green only with its own tests or settings does not land: `may_change` in an issue's file allows it",
+)
+
+
+def announce_new_rules(context: RunContext, *, used_before: bool) -> None:
+    """Announce once what noface refuses since an upgrade; a project that no older noface has run in hears nothing."""
+    if context.reader.fact(_RULES_FACT) == RULES:
+        return
+    if used_before:
+        context.announce("rules_changed", None, {"what": [*_changed_rules(context), *_JUDGES]})
+    context.journal.fact(_RULES_FACT, RULES)
+
+
+def _changed_rules(context: RunContext) -> Iterator[str]:
+    """Yield the rules that concern this project: environment, sandbox, protected files, isolation."""
+    env = context.env
+    if kept := kept_from_gates(os.environ, env.passed):
+        yield f"gates no longer get {some(kept, _NAMES_MAX)}: [[gates]] env_pass names what they need of it"
+    if env.sandbox.kind == "bubblewrap":
+        yield 'workers and gates run in a sandbox: [sandbox] kind = "none" turns it off, `show` and `write` open it'
+    paths = env.plumbing.paths(env.plumbing.main())
+    if protected := tuple(path for path in paths if matches_any(path, always_protected())):
+        yield f"workers' edits of {some(protected, _NAMES_MAX)} are undone: `may_change` in an issue's file allows them"
+    if any(gate.kind is GateKind.TEST and not gate.leaky for gate in context.settings.gates):
+        yield (
+            "gates no longer see your checkout, and a test gate must fail on broken sources: [run] allow_leaky_gates"
+            " lets others run"
+        )
