@@ -25,7 +25,7 @@ from noface.knowledge.hints import Found, HintRule, Search, holds, searched_text
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
-from noface.model.languages import file_of, language_of
+from noface.model.patterns import file_of, language_of
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 

@@ -10,8 +10,7 @@ from enum import StrEnum
 
 from noface.model.failure import Failure
 from noface.model.issue import Issue
-from noface.model.languages import file_of, is_in
-from noface.model.patterns import matches_any
+from noface.model.patterns import file_of, is_in, matches_any
 from noface.model.quoting import one_line, some
 
 SEARCHED_CHARS_MAX = 200_000

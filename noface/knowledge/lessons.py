@@ -13,7 +13,7 @@ from noface.knowledge.hint_mining import is_common
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
-from noface.model.languages import file_of, language_of
+from noface.model.patterns import file_of, language_of
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import PASSED, FailureKind
 

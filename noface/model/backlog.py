@@ -8,18 +8,17 @@ The rules, in the order they are checked (a faulty issue is reported and not run
 4. No issue waits for itself through others: the members of a cycle are all faulty.
 5. Whatever depends on a faulty issue is faulty as well, since it could never start.
 
-Everything here is total and linear in issues plus dependencies, and free of recursion.
-
-Which paths a model may name: inside the repository, in one spelling, and cheap to match.
+Everything here is total, linear in issues plus dependencies, and free of recursion. `graphlib` names one cycle of a
+graph; here every member of every cycle is named, hence the components.
 """
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from noface.model.issue import Backlog, Issue, IssueFault
-from noface.model.patterns import matches
+from noface.model.quoting import literal
 from noface.model.worker_run import ModelSpec
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -27,7 +26,7 @@ _GIT_REFUSES = re.compile(r"\.\.|\.$|\.lock$")
 _LEADING_NUMBER = re.compile(r"[^A-Za-z0-9]*([0-9]+)(?![0-9])")
 _SUGGESTIONS_MAX = 20
 """Missing names that get a "did you mean": each costs a comparison with every id there is."""
-_SHOWN_CHARS_MAX = 80
+_COMPARED_CHARS_MAX = 80
 _SOURCES_MAX = 5
 
 
@@ -35,7 +34,7 @@ def id_problem(issue_id: str) -> str | None:
     """Say why `issue_id` cannot be an id, or None. It is part of the branch name `noface/<id>`, hence git's rules."""
     if not _ID.fullmatch(issue_id):
         expected = "1 to 64 of the characters A-Z a-z 0-9 . _ - are expected, the first a letter or a digit"
-        return f"the id {shown(issue_id)} is not usable: {expected}"
+        return f"the id {literal(issue_id)} is not usable: {expected}"
     if _GIT_REFUSES.search(issue_id):
         return f'the id {issue_id} must not hold ".." nor end with "." or ".lock": git refuses such a branch name'
     return None
@@ -51,12 +50,6 @@ def number_of(issue_id: str) -> str | None:
     return (issue_id.lstrip("0") or "0") if issue_id.isascii() and issue_id.isdigit() else None
 
 
-def shown(value: object) -> str:
-    """Write `value` as a message quotes it: one line, no control characters, at most 80 characters."""
-    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
-    return text if len(text) <= _SHOWN_CHARS_MAX else f"{text[: _SHOWN_CHARS_MAX - 1]}…"
-
-
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that `name` likely stands for: that of its leading number ("7-x", "#7"), or the likest."""
     from difflib import get_close_matches
@@ -67,7 +60,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         for candidate in candidates:
             if same_id(candidate) == wanted:
                 return candidate
-    close = get_close_matches(name[:_SHOWN_CHARS_MAX], candidates, n=1, cutoff=0.6)
+    close = get_close_matches(name[:_COMPARED_CHARS_MAX], candidates, n=1, cutoff=0.6)
     return close[0] if close else None
 
 
@@ -75,7 +68,7 @@ def unknown_dependency(name: str, known: Iterable[str], *, suggest: bool = True)
     """Word problem and hint for a dependency that names nothing."""
     match = nearest(name, known) if suggest else None
     hint = f"Did you mean {match}?" if match else "Write the id of an issue of this backlog, or take the entry out."
-    return f"depends_on names {shown(name)}, which does not exist", hint
+    return f"depends_on names {literal(name)}, which does not exist", hint
 
 
 def natural_order(issue_id: str) -> tuple[bool, int, str, str]:
@@ -98,13 +91,13 @@ def check(issues: Iterable[Issue], faults: Iterable[IssueFault] = (), merged: Co
     _check_cycles(graph)
     _spread(graph)
     sound: list[Issue] = []
-    found = list(broken)
+    faulty = list(broken)
     for issue, resolved, problems in zip(graph.issues, graph.resolved, graph.problems, strict=True):
         if problems:
-            found.append(_fault(issue, problems))
+            faulty.append(_fault(issue, problems))
         else:
             sound.append(replace(issue, depends_on=tuple(resolved)))
-    return Backlog(tuple(sound), tuple(sorted(found, key=lambda fault: (fault.source, fault.problem))))
+    return Backlog(tuple(sound), tuple(sorted(faulty, key=lambda fault: (fault.source, fault.problem))))
 
 
 @dataclass(slots=True)
@@ -139,8 +132,8 @@ def _check_ids(graph: _Graph, faults: Sequence[IssueFault]) -> None:
             if problem := id_problem(graph.issues[at].id):
                 graph.problems[at].append((problem, "Rename the file."))
             elif len(sources) > 1:
-                said = f"the id {graph.issues[at].id} is used more than once, by {named}"
-                graph.problems[at].append((said, "Give every issue an id of its own (7 and 007 count as the same)."))
+                problem = f"the id {graph.issues[at].id} is used more than once, by {named}"
+                graph.problems[at].append((problem, "Give every issue an id of its own (7 and 007 count as the same)."))
 
 
 def _link(graph: _Graph, faults: Sequence[IssueFault], merged: Collection[str]) -> None:
@@ -171,49 +164,43 @@ def _check_cycles(graph: _Graph) -> None:
         chain = " -> ".join(graph.issues[at].id for at in _shortest_cycle(graph.needs, first))
         hint = "Take one of these dependencies out."
         graph.problems[first].append((f"dependency cycle: {chain}", hint))
-        said = f"waits for itself: tangled in the dependency cycle reported at {graph.issues[first].id}"
+        problem = f"waits for itself: tangled in the dependency cycle reported at {graph.issues[first].id}"
         for at in set(members) - {first}:
-            graph.problems[at].append((said, hint))
+            graph.problems[at].append((problem, hint))
 
 
-def _components(graph: _Graph) -> list[list[int]]:
-    """Return the strongly connected components (Kosaraju: visit against the edges in reverse order of finishing)."""
-    left = [True] * len(graph.issues)
-    components: list[list[int]] = []
+def _components(graph: _Graph) -> Iterator[list[int]]:
+    """Yield the strongly connected components (Kosaraju: walk against the edges in reverse order of finishing)."""
+    left = set(range(len(graph.issues)))
     for root in reversed(_finishing_order(graph.needs)):
-        if left[root]:
-            left[root] = False
+        if root in left:
+            left.remove(root)
             members = [root]
             for at in members:  # grows while it is walked
-                fresh = [other for other in dict.fromkeys(graph.needed_by[at]) if left[other]]
-                for other in fresh:
-                    left[other] = False
+                fresh = left.intersection(graph.needed_by[at])
+                left -= fresh
                 members.extend(fresh)
-            components.append(members)
-    return components
+            yield members
 
 
 def _finishing_order(needs: Sequence[Sequence[int]]) -> list[int]:
     """Return the order in which a depth-first walk leaves the issues, with a stack in place of recursion."""
-    finished: list[int] = []
-    seen = [False] * len(needs)
-    for root in range(len(needs)):
-        stack = [(root, iter(needs[root]))] if not seen[root] else []
-        seen[root] = True
-        while stack:
-            at, rest = stack[-1]
-            other = next((each for each in rest if not seen[each]), None)
-            if other is None:
-                finished.append(at)
-                stack.pop()
-            else:
-                seen[other] = True
-                stack.append((other, iter(needs[other])))
-    return finished
+    order: list[int] = []
+    seen: set[int] = set()
+    stack = [(at, False) for at in range(len(needs))]
+    while stack:
+        at, finished = stack.pop()
+        if finished:
+            order.append(at)
+        elif at not in seen:
+            seen.add(at)
+            stack.append((at, True))
+            stack.extend((other, False) for other in needs[at] if other not in seen)
+    return order
 
 
 def _shortest_cycle(needs: Sequence[Sequence[int]], start: int) -> list[int]:
-    """Find a shortest way from `start` back to it; the caller knows that there is one."""
+    """Return a shortest path from `start` back to it; the caller knows that there is one."""
     came_from: dict[int, int] = {}
     queue = deque([start])
     while start not in came_from:
@@ -222,10 +209,10 @@ def _shortest_cycle(needs: Sequence[Sequence[int]], start: int) -> list[int]:
             if other not in came_from:
                 came_from[other] = at
                 queue.append(other)
-    way = [start, came_from[start]]
-    while way[-1] != start:
-        way.append(came_from[way[-1]])
-    return way[::-1]
+    path = [start, came_from[start]]
+    while path[-1] != start:
+        path.append(came_from[path[-1]])
+    return path[::-1]
 
 
 def _spread(graph: _Graph) -> None:
@@ -239,7 +226,7 @@ def _spread(graph: _Graph) -> None:
 
 
 def _waits_for(name: str, source: str) -> tuple[str, str]:
-    return f"depends on {shown(name)}, which is faulty itself", f"Mend {source} first."
+    return f"depends on {literal(name)}, which is faulty itself", f"Mend {source} first."
 
 
 def _fault(issue: Issue, problems: Sequence[tuple[str, str]]) -> IssueFault:
@@ -259,22 +246,22 @@ def without_unknown_models(backlog: Backlog, models: Mapping[str, ModelSpec]) ->
     sound: list[Issue] = []
     faults: list[IssueFault] = []
     for issue in backlog.issues:
-        if (found := _model_problem(issue, models)) is None:
+        if (problem := _model_problem(issue, models)) is None:
             sound.append(issue)
         else:
-            faults.append(IssueFault(source=issue.source, problem=found[0], hint=found[1], id=issue.id))
+            faults.append(IssueFault(issue.source, *problem, id=issue.id))
     return replace(backlog, issues=tuple(sound), faults=(*backlog.faults, *faults)) if faults else backlog
 
 
 def _model_problem(issue: Issue, models: Mapping[str, ModelSpec]) -> tuple[str, str] | None:
     """Return problem and hint of an issue whose model or tier cannot be had, None for any other."""
     if issue.model is not None and issue.model not in models:
-        return f"model = {shown(issue.model)} is no model of the configuration", _nearest_model(issue.model, models)
+        return f"model = {literal(issue.model)} is no model of the configuration", _nearest_model(issue.model, models)
     if issue.tier is None:
         return None
     if issue.model is not None and (own := models[issue.model].tier) < issue.tier:
-        said = f"model = {shown(issue.model)} has tier {own}, below the issue's own tier = {issue.tier}"
-        return said, "Name a stronger model, or lower the tier."
+        problem = f"model = {literal(issue.model)} has tier {own}, below the issue's own tier = {issue.tier}"
+        return problem, "Name a stronger model, or lower the tier."
     highest = max((model.tier for model in models.values()), default=0)
     if highest < issue.tier:
         return f"tier = {issue.tier} is above every model of the configuration", f"The highest tier there is {highest}."
@@ -285,84 +272,3 @@ def _nearest_model(name: str, models: Collection[str]) -> str:
     near = nearest(name, models)
     known = ", ".join(sorted(models))
     return f"did you mean {near}?" if near else f"name one of: {known}"
-
-
-PATH_CHARS_MAX = 300
-_WILDCARDS_MAX = 4
-
-
-def path_problem(path: str) -> str | None:
-    """Say why a path or a glob must not be used, or None: `src/a.py`, `src/`, `./src/**` are fine."""
-    if not path or len(path) > PATH_CHARS_MAX:
-        return f"a path of 1 to {PATH_CHARS_MAX} characters is expected, got {len(path)}"
-    said = f"the path {shown(path)}"
-    if not path.isprintable() or "�" in path or path != path.strip():
-        return f"{said} holds control characters, or blanks at an end"
-    if "\\" in path:
-        return f"{said} holds a backslash; write forward slashes"
-    if path.startswith(("/", "~")) or path[1:2] == ":":
-        return f"{said} is not relative; name it from the top of the repository"
-    parts = canonical(path).split("/")
-    if ".." in parts:
-        return f'{said} must not hold ".."; stay inside the repository'
-    if not any(char.isalnum() for char in path):
-        return f"{said} means everything; name files or folders"
-    if any(part in ("", ".") for part in parts):
-        return f'{said} has an empty part or "."; write it as git does, such as src/a.py'
-    if any(part.lower().rstrip(" .") in (".git", "git~1") for part in parts):
-        return f"{said} lies in git's own folder, which nobody may touch"
-    if _wildcards(path) > _WILDCARDS_MAX:
-        return f"{said} has more than {_WILDCARDS_MAX} wildcards; name files or folders"
-    return None
-
-
-def canonical(path: str) -> str:
-    """Return the one spelling of a path that has no problem: as git writes it, without `./` and a slash at the end."""
-    return path.removeprefix("./").removesuffix("/")
-
-
-def is_file_name(path: str) -> bool:
-    """Tell whether a path reads as one file: no wildcard, and a dot in its last part."""
-    return not has_wildcards(path) and "." in path.rpartition("/")[2].strip(".")
-
-
-def within(path: str, pattern: str) -> bool:
-    """Tell whether all that `path` (a file, a folder or a glob) means is surely meant by `pattern` as well.
-
-    Conservative: where it takes thought to see that one glob lies in another, the answer is no.
-    """
-    inner, outer = path.rstrip("/"), _folder(pattern.strip().removeprefix("./").strip("/"))
-    if inner == outer or outer in ("", "."):
-        return True
-    if not has_wildcards(inner):
-        return matches(inner, pattern)
-    fixed = "/".join(_before_wildcard(inner.split("/")))
-    if fixed and matches(fixed, outer):
-        return True  # everything below a folder that is meant is meant
-    return "**" not in inner and "?" not in outer and matches(inner, pattern)
-
-
-def has_wildcards(path: str) -> bool:
-    """Tell whether a path is a glob."""
-    return _wildcards(path) > 0
-
-
-def _wildcards(path: str) -> int:
-    return path.count("*") + path.count("?")
-
-
-def _folder(pattern: str) -> str:
-    """Return the folder that a pattern means all of, as `src/**` does; the pattern itself where it is another."""
-    if pattern in ("*", "**"):
-        return ""
-    folder = next((pattern.removesuffix(end) for end in ("/**", "/*") if pattern.endswith(end)), pattern)
-    return pattern if has_wildcards(folder) else folder
-
-
-def _before_wildcard(parts: list[str]) -> list[str]:
-    plain: list[str] = []
-    for part in parts:
-        if has_wildcards(part):
-            break
-        plain.append(part)
-    return plain

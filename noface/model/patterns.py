@@ -1,7 +1,13 @@
-"""Path patterns as people write them in `[protect] paths` and an issue's `paths`."""
+"""Paths inside the repository: patterns as people write them, which ones may be named, and a file's language.
+
+A path that a model names lies inside the repository, has one spelling, and is cheap to match.
+"""
 
 import re
 from functools import lru_cache
+
+from noface.data import table
+from noface.model.quoting import literal
 
 
 @lru_cache(maxsize=1024)
@@ -66,12 +72,113 @@ def is_folder_of(path: str, patterns: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=64)
 def _folders(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    found = {}
+    folders = {}
     for pattern in patterns:
         start = "**/" if pattern.startswith("**/") else ""
         parts = pattern.strip().removeprefix("./").removeprefix(start).strip("/").split("/")
         for end in range(1, len(parts)):
             if "**" in parts[end - 1]:
                 break
-            found[start + "/".join(parts[:end])] = True
-    return re.compile("|".join(_expression(folder, below="") for folder in found) or "(?!)", re.DOTALL)
+            folders[start + "/".join(parts[:end])] = True
+    return re.compile("|".join(_expression(folder, below="") for folder in folders) or "(?!)", re.DOTALL)
+
+
+PATH_CHARS_MAX = 300
+_WILDCARDS_MAX = 4
+
+
+def path_problem(path: str) -> str | None:
+    """Say why a path or a glob must not be used, or None: `src/a.py`, `src/`, `./src/**` are fine."""
+    if not path or len(path) > PATH_CHARS_MAX:
+        return f"a path of 1 to {PATH_CHARS_MAX} characters is expected, got {len(path)}"
+    named = f"the path {literal(path)}"
+    if not path.isprintable() or "�" in path or path != path.strip():
+        return f"{named} holds control characters, or blanks at an end"
+    if "\\" in path:
+        return f"{named} holds a backslash; write forward slashes"
+    if path.startswith(("/", "~")) or path[1:2] == ":":
+        return f"{named} is not relative; name it from the top of the repository"
+    parts = canonical(path).split("/")
+    if ".." in parts:
+        return f'{named} must not hold ".."; stay inside the repository'
+    if not any(char.isalnum() for char in path):
+        return f"{named} means everything; name files or folders"
+    if any(part in ("", ".") for part in parts):
+        return f'{named} has an empty part or "."; write it as git does, such as src/a.py'
+    if any(part.lower().rstrip(" .") in (".git", "git~1") for part in parts):
+        return f"{named} lies in git's own folder, which nobody may touch"
+    if _wildcards(path) > _WILDCARDS_MAX:
+        return f"{named} has more than {_WILDCARDS_MAX} wildcards; name files or folders"
+    return None
+
+
+def canonical(path: str) -> str:
+    """Return the one spelling of a path that has no problem: as git writes it, without `./` and a slash at the end."""
+    return path.removeprefix("./").removesuffix("/")
+
+
+def is_file_name(path: str) -> bool:
+    """Tell whether a path reads as one file: no wildcard, and a dot in its last part."""
+    return not has_wildcards(path) and "." in path.rpartition("/")[2].strip(".")
+
+
+def within(path: str, pattern: str) -> bool:
+    """Tell whether all that `path` (a file, a folder or a glob) means is surely meant by `pattern` as well.
+
+    Conservative: where it takes thought to see that one glob lies in another, the answer is no.
+    """
+    inner, outer = path.rstrip("/"), _folder(pattern.strip().removeprefix("./").strip("/"))
+    if inner == outer or outer in ("", "."):
+        return True
+    if not has_wildcards(inner):
+        return matches(inner, pattern)
+    fixed = "/".join(_before_wildcard(inner.split("/")))
+    if fixed and matches(fixed, outer):
+        return True  # everything below a folder that is meant is meant
+    return "**" not in inner and "?" not in outer and matches(inner, pattern)
+
+
+def has_wildcards(path: str) -> bool:
+    """Tell whether a path is a glob."""
+    return _wildcards(path) > 0
+
+
+def _wildcards(path: str) -> int:
+    return path.count("*") + path.count("?")
+
+
+def _folder(pattern: str) -> str:
+    """Return the folder that a pattern means all of, as `src/**` does; the pattern itself where it is another."""
+    if pattern in ("*", "**"):
+        return ""
+    folder = next((pattern.removesuffix(end) for end in ("/**", "/*") if pattern.endswith(end)), pattern)
+    return pattern if has_wildcards(folder) else folder
+
+
+def _before_wildcard(parts: list[str]) -> list[str]:
+    plain: list[str] = []
+    for part in parts:
+        if has_wildcards(part):
+            break
+        plain.append(part)
+    return plain
+
+
+_POSITION = re.compile(r"(:\d+){1,2}$")
+"""Line, or line and column, behind a path."""
+
+
+def is_in(language: str, path: str) -> bool:
+    """Tell whether a file is in a language; of a language that is not listed, its name is taken as the suffix."""
+    name = language.strip().lower()
+    return path.endswith(tuple(table("languages").get(name, (f".{name.removeprefix('.')}",))))
+
+
+def language_of(path: str) -> str:
+    """Return the language a file is in, "" where it is none of the listed ones."""
+    return next((name for name, suffixes in table("languages").items() if path.endswith(tuple(suffixes))), "")
+
+
+def file_of(location: str | None) -> str:
+    """Return the path of a failure's location, without its line; "" where there is none."""
+    return _POSITION.sub("", location or "")

@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from noface.model.backlog import id_problem, nearest, path_problem
+from noface.model.backlog import id_problem, nearest
+from noface.model.patterns import path_problem
 from noface.prompts.json_scan import Broken, JsonObject, Scan, place, scan
 from noface.prompts.text import fenced, line, long_text, shorten
 

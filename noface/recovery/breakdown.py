@@ -24,9 +24,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from noface.model.backlog import canonical, has_wildcards, id_problem, path_problem, same_id
+from noface.model.backlog import id_problem, same_id
 from noface.model.issue import Issue
-from noface.model.patterns import matches_any
+from noface.model.patterns import canonical, has_wildcards, matches_any, path_problem
 from noface.prompts.answers.forms import schema_of
 from noface.prompts.structured import Invalid, clean, violation
 from noface.prompts.text import code, fenced, long_text, shorten

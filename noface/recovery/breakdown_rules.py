@@ -11,8 +11,9 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from noface.model.backlog import is_file_name, path_problem, shown, within
 from noface.model.issue import Issue
+from noface.model.patterns import is_file_name, path_problem, within
+from noface.model.quoting import literal
 
 _RUNNERS = (
     "ava",
@@ -157,7 +158,7 @@ class Proposed:
 
 def part_faults(part: Proposed, parent: Issue, limits: BreakdownLimits) -> tuple[str, ...]:
     """Return what is wrong with a part by itself."""
-    name = f"part {shown(part.key)}"
+    name = f"part {literal(part.key)}"
     found = []
     if not part.key:
         found.append("a part has a blank key")
@@ -181,17 +182,19 @@ def graph_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
     keys = [part.key for part in parts]
     twice = dict.fromkeys(key for key in keys if keys.count(key) > 1)
     if twice:
-        return tuple(f"the key {shown(key)} stands for more than one part" for key in twice)
+        return tuple(f"the key {literal(key)} stands for more than one part" for key in twice)
     found = []
     for part in parts:
         strange = [key for key in part.depends_on if key not in keys]
         if strange:
-            known = ", ".join(shown(key) for key in keys)
-            found.append(f"part {shown(part.key)}: depends_on names {shown(strange[0])}, which is no part ({known})")
+            known = ", ".join(literal(key) for key in keys)
+            found.append(
+                f"part {literal(part.key)}: depends_on names {literal(strange[0])}, which is no part ({known})"
+            )
         if part.key in part.depends_on:
-            found.append(f"part {shown(part.key)} depends on itself")
+            found.append(f"part {literal(part.key)} depends on itself")
     if not found and (waiting := _in_a_cycle(parts)):
-        found.append(f"the parts {', '.join(shown(key) for key in waiting)} wait for each other; break the cycle")
+        found.append(f"the parts {', '.join(literal(key) for key in waiting)} wait for each other; break the cycle")
     texts = [_text(part.title, part.body) for part in parts]
     if len(set(texts)) < len(texts):
         found.append("two parts have the same title and body")
@@ -207,7 +210,7 @@ def acceptance_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, 
         for place in sorted(covered.difference(places))[:1]
     ]
     found += [
-        f"no part covers accept command {place}: {shown(parent.accept[place])}"
+        f"no part covers accept command {place}: {literal(parent.accept[place])}"
         for place in places
         if place not in covered
     ]
@@ -218,7 +221,7 @@ def form_faults(parts: tuple[Proposed, ...], forms: AcceptForms) -> tuple[str, .
     """Return the accept commands in no form that the project has."""
     refused = [(part, command) for part in parts for command in part.accept if forms.allowed(command) is None]
     return tuple(
-        f"part {shown(part.key)}: the accept command {shown(command)} is not the project's; allowed: {forms.told}"
+        f"part {literal(part.key)}: the accept command {literal(command)} is not the project's; allowed: {forms.told}"
         for part, command in refused
     )
 
@@ -233,7 +236,7 @@ def size_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
         rest = {path for other in parts[:place] + parts[place + 1 :] for path in other.paths}
         if all(any(within(path, own) for own in part.paths) for path in rest):
             found.append(
-                f"the paths of part {shown(part.key)} hold those of all other parts; give each part files of its own"
+                f"the paths of part {literal(part.key)} hold those of all other parts; give each part files of its own"
             )
     return tuple(found)
 
@@ -242,8 +245,8 @@ def _path_fault(path: str, parent: Issue) -> str | None:
     problem = path_problem(path)
     if problem is not None or not parent.paths or any(within(path, pattern) for pattern in parent.paths):
         return problem
-    allowed = ", ".join(shown(pattern) for pattern in parent.paths[:_SHOWN_PATHS_MAX])
-    return f"the path {shown(path)} is not within the issue's paths ({allowed})"
+    allowed = ", ".join(literal(pattern) for pattern in parent.paths[:_SHOWN_PATHS_MAX])
+    return f"the path {literal(path)} is not within the issue's paths ({allowed})"
 
 
 def _command_fault(command: str, limits: BreakdownLimits) -> str | None:
@@ -252,7 +255,7 @@ def _command_fault(command: str, limits: BreakdownLimits) -> str | None:
     if len(command) > limits.accept_chars_max:
         return f"an accept command has {len(command)} characters, at most {limits.accept_chars_max} are allowed"
     if _ALWAYS_GREEN.fullmatch(command):
-        return f"the accept command {shown(command)} can never fail, so it proves nothing"
+        return f"the accept command {literal(command)} can never fail, so it proves nothing"
     return None
 
 

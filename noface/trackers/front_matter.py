@@ -13,8 +13,9 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from noface.model.backlog import nearest, shown
+from noface.model.backlog import nearest
 from noface.model.issue import DEFAULT_PRIORITY
+from noface.model.quoting import literal
 from noface.trackers.issue_file import clean_title, title_problem
 
 FRONT_MATTER_BYTES_MAX = 16_384
@@ -64,7 +65,7 @@ def _command(value: str) -> str:
 def _inside(value: str) -> str:
     path = _word(value).removeprefix("./")
     if path.startswith(("/", "~")) or ".." in path.split("/"):
-        raise ValueError(f"{shown(value)} leads out of the repository: globs are relative to its top folder")
+        raise ValueError(f"{literal(value)} leads out of the repository: globs are relative to its top folder")
     return path
 
 
@@ -149,7 +150,7 @@ def _said(details: ErrorDetails, data: Mapping[str, object]) -> str:
     if details["type"] == "extra_forbidden":
         match = nearest(key, _EXPECTED)
         known = f"did you mean {match}?" if match else f"the keys are {', '.join(_EXPECTED)}"
-        return f"unknown key {shown(key)}: {known}"
+        return f"unknown key {literal(key)}: {known}"
     if details["type"] == "value_error":
         reason = str(details["ctx"]["error"])
         return reason if key == "title" else f"{key}: {reason}"
@@ -160,7 +161,7 @@ def _said(details: ErrorDetails, data: Mapping[str, object]) -> str:
 
 def _brief(value: object) -> str:
     # The repr of a deeply nested table is a recursion of its own.
-    return "a table" if isinstance(value, dict) else "a list" if isinstance(value, list) else shown(value)
+    return "a table" if isinstance(value, dict) else "a list" if isinstance(value, list) else literal(value)
 
 
 def _toml_problem(message: str, last_line: int) -> Problem:

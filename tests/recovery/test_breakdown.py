@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noface.model.backlog import check, id_problem, path_problem, within
+from noface.model.backlog import check, id_problem
 from noface.model.issue import Issue
-from noface.model.patterns import matches, matches_any
+from noface.model.patterns import matches, matches_any, path_problem, within
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.structured import reminder
 from noface.recovery.breakdown import BreakdownLimits, PlanFault, plan_children, split_by_files, subtask_failure

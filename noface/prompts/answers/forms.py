@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from noface.data import document
-from noface.model.backlog import canonical
 from noface.model.history import Advice, Topic
+from noface.model.patterns import canonical
 from noface.model.taxonomy import DiagnosisStrategy
 
 Value = Mapping[str, Any]
