@@ -5,7 +5,7 @@ Nothing is read before it is needed, and nothing twice. The readers are typed an
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,28 @@ def pattern(name: str, section: str, key: str, flags: int = 0) -> re.Pattern[str
     """Return the alternatives of an entry of a table, with its pieces, as one regular expression."""
     entries = table(name)
     return re.compile(expanded("|".join(entries[section][key]), entries.get("pieces", {})), flags)
+
+
+class Patterns(dict[str, re.Pattern[str]]):
+    """The regular expressions of a section of patterns.toml by their names, each compiled on its first use.
+
+    `more` makes pieces that are no text of the table.
+    """
+
+    def __init__(self, section: str, more: Callable[[], Mapping[str, str]] = dict) -> None:
+        super().__init__()
+        self.section = section
+        self.more = more
+
+    def __missing__(self, name: str) -> re.Pattern[str]:
+        entries = table("patterns")
+        expression = "".join(entries[self.section][name]["pattern"])
+        compiled = self[name] = re.compile(expanded(expression, {**entries["pieces"], **self.more()}))
+        return compiled
+
+    def all(self) -> list[re.Pattern[str]]:
+        """Return the section's expressions in its order."""
+        return [self[name] for name in table("patterns")[self.section]]
 
 
 def expanded(expression: str, pieces: Mapping[str, str | list[str]]) -> str:

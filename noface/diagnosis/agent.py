@@ -13,7 +13,7 @@ from noface.diagnosis.agent_rules import Match, decisive, first_words, matches, 
 from noface.diagnosis.agent_words import meaning_of
 from noface.diagnosis.evidence import AlsoMatched
 from noface.diagnosis.reset_times import WallClock, reset_time, retry_after
-from noface.diagnosis.signature import signature_of
+from noface.diagnosis.text import signature_of
 from noface.model.failure import Failure
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy

@@ -7,39 +7,15 @@ import json
 import re
 from dataclasses import dataclass
 
+from noface.data import Patterns
 from noface.model.taxonomy import FailureKind
+
+_WORDS = Patterns("last_words")
 
 _WORDS_MAX = 8_000
 _QUESTIONS_MAX = 5
 _QUESTION_CHARS_MAX = 400
 _LAST_SENTENCES = 3
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_WRAPPED = re.compile(r"\n(?!\s*(?:\n|[-*•#>|]|\d{1,3}[.)]))")
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\S)[^.!?\n]*)*[.!?]*")
-_COURTESY = re.compile(
-    r"anything else|(?:does|do) (?:that|this) (?:help|look|make sense)|any (?:other )?questions", re.IGNORECASE
-)
-_ASKS = re.compile(
-    r"\b(?:please|could you|can you|kindly)\b.{0,40}"
-    r"\b(?:clarify|confirm|specify|advise|tell me|provide|let me know|share)"
-    r"|\b(?:i need|i require|awaiting|waiting for) (?:more |further |your |some |additional )?"
-    r"(?:information|details|clarification|confirmation|input|guidance|decision|approval)"
-    r"|\blet me know (?:which|what|how|whether|where|if you(?:'d| would) (?:like|prefer))",
-    re.IGNORECASE,
-)
-_BLOCKED = re.compile(
-    r"\b(?:i am|i['’]m|i was|this (?:task|issue) is|work is|status:?)\s+(?:currently |now )?blocked\b"
-    r"|^\W{0,4}blocked\b\s*[:—-]"
-    r"|\b(?:i )?(?:cannot|can['’]?t|could not|couldn['’]?t|am unable to|was unable to|unable to) "
-    r"(?:proceed|continue|go on|complete (?:this|the) (?:task|issue))",
-    re.IGNORECASE | re.MULTILINE,
-)
-_REFUSES = re.compile(
-    r"^\W{0,4}(?:(?:i['’]m |i am )?(?:very )?(?:sorry|afraid)\b|i apologi[sz]e\b)?[,.;]?\s*(?:but |that )?"
-    r"i\s?(?:can['’]?t|cannot|can not|won['’]?t|will not|must decline|['’]m (?:unable|not able)|am (?:unable|not able))"
-    r"(?: to)?\s+(?:help|assist|comply|engage|fulfil|support|participate|do that|with that)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +33,11 @@ def meaning_of(last_words: str) -> Meaning:
     report = _report(last_words)
     if report is not None:
         return report
-    prose = _WRAPPED.sub(" ", _CODE.sub(" ", last_words[-_WORDS_MAX:]))
-    sentences = [text for match in _SENTENCE.finditer(prose) if (text := " ".join(match[0].split()).strip("-*• "))]
-    refusal = _REFUSES.search(prose.lstrip()[:_QUESTION_CHARS_MAX])
+    prose = _WORDS["wrapped"].sub(" ", _WORDS["code"].sub(" ", last_words[-_WORDS_MAX:]))
+    sentences = [
+        text for match in _WORDS["sentence"].finditer(prose) if (text := " ".join(match[0].split()).strip("-*• "))
+    ]
+    refusal = _WORDS["refuses"].search(prose.lstrip()[:_QUESTION_CHARS_MAX])
     if refusal is not None:
         return Meaning(FailureKind.AGENT_REFUSED, "words-refuse", sentences[0] if sentences else "")
     questions = _questions(sentences)
@@ -68,10 +46,10 @@ def meaning_of(last_words: str) -> Meaning:
     questions = questions[:_QUESTIONS_MAX]
     if asked:
         return Meaning(FailureKind.AGENT_CONFUSION, "words-ask", asked, questions)
-    request = next((text for text in late if _ASKS.search(text)), "")
+    request = next((text for text in late if _WORDS["asks"].search(text)), "")
     if request:
         return Meaning(FailureKind.AGENT_CONFUSION, "words-ask", request, questions or (request[:_QUESTION_CHARS_MAX],))
-    blocked = next((text for text in sentences if _BLOCKED.search(text)), "")
+    blocked = next((text for text in sentences if _WORDS["blocked"].search(text)), "")
     if blocked:
         said = blocked[:_QUESTION_CHARS_MAX]
         return Meaning(FailureKind.AGENT_CONFUSION, "words-blocked", blocked, questions or (said,))
@@ -86,7 +64,9 @@ def stops_mid_sentence(text: str) -> bool:
 
 
 def _questions(sentences: list[str]) -> tuple[str, ...]:
-    asked = [text[:_QUESTION_CHARS_MAX] for text in sentences if text.endswith("?") and not _COURTESY.search(text)]
+    asked = [
+        text[:_QUESTION_CHARS_MAX] for text in sentences if text.endswith("?") and not _WORDS["courtesy"].search(text)
+    ]
     return tuple(dict.fromkeys(asked))
 
 

@@ -4,66 +4,40 @@ Runners differ in words and order, hardly in form: pairs of a number and a word.
 also those nobody has thought of. A pair alone proves little; what makes a summary is a word for tests or for passing.
 """
 
-# ruff: noqa: E501 - a pattern is kept in one piece
-
 import re
 from dataclasses import replace
+from functools import cache
 
+from noface.data import Patterns, table
 from noface.diagnosis.evidence import Counts
 from noface.diagnosis.text import Log
 
-_TOTAL = (
-    "tests|test|examples|example|specs|spec|scenarios|scenario|cases|runs|tests run|tests found|test cases|test case|tests completed"
-    "|test methods|tried|executed|total|ran|tests?\\(s\\)|run|checks|total tests|number of tests|number of run tests|total tests run"
-    "|tests? in|tests? collected|tests executed|unit tests|blackbox tests|properties|testcases?|test functions|doctests?|trials"
-)
-_PASSED = (
-    "passed|passing|pass|passes|succeeded|success|successes|successful|ok|tests successful|tests passed|successful tests"
-    "|expected passes|of expected passes|total pass|passed tests|pass total|successfully|successe?s?|good"
-)
-_FAILED = (
-    "failed|failing|failures|failure|fail|fails|tests failed|failed assertions|unexpected failures|of unexpected failures"
-    "|failed tests|test failures|failure total|total fail|number of failures|assertions failed|not ok|failed\\(s\\)|bad"
-)
-_ERRORS = "errors|errored|error|unexpected errors|number of errors|exceptions|broken|crashed|erred|total errors|crashes|aborts|unresolved"
-_SKIPPED = (
-    "skipped|skips|skip|pending|pendings|ignored|todo|disabled|excluded|deselected|filtered out|invalid|xfail|xfailed|untested|not run"
-    "|tests skipped|skipped tests|omissions|incomplete|expected failures|undefined|inconclusive|cancelled|canceled|did not run|risky|total skip"
-    "|aborted|notifications|flaky|suspended|interrupted"
-)
-_CLASSES = {"total": _TOTAL, "passed": _PASSED, "failed": _FAILED, "errors": _ERRORS, "skipped": _SKIPPED}
-_WORD = {word: name for name, words in _CLASSES.items() for word in re.sub(r"\\\(s\\\)|\?|\\", "", words).split("|")}
-_ALL = sorted(_WORD, key=len, reverse=True)
-_WORDS = "|".join(re.escape(word) for word in _ALL)
 
-_NUMBER_FIRST = re.compile(
-    rf"(?<![\w.:%/-])(?P<n>\d{{1,9}})(?: of (?P<of>\d{{1,9}}))?[ \t]*(?:\(s\) )?(?:tests?\(?s?\)? |test cases? |test case\(s\) |scenarios? |specs? )?"
-    rf"(?P<word>{_WORDS})(?:\(s\))?(?![\w:=-])(?!\s*:\s*\d)",
-    re.IGNORECASE,
-)
-_WORD_FIRST = re.compile(
-    rf"(?<![\w-])(?:tests? |# of )?(?P<word>{_WORDS})(?:\(s\))?\s*(?:[:=]|\t| {{1,20}}|\s*\.\.+)\s*(?P<n>\d{{1,9}})(?![\w.]*\w)(?!\.\d)",
-    re.IGNORECASE,
-)
-_NOT_SUMMARY = re.compile(
-    r"\bwarnings?\b(?!:? \d+, ?(?:passed|tests))|\bfiles? (?:checked|left|would|changed|inspected)|problems?\b|vulnerabilit|offenses?\b|\bTest Suites\b|\bTest Files\b"
-    r"|\bsuites?\b\s*:|steps?\b|features?\b|assertions? (?:passed|failed)|^assertions|informations|insertions|snapshots?\b|expectations\b"
-    r"|\bcontainers\b|\bbytes\b|\bpackages?\b|retr(?:y|ies)|lines?:|branches|statements|coverage|subtests|modules\b|\btasks?\b",
-    re.IGNORECASE,
-)
-_SUMMARY_HINT = re.compile(r"\d")
+@cache
+def _counted() -> dict[str, str]:
+    """Return what each word of a summary counts."""
+    return {word: what for what, words in table("patterns")["words"]["counted"].items() for word in words}
+
+
+def _word() -> dict[str, str]:
+    """Return the words as a piece of the patterns, the longest first: "tests run" is no "tests"."""
+    return {"word": "|".join(map(re.escape, sorted(_counted(), key=len, reverse=True)))}
+
+
+COUNT = Patterns("count", _word)
+
 _STEMS = ("pass", "fail", "succe", "error", "test", "example", "spec", "scenario", "skip", "ok", "total", "case", "ran")
 _LINE_MAX = 260
 
 
 def read_counts(line: str, number: int) -> Counts | None:
     """Return the counts that one line states, or None where it is no summary of a test run."""
-    if len(line) > _LINE_MAX or not _SUMMARY_HINT.search(line):
+    if len(line) > _LINE_MAX or not re.search(r"\d", line):
         return None
     small = line.lower()
-    if not any(word in small for word in _STEMS) or _NOT_SUMMARY.search(line):
+    if not any(word in small for word in _STEMS) or COUNT["not_summary"].search(line):
         return None
-    first, second = _pairs(_NUMBER_FIRST, line), _pairs(_WORD_FIRST, line)
+    first, second = _pairs(COUNT["number_first"], line), _pairs(COUNT["word_first"], line)
     pairs = second if len(second) > len(first) or (len(second) == len(first) and _starts_with_word(line)) else first
     if not pairs:
         return None
@@ -82,7 +56,7 @@ def _pairs(pattern: re.Pattern[str], line: str) -> list[tuple[str, int]]:
 def _judge(pairs: list[tuple[str, int]], line: str, number: int) -> Counts | None:
     sums: dict[str, int] = {}
     for word, count in pairs:
-        name = _WORD[word]
+        name = _counted()[word]
         if name == "total" and name in sums:
             continue
         sums[name] = sums.get(name, 0) + count
@@ -104,19 +78,9 @@ def _judge(pairs: list[tuple[str, int]], line: str, number: int) -> Counts | Non
 def _is_summary(sums: dict[str, int], pairs: list[tuple[str, int]], line: str) -> bool:
     if len(sums) > 1:
         return bool({"passed", "failed"} & sums.keys()) or ("total" in sums and "errors" in sums)
-    return len(pairs) == 1 and bool(_ALONE.match(line))
+    return len(pairs) == 1 and bool(COUNT["alone"].match(line))
 
 
-_ALONE = re.compile(
-    r"^\s*(?:=+ ?|[✔✓✕✖×ℹ#%] ?)?(?:\[ +\d+ tests (?:found|started|aborted|successful|failed|skipped) +\]|no tests ran"
-    r"|\d+ (?:tests? )?(?:passed|passing|failing|failed|deselected|pass|fail|skipped|pending|successful)"
-    r"(?: \(\d+(?:\.\d+)?\s?m?s\))?(?: in [\d.]+ ?m?s?.*)?"
-    r"|(?:# (?:of )?|tests? )?(?:tests|pass|fail|skipped|skip|cancelled|todo|total|passed|failed|failures?|errors?|ok|expected passes|unexpected failures"
-    r"|expected fail|timeout|xfail|xpass|number of [\w ]+|total tests run|successful tests|failed (?:tests|assertions)|unexpected errors)"
-    r"(?: +|: *|\t+|\s+=\s*|\s*\.\.+\s*)\d+(?: \( ?\d+%\))?|OK \(\d+ tests?\)|\d+ tests? (?:completed|run)(?: successfully)?"
-    r"|All \d+ tests (?:passed|successful|ok)\.?.*)\s*=*\s*$",
-    re.IGNORECASE,
-)
 _NEAR = 8
 
 

@@ -3,12 +3,10 @@
 The order of the evidence: report, runner's summary, compiler's diagnostics, stack trace, exit code, words.
 """
 
-# ruff: noqa: E501 - a pattern is kept in one piece
-
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from noface.data import Patterns
 from noface.diagnosis.context import Context, context_of, known_tools
 from noface.diagnosis.counts import find_counts
 from noface.diagnosis.decide import Decision, decide_failure
@@ -20,12 +18,13 @@ from noface.diagnosis.project_rules import ProjectRules, scan_project
 from noface.diagnosis.pytest_reader import read_pytest
 from noface.diagnosis.rules import Level, rule_book
 from noface.diagnosis.scan import failing_names, scan
-from noface.diagnosis.signature import signature_of
 from noface.diagnosis.tap_reader import read_tap
-from noface.diagnosis.text import Log, read_log
+from noface.diagnosis.text import Log, read_log, signature_of
 from noface.diagnosis.tracebacks import read_framed_traces, read_python_traces
 from noface.diagnosis.unittest_reader import read_doctest, read_unittest
 from noface.model.taxonomy import FailureKind
+
+_EXCERPT = Patterns("excerpt")
 
 READERS: tuple[Callable[[Log, Context], Reading | None], ...] = (
     read_pytest,
@@ -173,12 +172,6 @@ LINES_MAX = 40
 WIDTH_MAX = 240
 STACK_MAX = 60
 _ABOVE = 14
-_BEACON = re.compile(
-    r"(?i)\berror\b|\bfail(?:ed|ure|ures|s)?\b|exception|panic|traceback|\bassert|not ok|expected|\bfatal\b|[✕✖✗✘]|undefined|not found"
-)
-_FRAME = re.compile(
-    r'^\W*(?:File "|at |from |in |#\d+ |\d+: |\[\d+\] |\(\w[\w.]* [\d.]+\) )|^\s+\S+:\d+|^\s+[\^~]+\s*$|^goroutine |^\S+\(.*\)$|^\t'
-)
 
 
 def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
@@ -197,7 +190,9 @@ def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
 
 
 def _telling(log: Log) -> list[int]:
-    hits = [n for n in range(max(0, len(log.lines) - 4_000), len(log.lines)) if _BEACON.search(log.get(n)[:400])]
+    hits = [
+        n for n in range(max(0, len(log.lines) - 4_000), len(log.lines)) if _EXCERPT["beacon"].search(log.get(n)[:400])
+    ]
     chosen: set[int] = set(range(max(0, len(log.lines) - 16), len(log.lines)))
     for hit in hits[:8]:
         chosen.update(range(hit, min(len(log.lines), hit + 3)))
@@ -215,13 +210,15 @@ def stack_of(log: Log, line: int) -> str:
     start = line
     while start > max(log.stream_start(line), line - STACK_MAX):
         above = log.get(start - 1)
-        if not above.strip() or not (_FRAME.match(above) or "Traceback" in above or above.startswith(("  ", "\t"))):
+        if not above.strip() or not (
+            _EXCERPT["frame"].match(above) or "Traceback" in above or above.startswith(("  ", "\t"))
+        ):
             break
         start -= 1
     end = line + 1
     while end < min(log.stream_end(line), line + STACK_MAX):
         below = log.get(end)
-        if not (_FRAME.match(below) or below.startswith(("    ", "\t"))):
+        if not (_EXCERPT["frame"].match(below) or below.startswith(("    ", "\t"))):
             break
         end += 1
     if end - start == 1:

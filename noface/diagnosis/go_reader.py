@@ -4,6 +4,7 @@
 
 import re
 
+from noface.data import Patterns, table
 from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import Counts, Finding, Reading
 from noface.diagnosis.exceptions import is_own_module
@@ -12,42 +13,17 @@ from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind
 
-_FAIL = re.compile(r"^(?P<indent>\s*)--- FAIL: (?P<test>\S+)")
-_PASS = re.compile(r"^\s*--- PASS: ")
-_SKIP = re.compile(r"^\s*--- SKIP: ")
-_OK = re.compile(r"^ok\s+\t?\S+\s+(?:\(cached\)|[\d.]+s)(?P<rest>.*)$")
-_NOFILES = re.compile(
-    r"^\?\s+\t?\S+\s+\[no test files\]|^\s+\S+\s+coverage: 0\.0% of statements$|^testing: warning: no tests to run"
-)
-_LOG = re.compile(r"^\s+(?:Error Trace:\s+)?(?P<file>[\w./-]+\.go):(?P<line>\d+):?(?: (?P<msg>.*))?$")
-_SYSTEM = re.compile(
-    r"(?:^|: |\s)(?:open|write|read|mkdir|create|remove|rename|chmod|listen|dial|lookup|fork/exec|exec|connect|Get \"\S+\":?)\s\S.*(?:no space left on device|permission denied"
-    r"|connection refused|no such host|network is unreachable|address already in use|read-only file system|i/o timeout|executable file not found in \$PATH|server misbehaving|operation not permitted)$"
-)
-_PANIC = re.compile(r"^\s*(?:panic: (?P<msg>.*)|fatal error: (?P<fatal>.*)|runtime: goroutine stack exceeds .*)$")
-_HEAD = re.compile(r"^# (?P<pkg>\S+)(?: \[\S+\])?$")
-_COMPILE = re.compile(r"^(?P<vet>vet: )?(?:\./)?(?P<file>[\w./-]+\.go):(?P<line>\d+)(?::\d+)?: (?P<msg>.*)$")
-_BROKEN = re.compile(r"\(compile\)|syntax error|expected .*found|undefined: ")
+_GO = Patterns("go")
+
 _GO_LINTERS = frozenset({"staticcheck", "revive", "golint"})
 _PRINTS_BARE_LINES = frozenset({"go", "gofmt", "goimports", "gofumpt", "golangci-lint", *_GO_LINTERS})
-_MARKS = (
-    "--- FAIL: ",
-    "--- PASS: ",
-    "ok  \t",
-    "?   \t",
-    "FAIL\t",
-    "# ",
-    "no tests to run",
-    "panic: ",
-    "fatal error: ",
-    "goroutine ",
-    ".go:",
-)
 
 
 def read_go(log: Log, context: Context) -> Reading | None:
     """Return what the go command says: packages, tests, panics, compile errors and vet's findings."""
-    if not any(mark in log.text for mark in _MARKS) or (".go" not in log.text and "\t" not in log.text):
+    if not any(mark in log.text for mark in table("patterns")["words"]["go"]) or (
+        ".go" not in log.text and "\t" not in log.text
+    ):
         return None
     findings = [*_tests(log, context), *_compile(log, context)]
     counts, failing = _counts(log)
@@ -60,18 +36,18 @@ def read_go(log: Log, context: Context) -> Reading | None:
 def _tests(log: Log, context: Context) -> list[Finding]:
     findings, inside = [], False
     for number, line in enumerate(log.lines):
-        if _FAIL.match(line):
+        if _GO["fail"].match(line):
             inside = True
             continue
         if line and not line[0].isspace():
             inside = line.startswith(("=== ", "    ")) and inside
             continue
-        match = _LOG.match(line)
+        match = _GO["log"].match(line)
         if not match or not (inside or match["file"].endswith("_test.go")) or line.startswith("\t/"):
             continue
         message = match["msg"] or ""
         below = log.get(number + 1)
-        kind = FailureKind.ENVIRONMENT if _SYSTEM.search(message) else FailureKind.TEST_FAILURE
+        kind = FailureKind.ENVIRONMENT if _GO["system"].search(message) else FailureKind.TEST_FAILURE
         if not message and not below.strip():
             continue
         findings.append(
@@ -87,17 +63,17 @@ def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
     for number, line in enumerate(log.lines):
         if line[:1] not in {" ", "-", "o", "?", "t", "\t"}:
             continue
-        if match := _FAIL.match(line):
+        if match := _GO["fail"].match(line):
             failed += 1
             names.append(match["test"])
-        elif _PASS.match(line):
+        elif _GO["pass"].match(line):
             passed += 1
-        elif _SKIP.match(line):
+        elif _GO["skip"].match(line):
             skipped += 1
-        elif match := _OK.match(line):
+        elif match := _GO["ok"].match(line):
             none = "[no tests to run]" in match["rest"]
             ok, empty = ok + (not none), empty + none
-        elif _NOFILES.match(line):
+        elif _GO["nofiles"].match(line):
             empty += 1
         else:
             continue
@@ -119,7 +95,7 @@ def _panics(log: Log, context: Context) -> list[Finding]:
     for number in sorted(
         {*log.lines_with("panic: "), *log.lines_with("fatal error: "), *log.lines_with("goroutine stack exceeds")}
     ):
-        match = _PANIC.match(log.get(number))
+        match = _GO["panic"].match(log.get(number))
         if not match or not _goroutine_follows(log, number):
             continue
         text = match["msg"] or match["fatal"] or ""
@@ -148,10 +124,10 @@ def _compile(log: Log, context: Context) -> list[Finding]:
     findings: list[Finding] = []
     headed = vetting = False
     for number, line in enumerate(log.lines):
-        if _HEAD.match(line):
+        if _GO["head"].match(line):
             headed, vetting = True, ("vet" in context.tools and "build" not in context.tools) or _vets(log, line)
             continue
-        match = _COMPILE.match(line)
+        match = _GO["compile"].match(line)
         if not match:
             headed = headed and line.startswith(("\t", " ", "vet:"))
             continue
@@ -185,7 +161,7 @@ def _diagnostic(match: re.Match[str], number: int, context: Context, *, vetting:
     if match["file"].endswith("_test.go") and not headed and match.string[:1].isspace():
         return None
     lint = vetting or (bool(_GO_LINTERS & context.tools) and not headed)
-    lint = lint and not _BROKEN.search(match["msg"])
+    lint = lint and not _GO["broken"].search(match["msg"])
     place = place_of(match["file"], match["line"], context.repo)
     name, kind = ("go.vet", FailureKind.LINT_FAILURE) if lint else ("go.compile", FailureKind.SYNTAX_ERROR)
     return Finding(name, kind, Level.DIAGNOSTIC, number, place, even_in_tests=True)
@@ -195,28 +171,4 @@ def _vets(log: Log, head: str) -> bool:
     """In `go test`, vet's findings and compile errors share a form; only compile errors give [build failed] with "# pkg [pkg.test]" or none."""
     package = head[2:].split(maxsplit=1)[0]
     failed = f"FAIL\t{package} [build failed]"
-    return failed in log.text and any(word in log.text for word in _VET_WORDS)
-
-
-_VET_WORDS = (
-    "format %",
-    "Printf ",
-    "Errorf ",
-    "Sprintf ",
-    "Fatalf ",
-    "Logf ",
-    "self-assignment",
-    "unreachable code",
-    "possible misuse",
-    "composite literal uses",
-    "struct field tag",
-    "passes lock by value",
-    "result of ",
-    "should have name of the form",
-    "call has possible",
-    "arg list ends with redundant",
-    "wrong type",
-    "has arguments but no formatting directives",
-    "malformed name",
-    "unusedresult",
-)
+    return failed in log.text and any(word in log.text for word in table("patterns")["words"]["vet"])

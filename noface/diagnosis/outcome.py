@@ -1,9 +1,6 @@
 """What the way a gate ended says (killed, command missing, silent), and what the test report it wrote says."""
 
-# ruff: noqa: E501 - a pattern is kept in one piece
-
-import re
-
+from noface.data import Patterns
 from noface.diagnosis.context import Repo
 from noface.diagnosis.evidence import Counts, Finding, GateEvidence, Reading, ReportCase, TestReport
 from noface.diagnosis.exceptions import exception_kind
@@ -11,6 +8,8 @@ from noface.diagnosis.places import place_below
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind
+
+_REPORT = Patterns("report")
 
 EXIT_TIMEOUT = 124
 EXIT_NOT_EXECUTABLE = 126
@@ -69,10 +68,6 @@ def exit_findings(evidence: GateEvidence, log: Log) -> list[Finding]:
 
 
 _NOTHING = Reading("report")
-_TYPED = re.compile(
-    r"^(?:failed on setup with \")?(?P<exc>(?:[A-Za-z_]\w*[.:\\$]{1,2})*[A-Z]\w*(?:Error|Exception|Failure|Failed|Fault))(?:: (?P<msg>.*))?",
-    re.DOTALL,
-)
 _SEARCHED = 80
 
 
@@ -108,7 +103,7 @@ def _finding(case: ReportCase, log: Log, repo: Repo) -> Finding | None:
 
 
 def _kind(case: ReportCase, repo: Repo) -> FailureKind | None:
-    typed = _TYPED.match(case.type) or _TYPED.match(case.message.strip())
+    typed = _REPORT["typed"].match(case.type) or _REPORT["typed"].match(case.message.strip())
     if not typed:
         return None
     exc = typed["exc"]

@@ -3,53 +3,19 @@
 A place counts only where the file is the project's own.
 """
 
-# ruff: noqa: E501 - a pattern is kept in one piece
-
-import re
-
+from noface.data import Patterns
 from noface.diagnosis.context import Repo
 from noface.diagnosis.text import Log
 
-_FOREIGN = re.compile(
-    r"(?:^|/)(?:node_modules|site-packages|dist-packages|\.cargo|rustc|\.rustup|\.m2|\.gradle|vendor/bundle|gems"
-    r"|\.pyenv|\.tox|\.nox|deps|go/pkg/mod|lib/python\d[^/]*|libexec|\.opam|\.stack|\.luarocks|sysdeps|Cellar)/"
-    r"|^/(?:usr|lib|opt|snap|nix|build/glibc)/|^<|^node:|^internal/|^\.\./\.\./\.\./|^/rustc/|vendor/(?!bundle)[^/]+/[^/]+/src"
-    r"|^(?:java\.base|jdk\.|sun\.)|^\[|^\(eval|^\(string\)|^string$|^nofile$|^-e$|^stdin$|^-$"
-)
-_EXT = (
-    "py|pyi|pyx|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|java|kt|kts|scala|sc|groovy|gradle|clj|cljs|cljc|edn|rs|go|mod|c|h|cc"
-    "|cpp|cxx|hpp|hh|hxx|m|mm|cu|s|S|asm|rb|rake|gemspec|ru|erb|php|phpt|phtml|pl|pm|t|sh|bash|bats|zsh|fish|ksh|lua|tcl|test|exs|ex"
-    "|erl|hrl|eex|heex|ml|mli|mll|mly|hs|lhs|cabal|elm|purs|idr|agda|lean|v|sv|vhd|vhdl|cs|fs|fsx|vb|csproj|fsproj|sln|swift|dart"
-    "|d|nim|nims|zig|cr|jl|r|R|Rmd|f|f90|f95|f03|F90|for|adb|ads|gpr|pas|pp|lpr|dpr|p|cob|cbl|lisp|lsp|cl|asd|el|scm|ss|sld|sls|rkt|sql"
-    "|json|json5|jsonc|yaml|yml|toml|ini|cfg|conf|xml|html|htm|css|scss|sass|less|md|rst|txt|tex|proto|thrift|graphql|gql|tf|tfvars|hcl"
-    "|nix|cmake|mk|mak|am|ac|in|bzl|bazel|feature|robot|resource|awk|sed|vim|ps1|bat|dockerfile|properties|plt|pro|raku|rakumod|p6|hx"
-    "|vala|vapi|st|factor|fth|4th|coffee|ls|re|res|sol|move|cairo|wat|bas|mat|octave|prolog|env|lock"
-)
-_CHARS = r"\w.@+~\-/\\"
-_PATH = (
-    rf"[{_CHARS}]*(?:\.(?:{_EXT})"
-    r"|Makefile|GNUmakefile|Dockerfile|Rakefile|Gemfile|Jenkinsfile|[Jj]ustfile|BUILD|WORKSPACE)"
-)
-_START = rf"(?<![{_CHARS}])(?:file://)?"
-_NOTATIONS = (
-    re.compile(r"\bFile \"(?P<file>[^\"\n]{1,400})\", line (?P<line>\d+)"),
-    re.compile(rf"{_START}(?P<file>{_PATH}):\[(?P<line>\d+),\d+\]"),
-    re.compile(rf"{_START}(?P<file>{_PATH})[:@](?P<line>\d+)(?!\d*\.\d)"),
-    re.compile(rf"{_START}(?P<file>{_PATH})\((?P<line>\d+)(?:[,:.]\d+)?(?:-\d+)?\)"),
-    re.compile(
-        rf"{_START}(?P<file>{_PATH})['\"»”]?,? (?:on |at |в |\()?(?:line|Zeile|ligne|línea|riga|строка)[: #]{{0,2}}(?P<line>\d+)",
-        re.IGNORECASE,
-    ),
-    re.compile(r"\((?:file |in )?\"(?P<file>[^\"\n]{1,400})\" line (?P<line>\d+)\)"),
-    re.compile(r"^(?P<file>[\w./\-]{1,200}): (?:line|Zeile|ligne) (?P<line>\d+): "),
-    re.compile(r"\bline (?P<line>\d+) (?:of|in|,) (?:file )?['\"]?(?P<file>/?[\w./\-]{1,200}\.\w{1,8})"),
-)
+_PLACE = Patterns("place")
+_NOTATION = Patterns("notation")
+
 _LINE_MAX = 600
 
 
 def is_own(path: str, repo: Repo) -> bool:
     """Tell whether a file named in a log belongs to the project rather than to a library or the runtime."""
-    if not path or _FOREIGN.search(path):
+    if not path or _PLACE["foreign"].search(path):
         return False
     return not repo.known or resolve(path, repo) is not None
 
@@ -76,7 +42,7 @@ def places(line: str, repo: Repo) -> list[str]:
         return []
     matches: list[tuple[int, str]] = []
     short = line[:_LINE_MAX]
-    for notation in _NOTATIONS:
+    for notation in _NOTATION.all():
         matches += [
             (match.start(), f"{resolve(match['file'], repo)}:{int(match['line'])}")
             for match in notation.finditer(short)

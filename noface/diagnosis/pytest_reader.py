@@ -4,11 +4,10 @@ Each failing test is a block that ends with `file:line: Type`; that type is what
 above it or the test printed. Captured output and warnings are owned here and seen by no other rule.
 """
 
-# ruff: noqa: E501 - a pattern is kept in one piece
-
 import re
 from dataclasses import dataclass
 
+from noface.data import Patterns
 from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import Counts, Finding, Reading
 from noface.diagnosis.exceptions import exception_kind
@@ -17,9 +16,8 @@ from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind
 
-_LAST_LINE = re.compile(
-    r"^(?:=+ )?(?P<body>(?:no tests (?:ran|collected)|\d+ \w+)(?:, \d+ \w+)*(?: \(\d+ deselected\))?(?:, \d+ \w+)*) in [\d.:]+ ?s?.*?(?: =+)?$"
-)
+_PYTEST = Patterns("pytest")
+
 _PAIR = re.compile(r"(\d+) (\w+)")
 _WORDS_OF_PYTEST = {"passed", "failed", "error", "errors", "skipped", "deselected", "xfailed", "xpassed"}
 MARKS = (
@@ -45,7 +43,7 @@ def pytest_counts(log: Log) -> list[Counts]:
     counts = []
     first, stop = pytest_span(log)
     for number in range(stop - 1, first - 1, -1):
-        match = _LAST_LINE.match(log.get(number))
+        match = _PYTEST["last_line"].match(log.get(number))
         if not match:
             continue
         sums = {word: int(count) for count, word in _PAIR.findall(match["body"])}
@@ -64,17 +62,6 @@ def pytest_counts(log: Log) -> list[Counts]:
     return counts
 
 
-_SECTION = re.compile(r"^=+ (?P<title>\S.*?) =+$")
-_BLOCK = re.compile(r"^_{3,} (?P<title>\S.*?) _{3,}$|^_ (?:ERROR|FAIL)\w* (?P<title2>.*?) _+$")
-_SUBSECTION = re.compile(r"^-{3,} (?P<title>\S.*?) -{3,}$")
-_ENDS = re.compile(r"^(?P<file>\S[^:\n]*):(?P<line>\d+): (?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?$")
-_E_LINE = re.compile(
-    r"^E {2,}(?:(?P<exc>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning|Failed|Timeout)?)(?:: (?P<msg>.*))?)$"
-)
-_E_BARE = re.compile(r"^E {3,}\S")
-_SUMMARY = re.compile(
-    r"^(?P<word>FAILED|ERROR) (?P<test>\S.*?)(?: - (?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?| - (?P<other>.*))?$"
-)
 _INTERNAL = "INTERNALERROR> "
 _TITLES = ("FAILURES", "ERRORS")
 
@@ -95,8 +82,8 @@ def _blocks(log: Log) -> tuple[list[_Block], list[tuple[int, int]]]:
     first, stop = pytest_span(log)
     for number in range(first, stop + 1):
         line = log.get(number) if number < stop else "= end ="
-        mark = _SECTION.match(line)
-        inner = _BLOCK.match(line) if section in _TITLES and not mark else None
+        mark = _PYTEST["section"].match(line)
+        inner = _PYTEST["block"].match(line) if section in _TITLES and not mark else None
         if not mark and not inner:
             continue
         if opened >= 0:
@@ -117,14 +104,14 @@ def _blocks(log: Log) -> tuple[list[_Block], list[tuple[int, int]]]:
 
 def _quoted_from(log: Log, block: _Block) -> int:
     for number in range(block.start + 1, block.end):
-        if _SUBSECTION.match(log.get(number)):
+        if _PYTEST["subsection"].match(log.get(number)):
             return number
     return block.end
 
 
 def _judge(log: Log, block: _Block, context: Context) -> Finding:
     end = _quoted_from(log, block)
-    head = next((n for n in range(end - 1, block.start, -1) if _ENDS.match(log.get(n))), None)
+    head = next((n for n in range(end - 1, block.start, -1) if _PYTEST["ends"].match(log.get(n))), None)
     e_lines = [n for n in range(block.start + 1, end) if log.get(n).startswith("E  ")]
     test = (
         None
@@ -132,11 +119,11 @@ def _judge(log: Log, block: _Block, context: Context) -> Finding:
         else block.title.removeprefix("ERROR at setup of ").removeprefix("ERROR at teardown of ")
     )
     loading = "collecting" in block.title or block.title.startswith("ERROR")
-    matches = [(n, match) for n in e_lines if (match := _E_LINE.match(log.get(n)))]
+    matches = [(n, match) for n in e_lines if (match := _PYTEST["e_line"].match(log.get(n)))]
     exc, msg = "", ""
     first = next((n for n in range(block.start + 1, end) if not log.get(n).startswith("[gw")), block.start)
     key = e_lines[0] if e_lines else min(first, end - 1)
-    ends = _ENDS.match(log.get(head)) if head is not None else None
+    ends = _PYTEST["ends"].match(log.get(head)) if head is not None else None
     if ends:
         exc, msg = ends["exc"], ends["msg"] or ""
     typed = [(n, m) for n, m in matches if m["exc"] == exc or m["exc"].endswith("." + exc)] if exc else matches[-1:]
@@ -156,7 +143,7 @@ def _kind(log: Log, block: _Block, exc: str, msg: str, key: int, context: Contex
         body = "\n".join(log.lines[block.start + 1 : min(block.end, block.start + 12)])
         if "Timeout" in body and "+++" in body:
             return FailureKind.TIMEOUT
-        if key < block.end and _E_BARE.match(log.get(key)) and "fixture '" not in log.get(key):
+        if key < block.end and _PYTEST["e_bare"].match(log.get(key)) and "fixture '" not in log.get(key):
             return FailureKind.TEST_FAILURE
         return FailureKind.RUNTIME_ERROR
     if not loading and exc.rsplit(".", 1)[-1] in {"SyntaxError", "IndentationError", "TabError"}:
@@ -204,7 +191,7 @@ def _failing(log: Log, blocks: list[_Block]) -> list[str]:
         line = log.get(number)
         if not line.startswith(("FAILED ", "ERROR ")):
             continue
-        match = _SUMMARY.match(line)
+        match = _PYTEST["summary"].match(line)
         if match and ("::" in match["test"]) and not line.startswith("ERROR    "):
             names.append(match["test"].partition(" - ")[0])
     if not names:
@@ -221,7 +208,7 @@ def _from_summary(log: Log, context: Context) -> list[Finding]:
         line = log.get(number)
         if not line.startswith(("FAILED ", "ERROR ")) or line.startswith("ERROR    "):
             continue
-        match = _SUMMARY.match(line)
+        match = _PYTEST["summary"].match(line)
         if not match or not match["exc"]:
             continue
         exc = match["exc"]

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from email.utils import parsedate_to_datetime
-from functools import cache
+
+from noface.data import Patterns
 
 _JUST_PASSED_S = 300.0
 _FARTHEST_S = 400 * 86_400.0
@@ -20,26 +21,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _UNITS = (("ms", 0.001), ("mil", 0.001), ("s", 1.0), ("mi", 60.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0),
           ("w", 604_800.0))  # fmt: skip
 
-_SPAN = (
-    r"\d{1,9}(?:\.\d{1,9})?\s{0,2}"
-    r"(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)(?![a-z])"
-)
-_TRIGGER = r"\b(?:resets?|again|retry|retrying|until|available|renews?)\b"
-_PATTERNS = {
-    "epoch": r"(?:\||reset\w{0,12}[\"']?\s{0,2}[:=|]?\s{0,2}[\"']?)(\d{13}|\d{10})\b",
-    "iso": _TRIGGER
-    + r"[^.\n]{0,30}?\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)"
-    + r"\s?(Z|UTC|[+-]\d\d:?\d\d)?",
-    "clock": _TRIGGER
-    + r"(?:\s(?:at|on|after|from|is|will be))?\s"
-    + r"(?:(?P<month>" + "|".join(_MONTHS) + r")[a-z]{0,6}\.?\s(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-    + r"(?:,?\s(?P<year>\d{4}))?(?:,|\sat)?\s)?"
-    + r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?::\d\d)?\s?(?P<half>[ap]\.?m\b\.?)?"
-    + r"(?:\s?\((?P<zone>[\w+/-]{1,40})\)|\s(?P<bare>UTC|GMT)\b)?",
-    "span": _TRIGGER + r"[^.\n]{0,40}?\b(?:in|after|for)\s(" + _SPAN + r"(?:\s?(?:,|and)?\s?" + _SPAN + r"){0,5})",
-    "seconds": r"\bretry[-_ ]?(?:after|delay)[\"']?\s?[:=]\s?[\"']?(\d{1,9}(?:\.\d{1,9})?)",
-    "part": r"(\d{1,9}(?:\.\d{1,9})?)\s{0,2}([a-z]+)",
-}  # fmt: skip
+_RESET = Patterns("reset")
 _SPAN_HEADERS = ("retry-after", "x-codex-primary-reset-after-seconds", "x-ratelimit-reset-requests",
                  "x-ratelimit-reset-tokens")  # fmt: skip
 
@@ -97,18 +79,13 @@ def epoch(value: float) -> float:
     return value / 1000 if value > _MILLISECONDS_FROM else value
 
 
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(_PATTERNS[name], re.IGNORECASE)
-
-
 def _epoch(text: str, _clock: WallClock) -> float | None:
-    found = _pattern("epoch").search(text)
+    found = _RESET["epoch"].search(text)
     return epoch(float(found[1])) if found else None
 
 
 def _iso(text: str, clock: WallClock) -> float | None:
-    found = _pattern("iso").search(text)
+    found = _RESET["iso"].search(text)
     if found is None:
         return None
     zone = {"UTC": "+00:00", "Z": "+00:00"}.get((found[2] or "").upper(), found[2] or "")
@@ -120,7 +97,7 @@ def _iso(text: str, clock: WallClock) -> float | None:
 
 
 def _clock_time(text: str, clock: WallClock) -> float | None:
-    for found in _pattern("clock").finditer(text):
+    for found in _RESET["clock"].finditer(text):
         half = (found["half"] or "").lower()
         if not half and not found["minute"]:
             continue  # a bare number is no time
@@ -152,10 +129,10 @@ def _moment(found: re.Match[str], hour: int, minute: int, here: datetime, now: f
 
 
 def _span(text: str, clock: WallClock) -> float | None:
-    found = _pattern("span").search(text)
+    found = _RESET["span"].search(text)
     seconds = _length(found[1]) if found else None
     if seconds is None:
-        bare = _pattern("seconds").search(text)
+        bare = _RESET["seconds"].search(text)
         seconds = _length(text[bare.start(1) : bare.end(1) + 3]) if bare else None
         if bare and seconds is None:
             seconds = float(bare[1])
@@ -165,7 +142,7 @@ def _span(text: str, clock: WallClock) -> float | None:
 def _length(text: str) -> float | None:
     """Return the seconds of a span such as 14h12m3.1s or 3 days 4 hours, None where it is none."""
     total, any_part = 0.0, False
-    for part in _pattern("part").finditer(text):
+    for part in _RESET["part"].finditer(text):
         unit = next((seconds for start, seconds in _UNITS if _is_unit(part[2].lower(), start)), None)
         if unit is not None:
             total, any_part = total + float(part[1]) * unit, True

@@ -1,9 +1,8 @@
 """Applies the tables of rules to a log: what failed, and the names of failing tests."""
 
-# ruff: noqa: E501 - a pattern is kept in one piece
-
 import re
 
+from noface.data import Patterns
 from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import Finding, Reading
 from noface.diagnosis.exceptions import exception_kind, is_own_module
@@ -11,6 +10,8 @@ from noface.diagnosis.places import place_near, place_of
 from noface.diagnosis.rules import NameRule, Rule, rule_book
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind
+
+_SCAN = Patterns("scan")
 
 _PER_RULE_MAX = 40
 _HEADING_MAX = 200
@@ -43,17 +44,11 @@ def _candidates(rule: Rule, log: Log) -> list[int]:
     return sorted({number for literal in held for number in log.lines_with(literal)})
 
 
-_EXPECTATION = re.compile(
-    r"^(?:E )?\s*(?:(?:expected|got|actual|Expected|Received|Actual|left|right|want|wanted|was|but got|but was|reason|code|to equal|exp|act)\s*:\s"
-    r"|[-+] +\S|Failure/Error: |assert\b|- *:?expected|\+ *:?got)"
-)
-
-
 def _is_quoted(match: re.Match[str], rule: Rule) -> bool:
     """Tell whether a line only compares or quotes the words: the two sides of a failed expectation prove nothing."""
     if rule.kind is FailureKind.TEST_FAILURE or rule.quotes:
         return False
-    if _EXPECTATION.match(match.string):
+    if _SCAN["expectation"].match(match.string):
         return True
     start = match.start()
     return start > 0 and match.string[:start].count('"') % 2 == 1
@@ -95,7 +90,6 @@ NAMES_MAX = 200
 _NAME_MAX = 300
 
 
-_NUMBERED = re.compile(r"^(?P<indent> {0,6})\d+\) (?P<test>\S.*?)(?P<colon>:?)$")
 _TITLE_LINES_MAX = 8
 
 
@@ -153,7 +147,7 @@ def _numbered(log: Log, owned: frozenset[int]) -> dict[int, str]:
     if start < 0:
         return names
     for number in range(start, log.stream_end(start)):
-        match = _NUMBERED.match(log.get(number)) if number not in owned else None
+        match = _SCAN["numbered"].match(log.get(number)) if number not in owned else None
         if match:
             names[number] = " ".join(
                 [match["test"], *_title(log, number, len(match["indent"]), done=bool(match["colon"]))]

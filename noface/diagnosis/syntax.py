@@ -4,15 +4,17 @@ It must never fail a file that the project's own tools accept. What is written t
 in a dialect is passed over, and each parser reports only what no version of its language allows.
 """
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 
-from noface.diagnosis.signature import signature_of
+from noface.data import Patterns
 from noface.diagnosis.syntax_parsers import GRAMMARS, check_brackets, check_json, check_python, check_toml, check_yaml
+from noface.diagnosis.text import signature_of
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
+
+_PATHS = Patterns("syntax_paths")
 
 FILE_BYTES_MAX = 1_000_000
 FILES_MAX = 300
@@ -40,20 +42,7 @@ _LANGUAGES = {
     ".rs": "rust",
     ".java": "java",
 }
-_SET_ASIDE = re.compile(
-    r"(^|/)(templates?|skeletons?|scaffolds?|cookiecutters?|fixtures?|__fixtures__|test[-_]?data|snippets|samples"
-    r"|corpus|snapshots|__snapshots__|node_modules|vendor|third_party|typings)(/|$)|[{}%<>]|\.min\.",
-    re.IGNORECASE,
-)
-_TESTS = re.compile(r"(^|/)(tests?|specs?|__tests__|testing)/", re.IGNORECASE)
-_TEST_CODE = re.compile(
-    r"(^|/)(test_[^/]*|[^/]*_test|conftest|__init__)\.py$|[._-](test|spec)\.[cm]?[jt]sx?$|_test\.go$"
-)
 # Read by tools that allow comments, trailing commas or single quotes.
-_LENIENT_JSON = re.compile(
-    r"(^|/)((ts|js)config[^/]*|\.vscode/.*|\.devcontainer/.*|\.?devcontainer|\.[^/]*rc|\.[^/]*|tslint|api-extractor"
-    r"|nx|turbo|project|deno|biome|wrangler|renovate|cspell|language-configuration|[^/]*\.code-workspace)\.json$"
-)
 _EXCERPT_ROUND = 4
 _LINE_MAX = 240
 _SHOWN_MAX = 5
@@ -83,11 +72,11 @@ class Broken:
 def language_of(path: str) -> str | None:
     """Return the language a file is to be parsed as, None where it is left to the gates, or nothing can parse it."""
     language = _LANGUAGES.get(f".{path.rpartition('.')[2].lower()}")
-    if language is None or _SET_ASIDE.search(path):
+    if language is None or _PATHS["set_aside"].search(path):
         return None
-    if _TESTS.search(path) and not _TEST_CODE.search(path):
+    if _PATHS["tests"].search(path) and not _PATHS["test_code"].search(path):
         return None  # data of tests may be broken on purpose
-    lenient = language == "json" and _LENIENT_JSON.search(path) is not None
+    lenient = language == "json" and _PATHS["lenient_json"].search(path) is not None
     return None if lenient or not _installed(language) else language
 
 

@@ -14,25 +14,11 @@ import warnings
 from importlib import import_module
 from typing import Any
 
+from noface.data import Patterns
+
+_SYNTAX = Patterns("syntax")
+
 _NAME = "noface-examined-source"
-_PYTHON_2 = re.compile(
-    r"Missing parentheses in call to|multiple exception types must be parenthesized|inconsistent use of tabs"
-    r"|leading zeros in decimal integer|invalid octal literal|tuple parameter unpacking|Did you mean print"
-    r"|parameters cannot be parenthesized|Generator expression must be parenthesized"
-)
-_NEWER = re.compile(
-    r"f-string|t-string|unpacking cannot be used in|outside (async )?function|too many (nested|statically)"
-    r"|is not supported in Python"
-)
-_NEWER_LINE = re.compile(
-    r"^\s*type\s+\w|^\s*(async\s+)?(def|class)\s+\w+\s*\[|\b(t|rt|tr)['\"]"
-    r"|^\s*(?!async\b|yield\b)[a-z_]+\s+(import|from|def|class)\b",
-    re.IGNORECASE,
-)
-_OLDER_LINE = re.compile(
-    r"^\s*(print|exec)\s+[^=(]|^\s*raise\s+[\w.]+\s*,|(?<!`)`[^`]+`(?!`)|\w\s*<>\s*\w|\bur['\"]|\b\d+[lL]\b|^\s*[%!]\w"
-)
-_F_STRING = re.compile(r"\b(?:f|rf|fr)(\"\"\"|'''|\"|')", re.IGNORECASE)
 _PEP_701 = (3, 12)
 _SCANNED_MAX = 20_000
 
@@ -57,9 +43,13 @@ def _judged(source: bytes, error: SyntaxError) -> tuple[int, str] | None:
     text = source.decode("utf-8", "replace")
     lines = text.split("\n")
     line = lines[number - 1] if 0 < number <= len(lines) else ""
-    if _PYTHON_2.search(message) or _NEWER.search(message) or _says_python_2(lines[0]):
+    if _SYNTAX["python_2"].search(message) or _SYNTAX["newer"].search(message) or _says_python_2(lines[0]):
         return None
-    if _NEWER_LINE.search(line) or _OLDER_LINE.search(line) or any(map(_NEWER_LINE.search, _around(lines, number))):
+    if (
+        _SYNTAX["newer_line"].search(line)
+        or _SYNTAX["older_line"].search(line)
+        or any(map(_SYNTAX["newer_line"].search, _around(lines, number)))
+    ):
         return None
     if sys.version_info < _PEP_701 and _newer_f_string(text):
         return None
@@ -77,7 +67,7 @@ def _around(lines: list[str], number: int) -> list[str]:
 
 def _newer_f_string(text: str) -> bool:
     """Tell whether an f-string reuses its quote, holds a backslash or a comment, or breaks a line inside braces."""
-    for match in _F_STRING.finditer(text):
+    for match in _SYNTAX["f_string"].finditer(text):
         quote = match[1]
         end = text.find(quote, match.end())
         body = text[match.end() : end if end >= 0 else match.end() + _SCANNED_MAX]
@@ -93,25 +83,13 @@ def _newer_f_string(text: str) -> bool:
     return False
 
 
-_STRICT_JSON = re.compile(r"(^|/)(package|package-lock|composer|bower|manifest|Pipfile)\.json$|\.(geojson|ipynb)$")
 # What is not closed ends with the text: looking for its end from each of many beginnings takes the square of time.
 _STRING = r'"(?:[^"\\\n]++|\\.)*+"?'
-_JSON_COMMENT = re.compile(rf"({_STRING})|//[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_JSON_LAST_COMMA = re.compile(rf"({_STRING})|,(?=\s*+[\]}}])", re.DOTALL)
 _VISIBLE = re.compile(r"\S")
-_TEMPLATE = re.compile(r"(?<!\$)\{\{|\{%|<%|\$\{[A-Z_]+\}|^[^\S\n]*+#(if|else|endif|include)\b", re.MULTILINE)
-_TOML_PLACE = re.compile(r"(?P<message>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)$", re.DOTALL)
 # TOML 1.1: inline tables over several lines, \e and \x escapes, times without seconds.
-_TOML_NEWER = re.compile(r"\{|\\[ex]|\b\d\d:\d\d(?!:?\d)")
 # tomllib takes the square of the parts of a dotted key, PyYAML that of the depth of brackets.
 _KEY_PARTS_MAX = 1_000
-_DOTTED = re.compile(r"""(?:\.[ \t]*+(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+)++""")
 _DEPTH_MAX = 500
-_YAML_SURE = re.compile(
-    r"mapping values are not allowed|could not find expected ':'|found unexpected end of stream"
-    r"|expected ',' or '[\]}]'|expected <block end>, but found|found character '\\t' that cannot start any token"
-    r"|did not find expected"
-)
 
 
 def check_json(path: str, data: bytes) -> tuple[int, str] | None:
@@ -123,8 +101,8 @@ def check_json(path: str, data: bytes) -> tuple[int, str] | None:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        strict = _STRICT_JSON.search(path) is not None
-        if not text.strip() or _TEMPLATE.search(text) or (not strict and _lenient(text)):
+        strict = _SYNTAX["strict_json"].search(path) is not None
+        if not text.strip() or _SYNTAX["template"].search(text) or (not strict and _lenient(text)):
             return None
         return error.lineno, error.msg
     except (ValueError, RecursionError):  # huge numbers, deep nesting: readers differ
@@ -135,7 +113,11 @@ def check_json(path: str, data: bytes) -> tuple[int, str] | None:
 def _lenient(text: str) -> bool:
     """Tell whether it is JSON with comments or trailing commas, or several values one after the other."""
     try:
-        json.loads(_JSON_LAST_COMMA.sub(lambda match: match[1] or "", _JSON_COMMENT.sub(_uncommented, text)))
+        json.loads(
+            _SYNTAX["json_last_comma"].sub(
+                lambda match: match[1] or "", _SYNTAX["json_comment"].sub(_uncommented, text)
+            )
+        )
     except (ValueError, RecursionError):
         return _sequence(text)
     return True
@@ -159,7 +141,7 @@ def _sequence(text: str) -> bool:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML in a time that is in proportion to its length; raises TOMLDecodeError, or RecursionError."""
-    long = next((match for match in _DOTTED.finditer(text) if match[0].count(".") > _KEY_PARTS_MAX), None)
+    long = next((match for match in _SYNTAX["dotted"].finditer(text) if match[0].count(".") > _KEY_PARTS_MAX), None)
     if long is not None:
         line = text.count("\n", 0, long.start()) + 1
         raise tomllib.TOMLDecodeError(f"A key of more than {_KEY_PARTS_MAX} parts (at line {line}, column 1)")
@@ -175,10 +157,10 @@ def check_toml(data: bytes) -> tuple[int, str] | None:
     try:
         parse_toml(text)
     except tomllib.TOMLDecodeError as error:
-        match = _TOML_PLACE.match(str(error))
+        match = _SYNTAX["toml_place"].match(str(error))
         lines = text.split("\n")
         line = int(match["line"]) if match and match["line"] else len(lines)
-        if _TEMPLATE.search(text) or _TOML_NEWER.search("\n".join(_statement(lines, line))):
+        if _SYNTAX["template"].search(text) or _SYNTAX["toml_newer"].search("\n".join(_statement(lines, line))):
             return None
         return line, match["message"] if match else str(error)
     except (ValueError, RecursionError):
@@ -201,7 +183,7 @@ def check_yaml(data: bytes) -> tuple[int, str] | None:
         text = data.decode("utf-8-sig")
     except (ImportError, ValueError):
         return None
-    if _TEMPLATE.search(text) or _nested_too_deeply(text):
+    if _SYNTAX["template"].search(text) or _nested_too_deeply(text):
         return None
     try:
         # Events only: nothing is constructed, aliases are not expanded, tags mean nothing.
@@ -210,7 +192,7 @@ def check_yaml(data: bytes) -> tuple[int, str] | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         message = " ".join(str(part) for part in (error.context, error.problem) if part)
-        return (mark.line + 1, message) if mark is not None and _YAML_SURE.search(message) else None
+        return (mark.line + 1, message) if mark is not None and _SYNTAX["yaml_sure"].search(message) else None
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     return None

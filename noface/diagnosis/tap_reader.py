@@ -1,10 +1,8 @@
 """Reads TAP, nested or flat, with or without YAML blocks: prove, node --test, tape, ava --tap, bats, pgTAP and kin."""
 
-# ruff: noqa: E501 - a pattern is kept in one piece
-
-import re
 from dataclasses import dataclass
 
+from noface.data import Patterns
 from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import Counts, Finding, Reading
 from noface.diagnosis.exceptions import exception_kind, is_assertion
@@ -13,16 +11,9 @@ from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind
 
-_POINT = re.compile(
-    r"^(?P<indent> *)(?P<not>not )?ok\b(?: (?P<n>\d+))?(?: *-)? ?(?P<name>.*?)(?P<directive> # ?(?:TODO|SKIP|todo|skip|time=|timeout|Skip)\b.*)?$"
-)
-_PLAN_NONE = re.compile(r"^1\.\.0\b")
-_YAML_KEY = re.compile(
-    r"^\s+(?P<key>failureType|code|name|error|type|severity|operator|location|at|message|stack): *['\"]?(?P<value>.*?)['\"]?$"
-)
+_TAP = Patterns("tap")
+
 _YAML_MAX = 40
-_FILE_NAME = re.compile(r"^\S+\.(?:[cm]?[jt]sx?|py|t|bats|rb)$")
-_DURATION = re.compile(r" (?:\(\d+(?:\.\d+)?m?s\)|in \d+(?:\.\d+)?(?:ms|sec|s))$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +33,7 @@ def read_tap(log: Log, context: Context) -> Reading | None:
     failed: list[_Point] = []
     last = -1
     for number in _point_lines(log):
-        match = _POINT.match(log.get(number))
+        match = _TAP["point"].match(log.get(number))
         if not match or (match["n"] is None and not _looks_like_tap(log)):
             continue
         directive = (match["directive"] or "").lower()
@@ -56,11 +47,11 @@ def read_tap(log: Log, context: Context) -> Reading | None:
                 failed.append(point)
         last = number
     if last < 0:
-        none = [n for n in log.lines_with("1..0") if _PLAN_NONE.match(log.get(n))]
+        none = [n for n in log.lines_with("1..0") if _TAP["plan_none"].match(log.get(n))]
         counts = (Counts(line=none[0], total=0, passed=0, runner="tap"),) if none else ()
         return Reading("tap", counts) if none else None
     findings = tuple(finding for point in failed if (finding := _finding(point, context)) is not None)
-    names = [point.name for point in failed if point.name and not _FILE_NAME.match(point.name)]
+    names = [point.name for point in failed if point.name and not _TAP["file_name"].match(point.name)]
     counts = (Counts(line=last, passed=passed, failed=len(failed), skipped=skipped, runner="tap"),)
     return Reading("tap", counts, findings, tuple(dict.fromkeys(names)))
 
@@ -85,7 +76,7 @@ def _point(log: Log, number: int, name: str, context: Context) -> _Point:
             break
         if not inside and not line.lstrip().startswith("#"):
             break
-        key = _YAML_KEY.match(line) if inside else None
+        key = _TAP["yaml_key"].match(line) if inside else None
         if key and key["key"] not in fields:
             fields[key["key"]] = key["value"]
             if key["key"] == "error":
@@ -95,7 +86,7 @@ def _point(log: Log, number: int, name: str, context: Context) -> _Point:
             location = own[0] if own else None
         if key and key["key"] == "stack" and _is_raised(fields):
             location = place_below(log, below, context.repo, limit=20) or location
-    return _Point(number, error, _DURATION.sub("", name.strip()), fields, location)
+    return _Point(number, error, _TAP["duration"].sub("", name.strip()), fields, location)
 
 
 def _is_raised(fields: dict[str, str]) -> bool:

@@ -2,12 +2,20 @@
 
 Output may be 20 MB, or one line of 20 MB. Everything after this module sees at most BUDGET characters a stream:
 the head, the tail, and windows around words that failures are announced with, in the order they were printed.
+
+The same failure has the same signature in every run: a hash over what stays the same.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
+
+from noface.data import Patterns, table
+from noface.model.taxonomy import FailureKind
+
+_TEXT = Patterns("text")
 
 BUDGET = 320_000
 HEAD = 60_000
@@ -20,40 +28,6 @@ WINDOWS_EACH_SIDE = 2
 HITS_MAX = 300
 _GRAM = 3
 
-# Every family's way of announcing a failure; each word has its own few windows, so that noise which repeats one
-# of them cannot crowd out the others.
-BEACONS = (
-    "Traceback (most recent",
-    "\nE   ",
-    "FAIL",
-    "ERROR",
-    "ssertion",
-    "Exception",
-    "Error: ",
-    ": error",
-    " error: ",
-    "error[",
-    "panic: ",
-    "panicked",
-    "not ok ",
-    "ailed",
-    "ailure",
-    "atal",
-    "yntax",
-    "imed out",
-    "✕",
-    "✖",
-    "not found",
-    "Segmentation",
-)
-
-_ANSI = re.compile(
-    r"\x1b\[[0-9;:?<=>]{0,64}[ -/]{0,4}[@-~]"
-    r"|\x1b\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)?"
-    r"|\x1b[PX^_][^\x1b\n]{0,4096}(?:\x1b\\)?"
-    r"|\x1b[ -/]{0,4}[0-~]"
-    r"|\x9b[0-9;:?]{0,64}[@-~]"
-)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -127,7 +101,7 @@ def digest(text: str) -> str:
         return text
     low, high = HEAD, len(text) - TAIL
     spans: list[tuple[int, int]] = []
-    for beacon in BEACONS:
+    for beacon in table("patterns")["words"]["beacons"]:
         spans.extend(_windows(text, beacon, low, high))
     spans.sort()
     pieces = [text[:low]]
@@ -171,7 +145,7 @@ def _window(text: str, hit: int, low: int, high: int) -> tuple[int, int]:
 def strip_codes(text: str) -> str:
     """Text without terminal codes (CSI, OSC-8 links and the like) and other control characters."""
     if "\x1b" in text or "\x9b" in text:
-        text = _ANSI.sub("", text)
+        text = _TEXT["ansi"].sub("", text)
     return _CONTROL.sub("", text)
 
 
@@ -201,3 +175,22 @@ def read_log(stdout: str, stderr: str) -> Log:
     text = "\n".join(lines)
     grams = frozenset(text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1))
     return Log(lines, len(out), text, tuple(starts), grams)
+
+
+_VARYING = Patterns("varying")
+_SIGNED_MAX = 600
+
+
+def normalise(line: str) -> str:
+    """Return a line without what differs between two runs of the same failure."""
+    text = line[:_SIGNED_MAX]
+    for name, entry in table("patterns")["varying"].items():
+        text = _VARYING[name].sub(entry["put"], text)
+    return text.strip()
+
+
+def signature_of(kind: FailureKind, key_line: str, failing: tuple[str, ...]) -> str:
+    """Return sixteen hexadecimal digits over the kind, the decisive line and the failing tests."""
+    tests = sorted({normalise(name) for name in failing})
+    body = "\n".join([kind.value, normalise(key_line), *tests])
+    return blake2b(body.encode("utf-8", "replace"), digest_size=8).hexdigest()

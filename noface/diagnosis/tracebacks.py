@@ -1,9 +1,6 @@
 """Reads stack traces: Python's, and those that print "Type: message" above their frames (JVM, JavaScript, .NET …)."""
 
-# ruff: noqa: E501 - a pattern is kept in one piece
-
-import re
-
+from noface.data import Patterns
 from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import Finding, Reading
 from noface.diagnosis.exceptions import exception_kind, is_assertion
@@ -12,27 +9,11 @@ from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind
 
+_TRACE = Patterns("trace")
+
 _PY_HEAD = "Traceback (most recent call last):"
-_PY_END = re.compile(r"^(?P<pre>.*?)(?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?$")
-_PY_FILE = re.compile(r'^(?P<pre>\W*?)File "(?P<file>[^"]+)", line \d+(?P<inside>, in .*)?$')
-_PY_SYNTAX = re.compile(r"^(?P<pre>\W{0,40}(?:E\s+)?)(?P<exc>SyntaxError|IndentationError|TabError): (?P<msg>.*)$")
 _PY_LINES_MAX = 400
 
-_FRAME = re.compile(
-    r"^\s*(?:\[[\w ]+\]\s+)?(?:at |from |@ )(?:async |new )?\S.*$|^\s+\S+\.\w+:\d+(?::\d+)?:?(?:in .*)?$"
-)
-_HEAD = re.compile(
-    r"^(?P<lead>\s*(?:\[[A-Za-z]+\]\s+)?(?:[=>#|│└├─!✗✘×●*]+ ?)?)"
-    r"(?:(?:Uncaught|Unhandled exception\.|Unhandled Exception:?|Unhandled rejection|\(node:\d+\)|Caused by:|Error:|Exception in thread \"[^\"\n]{0,80}\")[: ] ?"
-    r"|\[ERROR\] FATAL UNHANDLED EXCEPTION: ?)?"
-    r"(?P<exc>(?:[A-Za-z_$][\w$]*[.\\:]{1,2}){0,12}[A-Z][\w$]*)"
-    r"(?: \[(?P<code>[A-Z_]+)\])?(?:: ?(?P<msg>.*)|(?P<bare>))$"
-)
-_ERROR_TYPE = re.compile(
-    r"(?:Error|Exception|Failure|Rejection|Fault|Interrupt|Exit|Died|Violation|Throwable)(?:\$\w+)?$"
-)
-_JS_DATA = re.compile(r"^\s*at (?:JSON\.parse|eval\b|new Function|\w*\.?parse \(<anonymous>|new Script|Script\.runIn)")
-_AT = re.compile(r"^[\s#|│]*(?:\[\w+\]\s+)?at \S|^[\s#|│]*❯ \S")
 _HEADS_MAX = 400
 _LOOK_DOWN = 8
 
@@ -69,7 +50,7 @@ def _python_end(log: Log, start: int) -> int:
 
 def _python_finding(log: Log, start: int, end: int, context: Context) -> Finding | None:
     indent = log.get(start).index(_PY_HEAD[:9])
-    match = _PY_END.match(log.get(end)[indent:].strip())
+    match = _TRACE["py_end"].match(log.get(end)[indent:].strip())
     if not match:
         return None
     exc, msg = match["exc"], match["msg"] or ""
@@ -77,7 +58,7 @@ def _python_finding(log: Log, start: int, end: int, context: Context) -> Finding
         msg = log.get(end + 1)
     location, loading = None, True
     for number in range(end - 1, start, -1):
-        frame = _PY_FILE.match(log.get(number))
+        frame = _TRACE["py_file"].match(log.get(number))
         if not frame:
             continue
         if loading and number > end - 5 and frame["file"].startswith("<"):
@@ -97,7 +78,7 @@ def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> li
     findings = []
     for word in ("SyntaxError: ", "IndentationError: ", "TabError: "):
         for number in log.lines_with(word):
-            free = _PY_SYNTAX.match(log.get(number)) and not any(start <= number < end for start, end in owned)
+            free = _TRACE["py_syntax"].match(log.get(number)) and not any(start <= number < end for start, end in owned)
             above = _file_above(log, number) if free else None
             if above is not None:
                 place = places(log.get(above), context.repo)
@@ -109,7 +90,7 @@ def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> li
 def _file_above(log: Log, number: int) -> int | None:
     """Return the line shortly above that names a file as a whole, and no frame in it."""
     for above in range(number - 1, max(log.stream_start(number), number - 6) - 1, -1):
-        frame = _PY_FILE.match(log.get(above))
+        frame = _TRACE["py_file"].match(log.get(above))
         if frame and not frame["inside"] and not frame["file"].startswith("<"):
             return above
     return None
@@ -119,12 +100,12 @@ def read_framed_traces(log: Log, context: Context) -> Reading | None:
     """Read exceptions printed as "Type: message" above indented frames."""
     findings: list[Finding] = []
     for number in _head_lines(log):
-        match = _HEAD.match(log.get(number))
+        match = _TRACE["head"].match(log.get(number))
         if not match:
             continue
         framed = _frames_below(log, number)
         exc, msg = match["exc"], match["msg"] or ""
-        if not _ERROR_TYPE.search(exc) and not (framed and msg):
+        if not _TRACE["error_type"].search(exc) and not (framed and msg):
             continue
         finding = _framed_finding(log, number, exc, msg, match["code"] or "", framed=framed, context=context)
         findings.append(finding)
@@ -140,7 +121,7 @@ def _head_lines(log: Log) -> list[int]:
     for literal in ("    at ", "\tat ", "   at ", " ❯ "):
         for number in log.lines_with(literal):
             above = log.get(number - 1)
-            if above and not _FRAME.match(above):
+            if above and not _TRACE["frame"].match(above):
                 numbers.add(number - 1)
     return sorted(numbers)
 
@@ -149,7 +130,7 @@ def _frames_below(log: Log, number: int) -> bool:
     stop = min(log.stream_end(number), number + _LOOK_DOWN)
     for at in range(number + 1, stop):
         line = log.get(at)
-        if _AT.match(line):
+        if _TRACE["at"].match(line):
             return True
     return False
 
@@ -158,7 +139,7 @@ def _framed_finding(log: Log, number: int, exc: str, msg: str, code: str, *, fra
     loading = True
     if exc.endswith("SyntaxError"):
         below = [log.get(at) for at in range(number + 1, min(log.stream_end(number), number + 4))]
-        loading = not any(_JS_DATA.match(line) for line in below) and (
+        loading = not any(_TRACE["js_data"].match(line) for line in below) and (
             framed or log.get(number).startswith("SyntaxError")
         )
     kind = exception_kind(exc, f"{msg} ({code})" if code else msg, context.repo, loading=loading)

@@ -2,6 +2,7 @@
 
 import re
 
+from noface.data import Patterns
 from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import Counts, Finding, Reading
 from noface.diagnosis.exceptions import exception_kind
@@ -10,23 +11,18 @@ from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind
 
+_UNITTEST = Patterns("unittest")
+
 _RULE = "=" * 70
 _THIN = "-" * 70
 _STARS = "*" * 70
-_HEAD = re.compile(
-    r"^(?P<word>FAIL|ERROR|UNEXPECTED SUCCESS|TIMEOUT|CRASHED): (?P<test>\S+)(?: \((?P<suite>[\w.]+)\))?(?P<sub>.*)$"
-)
-_RAN = re.compile(r"^Ran (?P<n>\d+) tests? in [\d.]+ ?s$")
-_END = re.compile(r"^(?:FAILED|OK)(?: \((?P<what>.*)\))?$|^NO TESTS RAN")
 _PAIR = re.compile(r"(failures|errors|skipped|expected failures|unexpected successes)=(\d+)")
-_EXC = re.compile(r"^(?P<exc>[A-Za-z_][\w.]*)(?:: (?P<msg>.*))?$")
-_DOC_WHERE = re.compile(r'^(?:File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<test>\S+)|Line (?P<at>\d+), in .*)')
 
 
 def read_unittest(log: Log, context: Context) -> Reading | None:
     """Return what a unittest run says about itself."""
     counts = _counts(log)
-    heads = [n for n in log.lines_with(_RULE) if _HEAD.match(log.get(n + 1))]
+    heads = [n for n in log.lines_with(_RULE) if _UNITTEST["head"].match(log.get(n + 1))]
     if not counts and not heads:
         return None
     findings, failing, owned = [], [], []
@@ -45,13 +41,13 @@ def _block_end(log: Log, start: int) -> int:
         line = log.get(number)
         if line.startswith(_RULE):
             return number
-        if line.startswith(_THIN) and any(_RAN.match(log.get(number + step)) for step in (1, 2)):
+        if line.startswith(_THIN) and any(_UNITTEST["ran"].match(log.get(number + step)) for step in (1, 2)):
             return number
     return stop
 
 
 def _judge(log: Log, head: int, end: int, context: Context) -> tuple[Finding, str]:
-    match = _HEAD.match(log.get(head))
+    match = _UNITTEST["head"].match(log.get(head))
     word, test, suite = (match["word"], match["test"], match["suite"]) if match else ("ERROR", "", "")
     name = f"{suite}.{test}" if suite and not suite.endswith(f".{test}") else (suite or test)
     key, exc, msg, location = head, "", "", None
@@ -62,7 +58,11 @@ def _judge(log: Log, head: int, end: int, context: Context) -> tuple[Finding, st
         own = places(line, context.repo) if 'File "' in line else []
         if own:
             location = own[-1]
-        typed = _EXC.match(line) if not line.startswith((" ", "-", "Traceback")) and "Traceback" not in line else None
+        typed = (
+            _UNITTEST["exc"].match(line)
+            if not line.startswith((" ", "-", "Traceback")) and "Traceback" not in line
+            else None
+        )
         if typed and (typed["msg"] is not None or typed["exc"].endswith(("Error", "Exception", "Exit"))) and not exc:
             key, exc, msg = number, typed["exc"], typed["msg"] or ""
         if "Traceback (most recent" in line:
@@ -80,13 +80,13 @@ def _judge(log: Log, head: int, end: int, context: Context) -> tuple[Finding, st
 def _counts(log: Log) -> list[Counts]:
     counts = []
     for number in log.lines_with("Ran "):
-        ran = _RAN.match(log.get(number))
+        ran = _UNITTEST["ran"].match(log.get(number))
         if not ran:
             continue
         parts: dict[str, int] = {}
         line = number
         for below in range(number + 1, min(number + 5, log.stream_end(number))):
-            end = _END.match(log.get(below))
+            end = _UNITTEST["end"].match(log.get(below))
             if end:
                 parts = {word: int(n) for word, n in _PAIR.findall(end["what"] or "")}
                 line = below
@@ -114,7 +114,7 @@ def read_doctest(log: Log, context: Context) -> Reading | None:
     for number in log.lines_with("Failed example:"):
         if log.get(number) != "Failed example:":
             continue
-        where = _DOC_WHERE.match(log.get(number - 1))
+        where = _UNITTEST["doc_where"].match(log.get(number - 1))
         end = next(
             (n for n in range(number, log.stream_end(number)) if log.get(n).startswith(_STARS)), log.stream_end(number)
         )
@@ -126,7 +126,7 @@ def read_doctest(log: Log, context: Context) -> Reading | None:
         kind = FailureKind.TEST_FAILURE
         if log.get(key) == "Exception raised:":
             last = next((n for n in range(end - 1, key, -1) if log.get(n).strip()), key)
-            raised = _EXC.match(log.get(last).strip())
+            raised = _UNITTEST["exc"].match(log.get(last).strip())
             kind = (
                 exception_kind(raised["exc"], raised["msg"] or "", context.repo)
                 if raised

@@ -8,7 +8,7 @@ or named is quoted as data, on one line and bounded.
 import re
 from dataclasses import dataclass
 
-from noface.diagnosis.signature import normalise
+from noface.diagnosis.text import normalise
 from noface.knowledge.hint_mining import is_common
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure

@@ -10,7 +10,8 @@ import pytest
 from pydantic import TypeAdapter
 from support import ROOT
 
-from noface.data import FOLDER, expanded, table
+from noface.data import FOLDER, Patterns, expanded, table
+from noface.diagnosis import counts
 from noface.model.actions import NAMES
 from noface.model.protection import always_protected, default_protected
 from noface.model.taxonomy import Category, FailureKind, KindInfo, Strategy
@@ -188,3 +189,35 @@ def test_every_expression_of_what_a_change_is_searched_for_compiles_and_every_pi
     for text in expressions:
         re.compile(expanded(text, pieces))
     assert {name for name in pieces if not any(f"(?&{name})" in text for text in expressions)} == set()
+
+
+# --- what output is read by
+
+
+PATTERNS = [
+    (section, name)
+    for section, named in table("patterns").items()
+    if section not in ("pieces", "words")
+    for name in named
+]
+
+
+@pytest.mark.parametrize(("section", "name"), PATTERNS)
+def test_a_pattern_matches_its_example(section, name):
+    entry = table("patterns")[section][name]
+    assert entry.keys() - {"put"} == {"pattern", "example"}
+    read = counts.COUNT if section == "count" else Patterns(section)
+    assert read[name].search(entry["example"])
+
+
+def test_every_pattern_is_used_and_none_is_missing():
+    texts = [path.read_text("utf-8") for path in (PACKAGE / "diagnosis").rglob("*.py")]
+    opened = [
+        (text, *match) for text in texts for match in re.findall(r'^(\w+) = Patterns\("(\w+)"', text, re.MULTILINE)
+    ]
+    used = {(section, name) for text, of, section in opened for name in re.findall(rf'\b{of}\["(\w+)"\]', text)}
+    together = {"notation", "varying"}  # read one after the other, by no name
+    compilers = {("diagnostic", name) for name in ("maven", "kotlin", "scala3", "sbt")}
+    assert {section for _, _, section in opened} == {section for section, _ in PATTERNS}
+    assert used | compilers == {entry for entry in PATTERNS if entry[0] not in together}
+    assert all(f"(?&{name})" in str(table("patterns")) for name in table("patterns")["pieces"])

@@ -1,10 +1,14 @@
 """Whatever an agent, a gate or a change writes, reading it takes time in proportion to its length.
 
-The work is measured in processor time of this process, for a text and for one eight times as long. What grows with the
+The work is measured in processor time of this thread, for a text and for one eight times as long. What grows with the
 length takes eight times as long; what grows with its square takes 64 times as long, or is not done at all: it is cut
 off. The limit lies far from both, and short times are never held against anything.
+
+A busy machine only ever adds to a measure (garbage of other tests, cold caches, a shared core), so of several measures
+the least one counts, for the long text and for the short one; and tables and patterns are loaded before.
 """
 
+import gc
 import json
 import re
 import signal
@@ -24,6 +28,7 @@ from noface.integrity.diff_make import read_makefile
 from noface.integrity.tampering import weakened_tests
 from noface.model.attempt import FileChange
 from noface.prompts import json_scan
+from noface.prompts import text as prompt_text
 from noface.secrets.masking import Masker
 from noface.secrets.rules import Secret
 from noface.trackers.issue_file import read_issue
@@ -36,6 +41,7 @@ RATIO_MAX = 30
 NOTHING_S = 0.15
 """Times below this are too short to be compared, and too short to matter."""
 CUT_OFF_S = 3.0
+MEASURES = 3
 
 REPEATED = (
     "\r", "\n", "\t", " ", "\b", "\x1b", "\x1b[", "\x1b[31m", "\x1b]", "\x1bP", "\x9b", "\0", ".", "-", "_", "=", '"', "'",
@@ -99,7 +105,7 @@ READERS = {
     "makefile": read_makefile,
     "report": lambda text: parse_report(b"<testsuite><testcase name='a'>" + text.encode() + b"</testcase></testsuite>"),
     "JSON in an answer": json_scan.scan,
-    "prompt": lambda text: (text.clean(text), text.fenced(text), text.tidy(text)),
+    "prompt": lambda text: (prompt_text.clean(text), prompt_text.fenced(text), prompt_text.tidy(text)),
     "issue": lambda text: read_issue("files", "1-a.md", text.encode()),
     "front matter": lambda text: read_issue("files", "1-a.md", b"---\n" + text.encode() + b"\n---\n# a\nb"),
     **{
@@ -131,8 +137,10 @@ def seconds(read, text: str) -> float:
         raise TooLong
 
     before = signal.signal(signal.SIGVTALRM, stop)
+    collects = gc.isenabled()
+    gc.disable()
     signal.setitimer(signal.ITIMER_VIRTUAL, CUT_OFF_S)
-    began = time.process_time()
+    began = time.thread_time()
     try:
         read(text)
     except TooLong:
@@ -140,20 +148,32 @@ def seconds(read, text: str) -> float:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-    return time.process_time() - began
+        if collects:
+            gc.enable()
+    return time.thread_time() - began
+
+
+def too_long(read, text: str, shorter: str) -> float:
+    """The seconds that the long text takes where they are too many beside the short one's, else 0."""
+    short = long = CUT_OFF_S
+    for _ in range(MEASURES):
+        long = min(long, seconds(read, text))
+        if long <= NOTHING_S:
+            return 0.0
+        short = min(short, seconds(read, shorter))
+        if long < CUT_OFF_S and long <= RATIO_MAX * short:
+            return 0.0
+    return long
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_what_reads_a_hostile_text_takes_time_in_proportion_to_it(name):
     read = READERS[name]
     shorter = dict(hostile(SHORT))
-    faults = []
+    read("a")
     for label, text in hostile(SHORT * FACTOR):
-        long = seconds(read, text)
-        if long > NOTHING_S and (long >= CUT_OFF_S or long > RATIO_MAX * seconds(read, shorter[label])):
-            faults.append(f"{label}: {long:.2f} s")
-            break
-    assert faults == []
+        took = too_long(read, text, shorter[label])
+        assert not took, f"{label}: {took:.2f} s"
 
 
 def test_the_measure_itself_tells_a_square_from_a_line():
@@ -164,8 +184,8 @@ def test_the_measure_itself_tells_a_square_from_a_line():
         return sum(1 for _ in text for _ in range(20))
 
     short, long = "\r" * SHORT, "\r" * (SHORT * FACTOR)
-    assert seconds(square, long) > RATIO_MAX * seconds(square, short)
-    assert seconds(line, long) <= max(NOTHING_S, RATIO_MAX * seconds(line, short))
+    assert too_long(square, long, short)
+    assert not too_long(line, long, short)
 
 
 def test_a_carriage_return_starts_a_line_of_its_own_but_not_before_a_line_end():
