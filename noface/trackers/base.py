@@ -19,8 +19,8 @@ class IssueDraft:
 
     title: str
     body: str = ""
-    labels: tuple[str, ...] = ()
     priority: int = DEFAULT_PRIORITY
+    labels: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Tracker(Protocol):
         """Return a cheap mark that differs whenever the backlog may have changed; never raises, parses nothing."""
 
     def backlog(self, merged: Collection[str] = ()) -> Backlog:
-        """Return all issues as they are now, checked by `core.backlog.check`.
+        """Return all issues as they are now, checked by `model.backlog.check`.
 
         `merged` are the ids that have landed: dependencies on them are met even where the issue is gone. One
         broken issue never hides the others. Raises UsageError where the source as a whole cannot be read.

@@ -1,8 +1,8 @@
 """Issues as Markdown files in a folder of the repository, `issues/` by default.
 
 Only `*.md` directly in the folder counts; README.md and names that begin with "_" or "." are ignored, so that a
-draft can lie beside the issues. `007-login.md` is issue 007, `login.md` is issue login; what a file may hold is
-told in `issue_file.py`. noface adds files when asked and never changes or removes one.
+draft can lie beside the issues. `007-login.md` is issue 007, `login.md` is issue login; `issue_file.py` says
+what a file may hold. noface adds files when asked and never changes or removes one.
 """
 
 import re
@@ -103,10 +103,10 @@ class FilesTracker:
             return f"{number}-{slug(sound.title)}.md"
 
         name = create_file(self._path, choose_name, content)
-        found = read_issue(self._source(name), name, content).found
-        if isinstance(found, IssueFault):
-            raise NofaceError(f"{found.source} was added but is faulty: {found.problem}", found.hint)
-        return found
+        result = read_issue(self._source(name), name, content).result
+        if isinstance(result, IssueFault):
+            raise NofaceError(f"{result.source} was added but is faulty: {result.problem}", result.hint)
+        return result
 
     def _read_all(self, entries: Sequence[Entry], listed_ns: int) -> list[Reading]:
         """Return a reading of every file that is still there; those that may be trusted next time are remembered."""
@@ -155,7 +155,7 @@ class FilesTracker:
 
 
 def _checked(readings: Sequence[Reading], merged: Collection[str]) -> Backlog:
-    issues = [reading.found for reading in readings if isinstance(reading.found, Issue)]
-    faults = [reading.found for reading in readings if isinstance(reading.found, IssueFault)]
+    issues = [reading.result for reading in readings if isinstance(reading.result, Issue)]
+    faults = [reading.result for reading in readings if isinstance(reading.result, IssueFault)]
     warnings = tuple(warning for reading in readings for warning in reading.warnings)
     return replace(check(issues, faults, merged), warnings=warnings)

@@ -41,12 +41,12 @@ def is_issue_name(name: str) -> bool:
 
 
 def printable(name: str) -> str:
-    """Return a file name as it can be shown anywhere: bytes that are no text and control characters are escaped."""
+    """Return a file name as any output can hold it: bytes that are no text and control characters are escaped."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in name)
 
 
 def scan(folder: Path) -> tuple[Entry, ...] | None:
-    """List the issue files in the order of their names, or None where there is no such folder.
+    """List the issue files in the order of their names; None if there is no folder.
 
     Raises OSError where the folder cannot be listed.
     """
@@ -78,7 +78,7 @@ def odd_kind(mode: int) -> str | None:
     """Say what a directory entry is, where it is no regular file."""
     if stat.S_ISREG(mode):
         return None
-    return next((said for is_kind, said in _KINDS if is_kind(mode)), "a device")
+    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "a device")
 
 
 def read_regular(path: Path, bytes_max: int) -> bytes:

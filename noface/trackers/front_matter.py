@@ -7,14 +7,14 @@ pydantic; import it inside the functions that need it.
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from noface.model.backlog import nearest
-from noface.model.issue import DEFAULT_PRIORITY
+from noface.model.issue import DEFAULT_PRIORITY, Issue
 from noface.model.quoting import literal
 from noface.trackers.issue_file import clean_title, title_problem
 
@@ -23,10 +23,10 @@ FRONT_MATTER_BYTES_MAX = 16_384
 PRIORITY_MAX = 9
 TIER_MAX = 9
 PROBLEMS_MAX = 20
-"""Problems told of one file; finding the line of each costs a pass over it."""
+"""Problems listed of one file; the line of each costs a pass over it."""
 
 _TOML_PLACE = re.compile(
-    r"(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL
+    r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL
 )
 
 
@@ -77,7 +77,12 @@ def _one_to_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+_T = TypeVar("_T")
 _Word = Annotated[str, AfterValidator(_word)]
+_Inside = Annotated[str, AfterValidator(_inside)]
+# TOML has arrays; the issue holds tuples.
+_Items = Annotated[tuple[_T, ...], Field(strict=False)]
+_Distinct = Annotated[tuple[_T, ...], Field(strict=False), AfterValidator(lambda items: tuple(dict.fromkeys(items)))]
 
 
 class FrontMatter(BaseModel):
@@ -87,15 +92,19 @@ class FrontMatter(BaseModel):
 
     title: Annotated[str, AfterValidator(_title)] | None = None
     priority: Annotated[int, Field(ge=0, le=PRIORITY_MAX)] = DEFAULT_PRIORITY
-    labels: list[_Word] = []
-    depends_on: list[Annotated[_Word, BeforeValidator(_number_to_id)]] = []
-    paths: list[Annotated[str, AfterValidator(_inside)]] = []
-    accept: Annotated[list[Annotated[str, AfterValidator(_command)]], BeforeValidator(_one_to_list)] = []
+    labels: _Distinct[_Word] = ()
+    depends_on: _Distinct[Annotated[_Word, BeforeValidator(_number_to_id)]] = ()
+    paths: _Items[_Inside] = ()
+    accept: Annotated[_Items[Annotated[str, AfterValidator(_command)]], BeforeValidator(_one_to_list)] = ()
     model: _Word | None = None
     tier: Annotated[int, Field(ge=1, le=TIER_MAX)] | None = None
     max_attempts: Annotated[int, Field(ge=1)] | None = None
     no_escalate: bool = False
-    may_change: list[Annotated[str, AfterValidator(_inside)]] = []
+    may_change: _Items[_Inside] = ()
+
+    def apply_to(self, issue: Issue) -> Issue:
+        """Return the issue with what these keys set; its title is what it is."""
+        return replace(issue, **{name: value for name, value in self if name != "title"})
 
 
 _EXPECTED = {
@@ -119,8 +128,8 @@ def read_front_matter(text: str, first_line: int) -> tuple[FrontMatter | None, l
     Returns the values, or None and every problem found.
     """
     if (size := len(text.encode())) > FRONT_MATTER_BYTES_MAX:
-        said = f"the front matter has {size} bytes, at most {FRONT_MATTER_BYTES_MAX} are allowed"
-        return None, [Problem(said, first_line)]
+        problem = f"the front matter has {size} bytes, at most {FRONT_MATTER_BYTES_MAX} are allowed"
+        return None, [Problem(problem, first_line)]
     try:
         # Blank lines in front make tomllib count as the file does; with a line end it names the last line too.
         data = tomllib.loads(f"{chr(10) * (first_line - 1)}{text}\n")
@@ -130,7 +139,7 @@ def read_front_matter(text: str, first_line: int) -> tuple[FrontMatter | None, l
         return None, [_toml_problem(str(error), first_line + text.count("\n"))]
     matter, problems = validate(data)
     lines = text.split("\n")
-    return matter, [Problem(said, _line_of(key, lines, first_line)) for key, said in problems]
+    return matter, [Problem(problem, _line_of(key, lines, first_line)) for key, problem in problems]
 
 
 def validate(data: Mapping[str, object]) -> tuple[FrontMatter | None, list[tuple[str, str]]]:
@@ -139,13 +148,13 @@ def validate(data: Mapping[str, object]) -> tuple[FrontMatter | None, list[tuple
         return FrontMatter.model_validate(data), []
     except ValidationError as error:
         details = error.errors(include_url=False)
-        problems = dict.fromkeys((str(each["loc"][0]), _said(each, data)) for each in details[:PROBLEMS_MAX])
+        problems = dict.fromkeys((str(each["loc"][0]), _problem_text(each, data)) for each in details[:PROBLEMS_MAX])
         if len(details) > PROBLEMS_MAX:
             problems[("", f"and {len(details) - PROBLEMS_MAX} problems more")] = None
         return None, list(problems)
 
 
-def _said(details: ErrorDetails, data: Mapping[str, object]) -> str:
+def _problem_text(details: ErrorDetails, data: Mapping[str, object]) -> str:
     key = str(details["loc"][0])
     if details["type"] == "extra_forbidden":
         match = nearest(key, _EXPECTED)
@@ -169,8 +178,8 @@ def _toml_problem(message: str, last_line: int) -> Problem:
     if place is None:
         return Problem(f"the front matter is not valid TOML: {message}")
     if place["line"] is None:
-        return Problem(f"the front matter is not valid TOML at its end: {place['said']}", last_line)
-    return Problem(f"column {place['column']}: not valid TOML: {place['said']}", int(place["line"]))
+        return Problem(f"the front matter is not valid TOML at its end: {place['what']}", last_line)
+    return Problem(f"column {place['column']}: not valid TOML: {place['what']}", int(place["line"]))
 
 
 def _line_of(key: str, lines: Sequence[str], first_line: int) -> int | None:

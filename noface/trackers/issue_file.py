@@ -19,12 +19,12 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from noface.errors import UsageError
 from noface.model.backlog import id_problem, number_of, same_id, unknown_dependency
-from noface.model.issue import DEFAULT_PRIORITY, Issue, IssueFault
+from noface.model.issue import Issue, IssueFault
 from noface.trackers.base import ISSUE_BYTES_MAX, IssueDraft
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ _HEADING_INDENT_MAX = 3
 class Reading:
     """What a file turned out to be: an issue or a fault, and what a person should know of a sound one."""
 
-    found: Issue | IssueFault
+    result: Issue | IssueFault
     warnings: tuple[IssueFault, ...] = ()
 
 
@@ -104,15 +104,14 @@ def fault(source: str, name: str, problem: str, hint: str) -> IssueFault:
     """Make a fault of the file `name`, with its id where that is usable and with a complaint where it is not."""
     own_id = issue_id(name)
     if wrong := id_problem(own_id):
-        said = "; ".join(part for part in (problem, f"{wrong}; rename the file") if part)
-        return IssueFault(source=source, problem=said, hint=hint)
-    return IssueFault(source=source, problem=problem, hint=hint, id=own_id)
+        return IssueFault(source, "; ".join(part for part in (problem, f"{wrong}; rename the file") if part), hint)
+    return IssueFault(source, problem, hint, own_id)
 
 
 def too_large(source: str, name: str, size: int) -> IssueFault:
     """Make the fault of a file or a body of `size` bytes."""
-    said = f"has {size} bytes, a body of at most {BODY_BYTES_MAX} (1 MiB) is allowed"
-    return fault(source, name, said, "Put long material in files of the repository and name them in the issue.")
+    problem = f"has {size} bytes, a body of at most {BODY_BYTES_MAX} (1 MiB) is allowed"
+    return fault(source, name, problem, "Put long material in files of the repository and name them in the issue.")
 
 
 def read_issue(source: str, name: str, data: bytes) -> Reading:
@@ -121,11 +120,11 @@ def read_issue(source: str, name: str, data: bytes) -> Reading:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        said = f"line {line}: not UTF-8 text (byte {data[error.start]:#04x} at offset {error.start})"
-        return Reading(fault(source, name, said, "Save the file as UTF-8."))
+        problem = f"line {line}: not UTF-8 text (byte {data[error.start]:#04x} at offset {error.start})"
+        return Reading(fault(source, name, problem, "Save the file as UTF-8."))
     if (at := text.find("\0")) >= 0:
-        said = f"line {text.count(chr(10), 0, at) + 1}: holds a NUL character, so it is no Markdown"
-        return Reading(fault(source, name, said, "Save the file as UTF-8 text, or move it out of the folder."))
+        problem = f"line {text.count(chr(10), 0, at) + 1}: holds a NUL character, so it is no Markdown"
+        return Reading(fault(source, name, problem, "Save the file as UTF-8 text, or move it out of the folder."))
     parts = _split(text.replace("\r\n", "\n").replace("\r", "\n"))
     if isinstance(parts, str):
         return Reading(fault(source, name, parts, "Front matter is TOML between two lines of +++."))
@@ -158,8 +157,8 @@ def _build(source: str, name: str, parts: _Parts, content_hash: str) -> Reading:
         # Only a file with front matter pays for pydantic.
         from noface.trackers.front_matter import read_front_matter
 
-        matter, found = read_front_matter(parts.front, parts.front_line)
-        problems = [str(problem) for problem in found]
+        matter, wrong_keys = read_front_matter(parts.front, parts.front_line)
+        problems = [str(problem) for problem in wrong_keys]
     title, body = (matter.title, parts.body) if matter and matter.title else _heading(parts.body)
     # Unreadable front matter may well hold the title: its absence is then no finding.
     if title is None and (matter is not None or parts.front is None):
@@ -168,31 +167,10 @@ def _build(source: str, name: str, parts: _Parts, content_hash: str) -> Reading:
         problems.append(problem)
     if problems or title is None or id_problem(issue_id(name)):
         return Reading(fault(source, name, "; ".join(problems), f"Edit {source}."))
-    issue = _issue(source, name, title, body, matter, content_hash)
+    issue = Issue(issue_id(name), title, body, source=source, content_hash=content_hash)
+    if matter is not None:
+        issue = matter.apply_to(issue)
     return Reading(issue, () if body.strip() else (empty_body(source, issue.id),))
-
-
-def _issue(source: str, name: str, title: str, body: str, matter: "FrontMatter | None", content_hash: str) -> Issue:
-    plain = Issue(id=issue_id(name), title=title, body=body, source=source, content_hash=content_hash)
-    if matter is None:
-        return plain
-    return Issue(
-        id=plain.id,
-        title=title,
-        body=body,
-        priority=matter.priority,
-        labels=tuple(dict.fromkeys(matter.labels)),
-        depends_on=tuple(dict.fromkeys(matter.depends_on)),
-        paths=tuple(matter.paths),
-        accept=tuple(matter.accept),
-        model=matter.model,
-        tier=matter.tier,
-        max_attempts=matter.max_attempts,
-        no_escalate=matter.no_escalate,
-        may_change=tuple(matter.may_change),
-        source=source,
-        content_hash=content_hash,
-    )
 
 
 def empty_body(source: str, own_id: str) -> IssueFault:
@@ -241,8 +219,8 @@ def checked_draft(draft: IssueDraft, known: Collection[str]) -> IssueDraft:
     """
     from noface.trackers.front_matter import validate
 
-    matter, found = validate(_values(draft))
-    problems = [problem for _, problem in found]
+    matter, wrong_keys = validate(_values(draft))
+    problems = [problem for _, problem in wrong_keys]
     if any("\ud800" <= char <= "\udfff" or char == "\0" for char in draft.body):
         problems.append("the body holds characters that no text file can (NUL or half of a surrogate pair)")
     by_id = {same_id(name): name for name in known}
@@ -252,18 +230,18 @@ def checked_draft(draft: IssueDraft, known: Collection[str]) -> IssueDraft:
             problems.append(f"{problem} ({hint.rstrip('.')})")
     if matter is None or matter.title is None or problems:
         raise _refusal("; ".join(problems))
-    checked = IssueDraft(
+    checked = replace(
+        draft,
         title=matter.title,
         body=draft.body.replace("\r\n", "\n").replace("\r", "\n").strip("\n"),
-        labels=tuple(dict.fromkeys(matter.labels)),
-        priority=matter.priority,
+        labels=matter.labels,
         depends_on=tuple(dict.fromkeys(by_id[same_id(name)] for name in matter.depends_on)),
-        paths=tuple(matter.paths),
-        accept=tuple(matter.accept),
+        paths=matter.paths,
+        accept=matter.accept,
         model=matter.model,
     )
     # Whatever rule a reader has, a draft that passes here will be read back.
-    outcome = read_issue("the draft", "1-draft.md", rendered(checked)).found
+    outcome = read_issue("the draft", "1-draft.md", rendered(checked)).result
     if isinstance(outcome, IssueFault):
         raise _refusal(outcome.problem)
     return checked
@@ -298,12 +276,8 @@ def _refusal(problems: str) -> UsageError:
 
 
 def _values(draft: IssueDraft) -> dict[str, object]:
-    values: dict[str, object] = {"title": draft.title}
-    if draft.priority != DEFAULT_PRIORITY:
-        values["priority"] = draft.priority
-    for key in ("labels", "depends_on", "paths", "accept"):
-        if entries := getattr(draft, key):
-            values[key] = list(entries)
-    if draft.model is not None:
-        values["model"] = draft.model
-    return values
+    """Return the keys of the front matter: the title, and what differs from its default."""
+    defaults = asdict(IssueDraft(draft.title))
+    changed = {key: value for key, value in asdict(draft).items() if key != "body" and value != defaults[key]}
+    lists = {key: list(value) if isinstance(value, tuple) else value for key, value in changed.items()}
+    return {"title": draft.title, **lists}

@@ -7,6 +7,7 @@ from pkgutil import resolve_name
 import pytest
 import tomli_w
 from support import ROOT
+from support.memory_tracker import MemoryTracker
 
 from noface.config.load import parse
 from noface.data.trackers import TRACKERS
@@ -14,7 +15,6 @@ from noface.errors import UsageError
 from noface.model.issue import Issue
 from noface.trackers.base import IssueDraft, open_tracker
 from noface.trackers.files import FilesTracker
-from noface.trackers.memory import MemoryTracker
 
 PACKAGE = ROOT / "noface"
 
@@ -268,7 +268,7 @@ def test_a_tracker_is_one_module_and_one_entry_of_the_table():
     naming = [
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
-        if re.search(r"trackers[./](files|folder|memory)\b|FilesTracker|MemoryTracker", path.read_text("utf-8"))
+        if re.search(r"trackers[./](files|folder)\b|FilesTracker", path.read_text("utf-8"))
         and path.parent.name != "trackers"
     ]
     assert naming == ["data/trackers.py"]
