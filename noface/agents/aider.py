@@ -24,7 +24,7 @@ from noface.agents.base import (
     option,
 )
 from noface.agents.json_stream import LITELLM_ENVIRONMENT, SHOWN_MAX, Ending, LineReader, dollars, unescaped
-from noface.diagnosis.agent_evidence import AgentError
+from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
 from noface.process.sandbox_home import AgentHome

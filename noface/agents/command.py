@@ -19,7 +19,7 @@ from noface.agents.base import (
     Verdict,
 )
 from noface.agents.json_stream import asks, unescaped
-from noface.diagnosis.agent_rules import ASKS
+from noface.diagnosis.agent_errors import ASKS
 from noface.model.attempt import AttemptOrder
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind

@@ -38,8 +38,8 @@ from noface.agents.json_stream import (
     total,
     whole,
 )
-from noface.diagnosis.agent_evidence import AgentError
-from noface.diagnosis.agent_words import stops_mid_sentence
+from noface.diagnosis.agent import stops_mid_sentence
+from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
 from noface.process.sandbox_home import AgentHome

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, Verdict
 from noface.agents.local_clock import local_clock
 from noface.diagnosis.agent import classify
-from noface.diagnosis.agent_evidence import AgentError, AgentEvidence
-from noface.diagnosis.agent_rules import ASKS, NOT_UNDERSTOOD
+from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence
 from noface.diagnosis.reset_times import epoch
 from noface.model.budget import COST_MAX_USD
 from noface.model.worker_run import Usage

@@ -38,7 +38,7 @@ from noface.agents.json_stream import (
     whole,
 )
 from noface.agents.mini_task import SUMMARY, USED
-from noface.diagnosis.agent_evidence import AgentError
+from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
 from noface.process.sandbox_home import AgentHome

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
-    from noface.diagnosis.project_rules import ProjectRules
+    from noface.diagnosis.scan import ProjectRules
 
 _HEAD_BYTES = 16 * 1024 * 1024
 _TAIL_BYTES = 16 * 1024 * 1024

@@ -3,40 +3,20 @@
 The order of the evidence: report, runner's summary, compiler's diagnostics, stack trace, exit code, words.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from noface.data import Patterns
 from noface.diagnosis.context import Context, context_of, known_tools
-from noface.diagnosis.counts import find_counts
-from noface.diagnosis.decide import Decision, decide_failure
-from noface.diagnosis.diagnostics import read_diagnostics
+from noface.diagnosis.decide import Decision, decide_failure, exit_findings, ran_out_of_time, read_report, timeout_line
 from noface.diagnosis.evidence import AlsoMatched, Counts, Finding, GateEvidence, GateVerdict, Reading
-from noface.diagnosis.go_reader import read_go
-from noface.diagnosis.outcome import exit_findings, ran_out_of_time, read_report, timeout_line
-from noface.diagnosis.project_rules import ProjectRules, scan_project
-from noface.diagnosis.pytest_reader import read_pytest
+from noface.diagnosis.readers import READERS
+from noface.diagnosis.readers.counts import find_counts
 from noface.diagnosis.rules import Level, rule_book
-from noface.diagnosis.scan import failing_names, scan
-from noface.diagnosis.tap_reader import read_tap
+from noface.diagnosis.scan import ProjectRules, failing_names, scan, scan_project
 from noface.diagnosis.text import Log, read_log, signature_of
-from noface.diagnosis.tracebacks import read_framed_traces, read_python_traces
-from noface.diagnosis.unittest_reader import read_doctest, read_unittest
 from noface.model.taxonomy import FailureKind
 
 _EXCERPT = Patterns("excerpt")
-
-READERS: tuple[Callable[[Log, Context], Reading | None], ...] = (
-    read_pytest,
-    read_unittest,
-    read_doctest,
-    read_tap,
-    read_go,
-    read_python_traces,
-    read_framed_traces,
-    read_diagnostics,
-)
-
 
 _ALSO_MAX = 12
 _OF_TESTS = frozenset({FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.TIMEOUT})

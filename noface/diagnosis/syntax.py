@@ -1,15 +1,26 @@
 """Parses a changed file before any gate runs, so that a broken one costs milliseconds and is named exactly.
 
-It must never fail a file that the project's own tools accept. What is written to be broken (test data, templates) or
+It must never fail a file that the project's own tools accept: what is written to be broken (test data, templates) or
 in a dialect is passed over, and each parser reports only what no version of its language allows.
+
+Python, JSON, TOML and YAML are read by their parsers, the others for their brackets, by tree-sitter's grammars (the
+extra `syntax`). A grammar can be older than the language, and lets few projects' dialects through. So a tree with
+errors alone is no finding: it must also hold a bracket that nothing closes or opens, which no version of these
+languages allows. C and its kin are left out, since the preprocessor may take one of the two away.
 """
 
+import json
+import re
+import sys
+import tomllib
+import warnings
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from noface.data import Patterns
-from noface.diagnosis.syntax_parsers import GRAMMARS, check_brackets, check_json, check_python, check_toml, check_yaml
 from noface.diagnosis.text import signature_of
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
@@ -135,3 +146,264 @@ def _excerpt(broken: Broken) -> str:
         for number, line in enumerate(lines, start + 1)
     ]
     return "\n".join([f"{broken.place}: {broken.message}", *rows])
+
+
+_SYNTAX = Patterns("syntax")
+
+_NAME = "noface-examined-source"
+_PEP_701 = (3, 12)
+_SCANNED_MAX = 20_000
+
+
+def check_python(source: bytes) -> tuple[int, str] | None:
+    """Return line and message of what makes the source no Python; None where it is, or may be. Never runs it."""
+    # The compiler warns of odd but valid code: that is the linter's business, and must not reach the screen.
+    warnings.filterwarnings("ignore", module=_NAME)
+    try:
+        compile(source, f"{_NAME}.py", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return _judged(source, error)
+    except ValueError as error:  # NUL characters, in some versions
+        return (1, str(error)) if "null bytes" in str(error) else None
+    except (RecursionError, MemoryError, OverflowError):
+        return None
+    return None
+
+
+def _judged(source: bytes, error: SyntaxError) -> tuple[int, str] | None:
+    message, number = error.msg, error.lineno or 1
+    text = source.decode("utf-8", "replace")
+    lines = text.split("\n")
+    line = lines[number - 1] if 0 < number <= len(lines) else ""
+    if _SYNTAX["python_2"].search(message) or _SYNTAX["newer"].search(message) or _says_python_2(lines[0]):
+        return None
+    if (
+        _SYNTAX["newer_line"].search(line)
+        or _SYNTAX["older_line"].search(line)
+        or any(map(_SYNTAX["newer_line"].search, _around(lines, number)))
+    ):
+        return None
+    if sys.version_info < _PEP_701 and _newer_f_string(text):
+        return None
+    return number, message
+
+
+def _says_python_2(first: str) -> bool:
+    return first.startswith("#!") and "python2" in first.replace(" ", "")
+
+
+def _around(lines: list[str], number: int) -> list[str]:
+    """Return the line above and below: where a newer statement spans lines, the error is put beside it."""
+    return [lines[index] for index in (number - 2, number) if 0 <= index < len(lines)]
+
+
+def _newer_f_string(text: str) -> bool:
+    """Tell whether an f-string reuses its quote, holds a backslash or a comment, or breaks a line inside braces."""
+    for match in _SYNTAX["f_string"].finditer(text):
+        quote = match[1]
+        end = text.find(quote, match.end())
+        body = text[match.end() : end if end >= 0 else match.end() + _SCANNED_MAX]
+        if len(quote) == 1:
+            body = body.partition("\n")[0]
+        depth = 0
+        for letter in body[:_SCANNED_MAX].replace("{{", "").replace("}}", ""):
+            depth += (letter == "{") - (letter == "}")
+            if depth > 0 and letter in "\\#":
+                return True
+        if depth > 0:
+            return True
+    return False
+
+
+# What is not closed ends with the text: looking for its end from each of many beginnings takes the square of time.
+_STRING = r'"(?:[^"\\\n]++|\\.)*+"?'
+_VISIBLE = re.compile(r"\S")
+# TOML 1.1: inline tables over several lines, \e and \x escapes, times without seconds.
+# tomllib takes the square of the parts of a dotted key, PyYAML that of the depth of brackets.
+_KEY_PARTS_MAX = 1_000
+_DEPTH_MAX = 500
+
+
+def check_json(path: str, data: bytes) -> tuple[int, str] | None:
+    """Return line and message of what makes the file no JSON; comments and trailing commas may be meant."""
+    try:
+        text = data.decode("utf-8-sig")
+    except ValueError:
+        return None
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        strict = _SYNTAX["strict_json"].search(path) is not None
+        if not text.strip() or _SYNTAX["template"].search(text) or (not strict and _lenient(text)):
+            return None
+        return error.lineno, error.msg
+    except (ValueError, RecursionError):  # huge numbers, deep nesting: readers differ
+        return None
+    return None
+
+
+def _lenient(text: str) -> bool:
+    """Tell whether it is JSON with comments or trailing commas, or several values one after the other."""
+    try:
+        json.loads(
+            _SYNTAX["json_last_comma"].sub(
+                lambda match: match[1] or "", _SYNTAX["json_comment"].sub(_uncommented, text)
+            )
+        )
+    except (ValueError, RecursionError):
+        return _sequence(text)
+    return True
+
+
+def _uncommented(match: re.Match[str]) -> str:
+    """Return a string as it is, nothing for a comment; one that is not closed stays, and is an error."""
+    unclosed = match[0].startswith("/*") and (len(match[0]) < len("/**/") or not match[0].endswith("*/"))
+    return match[0] if unclosed else match[1] or ""
+
+
+def _sequence(text: str) -> bool:
+    decoder, at = json.JSONDecoder(), 0
+    try:
+        while begins := _VISIBLE.search(text, at):
+            _, at = decoder.raw_decode(text, begins.start())
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML in a time that is in proportion to its length; raises TOMLDecodeError, or RecursionError."""
+    long = next((match for match in _SYNTAX["dotted"].finditer(text) if match[0].count(".") > _KEY_PARTS_MAX), None)
+    if long is not None:
+        line = text.count("\n", 0, long.start()) + 1
+        raise tomllib.TOMLDecodeError(f"A key of more than {_KEY_PARTS_MAX} parts (at line {line}, column 1)")
+    return tomllib.loads(text)
+
+
+def check_toml(data: bytes) -> tuple[int, str] | None:
+    """Return line and message of what makes the file no TOML, in version 1.0 as in 1.1."""
+    try:
+        text = data.decode("utf-8")
+    except ValueError:
+        return None
+    try:
+        parse_toml(text)
+    except tomllib.TOMLDecodeError as error:
+        match = _SYNTAX["toml_place"].match(str(error))
+        lines = text.split("\n")
+        line = int(match["line"]) if match and match["line"] else len(lines)
+        if _SYNTAX["template"].search(text) or _SYNTAX["toml_newer"].search("\n".join(_statement(lines, line))):
+            return None
+        return line, match["message"] if match else str(error)
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def _statement(lines: list[str], number: int) -> list[str]:
+    """Return the lines up to `number` from where its statement must have begun: a blank line or a table's header."""
+    start = number - 1
+    while start > 0 and lines[start].strip() and not lines[start].startswith("["):
+        start -= 1
+    return lines[start:number]
+
+
+def check_yaml(data: bytes) -> tuple[int, str] | None:
+    """Return line and message of what makes the file no YAML, where PyYAML (the extra `syntax`) is installed."""
+    try:
+        yaml: Any = import_module("yaml")
+        text = data.decode("utf-8-sig")
+    except (ImportError, ValueError):
+        return None
+    if _SYNTAX["template"].search(text) or _nested_too_deeply(text):
+        return None
+    try:
+        # Events only: nothing is constructed, aliases are not expanded, tags mean nothing.
+        for _ in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            pass
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        message = " ".join(str(part) for part in (error.context, error.problem) if part)
+        return (mark.line + 1, message) if mark is not None and _SYNTAX["yaml_sure"].search(message) else None
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return None
+
+
+def _nested_too_deeply(text: str) -> bool:
+    """Tell whether brackets stand in one another so often that parsing takes too long; those in strings count too."""
+    depth = 0
+    for bracket in re.findall(r"[\[{\]}]", text):
+        depth = depth + 1 if bracket in "[{" else max(depth - 1, 0)
+        if depth > _DEPTH_MAX:
+            return True
+    return False
+
+
+GRAMMARS = {
+    "javascript": ("tree_sitter_javascript", "language"),
+    "typescript": ("tree_sitter_typescript", "language_typescript"),
+    "tsx": ("tree_sitter_typescript", "language_tsx"),
+    "go": ("tree_sitter_go", "language"),
+    "rust": ("tree_sitter_rust", "language"),
+    "java": ("tree_sitter_java", "language"),
+}
+_CLOSED_BY = {"(": ")", "[": "]", "{": "}", "${": "}"}
+_CLOSERS = frozenset(_CLOSED_BY.values())
+_FLOW_WITHIN = 2_000
+
+
+def check_brackets(language: str, data: bytes) -> tuple[int, str] | None:
+    """Return line and message of a bracket without its other half; None where all match or there is no grammar."""
+    parser = _parser(language)
+    if parser is None or (language == "javascript" and b"@flow" in data[:_FLOW_WITHIN]):
+        return None
+    root = parser.parse(data).root_node
+    return _unmatched(root, data) if root.has_error else None
+
+
+def _parser(language: str) -> Any:
+    """Return a parser, None where the extra is not installed, or its parts do not fit each other."""
+    package, function = GRAMMARS[language]
+    try:
+        library: Any = import_module("tree_sitter")
+        return library.Parser(library.Language(getattr(import_module(package), function)()))
+    except (ImportError, AttributeError, ValueError, TypeError):
+        return None
+
+
+def _unmatched(root: Any, data: bytes) -> tuple[int, str] | None:
+    open_ones: list[tuple[str, int]] = []
+    for mark, line in _marks(root, data):
+        if mark not in _CLOSERS:
+            open_ones.append((mark, line))
+        elif not open_ones:
+            return line, f"unmatched '{mark}'"
+        else:
+            opened, at = open_ones.pop()
+            if _CLOSED_BY[opened] != mark:
+                return line, f"closing '{mark}' does not match opening '{opened}' on line {at}"
+    if open_ones:
+        mark, line = open_ones[-1]
+        return line, f"'{mark}' was never closed"
+    return None
+
+
+def _marks(root: Any, data: bytes) -> list[tuple[str, int]]:
+    """Return the brackets with their lines, in order: those that are tokens, not those in strings and comments."""
+    marks: list[tuple[str, int]] = []
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        if node.child_count == 0 and not node.is_missing:
+            line = node.start_point[0] + 1
+            if node.type in _CLOSED_BY or node.type in _CLOSERS:
+                marks.append((node.type, line))
+            elif node.type == "ERROR":  # what the grammar could not even cut into tokens
+                text = data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+                marks += [(mark, line) for mark in text if mark in _CLOSED_BY or mark in _CLOSERS]
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return marks

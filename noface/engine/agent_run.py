@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX, AgentEvent, EventKind, Place, StreamReader
-from noface.diagnosis.agent_evidence import Resource
+from noface.diagnosis.agent_errors import Resource
 from noface.engine.agent_logs import LogFollower
 from noface.engine.attempt_environment import AttemptEnvironment, Progress, Tell
 from noface.engine.isolation import agent_box, session_environment, wrapping

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.agents.base import Agent, EventKind
-from noface.diagnosis.project_rules import ProjectRules
+from noface.diagnosis.scan import ProjectRules
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
 from noface.git.snapshot import Limits

@@ -14,7 +14,7 @@ from typing import Any
 
 from noface.diagnosis.context import context_of
 from noface.diagnosis.evidence import GateEvidence, ReportCase, TestReport
-from noface.diagnosis.tap_reader import read_tap
+from noface.diagnosis.readers.tap import read_tap
 from noface.diagnosis.text import read_log
 from noface.process.masked_file import mask_open
 from noface.secrets.masking import Masker

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from noface.diagnosis.project_rules import NoMatch, PatternMatch, ProjectRule, ProjectRules
+from noface.diagnosis.scan import NoMatch, PatternMatch, ProjectRule, ProjectRules
 from noface.model.taxonomy import FailureKind
 
 if TYPE_CHECKING:

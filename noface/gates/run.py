@@ -7,7 +7,7 @@ from pathlib import Path
 
 from noface.diagnosis.evidence import GateEvidence, GateVerdict, TestReport
 from noface.diagnosis.gate import classify
-from noface.diagnosis.project_rules import ProjectRules, is_of_project
+from noface.diagnosis.scan import ProjectRules, is_of_project
 from noface.gates.report import read_report
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noface.data import pattern
-from noface.diagnosis.syntax_parsers import parse_toml
+from noface.diagnosis.syntax import parse_toml
 from noface.integrity.diff_make import Makefile, read_makefile
 from noface.integrity.tampering import Line
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from noface.diagnosis.context import context_of
-from noface.diagnosis.counts import find_counts
 from noface.diagnosis.evidence import GateEvidence
-from noface.diagnosis.gate import READERS
+from noface.diagnosis.readers import READERS
+from noface.diagnosis.readers.counts import find_counts
 from noface.diagnosis.text import read_log
 from noface.integrity.inventory import Inventory, Outcome, inventory
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from noface.diagnosis.agent_evidence import AgentVerdict
+from noface.diagnosis.agent_errors import AgentVerdict
 from noface.diagnosis.evidence import AlsoMatched, GateVerdict
 from noface.model.worker_run import Usage
 from noface.ui.page import Record

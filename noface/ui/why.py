@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from noface.diagnosis.project_rules import is_of_project
+from noface.diagnosis.scan import is_of_project
 from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.store.records import AttemptRow

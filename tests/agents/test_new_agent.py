@@ -50,7 +50,7 @@ from noface.agents.registry import AGENTS
 from noface.cli.logins import login_of
 from noface.config.load import parse
 from noface.diagnosis.agent import classify
-from noface.diagnosis.agent_evidence import AgentError, AgentEvidence
+from noface.diagnosis.agent_errors import AgentError, AgentEvidence
 from noface.diagnosis.reset_times import WallClock
 from noface.secrets.environment import providers_of
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from support import ROOT
 
 from noface.data import FOLDER, Patterns, expanded, table
-from noface.diagnosis import counts
+from noface.diagnosis.readers import counts
 from noface.model.actions import NAMES
 from noface.model.protection import always_protected, default_protected
 from noface.model.taxonomy import Category, FailureKind, KindInfo, Strategy

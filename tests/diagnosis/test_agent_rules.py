@@ -7,9 +7,10 @@ from support.agent_recordings import run
 from support.agent_recordings import verdict as verdict_on
 
 from noface.data import table
-from noface.diagnosis.agent import classify, without_changes
-from noface.diagnosis.agent_evidence import AgentError, AgentEvidence
-from noface.diagnosis.agent_rules import (
+from noface.diagnosis.agent import classify, meaning_of, stops_mid_sentence, without_changes
+from noface.diagnosis.agent_errors import (
+    AgentError,
+    AgentEvidence,
     AgentRule,
     Match,
     Strength,
@@ -19,7 +20,6 @@ from noface.diagnosis.agent_rules import (
     starting_rules,
     why_lost,
 )
-from noface.diagnosis.agent_words import meaning_of, stops_mid_sentence
 from noface.diagnosis.reset_times import WallClock
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind

@@ -18,7 +18,7 @@ import pytest
 
 from noface.agents.registry import AGENTS
 from noface.diagnosis import agent, gate, syntax
-from noface.diagnosis.agent_evidence import AgentError, AgentEvidence
+from noface.diagnosis.agent_errors import AgentError, AgentEvidence
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.reset_times import WallClock
 from noface.gates import secrets

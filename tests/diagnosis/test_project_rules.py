@@ -6,7 +6,7 @@ import pytest
 
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
-from noface.diagnosis.project_rules import ProjectRule, ProjectRules, rule_id
+from noface.diagnosis.scan import ProjectRule, ProjectRules, rule_id
 from noface.gates.rule_search import search
 from noface.gates.run import names_suffice
 from noface.model.taxonomy import FailureKind

@@ -10,8 +10,7 @@ import re
 from noface.data import Patterns, table
 from noface.diagnosis.context import Context, known_tools
 from noface.diagnosis.evidence import Finding, Reading
-from noface.diagnosis.exceptions import is_own_module
-from noface.diagnosis.places import place_of
+from noface.diagnosis.places import is_own_module, place_of
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind

@@ -7,8 +7,7 @@ import re
 from noface.data import Patterns, table
 from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import Counts, Finding, Reading
-from noface.diagnosis.exceptions import is_own_module
-from noface.diagnosis.places import place_below, place_of
+from noface.diagnosis.places import is_own_module, place_below, place_of
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind

@@ -3,8 +3,7 @@
 from noface.data import Patterns
 from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import Finding, Reading
-from noface.diagnosis.exceptions import exception_kind, is_assertion
-from noface.diagnosis.places import place_below, places
+from noface.diagnosis.places import exception_kind, is_assertion, place_below, places
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
 from noface.model.taxonomy import FailureKind
