@@ -5,6 +5,7 @@ import tracemalloc
 
 import pytest
 from support.agent_recordings import CLIS, run
+from support.cases import cases
 
 from noface.agents.base import ANSWER_MAX, LINE_BYTES_MAX, EventKind, Tail
 from noface.agents.json_stream import asks
@@ -57,8 +58,8 @@ def test_20_000_lines_of_prose_leave_little_in_memory(cli):
     assert len(reader.verdict(1, "").answer) <= ANSWER_MAX
 
 
-@pytest.mark.parametrize("cli", CLIS)
-@pytest.mark.parametrize(
+@cases("cli", CLIS)
+@cases(
     "noise",
     [b"not JSON\n", b'{"type": "assis\n', b"\0\0\n", b"\xff\xfe\xc3(\n", b"\x1b[31mred\x1b[0m\n", b"\x1b]0;title\x07\n",
      b"\x1b[" * 5_000 + b"\n", b"\r\r\n", "\u2028\u0085\n".encode(), b"[]\nnull\n3\n"],
@@ -175,8 +176,8 @@ QUESTIONS = [
 NO_QUESTIONS = ["Done.", "What should I do?", "see (y/n) in the text", "ok [y/N] done", "", "token: abcdef", "100%"]
 
 
-@pytest.mark.parametrize("cli", [*CLIS, "command"])
-@pytest.mark.parametrize("question", QUESTIONS)
+@cases("cli", [*CLIS, "command"])
+@cases("question", QUESTIONS)
 def test_a_program_that_ends_in_a_question_to_a_keyboard_is_misconfigured(cli, question):
     error = judged(cli, f"Welcome!\n{question}".encode(), 1).error
     assert (error.kind, error.rule, error.charged) == ("MISCONFIGURED", f"{cli}-asks-at-terminal", False)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import TESTS
+from support.cases import cases
 
 from noface.agents.base import AgentEvent, EventKind, Place
 from noface.agents.claude import ClaudeAgent
@@ -56,7 +57,7 @@ RESULT = {"type": "result", "subtype": "success", "is_error": False, "result": "
 # What was recorded
 
 
-@pytest.mark.parametrize("name", sorted(LABELS))
+@cases("name", sorted(LABELS))
 def test_a_recorded_run_is_judged_as_its_label_says(name):
     label = LABELS[name]
     _, verdict = replay(name)
@@ -88,7 +89,7 @@ def test_recorded_runs_without_a_label_are_told_apart_too(name, kind):
     assert not verdict.finished
 
 
-@pytest.mark.parametrize("name", sorted(RECORDED))
+@cases("name", sorted(RECORDED))
 def test_only_the_worker_s_own_failures_are_charged(name):
     _, verdict = replay(name)
     if verdict.error is not None:
@@ -99,8 +100,8 @@ def test_only_the_worker_s_own_failures_are_charged(name):
         assert verdict.error.signature
 
 
-@pytest.mark.parametrize("name", ["success", "flaky", "rate429", "usage_limit_oauth_weekly", "max_turns", "refusal"])
-@pytest.mark.parametrize("chunk", [1, 7, 4096])
+@cases("name", ["success", "flaky", "rate429", "usage_limit_oauth_weekly", "max_turns", "refusal"])
+@cases("chunk", [1, 7, 4096])
 def test_how_the_stream_is_cut_into_pieces_makes_no_difference(name, chunk):
     assert replay(name, chunk) == replay(name)
 
@@ -193,7 +194,7 @@ def test_a_line_of_50_mb_is_passed_over_and_the_rest_read():
         assert verdict.error is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "noise",
     [
         b"not json\n",

@@ -5,6 +5,7 @@ import subprocess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.agents.base import LAST_WORDS_MAX, LINE_BYTES_MAX, Lines, Place
 from noface.agents.command import CommandAgent
@@ -71,7 +72,7 @@ def test_the_prompt_is_its_standard_input():
     assert invocation("cat").stdin == "/d/prompt.md"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("command", "program"),
     [
         ("my-agent --fast", "my-agent"),

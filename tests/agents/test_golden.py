@@ -5,6 +5,7 @@ import json
 import pytest
 from support.agent_golden import VERDICTS, judge, read, stored
 from support.agent_recordings import CLIS, evidence, run, runs
+from support.cases import cases
 
 GOLDEN = stored()
 JUDGED = stored(VERDICTS)
@@ -13,12 +14,12 @@ SONNET_USD = (3e-6, 15e-6)
 GPT4O_USD = (2.5e-6, 10e-6)
 
 
-@pytest.mark.parametrize("each", EVERY, ids=lambda each: f"{each.cli}-{each.name}")
+@cases("each", EVERY, ids=lambda each: f"{each.cli}-{each.name}")
 def test_events_cost_tokens_and_session_are_read_exactly(each):
     assert read(each) == GOLDEN[each.cli][each.name]
 
 
-@pytest.mark.parametrize("each", EVERY, ids=lambda each: f"{each.cli}-{each.name}")
+@cases("each", EVERY, ids=lambda each: f"{each.cli}-{each.name}")
 def test_a_verdict_has_its_rule_and_its_line_and_names_what_else_matched(each):
     assert judge(each) == JUDGED[each.cli][each.name]
 
@@ -29,7 +30,7 @@ def test_every_recording_has_its_stored_reading():
     assert len(EVERY) == 222
 
 
-@pytest.mark.parametrize("each", [each for each in EVERY if each.cli == "claude"], ids=lambda each: each.name)
+@cases("each", [each for each in EVERY if each.cli == "claude"], ids=lambda each: each.name)
 def test_claude_s_cost_is_that_of_the_tokens_read(each):
     usage = evidence(each).usage
     if usage.cost_usd is not None and each.name not in ("model_alias", "sse_overloaded"):  # those asked other models

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.config.values import DURATION_MAX_S, format_duration, parse_duration
 
@@ -15,9 +16,7 @@ def test_durations_are_read_as_seconds(text, seconds):
     assert isinstance(parsed, float)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "10", "10 m", "m", "30m1h", "1h1h", "-1s", "1e3s", "10m\n", "١٠m", "10minutes", "1.s", ".5s"]
-)
+@cases("text", ["", "10", "10 m", "m", "30m1h", "1h1h", "-1s", "1e3s", "10m\n", "١٠m", "10minutes", "1.s", ".5s"])
 def test_what_is_no_duration_is_refused_with_an_example(text):
     with pytest.raises(ValueError, match='such as "90s"'):
         parse_duration(text)

@@ -4,6 +4,7 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.config.edit import set_value, write
 from noface.config.load import parse
@@ -45,7 +46,7 @@ def changed_lines(before, after):
     return [line for line in old if line not in new], [line for line in new if line not in old]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("key", "value", "gone", "came"),
     [
         ("retry.max_total_attempts", "7", ["max_total_attempts = 5 # enough"], ["max_total_attempts = 7 # enough"]),
@@ -99,7 +100,7 @@ def test_windows_line_ends_stay():
     assert after == "[run]\r\nworkers = 2\r\n\r\n[landing]\r\n"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("key", "value", "message"),
     [
         ("retry.max_total_atempts", "7", 'did you mean "max_total_attempts"'),

@@ -1,6 +1,7 @@
 """Values of the tables within a section, [[retry.ladder]] and [retry.strategies], are set like all others."""
 
 import pytest
+from support.cases import cases
 
 from noface.config.edit import set_value
 from noface.config.load import parse
@@ -86,7 +87,7 @@ def test_tables_within_an_inline_table_are_inline_too():
     assert text.endswith("# all\n")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("key", "value", "message"),
     [
         ("retry.ladder.0.thnk", "true", 'there is no key "thnk" in retry.ladder'),

@@ -1,6 +1,7 @@
 """Every mistake is named with its key, its line, what was expected, and the nearest valid name."""
 
 import pytest
+from support.cases import cases
 
 from noface.config.load import parse
 from noface.config.problems import InvalidConfigError
@@ -123,7 +124,7 @@ MISTAKES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@cases("name", MISTAKES)
 def test_one_mistake_gives_one_problem_with_key_line_and_what_was_expected(name):
     text, key, line, words = MISTAKES[name]
     problem = only(text)

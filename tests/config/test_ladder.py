@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.config.load import parse
 from noface.config.problems import InvalidConfigError
@@ -183,7 +184,7 @@ MISTAKES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@cases("name", MISTAKES)
 def test_one_mistake_gives_one_problem_with_key_line_and_what_was_expected(name):
     text, key, line, words = MISTAKES[name]
     found = problems(text)

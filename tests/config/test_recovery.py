@@ -2,6 +2,7 @@
 
 import pytest
 import tomli_w
+from support.cases import cases
 
 from noface.config.load import parse
 from noface.config.problems import InvalidConfigError
@@ -85,7 +86,7 @@ def test_a_path_alone_is_condition_enough_for_a_hint_and_an_empty_one_is_none():
         config('[[failure_hints]]\npath = ""\nhint = "x"\n')
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "key", "words"),
     [
         ("[breakdown]\nmax_children = 1\n", "breakdown.max_children", "not below 2"),

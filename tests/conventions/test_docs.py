@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import typer
 from support import ROOT
+from support.cases import cases
 
 from noface.cli.main import VERBS, build
 from noface.config.load import parse
@@ -72,7 +73,7 @@ def spans(text: str) -> list[str]:
     return re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)) + lines
 
 
-@pytest.mark.parametrize("name", NAMES)
+@cases("name", NAMES)
 def test_links_lead_somewhere(name):
     dead = []
     for link in LINK.findall(TEXTS[name]):
@@ -126,7 +127,7 @@ def command(words: list[str]):
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@cases("name", NAMES)
 def test_verbs_and_flags_that_are_named_exist(name):
     unknown = []
     for span in spans(TEXTS[name]):
@@ -141,14 +142,14 @@ def test_verbs_and_flags_that_are_named_exist(name):
     assert unknown == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@cases("name", NAMES)
 def test_targets_of_make_that_are_named_exist(name):
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = {word for span in spans(TEXTS[name]) for word in re.findall(r"^make ([a-z-]+)", span)}
     assert named - targets <= {"check"}  # `make check` of somebody else's project
 
 
-@pytest.mark.parametrize("name", NAMES)
+@cases("name", NAMES)
 def test_toml_that_is_shown_holds_known_keys_only(name):
     for block in re.findall(r"```toml\n(.*?)```", TEXTS[name], re.DOTALL):
         given = tomllib.loads(block)

@@ -9,6 +9,7 @@ from datetime import date
 import pytest
 from pydantic import TypeAdapter
 from support import ROOT
+from support.cases import cases
 
 from noface.data import FOLDER, Patterns, expanded, table
 from noface.diagnosis.readers import counts
@@ -30,7 +31,7 @@ def fits(cls, entry):
 # --- kinds
 
 
-@pytest.mark.parametrize("kind", FailureKind)
+@cases("kind", FailureKind)
 def test_every_kind_has_every_field(kind):
     entry = table("kinds")[kind.value]
     fits(KindInfo, entry)
@@ -46,7 +47,7 @@ def test_the_table_of_kinds_and_the_enumeration_have_the_same_kinds_in_the_same_
     assert {kind.category for kind in FailureKind} == set(Category)
 
 
-@pytest.mark.parametrize("kind", FailureKind)
+@cases("kind", FailureKind)
 def test_a_question_names_nothing_that_is_not_known(kind):
     names = {name for _, name, _, _ in string.Formatter().parse(kind.info.question) if name}
     assert names <= {"id", "model", "said"}
@@ -131,7 +132,7 @@ def test_a_price_list_is_dated_and_of_two_numbers_a_model():
 # --- secrets, environment, languages
 
 
-@pytest.mark.parametrize("shape", table("secrets")["shapes"], ids=lambda shape: shape["hint"])
+@cases("shape", table("secrets")["shapes"], ids=lambda shape: shape["hint"])
 def test_a_key_s_example_is_masked_by_its_own_shape(shape):
     assert shape.keys() == {"name", "hint", "pattern", "example"}
     key = "".join(shape["example"])
@@ -202,7 +203,7 @@ PATTERNS = [
 ]
 
 
-@pytest.mark.parametrize(("section", "name"), PATTERNS)
+@cases(("section", "name"), PATTERNS)
 def test_a_pattern_matches_its_example(section, name):
     entry = table("patterns")[section][name]
     assert entry.keys() - {"put"} == {"pattern", "example"}

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.cases import cases
 
 from noface.data import table
 from noface.diagnosis.evidence import GateEvidence
@@ -265,7 +266,7 @@ def test_the_gate_of_a_scenario_is_read_as_the_kind_it_stands_for(scenario, proj
     assert verdict.kind == expected
 
 
-@pytest.mark.parametrize("name", sorted(FORMS))
+@cases("name", sorted(FORMS))
 def test_a_green_gate_tells_of_tests_where_its_red_one_did(name):
     form = FORMS[name]
     red = classify(GateEvidence("pytest x", form.code, form.red, ""))

@@ -2,6 +2,7 @@
 
 import pytest
 from support.agent_recordings import CLIS, MISLABELLED, run, runs, verdict
+from support.cases import cases
 
 from noface.agents.base import EventKind
 from noface.agents.registry import AGENTS
@@ -16,7 +17,7 @@ def name(each):
     return f"{each.cli}-{each.name}"
 
 
-@pytest.mark.parametrize("each", LABELLED, ids=name)
+@cases("each", LABELLED, ids=name)
 def test_a_recorded_run_has_the_kind_of_its_label(each):
     judged = verdict(each, changed=each.edited)
     assert (judged.kind.value if judged.kind else "SUCCESS") in each.expected
@@ -33,8 +34,8 @@ def test_all_labels_are_here_and_one_is_known_to_be_wrong():
     assert (verdict(wrong).kind, verdict(wrong).rule) == ("MISCONFIGURED", "codex-bad-settings")
 
 
-@pytest.mark.parametrize("each", EVERY, ids=name)
-@pytest.mark.parametrize("chunk", [3, 1000])
+@cases("each", EVERY, ids=name)
+@cases("chunk", [3, 1000])
 def test_how_the_stream_is_cut_into_pieces_makes_no_difference(each, chunk):
     assert verdict(each, chunk) == verdict(each)
 
@@ -50,7 +51,7 @@ def test_the_events_are_the_same_however_the_stream_is_cut(cli):
         assert events(stdout, 7) == events(stdout, len(stdout)), each.name
 
 
-@pytest.mark.parametrize("each", EVERY, ids=name)
+@cases("each", EVERY, ids=name)
 def test_every_failure_says_what_decided_and_whom_to_charge(each):
     failure = verdict(each).failure
     if failure is not None:
@@ -61,13 +62,13 @@ def test_every_failure_says_what_decided_and_whom_to_charge(each):
         assert failure.charged is not excused
 
 
-@pytest.mark.parametrize("each", EVERY, ids=name)
+@cases("each", EVERY, ids=name)
 def test_a_run_that_noface_ended_is_no_success_and_no_crash(each):
     judged = verdict(each, ended_by=EndedBy.TIMEOUT)
     assert judged.kind == "TIMEOUT" or judged.kind.category is Category.TRANSIENT
 
 
-@pytest.mark.parametrize(
+@cases(
     ("cli", "name", "at"),
     [
         ("claude", "usage_limit_oauth_weekly", 1_795_490_120),  # a typed event says when
@@ -86,7 +87,7 @@ def test_a_rate_limit_tells_when_to_come_back_where_the_cli_does(cli, name, at):
     assert verdict(run(cli, name)).retry_at == at
 
 
-@pytest.mark.parametrize(
+@cases(
     ("cli", "name", "resource"),
     [
         ("claude", "max_turns", "turns"), ("claude", "budget", "budget"), ("claude", "context", "context"),
@@ -109,7 +110,7 @@ def test_a_question_is_kept_for_whoever_answers(cli):
     assert judged.questions == (asked,)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("cli", "name", "kind"),
     [
         *((cli, "bad_flag", "MISCONFIGURED") for cli in CLIS),

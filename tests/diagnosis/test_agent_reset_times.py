@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.agents.local_clock import local_clock, named_zone
 from noface.diagnosis.reset_times import WallClock, epoch, reset_time, retry_after
@@ -19,7 +20,7 @@ def at(*when, zone=UTC):
     return datetime(*when, tzinfo=zone).timestamp()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("You've hit your session limit · resets 4:28pm (UTC)", at(2026, 11, 20, 16, 28)),
@@ -56,7 +57,7 @@ def test_a_time_is_read_in_every_form(text, expected):
     assert reset_time(text, CLOCK) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "", "try again later", "resets soon", "resets 9", "again at 99:99", "resets 13pm (UTC)", "resets 0am (UTC)",
@@ -74,7 +75,7 @@ def test_a_time_without_a_zone_is_local():
     assert reset_time("try again at Jul 1st, 2027 5:00 PM", BERLIN) == at(2027, 7, 1, 15, 0), "summer time"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("headers", "expected"),
     [
         ({"retry-after": "60"}, 60), ({"Retry-After": "1.5"}, 1.5), ({"retry-after-ms": "1500"}, 1.5),

@@ -5,6 +5,7 @@ from datetime import UTC
 import pytest
 from support.agent_recordings import run
 from support.agent_recordings import verdict as verdict_on
+from support.cases import cases
 
 from noface.data import table
 from noface.diagnosis.agent import classify, meaning_of, stops_mid_sentence, without_changes
@@ -32,7 +33,7 @@ def judged(error=None, agent="codex", exit_code=1, **more):
     return classify(AgentEvidence(agent, exit_code, error=error, **more), CLOCK)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("error", "kind"),
     [
         (AgentError("x", ("rate_limit_error",), 500), "RATE_LIMITED"),
@@ -145,7 +146,7 @@ def test_prose_that_quotes_errors_decides_nothing(words):
     assert judged(exit_code=0, finished=True, changed=False, last_words=words).kind == "NO_DIFF"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("words", "kind"),
     [
         ("", "NO_DIFF"),
@@ -238,7 +239,7 @@ def test_a_rule_about_starting_decides_its_own_example(rule):
     assert (verdict.rule, verdict.kind) == (f"codex-{rule.name}", rule.kind)
 
 
-@pytest.mark.parametrize("rule", [*(each.values[1] for each in every_rule()), *starting_rules()], ids=lambda r: r.name)
+@cases("rule", [*(each.values[1] for each in every_rule()), *starting_rules()], ids=lambda r: r.name)
 def test_the_recording_that_a_rule_names_is_decided_by_it(rule):
     if rule.recording:
         cli, _, name = rule.recording.partition("/")

@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.diagnosis.known_causes import known_cause, known_causes
 from noface.model.failure import Failure
@@ -93,7 +94,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "subject", "line"), KNOWN)
+@cases(("name", "subject", "line"), KNOWN)
 def test_an_error_line_names_its_cause_and_what_it_is_about(name, subject, line):
     for excerpt in (line, f"some output\n\n{line}\nmore output", f"\x1b[31m{line}\x1b[0m"):
         found = cause(excerpt)
@@ -108,7 +109,7 @@ def test_every_known_cause_is_met_by_a_line():
     assert {name for name, _, _ in KNOWN} == {rule.name for rule in known_causes()}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "strategy", "delay"),
     [
         ("no-such-file", DiagnosisStrategy.ALTERNATIVE, None),
@@ -129,7 +130,7 @@ def test_each_cause_has_one_of_the_five_strategies(name, strategy, delay):
     assert (cause(line).strategy, cause(line).delay_s) == (strategy, delay)
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
     [
         "+    return 429",
@@ -232,7 +233,7 @@ def test_long_lines_cost_little(piece):
     assert time.process_time() - started < 3
 
 
-@pytest.mark.parametrize("rule", known_causes(), ids=lambda rule: rule.name)
+@cases("rule", known_causes(), ids=lambda rule: rule.name)
 def test_a_known_cause_explains_its_own_example_before_all_others(rule):
     found = cause(rule.example)
     assert (found.name, found.strategy, found.delay_s) == (rule.name, rule.strategy, rule.delay_s)

@@ -5,6 +5,7 @@ from functools import cache
 from importlib.resources import files
 
 import pytest
+from support.cases import cases
 from support.corpus_score import GIVEN, MORE, evidence_of, load
 
 from noface.diagnosis.context import context_of
@@ -23,17 +24,17 @@ def found_by(rule: Rule, line: str) -> bool:
     return any(finding.rule == rule.name for finding in scan((rule,), log, context_of(evidence, log), frozenset()))
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@cases("rule", RULES, ids=lambda rule: rule.name)
 def test_a_rule_finds_its_own_recording(rule: Rule):
     assert found_by(rule, rule.example), rule.example
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@cases("rule", RULES, ids=lambda rule: rule.name)
 def test_a_rule_finds_nothing_in_a_passing_line(rule: Rule):
     assert not found_by(rule, "all 12 checks are fine")
 
 
-@pytest.mark.parametrize("rule", NAME_RULES, ids=lambda rule: rule.name)
+@cases("rule", NAME_RULES, ids=lambda rule: rule.name)
 def test_a_name_rule_reads_its_own_recording(rule: NameRule):
     match = rule.regex.match(rule.example)
     assert match
@@ -51,13 +52,13 @@ def log_of(recording: str) -> Log:
     return read_log(recordings()[recording].stdout, recordings()[recording].stderr)
 
 
-@pytest.mark.parametrize("rule", [r for r in RULES if r.recording], ids=lambda rule: rule.name)
+@cases("rule", [r for r in RULES if r.recording], ids=lambda rule: rule.name)
 def test_a_rule_matches_in_the_recording_it_names(rule: Rule):
     log = log_of(rule.recording)
     assert scan((rule,), log, context_of(recordings()[rule.recording], log), frozenset())
 
 
-@pytest.mark.parametrize("rule", [r for r in NAME_RULES if r.recording], ids=lambda rule: rule.name)
+@cases("rule", [r for r in NAME_RULES if r.recording], ids=lambda rule: rule.name)
 def test_a_name_rule_matches_in_the_recording_it_names(rule: NameRule):
     assert any(
         rule.regex.match(line) for line in log_of(rule.recording).lines if any(need in line for need in rule.needs)
@@ -73,7 +74,7 @@ def test_every_table_of_the_folder_is_read_and_most_rules_name_a_recording():
 ENTRY = "[[rules]]\nname = 'a.b'\nkind = 'TIMEOUT'\nneeds = ['x']\npattern = 'x'\nexample = 'x'\n"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "message"),
     [
         ("[[rule]]\nname = 'a.b'\n", "t: unknown table 'rule'; expected rules or test_names"),

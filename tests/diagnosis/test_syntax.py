@@ -5,6 +5,7 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.diagnosis.syntax import Broken, check, language_of, syntax_failure
 from noface.model.taxonomy import FailureKind
@@ -22,7 +23,7 @@ def broken(language, text, path="a"):
 # Python
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "line", "said"),
     [
         ("x = 1\nfoo(1\n", 2, "'(' was never closed"),
@@ -43,7 +44,7 @@ def test_python_that_is_broken_in_every_version_is_named(text, line, said):
     assert (found[0], found[1][: len(said)]) == (line, said)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "type X = int\n",
@@ -67,7 +68,7 @@ def test_python_that_a_newer_version_reads_is_left_to_the_gates(text):
     assert broken("python", text) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "print 'hello'\n",
@@ -228,7 +229,7 @@ def test_a_grammar_alone_fails_no_file(language, text):
 # Which files
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "language"),
     [
         ("src/a.py", "python"),

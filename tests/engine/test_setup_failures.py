@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from support.cases import cases
 
 from noface.diagnosis.known_causes import passing_cause
 
 SETUP = '[project]\nsetup = "bash ./setup.sh"\nsetup_inputs = ["deps.lock", "setup.sh"]\nkeep = ["kept"]\n'
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
     [
         "npm ERR! code ETIMEDOUT",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from support import TESTS
+from support.cases import cases
 
 WAYS = TESTS / "ways"
 sys.path.insert(0, str(WAYS))
@@ -38,7 +39,7 @@ def test_every_way_has_a_name_of_its_own():
     assert [name for name, count in names.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("project", TABLE, ids=lambda project: project.name)
+@cases("project", TABLE, ids=lambda project: project.name)
 def test_a_way_changes_what_is_there(project):
     honest = {way.id for way in project.ways if way.kind is Kind.HONEST}
     for way in project.ways:

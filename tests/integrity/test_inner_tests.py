@@ -1,6 +1,7 @@
 """Tests inside source files: main's judge, and the product around them is the change's."""
 
 import pytest
+from support.cases import cases
 
 from noface.integrity.inner_tests import with_main_tests
 
@@ -76,7 +77,7 @@ def test_a_product_is_judged_by_mains_tests_in_it(path, main, product, tests):
     assert with_main_tests(path, main, change) == main.replace(*product)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "main", "change"),
     [
         ("less.c", C, C.replace("a < b", "a <= b")),

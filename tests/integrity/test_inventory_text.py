@@ -4,6 +4,7 @@ nextest, bats and the runs that were cut off are written by hand: none of them r
 """
 
 import pytest
+from support.cases import cases
 
 from noface.integrity.inventory import Outcome
 from noface.integrity.inventory_text import counted_tests, named_tests
@@ -242,7 +243,7 @@ RECORDED = {
 }
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@cases("name", RECORDED)
 def test_a_runners_output_names_its_tests(name):
     out, err, tests, complete = RECORDED[name]
     (found,) = named_tests(out, err)

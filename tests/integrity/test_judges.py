@@ -4,6 +4,7 @@ import json
 import tomllib
 
 import pytest
+from support.cases import cases
 
 from noface.diagnosis.syntax import check
 from noface.integrity.evasion import one_line, only_checking, self_aware, shadowing, suppressions
@@ -25,7 +26,7 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize(("part", "path"), [(part, path) for part, paths in PARTS.items() for path in paths.split()])
+@cases(("part", "path"), [(part, path) for part, paths in PARTS.items() for path in paths.split()])
 def test_a_path_tells_what_a_file_is_to_the_gates(part, path):
     assert part_of(path) is part
 
@@ -34,7 +35,7 @@ def test_what_a_gate_calls_judges_whatever_its_name_is():
     assert part_of("tools/verify.py", {"tools/verify.py"}) is Part.CONFIG
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "front", "is_lifted"),
     [
         ("tests/test_a.py", {"may_change": ("tests/**",)}, True),
@@ -155,7 +156,7 @@ def added(path, *texts):
     return [Line(path, removed=False, text=text, stretch=1) for text in texts]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "text"),
     [
         ("a.py", "    if 'pytest' in sys.modules:"),

@@ -2,7 +2,7 @@
 
 import time
 
-import pytest
+from support.cases import cases
 
 from noface.engine.context import patient_search, search
 from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, explain, holds, matched, searched_text
@@ -47,7 +47,7 @@ def test_an_error_regex_is_searched_for():
     assert hints(HintRule("any", error_regex=".*"), failure=False) == (), "where nothing failed, nothing matches"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "where"),
     [
         ("python", {"touched": ("src/a.py",)}),

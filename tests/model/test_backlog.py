@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.model.backlog import check, id_problem, nearest, without_unknown_models
 from noface.model.issue import Backlog, Issue, IssueFault
@@ -36,7 +37,7 @@ def test_ids_that_fit_a_branch_name_are_usable(good):
     assert id_problem(good) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "bad",
     [
         "",

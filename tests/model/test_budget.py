@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from support.cases import cases
 from support.policy_story import POLICY, K, failed, history_of, passed
 
 from noface.model.actions import Block, Land
@@ -112,8 +113,8 @@ def spent_by_many(cost, estimate):
         estimate = estimate if estimate.capped else seen(cost)
 
 
-@pytest.mark.parametrize("cost", [0.3, 1.0, 2.6, 4.0, 7.0])
-@pytest.mark.parametrize("known", [False, True])
+@cases("cost", [0.3, 1.0, 2.6, 4.0, 7.0])
+@cases("known", [False, True])
 def test_however_many_want_to_start_at_once_they_overshoot_by_less_than_one_run(cost, known):
     assert spent_by_many(cost, seen(cost if known else None)) < 5.0 + cost
 

@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.model import attempt, failure, gate, issue, worker_run
 from noface.model.attempt import AttemptOrder
@@ -43,7 +44,7 @@ def test_missing_fields_take_their_defaults_and_unknown_ones_are_passed_over():
     assert decode(Issue, {"id": "1", "title": "One", "added_later": [1]}) == Issue("1", "One")
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     [
         None,

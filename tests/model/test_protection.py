@@ -1,6 +1,7 @@
 """What a worker cannot leave behind: files that run by themselves, and words that the next agent obeys."""
 
 import pytest
+from support.cases import cases
 from support.git_ground import a_bench, git, write
 
 from noface.engine.protected_files import named_instructions
@@ -13,7 +14,7 @@ from noface.model.protection import Protection, default_protected, protection_of
 USUAL = protection_of(Issue("7", "t"), default_protected())
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
     [
         ".claude/settings.json",
@@ -76,7 +77,7 @@ def test_what_starts_by_itself_and_what_agents_obey_is_protected(path):
     assert USUAL.covers(path)
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
     [
         "src/claude.py",

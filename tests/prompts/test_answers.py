@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.model.history import Advice, AdviceOutcome, Topic
 from noface.model.taxonomy import DiagnosisStrategy
@@ -124,7 +125,7 @@ def test_a_diagnosis_asks_for_a_person_and_says_what_is_needed():
     assert answered(Topic.DIAGNOSIS, diagnosis("skip_and_continue", skip_reason="Done.")).text.endswith(": Done.")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "said"),
     [
         (
@@ -254,7 +255,7 @@ def test_a_blocked_worker_says_why_and_what_it_needs():
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",
@@ -273,7 +274,7 @@ def test_a_message_without_a_report_is_no_failure(text):
     assert find_report(text) == (None, None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "said"),
     [
         (

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.model.attempt import AttemptReport, FileChange, PastAttempt, Snapshot
 from noface.model.failure import Failure
@@ -289,7 +290,7 @@ def test_an_issue_without_attempts_has_a_report_and_no_made_up_cost():
     assert found["resources"]["cost_usd"] is None
 
 
-@pytest.mark.parametrize("kind", FailureKind)
+@cases("kind", FailureKind)
 def test_every_kind_has_a_recommendation_and_a_type_with_its_reason(kind):
     assert kind.info.recommendation.endswith(".")
     told = task_failure(Failure(kind, "m", rule="r"))

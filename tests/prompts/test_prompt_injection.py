@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from support.cases import cases
 
 from noface.engine.prompt_context import built_in
 from noface.model.failure import PriorFailure
@@ -135,7 +135,7 @@ def test_an_attempt_in_minimal_form_says_no_more_than_its_kind(text):
     )
 
 
-@pytest.mark.parametrize("situation", list(Situation))
+@cases("situation", list(Situation))
 def test_long_texts_come_out_whole_behind_a_fence_they_cannot_close(situation):
     prompt = render(situation, TEMPLATES, data(situation, EVIL), 50_000).text
     fences = [token.content for token in MARKDOWN.parse(prompt) if token.type == "fence"]
@@ -168,7 +168,7 @@ def test_text_is_not_escaped_as_html():
     assert "&#" not in prompt
 
 
-@pytest.mark.parametrize("situation", list(Situation))
+@cases("situation", list(Situation))
 def test_no_prompt_tells_anyone_to_run_what_a_log_calls_a_test(situation):
     made = data(situation, "curl evil.example")
     made = replace(made, gates=(GateSpec("unit", "pytest -q"),))

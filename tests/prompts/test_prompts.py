@@ -7,6 +7,7 @@ from dataclasses import replace
 import jinja2
 import pytest
 from markdown_it import MarkdownIt
+from support.cases import cases
 
 from noface.data import table
 from noface.engine.prompt_context import built_in
@@ -348,7 +349,7 @@ def test_an_attempt_that_changed_nothing_is_told_so():
     assert instruction_for("NO_DIFF") in told(earlier=(prior(1, kind="NO_DIFF"),))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("action", "failure", "situation"),
     [
         ("FirstAttempt", None, Situation.FIRST),
@@ -371,7 +372,7 @@ def test_the_action_and_the_failure_decide_on_the_situation(action, failure, sit
     assert situation_for(action, failure) is situation
 
 
-@pytest.mark.parametrize("kind", [None, *FailureKind])
+@cases("kind", [None, *FailureKind])
 def test_every_action_after_every_failure_leads_to_work(kind):
     for action in Mode:
         assert not situation_for(action, kind).asks

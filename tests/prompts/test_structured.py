@@ -6,6 +6,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.prompts.json_scan import DEPTH_MAX, scan
 from noface.prompts.structured import READ_CHARS_MAX, VALUES_MAX, Invalid, Valid, reminder, validate, violation
@@ -46,7 +47,7 @@ def wrong(text):
     return found
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         '{"answer": "yes"}',
@@ -74,7 +75,7 @@ def test_braces_and_fences_inside_strings_are_text():
     assert read(r'{"answer": "\"{\"x\": 1}\""}') == {"answer": '"{"x": 1}"'}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "sentence", "expected", "actual", "path"),
     [
         (
@@ -166,7 +167,7 @@ def test_an_answer_that_is_cut_off_is_not_replaced_by_the_example_before_it():
     assert read('{"answer": "yes"} not one of ours: {"other": [1, ') == GOOD
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "said"),
     [
         ('{"answer": "a",}', "at line 1, column 16: expected a key in double quotes (a comma must not stand"),
@@ -315,9 +316,7 @@ def test_any_pattern_repeated_to_200_kb_is_read_in_time(piece):
     assert time.process_time() - started < 5
 
 
-@pytest.mark.parametrize(
-    "piece", ["{", '{"', '{"a":', '{"a":[', '{"a":{},', "[", "{}", '"{', '{"a":1,{', '{"a":"b\n', "\\", "{'"]
-)
+@cases("piece", ["{", '{"', '{"a":', '{"a":[', '{"a":{},', "[", "{}", '"{', '{"a":1,{', '{"a":"b\n', "\\", "{'"])
 def test_work_grows_with_the_text_and_not_with_its_square(piece):
     def seconds(size):
         text = (piece * size)[:size]

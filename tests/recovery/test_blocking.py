@@ -6,6 +6,7 @@ import shlex
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.model.actions import Block, RequestApproval
 from noface.model.attempt import PastAttempt
@@ -143,7 +144,7 @@ def test_a_diagnosis_that_would_skip_the_issue_asks_whether_it_may_be_left_undon
     )
 
 
-@pytest.mark.parametrize("kind", FailureKind)
+@cases("kind", FailureKind)
 def test_every_kind_of_failure_has_a_question_a_next_step_and_a_command_for_each_option(kind):
     for told in (block(attempt(1, "it broke", kind), kind=kind), block(kind=kind, branch="")):
         assert "?" in told["question"]

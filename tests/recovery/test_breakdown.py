@@ -6,6 +6,7 @@ import json
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.model.backlog import check, id_problem
 from noface.model.issue import Issue
@@ -95,7 +96,7 @@ def test_parts_may_depend_on_parts_that_come_later_in_the_list():
     assert (first.depends_on, second.depends_on, third.depends_on) == (("9.3",), ("9.1", "9.3"), ())
 
 
-@pytest.mark.parametrize(
+@cases(
     ("children", "said"),
     [
         ([], "at children: 2 to 4 parts are expected, got 0"),
@@ -320,7 +321,7 @@ def test_what_lies_within_a_pattern_never_means_more_than_it(inner, outer, files
         assert [path for path in beyond if path != folder] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("inner", "outer"),
     [
         ("src/a.py", "src"),

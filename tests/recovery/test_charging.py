@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-import pytest
+from support.cases import cases
 from support.policy_story import K, conflict, failed, interrupted, passed
 
 from noface.model.attempt import AttemptReport
@@ -27,7 +27,7 @@ def test_work_that_passed_spends_an_attempt():
     assert charged(report(), ())
 
 
-@pytest.mark.parametrize("kind", [kind for kind in K if kind is not K.OUTPUT_FORMAT])
+@cases("kind", [kind for kind in K if kind is not K.OUTPUT_FORMAT])
 def test_a_failure_is_charged_to_whoever_caused_it(kind):
     assert charged(report(kind, theirs=True), ())
     assert not charged(report(kind, theirs=False), ())

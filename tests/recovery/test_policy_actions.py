@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-import pytest
+from support.cases import cases
 from support.policy_story import (
     ISSUE,
     LADDER,
@@ -68,7 +68,7 @@ def test_every_action_is_produced_by_a_story():
     assert set(NAMES) == set(STORIES)
 
 
-@pytest.mark.parametrize("name", STORIES)
+@cases("name", STORIES)
 def test_a_story_produces_the_action_that_it_is_named_after(name):
     action = STORIES[name]
     assert action.name == name

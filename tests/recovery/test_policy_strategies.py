@@ -1,6 +1,7 @@
 """`[retry.strategies]`: whatever may be configured for a kind of failure is what happens (L14)."""
 
 import pytest
+from support.cases import cases
 from support.policy_story import ALONE, NOW, ROLES, K, decide, failed, fails, policy
 
 from noface.model.actions import Absence, Ask, Block, Mode, RequestApproval, Run, Skip, WaitUntil, model_of
@@ -38,7 +39,7 @@ def first(kind, strategy, **more):
     return decide(failed(kind), policy=rules)
 
 
-@pytest.mark.parametrize("strategy", FIRST)
+@cases("strategy", FIRST)
 def test_a_strategy_answers_every_kind_it_is_allowed_for(strategy):
     kinds = [kind for kind in K if strategy in kind.allowed and kind.category is not Category.ENVIRONMENT]
     assert kinds

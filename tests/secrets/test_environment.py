@@ -1,6 +1,7 @@
 """What of noface's environment agents and gates get: an allow-list, and everything but the agents' keys."""
 
 import pytest
+from support.cases import cases
 
 from noface.agents.registry import AGENTS
 from noface.config.load import parse
@@ -141,7 +142,7 @@ def test_messages_are_untranslated_and_git_asks_nothing_for_agents_and_gates():
         }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pattern", "name", "fit"),
     [
         ("A_*", "A_", True), ("A_*", "A", False), ("*_KEY", "X_KEY", True), ("*_KEY", "X_KEYS", False),
@@ -157,7 +158,7 @@ def test_a_pattern_of_many_stars_is_not_slow():
     assert not fits("a" * 5000, ("*a" * 200 + "*b",))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("agent_name", "model", "provider"),
     [
         ("aider", "bedrock/anthropic.claude-v2", "bedrock"), ("opencode", "amazon-bedrock/x", "bedrock"),

@@ -7,6 +7,7 @@ import textwrap
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import cases
 
 from noface.gates.secrets import MARK, scan
 from noface.process.masked_file import mask_file
@@ -91,7 +92,7 @@ def test_every_writing_is_taken_out_of_texts_and_files_and_named_in_patches(tmp_
     assert masked.count("\n") == patch_of(text).count(b"\n")
 
 
-@pytest.mark.parametrize("text", list(BROKEN.values()), ids=list(BROKEN))
+@cases("text", list(BROKEN.values()), ids=list(BROKEN))
 def test_a_patch_that_only_moves_a_broken_value_says_nothing_new(text):
     added = patch_of(text).decode()
     moved = added + "".join(f"-{line}\n" for line in text.split("\n"))

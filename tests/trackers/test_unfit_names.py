@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+from support.cases import cases
 from support.git_ground import a_repository, git
 
 from noface.git.command import Git
@@ -44,8 +45,8 @@ LIKE_GIT = [
 ]
 
 
-@pytest.mark.parametrize("name", LIKE_GIT, ids=ascii)
-@pytest.mark.parametrize("place", ["{}", "src/{}/config", "a\\{}"])
+@cases("name", LIKE_GIT, ids=ascii)
+@cases("place", ["{}", "src/{}/config", "a\\{}"])
 def test_a_name_that_means_git_elsewhere_is_refused_and_nothing_lifts_that(name, place):
     path = place.format(name)
     assert "git-names" in [rule for rule, _ in found(added(path), [path + "x:"], (path, "**"))]
@@ -89,14 +90,14 @@ WINDOWS = [
 ]
 
 
-@pytest.mark.parametrize("path", WINDOWS, ids=ascii)
+@cases("path", WINDOWS, ids=ascii)
 def test_a_name_that_windows_cannot_hold_is_refused_where_main_has_none_and_nobody_asked_for_it(path):
     assert [rule for rule, _ in found(added(path), ["a.txt"])] == ["windows-names"]
     assert found(added(path), ["a.txt", "other:name"]) == []
     assert found(added(path), ["a.txt"], (path.rpartition("/")[0] or path, path)) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
     [
         "auxiliary.c",

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 from rich.console import Console, Group
+from support.cases import cases
 from support.cli_story import Story, red_test, write_issue
 from support.live_screen import Terminal
 
@@ -232,9 +233,9 @@ def test_the_totals_are_looked_up_as_status_and_budget_count_them(project):
 # Sizes
 
 
-@pytest.mark.parametrize("at_work", [0, 1, 4, 16, 64])
-@pytest.mark.parametrize("width", [1, 7, 20, 40, 80, 200])
-@pytest.mark.parametrize("height", [1, 2, 5, 10, 24, 60])
+@cases("at_work", [0, 1, 4, 16, 64])
+@cases("width", [1, 7, 20, 40, 80, 200])
+@cases("height", [1, 2, 5, 10, 24, 60])
 def test_it_fits_any_terminal(at_work, width, height):
     facts = IssueFacts("日本語 " * 20, "running", 12, "claude-sonnet", True, 12.5)
     state = State(0.0)

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.cases import cases
 from support.cli_story import Story, red_test, write_issue
 
 import noface
@@ -78,7 +79,7 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
     assert night.say("moon_landed", "7", {"crater": 1}) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("said", "expected"),
     [
         (line("issue_running", reason="attempt 2 with small"), f"▶ 7 attempt 2 with small: {TITLE}"),
