@@ -19,7 +19,7 @@ from noface.agents.base import (
     EventKind,
     Invocation,
     Place,
-    Tail,
+    TextTail,
     defaults,
     option,
 )
@@ -59,7 +59,7 @@ class AiderReader(LineReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._since = Tail()
+        self._since = TextTail()
         self._answer = ""
         self._answered = False
         self._sent = self._received = 0

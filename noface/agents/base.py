@@ -114,7 +114,7 @@ def defaults(model: ModelSpec, *variables: tuple[str, str]) -> tuple[tuple[str, 
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RunVerdict:
     """What the stream and the exit code say of a run. `finished` False: its work may be half done.
 
     `resource` names what it ran out of, where `error` is RESOURCE_EXHAUSTED. `answer` is the last message in full.
@@ -144,7 +144,7 @@ class StreamReader(Protocol):
         """Return what the run has used so far, as far as it is known. Cheap: called several times a second."""
         ...
 
-    def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
+    def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
         """Judge the run, once its process has ended by itself. Its usage counts however the run ended."""
         ...
 
@@ -217,7 +217,7 @@ class Lines:
         return bytes(self._pending).decode("utf-8", "replace")
 
 
-class Tail:
+class TextTail:
     """The newest lines of a text, `ANSWER_MAX` characters of them at most."""
 
     def __init__(self) -> None:

@@ -15,22 +15,10 @@ It prints one JSON object a line; the result line tells how the run went. An API
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option
-from noface.agents.json_stream import (
-    SHOWN_MAX,
-    Ending,
-    JsonReader,
-    cost,
-    inside,
-    reset_time,
-    table,
-    tables,
-    text,
-    total,
-    whole,
-)
+from noface.agents.json_stream import SHOWN_MAX, Ending, JsonObject, JsonReader, total
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
@@ -56,38 +44,38 @@ class ClaudeReader(JsonReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._result: dict[str, Any] = {}
+        self._result = JsonObject({})
         self._error = ""
         self._retrying: AgentError | None = None
         self._resets_at: float | None = None
         self._answers = AnswerTokens()
 
-    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
+    def entry(self, entry: JsonObject) -> list[AgentEvent]:
         """Return the events of a line."""
-        self._session = text(entry.get("session_id")) or self._session
-        message = table(entry.get("message"))
-        match entry.get("type"):
+        self._session = entry.text("session_id") or self._session
+        message, limit = entry.inside("message"), entry.inside("rate_limit_info")
+        match entry.text("type"):
             case "assistant":
                 self._retrying = None
-                self._error = text(entry.get("error"))  # of the newest: an error that was overcome is none
+                self._error = entry.text("error")  # of the newest: an error that was overcome is none
                 self._answers.add(message)
-                return [event for part in tables(message.get("content")) for event in self._part(part)]
+                return [event for part in message.objects("content") for event in self._part(part)]
             case "user":
-                results = [part for part in tables(message.get("content")) if part.get("type") == "tool_result"]
-                ended = [(part.get("tool_use_id"), not part.get("is_error")) for part in results]
+                results = [part for part in message.objects("content") if part.text("type") == "tool_result"]
+                ended = [(part.text("tool_use_id"), not part.flag("is_error")) for part in results]
                 return [event for call, succeeded in ended for event in self.tool_ended(call, succeeded=succeeded)]
             case "result":
                 self._result = entry
-                how = text(entry.get("subtype"))
-                return [AgentEvent(EventKind.RESULT, "error" if entry.get("is_error") and how == "success" else how)]
-            case "system" if entry.get("subtype") == "api_retry":
-                name = text(entry.get("error")) or "an error"
-                shown = f"retrying after {name}"[:SHOWN_MAX]
-                self._retrying = AgentError(shown, (name,), whole(entry.get("error_status")))
-                return [AgentEvent(EventKind.RETRY, shown)]
-            case "rate_limit_event" if inside(entry, "rate_limit_info").get("status") == "rejected":
-                # the status "allowed_warning" is no failure
-                self._resets_at = reset_time(inside(entry, "rate_limit_info").get("resetsAt"))
+                how = entry.text("subtype")
+                failed = entry.flag("is_error") and how == "success"
+                return [AgentEvent(EventKind.RESULT, "error" if failed else how)]
+            case "system" if entry.text("subtype") == "api_retry":
+                name = entry.text("error") or "an error"
+                notice = f"retrying after {name}"[:SHOWN_MAX]
+                self._retrying = AgentError(notice, (name,), entry.whole("error_status"))
+                return [AgentEvent(EventKind.RETRY, notice)]
+            case "rate_limit_event" if limit.text("status") == "rejected":  # "allowed_warning" is no failure
+                self._resets_at = limit.time("resetsAt")
                 return [AgentEvent(EventKind.LIMIT, "the provider's usage limit is reached", self._resets_at)]
             case _:
                 return []
@@ -96,10 +84,10 @@ class ClaudeReader(JsonReader):
         """Return how the run ended: as the result line says, or as a run without one."""
         del stderr
         result = self._result
-        good = not result.get("is_error") and result.get("subtype") == "success"
-        finished = bool(result) and good and result.get("stop_reason") != "refusal" and not self._broke_off()
+        good = not result.flag("is_error") and result.text("subtype") == "success"
+        finished = bool(result) and good and result.text("stop_reason") != "refusal" and not self._broke_off()
         error = None if finished else self._failure(exit_code)
-        return Ending(error, finished, text(result.get("result")) or self._last_text, self._retrying)
+        return Ending(error, finished, result.text("result") or self._last_text, self._retrying)
 
     def used(self) -> Usage:
         """Return what the run used: as its result says, until that comes the sum of its answers without a cost.
@@ -110,7 +98,7 @@ class ClaudeReader(JsonReader):
         cached = self._count("cacheReadInputTokens", "cache_read_input_tokens")
         written = self._count("cacheCreationInputTokens", "cache_creation_input_tokens")
         reported = Usage(
-            cost_usd=cost(self._result.get("total_cost_usd")),
+            cost_usd=self._result.cost("total_cost_usd"),
             tokens_in=total(self._count("inputTokens", "input_tokens"), written, cached),
             tokens_out=self._count("outputTokens", "output_tokens"),
             session_id=self._session,
@@ -123,38 +111,38 @@ class ClaudeReader(JsonReader):
 
     def _broke_off(self) -> bool:
         """Tell whether the last answer's stream ended between two of its events: Claude Code calls that a success."""
-        return "stop_reason" in self._result and self._result["stop_reason"] is None
+        return "stop_reason" in self._result and self._result.values["stop_reason"] is None
 
     def _failure(self, exit_code: int | None) -> AgentError | None:
         result = self._result
         if not result:
             plain = self.plain if exit_code != 0 and not self.any_entry else ""  # --output-format text, without prose
             return AgentError(plain, resets_at=self._resets_at) if plain else None
-        errors = result.get("errors")
+        errors = result.values.get("errors")
         first = str(errors[0]) if isinstance(errors, list) and errors else ""
-        subtype = text(result.get("subtype"))
-        reasons = [text(result.get(name)) for name in ("terminal_reason", "stop_reason")]
+        subtype = result.text("subtype")
+        reasons = [result.text(name) for name in ("terminal_reason", "stop_reason")]
         codes = [reason for reason in reasons if reason in _FINAL_REASONS]
         codes += [code for code in (subtype if subtype != "success" else "", self._error) if code]
-        if not codes and not result.get("is_error") and self._broke_off():
+        if not codes and not result.flag("is_error") and self._broke_off():
             return AgentError("the answer's stream broke off before its end", ("stream-broke-off",))
-        message = text(result.get("result")) or first
-        return AgentError(message, tuple(codes), whole(result.get("api_error_status")), resets_at=self._resets_at)
+        message = result.text("result") or first
+        return AgentError(message, tuple(codes), result.whole("api_error_status"), resets_at=self._resets_at)
 
-    def _part(self, part: dict[str, Any]) -> list[AgentEvent]:
-        match part.get("type"):
+    def _part(self, part: JsonObject) -> list[AgentEvent]:
+        match part.text("type"):
             case "text":
-                return self.text_event(part.get("text"))
+                return self.text_event(part.text("text"))
             case "tool_use":
-                return self.tool_started(part.get("id"), part.get("name"), part.get("input"))
+                return self.tool_started(part.text("id"), part.text("name"), part.inside("input"))
             case _:
                 return []
 
     def _count(self, of_model: str, of_run: str) -> int | None:
-        models = inside(self._result, "modelUsage").values()
+        models = self._result.inside("modelUsage")
         if models:
-            return total(*(table(model).get(of_model) for model in models))
-        return total(inside(self._result, "usage").get(of_run))
+            return total(*(models.inside(name).whole(of_model) for name in models.values))
+        return self._result.inside("usage").whole(of_run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,17 +173,17 @@ class AnswerTokens:
         """What all answers used, None before any used something."""
         return self._sum if self._sum.read or self._sum.written else None
 
-    def add(self, message: dict[str, Any]) -> None:
+    def add(self, message: JsonObject) -> None:
         """Count a line's message. One without an id or without usage tells nothing."""
-        name, usage = text(message.get("id")), table(message.get("usage"))
-        read = total(*(usage.get(key) for key in _READ))
+        name, usage = message.text("id"), message.inside("usage")
+        read = usage.total(*_READ)
         if not name or read is None:
             return
         before, chars = self._open.pop(name, (Tokens(), 0))
-        chars += sum(_written_chars(part) for part in tables(message.get("content")))
-        output = whole(usage.get("output_tokens")) or 0
-        written = output if message.get("stop_reason") else max(output, -(-chars // _CHARS_PER_TOKEN))
-        now = Tokens(read, written, whole(usage.get("cache_read_input_tokens")) or 0)
+        chars += sum(_written_chars(part) for part in message.objects("content"))
+        output = usage.whole("output_tokens") or 0
+        written = output if message.flag("stop_reason") else max(output, -(-chars // _CHARS_PER_TOKEN))
+        now = Tokens(read, written, usage.whole("cache_read_input_tokens") or 0)
         self._sum = Tokens(
             self._sum.read + now.read - before.read,
             self._sum.written + now.written - before.written,
@@ -206,14 +194,14 @@ class AnswerTokens:
             del self._open[next(iter(self._open))]
 
 
-def _written_chars(part: dict[str, Any]) -> int:
+def _written_chars(part: JsonObject) -> int:
     """Return how many characters the model wrote for a part of an answer."""
-    match part.get("type"):
+    match part.text("type"):
         case "text" | "thinking" as kind:
-            return len(text(part.get(kind)))
+            return len(part.text(kind))
         case "tool_use":
             try:
-                return len(json.dumps(part.get("input"), ensure_ascii=False))
+                return len(json.dumps(part.values.get("input"), ensure_ascii=False))
             except RecursionError:
                 return 0  # nested too deep to be what a tool is given
         case _:

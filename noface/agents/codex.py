@@ -20,7 +20,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from noface.agents.base import (
     ONLY_THE_STREAM,
@@ -33,20 +33,7 @@ from noface.agents.base import (
     defaults,
     option,
 )
-from noface.agents.json_stream import (
-    SHOWN_MAX,
-    Ending,
-    JsonReader,
-    inside,
-    json_value,
-    last_match,
-    log_time,
-    table,
-    tables,
-    text,
-    tool,
-    total,
-)
+from noface.agents.json_stream import SHOWN_MAX, Ending, JsonObject, JsonReader, json_value, last_match, log_time, tool
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
@@ -80,22 +67,22 @@ class CodexReader(JsonReader):
         self._retrying: AgentError | None = None
         self._finished = False
 
-    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
+    def entry(self, entry: JsonObject) -> list[AgentEvent]:
         """Return the events of a line."""
-        match entry.get("type"):
+        match entry.text("type"):
             case "thread.started":
-                self._session = text(entry.get("thread_id")) or None
+                self._session = entry.text("thread_id") or None
                 return []
             case "turn.completed":
-                self._usage, self._finished, self._error = _usage(table(entry.get("usage"))), True, None
+                self._usage, self._finished, self._error = _usage(entry.inside("usage")), True, None
                 return [AgentEvent(EventKind.RESULT, "turn completed")]
             case "turn.failed":
-                self._error, self._finished = _error(text(inside(entry, "error").get("message"))), False
+                self._error, self._finished = _error(entry.inside("error").text("message")), False
                 return [AgentEvent(EventKind.ERROR, self._error.message[:SHOWN_MAX])]
             case "error":
-                return self._notice(text(entry.get("message")))
+                return self._notice(entry.text("message"))
             case "item.started" | "item.updated" | "item.completed" as stage:
-                return self._item(table(entry.get("item")), done=stage == "item.completed")
+                return self._item(entry.inside("item"), done=stage == "item.completed")
             case _:
                 return []
 
@@ -125,19 +112,19 @@ class CodexReader(JsonReader):
             self._error = _error(message)
         return [AgentEvent(EventKind.ERROR, message[:SHOWN_MAX])]
 
-    def _item(self, item: dict[str, Any], *, done: bool) -> list[AgentEvent]:
-        if item.get("type") != "error":
+    def _item(self, item: JsonObject, *, done: bool) -> list[AgentEvent]:
+        if item.text("type") != "error":
             self._retrying = None  # work goes on
-        match item.get("type"):
+        match item.text("type"):
             case "agent_message" if done:
-                return self.text_event(item.get("text"))
+                return self.text_event(item.text("text"))
             case "file_change" if done:
-                paths = [text(change.get("path")) for change in tables(item.get("changes"))]
+                paths = [change.text("path") for change in item.objects("changes")]
                 return [AgentEvent(EventKind.EDIT, f"edited {', '.join(paths)}"[:SHOWN_MAX])]
             case "command_execution" | "mcp_tool_call" | "web_search" as kind if not done:
-                return [AgentEvent(EventKind.TOOL, tool(item.get("tool") or kind, item))]
+                return [AgentEvent(EventKind.TOOL, tool(item.text("tool") or kind, item))]
             case "reasoning" | "todo_list" as kind:
-                return [AgentEvent(EventKind.TOOL, str(kind))]
+                return [AgentEvent(EventKind.TOOL, kind)]
             case _:
                 return []  # an item of type "error" is a warning
 
@@ -201,23 +188,23 @@ def _logged_usage(line: str, thread: str) -> Usage | None:
     """Return what a line says that the thread has used."""
     if not any(word in line for word in _COUNTING):
         return None
-    entry = table(json_value(line))
-    payload = table(entry.get("payload"))
-    match entry.get("type"), payload.get("type"):
-        case "token_usage_record", _ if payload.get("thread_id") == thread:
-            return _usage(table(payload.get("thread_token_usage")))
+    entry = JsonObject.of(json_value(line))
+    payload = entry.inside("payload")
+    match entry.text("type"), payload.text("type"):
+        case "token_usage_record", _ if payload.text("thread_id") == thread:
+            return _usage(payload.inside("thread_token_usage"))
         case "event_msg", "token_count":
-            return _usage(inside(payload, "info", "total_token_usage"))
+            return _usage(payload.inside("info", "total_token_usage"))
         case _:
             return None
 
 
-def _usage(counts: dict[str, Any]) -> Usage | None:
+def _usage(counts: JsonObject) -> Usage | None:
     """Return a usage from Codex's counts, None where there are none."""
-    read, written = total(counts.get("input_tokens")), total(counts.get("output_tokens"))
+    read, written = counts.whole("input_tokens"), counts.whole("output_tokens")
     if read is None and written is None:
         return None
-    return Usage(tokens_in=read, tokens_out=written, tokens_cached=total(counts.get("cached_input_tokens")))
+    return Usage(tokens_in=read, tokens_out=written, tokens_cached=counts.whole("cached_input_tokens"))
 
 
 def _log_of(thread: str, sessions: Path) -> Path | None:

@@ -16,7 +16,7 @@ from noface.agents.base import (
     Invocation,
     Lines,
     Place,
-    Verdict,
+    RunVerdict,
 )
 from noface.agents.json_stream import asks, unescaped
 from noface.diagnosis.agent_errors import ASKS
@@ -53,7 +53,7 @@ class CommandReader:
         """Return an unknown usage: a plain command reports none."""
         return Usage()
 
-    def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
+    def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
         """Judge by the exit code alone; a failure whose output ends in a question is one of configuration."""
         unfinished = unescaped(self._lines.rest())
         last = unfinished.strip()[-LAST_WORDS_MAX:] or self._last
@@ -61,7 +61,7 @@ class CommandReader:
         rule = f"command-exit-{exit_code}"
         match exit_code:
             case 0:
-                return Verdict(last_words=last)
+                return RunVerdict(last_words=last)
             case 75:
                 kind, message = FailureKind.OVERLOADED, "the worker asks to be run again later (exit code 75)"
             case 126 | 127:
@@ -81,7 +81,7 @@ class CommandReader:
             signature=f"{kind}:{exit_code}",
             charged=kind is FailureKind.AGENT_CRASH,
         )
-        return Verdict(last_words=last, error=failure, finished=False)
+        return RunVerdict(last_words=last, error=failure, finished=False)
 
 
 class CommandAgent(Agent):

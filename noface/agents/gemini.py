@@ -13,7 +13,7 @@ provider asked for.
 """
 
 import re
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from noface.agents.base import (
     ANSWER_MAX,
@@ -26,18 +26,7 @@ from noface.agents.base import (
     Place,
     option,
 )
-from noface.agents.json_stream import (
-    SHOWN_MAX,
-    Ending,
-    JsonReader,
-    error_codes,
-    inside,
-    last_match,
-    parsed,
-    text,
-    total,
-    whole,
-)
+from noface.agents.json_stream import SHOWN_MAX, Ending, JsonObject, JsonReader, error_codes, last_match, parsed
 from noface.diagnosis.agent import stops_mid_sentence
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
@@ -59,46 +48,46 @@ class GeminiReader(JsonReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._result: dict[str, Any] = {}
+        self._result = JsonObject({})
         self._noted = ""
         self._tools = 0
         self._awaits_answer = True
 
-    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
+    def entry(self, entry: JsonObject) -> list[AgentEvent]:
         """Return the events of a line."""
-        self._awaits_answer = entry.get("type") in ("init", "tool_result") or entry.get("role") == "user"
-        match entry.get("type"):
+        self._awaits_answer = entry.text("type") in ("init", "tool_result") or entry.text("role") == "user"
+        match entry.text("type"):
             case "init":
-                self._session = text(entry.get("session_id")) or None
+                self._session = entry.text("session_id") or None
                 return []
-            case "message" if entry.get("role") == "assistant":
-                piece = text(entry.get("content"))
-                self._last_text = (self._last_text + piece if entry.get("delta") else piece)[-ANSWER_MAX:]
+            case "message" if entry.text("role") == "assistant":
+                piece = entry.text("content")
+                self._last_text = (self._last_text + piece if entry.flag("delta") else piece)[-ANSWER_MAX:]
                 return [AgentEvent(EventKind.TEXT, piece[:LAST_WORDS_MAX])]
             case "tool_use":
                 self._last_text = ""
                 self._tools += 1
-                return self.tool_started(entry.get("tool_id"), entry.get("tool_name"), entry.get("parameters"))
+                return self.tool_started(entry.text("tool_id"), entry.text("tool_name"), entry.inside("parameters"))
             case "tool_result":
-                return self.tool_ended(entry.get("tool_id"), succeeded=entry.get("status") == "success")
+                return self.tool_ended(entry.text("tool_id"), succeeded=entry.text("status") == "success")
             case "error":
-                note = text(entry.get("message"))
-                self._noted = note if entry.get("severity") != "warning" else self._noted
+                note = entry.text("message")
+                self._noted = note if entry.text("severity") != "warning" else self._noted
                 return [AgentEvent(EventKind.ERROR, note[:SHOWN_MAX])]
             case "result":
                 self._result = entry
-                return [AgentEvent(EventKind.RESULT, text(entry.get("status")))]
+                return [AgentEvent(EventKind.RESULT, entry.text("status"))]
             case _:
                 return []
 
     def ending(self, exit_code: int | None, stderr: str) -> Ending:
         """Return how the run ended. `-o json` among the arguments makes one document of it all."""
         document = self.document()
-        if not self._result and text(document.get("response")):
-            self._last_text, self._tools = text(document.get("response")), 1
-            self._session = text(document.get("session_id")) or None
-            self._result = {"status": "success"}
-        good = self._result.get("status") == "success"
+        if not self._result and document.text("response"):
+            self._last_text, self._tools = document.text("response"), 1
+            self._session = document.text("session_id") or None
+            self._result = JsonObject({"status": "success"})
+        good = self._result.text("status") == "success"
         error = None if good else self._failure(exit_code, stderr)
         if good and self._is_cut():
             error = AgentError("the answer stops in the middle of a sentence: the output limit", ("answer-cut",))
@@ -106,12 +95,12 @@ class GeminiReader(JsonReader):
 
     def used(self) -> Usage:
         """Return what its result says, nothing before there is one; it never has a cost."""
-        stats = inside(self._result, "stats")
+        stats = self._result.inside("stats")
         return Usage(
-            tokens_in=total(stats.get("input_tokens")),
-            tokens_out=total(stats.get("output_tokens")),
+            tokens_in=stats.whole("input_tokens"),
+            tokens_out=stats.whole("output_tokens"),
             session_id=self._session,
-            tokens_cached=total(stats.get("cached")),
+            tokens_cached=stats.whole("cached"),
         )
 
     def _waiting(self, stderr: str) -> AgentError | None:
@@ -119,9 +108,9 @@ class GeminiReader(JsonReader):
         failed = last_match(_TRY, stderr)
         if failed is None or not self._awaits_answer:
             return None
-        body = inside(parsed(failed[2]), "error")
-        status = whole(body.get("code")) or int(failed[1] or 0) or None
-        return AgentError(text(body.get("message")) or failed[2].strip(), error_codes(body), status)
+        body = parsed(failed[2]).inside("error")
+        status = body.whole("code") or int(failed[1] or 0) or None
+        return AgentError(body.text("message") or failed[2].strip(), error_codes(body), status)
 
     def _is_cut(self) -> bool:
         """Tell whether the output limit cut the answer: a run of one answer, without tools, that ends mid-sentence.
@@ -131,17 +120,17 @@ class GeminiReader(JsonReader):
         return not self._tools and stops_mid_sentence(self._last_text)
 
     def _failure(self, exit_code: int | None, stderr: str) -> AgentError | None:
-        given = inside(self._result, "error") or inside(parsed(stderr[stderr.rfind("\n{") + 1 :]), "error")
-        message = text(given.get("message")) or self._noted
+        given = self._result.inside("error") or parsed(stderr[stderr.rfind("\n{") + 1 :]).inside("error")
+        message = given.text("message") or self._noted
         own = (f"exit-{exit_code}",) if exit_code in _OWN_EXITS else ()
         status = _STATUS_OF_EXIT.get(exit_code or 0)
         if not (self._result or own or status):
             return None
-        body = inside(parsed(message), "error")
-        kind = text(given.get("type"))
+        body = parsed(message).inside("error")
+        kind = given.text("type")
         codes = ((kind,) if kind not in ("", "unknown", "Error") else ()) + own + error_codes(body)
-        code = whole(body.get("code")) or status
-        return AgentError(text(body.get("message")) or message, codes, code, details=message if body else "")
+        code = body.whole("code") or status
+        return AgentError(body.text("message") or message, codes, code, details=message if body else "")
 
 
 class GeminiAgent(Agent):

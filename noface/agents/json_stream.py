@@ -2,18 +2,22 @@
 
 import json
 import math
+import os
 import re
+import time
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any, ClassVar
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import ClassVar, Self
+from zoneinfo import ZoneInfo
 
-from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, Verdict
-from noface.agents.local_clock import local_clock
+from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, RunVerdict
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence
-from noface.diagnosis.reset_times import epoch
+from noface.diagnosis.reset_times import WallClock, epoch
 from noface.model.budget import COST_MAX_USD
 from noface.model.worker_run import Usage
 
@@ -31,7 +35,76 @@ _ASKS = re.compile(
     r"|(?:password|passphrase|api key|token|username|email)\b.{0,20}:)\W{0,4}\Z",
     re.IGNORECASE,
 )
+_LOCAL_TIME = Path("/etc/localtime")
 _ANSI = re.compile(r"\x1b\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)?")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonObject:
+    """A JSON object of a program that may print anything: a value of another type than asked for counts as none."""
+
+    values: Mapping[str, object]
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Return a decoded value, as an empty object where it is none."""
+        return cls(value if isinstance(value, dict) else {})
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def text(self, key: str) -> str:
+        """Return a string, "" where there is none."""
+        value = self.values.get(key)
+        return value if isinstance(value, str) else ""
+
+    def flag(self, key: str) -> bool:
+        """Tell whether there is a value that counts as true."""
+        return bool(self.values.get(key))
+
+    def number(self, key: str) -> float | None:
+        """Return a number that is one: neither a boolean nor infinite, nor too big for a float."""
+        value = self.values.get(key)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return None
+        try:
+            result = float(value)
+        except OverflowError:
+            return None
+        return result if math.isfinite(result) else None
+
+    def whole(self, key: str) -> int | None:
+        """Return an integer that counts something."""
+        value = self.values.get(key)
+        return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+    def total(self, *keys: str) -> int | None:
+        """Return the sum of the counts at these keys, None where there is none."""
+        return total(*(self.whole(key) for key in keys))
+
+    def cost(self, key: str) -> float | None:
+        """Return an amount of dollars, None where the value is none that a run can cost."""
+        return cost(self.number(key))
+
+    def time(self, key: str) -> float | None:
+        """Return a point in time, in epoch seconds."""
+        at = self.number(key)
+        return epoch(at) if at is not None else None
+
+    def inside(self, *path: str) -> "JsonObject":
+        """Return the object that `path` leads to, an empty one where there is none."""
+        inner: JsonObject = self
+        for key in path:
+            inner = JsonObject.of(inner.values.get(key))
+        return inner
+
+    def objects(self, key: str) -> "list[JsonObject]":
+        """Return the objects of an array, [] where it is none."""
+        value = self.values.get(key)
+        return [JsonObject(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +133,11 @@ class LineReader(ABC):
         """Return the events of the lines that `data` completes."""
         return [event for line in self._lines.feed(data) for event in self.line(line)]
 
-    def verdict(self, exit_code: int | None, stderr: str) -> Verdict:
+    def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
         """Judge the run by its evidence and the local clock."""
         evidence = self.evidence(exit_code, stderr)
         judged = classify(evidence, local_clock())
-        return Verdict(
+        return RunVerdict(
             evidence.usage,
             evidence.last_words[:LAST_WORDS_MAX],
             judged.failure,
@@ -126,7 +199,7 @@ class JsonReader(LineReader):
         entry = json_value(line)
         if isinstance(entry, dict):
             self.any_entry = True
-            return self.entry(entry)
+            return self.entry(JsonObject(entry))
         self.plain = line.strip()[:LAST_WORDS_MAX] or self.plain
         self._first = self._first or self.plain[:SHOWN_MAX]
         if not self.any_entry and self._room > len(line):
@@ -144,82 +217,35 @@ class JsonReader(LineReader):
         message = f"{self.agent} printed nothing that noface understands; it began with {start[:SHOWN_MAX]}"
         return replace(evidence, error=AgentError(message, (NOT_UNDERSTOOD,)))
 
-    def document(self) -> dict[str, Any]:
-        """Return what was printed as one JSON object over many lines, {} where it was none."""
-        return {} if self.any_entry else parsed("\n".join(self._document))
+    def document(self) -> JsonObject:
+        """Return what was printed as one JSON object over many lines, an empty one where it was none."""
+        return JsonObject({}) if self.any_entry else parsed("\n".join(self._document))
 
     @abstractmethod
-    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
+    def entry(self, entry: JsonObject) -> list[AgentEvent]:
         """Take one JSON object and return its events."""
 
-    def text_event(self, value: object) -> list[AgentEvent]:
+    def text_event(self, text: str) -> list[AgentEvent]:
         """Return the event of a text that the model wrote, and remember it as the last one."""
-        self._last_text = text(value)
+        self._last_text = text
         return [AgentEvent(EventKind.TEXT, self._last_text[:LAST_WORDS_MAX])]
 
-    def tool_started(self, call: object, name: object, given: object) -> list[AgentEvent]:
+    def tool_started(self, call: str, name: str, given: JsonObject) -> list[AgentEvent]:
         """Return the event of a tool call that begins; `call` is its id."""
         shown = tool(name, given)
         if name in self.editing_tools and len(self._open_edits) < _OPEN_TOOLS_MAX:
-            self._open_edits[str(call)] = shown
+            self._open_edits[call] = shown
         return [AgentEvent(EventKind.TOOL, shown)]
 
-    def tool_ended(self, call: object, *, succeeded: bool) -> list[AgentEvent]:
+    def tool_ended(self, call: str, *, succeeded: bool) -> list[AgentEvent]:
         """Return the edit that a tool call was, if it was one and succeeded."""
-        shown = self._open_edits.pop(str(call), "")
+        shown = self._open_edits.pop(call, "")
         return [AgentEvent(EventKind.EDIT, shown)] if shown and succeeded else []
 
 
 def asks(unfinished: str) -> bool:
     """Tell whether output that ends in the middle of a line is a question that wants an answer from a keyboard."""
     return _ASKS.search(unfinished[-SHOWN_MAX:]) is not None
-
-
-def table(value: object) -> dict[str, Any]:
-    """Return a JSON object, {} where it is none."""
-    return value if isinstance(value, dict) else {}
-
-
-def text(value: object) -> str:
-    """Return a JSON string, "" where it is none."""
-    return value if isinstance(value, str) else ""
-
-
-def number(value: object) -> float | None:
-    """Return a JSON number that is one: neither a boolean nor infinite, nor too big for a float."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        result = float(value)
-    except OverflowError:
-        return None
-    return result if math.isfinite(result) else None
-
-
-def whole(value: object) -> int | None:
-    """Return a JSON integer that counts something."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def total(*values: object) -> int | None:
-    """Return the sum of the counts among `values`, None where there is none."""
-    counts = [count for value in values if (count := whole(value)) is not None]
-    return sum(counts) if counts else None
-
-
-def cost(value: object) -> float | None:
-    """Return an amount of dollars, None where the value is none that a run can cost."""
-    amount = number(value)
-    return amount if amount is not None and 0 <= amount <= COST_MAX_USD else None
-
-
-def dollars(digits: str | None, before: float | None) -> float | None:
-    """Return the amount that digits in a text mean, `before` where they mean none."""
-    try:
-        amount = cost(float(digits)) if digits else None
-    except ValueError:
-        return before
-    return before if amount is None else amount
 
 
 def json_value(line: str) -> object:
@@ -230,31 +256,33 @@ def json_value(line: str) -> object:
         return None
 
 
-def parsed(body: str) -> dict[str, Any]:
-    """Return the JSON object in a provider's answer, {} where there is none."""
+def parsed(body: str) -> JsonObject:
+    """Return the JSON object in a provider's answer, an empty one where there is none."""
     start = body.find("{")
     try:
-        return table(json.JSONDecoder().raw_decode(body[start:])[0]) if start >= 0 else {}
+        return JsonObject.of(json.JSONDecoder().raw_decode(body[start:])[0] if start >= 0 else {})
     except (ValueError, RecursionError):
-        return {}
+        return JsonObject({})
 
 
-def inside(value: object, *path: str) -> dict[str, Any]:
-    """Return the JSON object that `path` leads to, {} where there is none."""
-    for key in path:
-        value = table(value).get(key)
-    return table(value)
+def total(*counts: int | None) -> int | None:
+    """Return the sum of the counts that are known, None where none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
-def tables(value: object) -> list[dict[str, Any]]:
-    """Return the objects of a JSON array, [] where it is none."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+def cost(amount: float | None) -> float | None:
+    """Return an amount of dollars, None where it is none that a run can cost."""
+    return amount if amount is not None and 0 <= amount <= COST_MAX_USD else None
 
 
-def reset_time(value: object) -> float | None:
-    """Return the time that a JSON number means, in epoch seconds."""
-    at = number(value)
-    return epoch(at) if at is not None else None
+def dollars(digits: str | None, before: float | None) -> float | None:
+    """Return the amount that digits in a text mean, `before` where they mean none."""
+    try:
+        amount = cost(float(digits)) if digits else None
+    except ValueError:
+        return before
+    return before if amount is None else amount
 
 
 def log_time(stamp: str) -> float | None:
@@ -271,21 +299,54 @@ def last_match(pattern: re.Pattern[str], value: str) -> re.Match[str] | None:
     return newest[0] if newest else None
 
 
-def error_codes(error: dict[str, Any]) -> tuple[str, ...]:
+def error_codes(error: JsonObject) -> tuple[str, ...]:
     """Return the names that a provider's error object gives itself, the most telling first."""
-    given = [item.get("reason") for item in tables(error.get("details"))]
-    given += [error.get("code"), error.get("type"), error.get("status")]
-    return tuple(item for item in given if isinstance(item, str) and item)[:_CODES_MAX]
+    names = [item.text("reason") for item in error.objects("details")]
+    names += [error.text(key) for key in ("code", "type", "status")]
+    return tuple(name for name in names if name)[:_CODES_MAX]
 
 
-def tool(name: object, given: object) -> str:
+def tool(name: str, given: JsonObject) -> str:
     """Return what a tool call looks like to a person: its name and what it is about."""
-    values = table(given)
     keys = ("file_path", "filePath", "path", "command", "pattern", "query", "description")
-    target = next((values[key] for key in keys if values.get(key)), "")
+    target = next((given.values[key] for key in keys if given.values.get(key)), "")
     return " ".join(f"{name or 'tool'} {target}"[: 2 * SHOWN_MAX].split())[:SHOWN_MAX]
 
 
 def unescaped(line: str) -> str:
     """Return text without colours and other escape sequences."""
     return _ANSI.sub("", line) if "\x1b" in line else line
+
+
+def local_clock(now: float | None = None, zone: str | None = None) -> WallClock:
+    """Return the clock at `now` (epoch seconds, by default this moment) in `zone` (by default the local one).
+
+    Raises ValueError for a zone that does not exist.
+    """
+    here = _local_zone() if zone is None else named_zone(zone)
+    if here is None:
+        raise ValueError(f"there is no time zone {zone!r}")
+    return WallClock(time.time() if now is None else now, here, named_zone)
+
+
+def named_zone(name: str) -> tzinfo | None:
+    """Return the zone of the IANA database that is called `name`, None where there is none."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        return None
+
+
+def _local_zone() -> tzinfo | None:
+    """Return the zone of TZ or of the system, else the offset from UTC that holds just now."""
+    name = os.environ.get("TZ", "").removeprefix(":")
+    zone = named_zone(name) if name else None
+    if zone is not None:
+        return zone
+    if not name:
+        try:
+            with _LOCAL_TIME.open("rb") as file:
+                return ZoneInfo.from_file(file)
+        except (OSError, ValueError):
+            pass  # a system without the file keeps its zone elsewhere
+    return datetime.now().astimezone().tzinfo

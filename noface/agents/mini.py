@@ -11,7 +11,7 @@ with 1 and an exception at the end of standard error, which no agent writes to.
 
 import re
 import sys
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from noface.agents.base import (
     LAST_WORDS_MAX,
@@ -20,7 +20,7 @@ from noface.agents.base import (
     EventKind,
     Invocation,
     Place,
-    Tail,
+    TextTail,
     defaults,
     option,
 )
@@ -28,14 +28,11 @@ from noface.agents.json_stream import (
     LITELLM_ENVIRONMENT,
     SHOWN_MAX,
     Ending,
+    JsonObject,
     LineReader,
-    cost,
     dollars,
-    inside,
     json_value,
-    text,
     unescaped,
-    whole,
 )
 from noface.agents.mini_task import SUMMARY, USED
 from noface.diagnosis.agent_errors import AgentError
@@ -72,23 +69,23 @@ class MiniReader(LineReader):
     def __init__(self) -> None:
         super().__init__()
         self._section = ""
-        self._texts: dict[str, Tail] = {}
-        self._summary: dict[str, Any] = {}
-        self._used: dict[str, Any] = {}
+        self._texts: dict[str, TextTail] = {}
+        self._summary = JsonObject({})
+        self._used = JsonObject({})
 
     def line(self, line: str) -> list[AgentEvent]:
         """Return the event of a section's first line, and of each line of an answer."""
         if line.startswith(_SUMMARY):
-            self._used = self._summary = inside(json_value(line), SUMMARY)
+            self._used = self._summary = JsonObject.of(json_value(line)).inside(SUMMARY)
             return []
         if line.startswith(_USED):
-            self._used = inside(json_value(line), USED)
+            self._used = JsonObject.of(json_value(line)).inside(USED)
             return []
         plain = unescaped(line).rstrip()
         start = _SECTION.match(plain)
         if start is not None:
             self._section = start[1] or "Agent"
-            self._texts[self._section] = Tail()
+            self._texts[self._section] = TextTail()
             self._cost = dollars(start[3], self._cost)
             named = f"step {start[2]}" if start[2] else "its tool has run" if self._section == "Tool" else ""
             return [AgentEvent(EventKind.TOOL, named)] if named else []
@@ -103,24 +100,24 @@ class MiniReader(LineReader):
         ended = exit_code == 0 and (self._section == "Exit" or bool(self._summary))
         error = self._by_status() if ended else self._by_exception(stderr) if exit_code else None
         finished = ended and error is None
-        submitted = text(self._summary.get("submission")).strip() or self._text("Exit") if finished else ""
+        submitted = self._summary.text("submission").strip() or self._text("Exit") if finished else ""
         return Ending(error, finished, submitted or self._text("Agent").partition("```")[0].strip())
 
     def used(self) -> Usage:
         """Return the usage in the newest summary; of a step since then the cost in whole cents is known."""
-        exact, by_steps = cost(self._used.get("cost_usd")), self._cost
+        exact, by_steps = self._used.cost("cost_usd"), self._cost
         newer = exact is None or (not self._summary and by_steps is not None and by_steps > exact + _ROUNDED_USD)
-        counts = [whole(self._used.get(name)) for name in _COUNTS]
+        counts = [self._used.whole(name) for name in _COUNTS]
         return Usage(by_steps if newer else exact, counts[0], counts[1], tokens_cached=counts[2])
 
     def _by_status(self) -> AgentError | None:
-        status = text(self._summary.get("exit_status")) or self._text("Exit")
+        status = self._summary.text("exit_status") or self._text("Exit")
         if not _STATUS.fullmatch(status):
             return None
         code = status
         if status == "LimitsExceeded":
             guess = "cost" if (self._cost or 0.0) >= _BUDGET_FROM_USD else "turns"
-            code = f"{status}-{text(self._summary.get('limit')) or guess}"
+            code = f"{status}-{self._summary.text('limit') or guess}"
         elif status == "RepeatedFormatError" and _LENGTH in self._text("User"):
             code = f"{status}-length"
         return AgentError(status, (code,))

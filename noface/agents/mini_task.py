@@ -15,10 +15,9 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from noface.agents.base import ANSWER_MAX
-from noface.agents.json_stream import cost, inside, number, table, tables, text, total
+from noface.agents.json_stream import JsonObject, total
 
 SUMMARY = "mini_run"
 USED = "mini_used"
@@ -33,30 +32,30 @@ def task(prompt: str) -> str:
     return _NOT_IN_YAML.sub(lambda bad: f"\\u{ord(bad[0]):04x}", document)
 
 
-def summary(trajectory: dict[str, Any]) -> dict[str, Any]:
+def summary(trajectory: JsonObject) -> dict[str, object]:
     """Return how a run went: exit_status, submission, cost_usd, tokens_in, tokens_out, tokens_cached and limit.
 
     `limit` is "turns" or "cost", whichever was reached.
     """
-    info = inside(trajectory, "info")
-    stats, agent = inside(info, "model_stats"), inside(info, "config", "agent")
-    steps, calls = number(agent.get("step_limit")) or 0, number(stats.get("api_calls")) or 0
+    info = trajectory.inside("info")
+    steps = info.inside("config", "agent").number("step_limit") or 0
+    calls = info.inside("model_stats").number("api_calls") or 0
     return {
-        "exit_status": text(info.get("exit_status")),
-        "submission": text(info.get("submission"))[-ANSWER_MAX:],
+        "exit_status": info.text("exit_status"),
+        "submission": info.text("submission")[-ANSWER_MAX:],
         **used(trajectory),
         "limit": "turns" if 0 < steps <= calls else "cost",
     }
 
 
-def used(trajectory: dict[str, Any]) -> dict[str, Any]:
+def used(trajectory: JsonObject) -> dict[str, object]:
     """Return what a run has used: cost_usd, tokens_in, tokens_out, tokens_cached; None where it is not known."""
-    usages = [inside(message, "extra", "response", "usage") for message in tables(trajectory.get("messages"))]
+    usages = [message.inside("extra", "response", "usage") for message in trajectory.objects("messages")]
     return {
-        "cost_usd": cost(inside(trajectory, "info", "model_stats").get("instance_cost")),
-        "tokens_in": total(*(usage.get("prompt_tokens") for usage in usages)),
-        "tokens_out": total(*(usage.get("completion_tokens") for usage in usages)),
-        "tokens_cached": total(*(inside(usage, "prompt_tokens_details").get("cached_tokens") for usage in usages)),
+        "cost_usd": trajectory.inside("info", "model_stats").cost("instance_cost"),
+        "tokens_in": total(*(usage.whole("prompt_tokens") for usage in usages)),
+        "tokens_out": total(*(usage.whole("completion_tokens") for usage in usages)),
+        "tokens_cached": total(*(usage.inside("prompt_tokens_details").whole("cached_tokens") for usage in usages)),
     }
 
 
@@ -95,11 +94,11 @@ def _run(command: list[str], trajectory: Path) -> int:
                         _print(USED, used, trajectory)
 
 
-def _print(name: str, essence: Callable[[dict[str, Any]], dict[str, Any]], trajectory: Path) -> None:
+def _print(name: str, essence: Callable[[JsonObject], dict[str, object]], trajectory: Path) -> None:
     """Print the essence of the trajectory as a line of its own, where there is a whole one."""
     try:
         if trajectory.stat().st_size <= _TRAJECTORY_BYTES_MAX:
-            essential = essence(table(json.loads(trajectory.read_bytes())))
+            essential = essence(JsonObject.of(json.loads(trajectory.read_bytes())))
             sys.stdout.write(f"\n{json.dumps({name: essential})}\n")
             sys.stdout.flush()
     except (OSError, ValueError, RecursionError):

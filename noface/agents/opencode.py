@@ -13,26 +13,20 @@ alone.
 
 import re
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option
 from noface.agents.json_stream import (
     SHOWN_MAX,
     Ending,
+    JsonObject,
     JsonReader,
-    cost,
     error_codes,
-    inside,
     last_match,
     log_time,
-    number,
     parsed,
-    reset_time,
-    table,
-    text,
     tool,
     total,
-    whole,
 )
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
@@ -68,29 +62,31 @@ class OpencodeReader(JsonReader):
         self._asks_again = False
         self._newest_ms = 0.0
 
-    def entry(self, entry: dict[str, Any]) -> list[AgentEvent]:
+    def entry(self, entry: JsonObject) -> list[AgentEvent]:
         """Return the events of a line."""
-        self._session = text(entry.get("sessionID")) or self._session
-        self._newest_ms = number(entry.get("timestamp")) or self._newest_ms
-        part = table(entry.get("part"))
-        match entry.get("type"):
+        self._session = entry.text("sessionID") or self._session
+        self._newest_ms = entry.number("timestamp") or self._newest_ms
+        part = entry.inside("part")
+        match entry.text("type"):
             case "step_start":
                 self._steps += 1
                 self._error, self._reason = None, ""  # an error that was overcome is none
                 return []
-            case "text" if not part.get("synthetic"):  # its own text for the model, after it cut down the conversation
-                events = self.text_event(part.get("text"))
+            case "text" if not part.values.get(
+                "synthetic"
+            ):  # its own text for the model, after it cut down the conversation
+                events = self.text_event(part.text("text"))
                 return [replace(event, kind=EventKind.RETRY) for event in events] if self._asks_again else events
             case "tool_use":
                 self._asks_again = False
-                state = table(part.get("state"))
-                edits = part.get("tool") in _EDITING_TOOLS and state.get("status") == "completed"
+                state = part.inside("state")
+                edits = part.text("tool") in _EDITING_TOOLS and state.text("status") == "completed"
                 kind = EventKind.EDIT if edits else EventKind.TOOL
-                return [AgentEvent(kind, tool(part.get("tool"), state.get("input")))]
+                return [AgentEvent(kind, tool(part.text("tool"), state.inside("input")))]
             case "step_finish":
                 return self._step(part)
             case "error":
-                self._error = self._read(table(entry.get("error")))
+                self._error = self._read(entry.inside("error"))
                 return [AgentEvent(EventKind.ERROR, self._error.message[:SHOWN_MAX])]
             case _:
                 return []
@@ -108,13 +104,13 @@ class OpencodeReader(JsonReader):
         """Return the sum of what its steps used."""
         return Usage(self._cost, *self._tokens, self._session, self._cached)
 
-    def _step(self, part: dict[str, Any]) -> list[AgentEvent]:
-        self._reason = text(part.get("reason"))
-        tokens, cache = inside(part, "tokens"), inside(part, "tokens", "cache")
-        sent = total(self._tokens[0], tokens.get("input"), cache.get("read"), cache.get("write"))
-        self._tokens = (sent, total(self._tokens[1], tokens.get("output"), tokens.get("reasoning")))
-        self._cached = total(self._cached, cache.get("read"))
-        spent = cost(part.get("cost"))
+    def _step(self, part: JsonObject) -> list[AgentEvent]:
+        self._reason = part.text("reason")
+        tokens, cache = part.inside("tokens"), part.inside("tokens", "cache")
+        sent = total(self._tokens[0], tokens.whole("input"), cache.total("read", "write"))
+        self._tokens = (sent, total(self._tokens[1], tokens.total("output", "reasoning")))
+        self._cached = total(self._cached, cache.whole("read"))
+        spent = part.cost("cost")
         if spent is not None:
             self._cost = spent + (self._cost or 0.0)
         self._asks_again = _ENDINGS.get(self._reason) == _BROKE_OFF
@@ -127,18 +123,18 @@ class OpencodeReader(JsonReader):
         at = log_time(logged[1]) if logged else None
         return AgentError(logged[2]) if logged and at is not None and at * 1000 >= self._newest_ms else None
 
-    def _read(self, error: dict[str, Any]) -> AgentError:
-        data, name = table(error.get("data")), text(error.get("name"))
-        body = inside(parsed(text(data.get("responseBody"))), "error")
-        headers = [(key, value) for key, value in table(data.get("responseHeaders")).items() if isinstance(value, str)]
+    def _read(self, error: JsonObject) -> AgentError:
+        data, name = error.inside("data"), error.text("name")
+        body = parsed(data.text("responseBody")).inside("error")
+        headers = data.inside("responseHeaders").values.items()
         named = f"{name}-before-first-step" if name == "UnknownError" and not self._steps else name
         return AgentError(
-            text(data.get("message")) or name,
+            data.text("message") or name,
             (*error_codes(body), *((named,) if named else ())),
-            whole(data.get("statusCode")),
-            details=text(data.get("responseBody")),
-            headers=tuple(headers[:_HEADERS_MAX]),
-            resets_at=reset_time(body.get("resets_at")),
+            data.whole("statusCode"),
+            details=data.text("responseBody"),
+            headers=tuple((key, value) for key, value in headers if isinstance(value, str))[:_HEADERS_MAX],
+            resets_at=body.time("resets_at"),
         )
 
 

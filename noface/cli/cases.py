@@ -84,8 +84,7 @@ def _project_rules() -> "tuple[ProjectRules | None, str]":
 def _judge_agent(case: Case) -> dict[str, Any]:
     from dataclasses import replace
 
-    from noface.agents.json_stream import LineReader
-    from noface.agents.local_clock import local_clock
+    from noface.agents.json_stream import LineReader, local_clock
     from noface.diagnosis.agent import classify
     from noface.model.worker_run import EndedBy
     from noface.ui.verdict import agent_document

@@ -14,7 +14,7 @@ from noface.engine.attempt_environment import AttemptEnvironment, put
 from noface.engine.isolation import outside_modules
 from noface.engine.protected_files import reached
 from noface.gates.secrets import Secret, scan, secret_failure
-from noface.git.objects import BlobReader, refused
+from noface.git.objects import ObjectReader, refused
 from noface.git.plumbing import Plumbing, occurring
 from noface.integrity import diff as rules
 from noface.integrity.diff_gates import Manifest, changed_gates, may_steer
@@ -95,7 +95,7 @@ def secrets_in_bytes(
     return secret_failure(tuple(found)) if found else None
 
 
-def _added(masker: Masker, blobs: BlobReader, change: FileChange) -> _Added:
+def _added(masker: Masker, blobs: ObjectReader, change: FileChange) -> _Added:
     name = change.path.encode("utf-8", "surrogateescape") if change.status == "A" else b""
     forms, broken = _held(masker, blobs, change.new_oid)
     if (forms or broken) and change.old_mode != ABSENT:
@@ -104,7 +104,7 @@ def _added(masker: Masker, blobs: BlobReader, change: FileChange) -> _Added:
     return _Added(forms | masker.telling(name), broken)
 
 
-def _held(masker: Masker, blobs: BlobReader, oid: str) -> tuple[frozenset[str], frozenset[str]]:
+def _held(masker: Masker, blobs: ObjectReader, oid: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the values that stand in a blob as they are written there, and the names of those in several pieces."""
     forms: set[str] = set()
     kept, overlap = b"", masker.longest_bytes - 1
@@ -258,7 +258,7 @@ def _refused(env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> Iterat
             yield Unfit(UnfitRule.FSCK, shown(change.path), f"{new.check}: {new.words}")
 
 
-def _manifests(blobs: BlobReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:
+def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:
     """Read the files that steer gates, as they are on main and as the change leaves them."""
     found = []
     for change in changes:
@@ -270,14 +270,14 @@ def _manifests(blobs: BlobReader, changes: tuple[FileChange, ...], commands: tup
     return found
 
 
-def _text(blobs: BlobReader, mode: str, oid: str) -> str | None:
+def _text(blobs: ObjectReader, mode: str, oid: str) -> str | None:
     """Return a file's text, "" for one that is not there, None where it is too large to be a manifest."""
     data = b"" if mode == ABSENT else blobs.read(oid, _MANIFEST_BYTES_MAX)
     return None if data is None else data.decode("utf-8", "replace")
 
 
 def _mere_text(
-    order: AttemptOrder, env: AttemptEnvironment, blobs: BlobReader, changes: tuple[FileChange, ...], patch: str
+    order: AttemptOrder, env: AttemptEnvironment, blobs: ObjectReader, changes: tuple[FileChange, ...], patch: str
 ) -> frozenset[str]:
     """Return the files with conflict markers in which those are text, and no conflict.
 
@@ -303,7 +303,7 @@ def _workspaces(env: AttemptEnvironment) -> tuple[str, ...]:
     return str(env.slots_dir), os.path.realpath(env.slots_dir)
 
 
-def _broken(blobs: BlobReader, changes: tuple[FileChange, ...]) -> tuple[syntax.Broken, ...]:
+def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[syntax.Broken, ...]:
     """Parse the files that were added or modified; those that did not parse on main either are no finding."""
     on_main = {change.old_oid for change in changes}
     found: list[syntax.Broken] = []
@@ -321,7 +321,7 @@ def _broken(blobs: BlobReader, changes: tuple[FileChange, ...]) -> tuple[syntax.
     return tuple(found)
 
 
-def _parsed_on_main(blobs: BlobReader, change: FileChange, language: str) -> bool:
+def _parsed_on_main(blobs: ObjectReader, change: FileChange, language: str) -> bool:
     if change.old_mode == ABSENT:
         return True
     old = blobs.read(change.old_oid, syntax.FILE_BYTES_MAX)

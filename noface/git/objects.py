@@ -1,6 +1,6 @@
 """Reads objects: what a name stands for, the contents of files, the difference of two trees, a server's checks.
 
-Names and contents go through one persistent `git cat-file` each (0.1 ms a question against 2-3 ms for a process).
+Names and contents go through a persistent `git cat-file` (0.1 ms a question against 2-3 ms for a process).
 """
 
 import hashlib
@@ -9,55 +9,56 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from noface.errors import GitError
-from noface.git.command import Git, GitProcess, end_process, failed
+from noface.git.command import Git, GitProcess, failed
 from noface.model.attempt import FileChange
 
-_ANSWER_FIELDS = 3
+_FIELDS = 3  # id, type, size; anything else is "<name> missing" or "ambiguous"
 
 
-class BlobReader:
-    """Asks one `git cat-file --batch-command`. Used by one thread; `with` ends the process."""
+class ObjectReader(GitProcess):
+    """Asks one `git cat-file --batch-command`; raises GitError where that ends without an answer.
 
-    def __init__(self, git: Git) -> None:
-        self._git = git
-        self._process: Any = None
+    Threads may share `resolve`; contents are read by one thread alone. `with` ends the process.
+    """
+
+    _command = ("cat-file", "--batch-command")
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __del__(self) -> None:
+        self._end()
+
+    def resolve(self, name: str) -> str | None:
+        """Return the object id that `name` (a ref, an id, with or without a `^{…}`) stands for now, or None."""
+        fields = self._info(name) if name and "\n" not in name else ()
+        return fields[0] if fields else None
+
     def size(self, oid: str) -> int | None:
-        """Return how many bytes a blob has; None where there is no such blob. Raises GitError where git ended."""
-        fields = self._ask(f"info {oid}")
-        return int(fields[2]) if len(fields) == _ANSWER_FIELDS and fields[1] == "blob" else None
+        """Return how many bytes a blob has, None where there is no such blob."""
+        fields = self._info(oid)
+        return int(fields[2]) if fields and fields[1] == "blob" else None
 
     def read(self, oid: str, bytes_max: int) -> bytes | None:
-        """Return a blob's bytes; None where there is none, or it is larger. Raises GitError where git ended."""
+        """Return a blob's bytes, None where there is no such blob or it is larger."""
         size = self.size(oid)
-        if size is None or size > bytes_max:
-            return None
-        self._ask(f"contents {oid}")
-        data = bytes(self._process.stdout.read(size))
-        self._process.stdout.read(1)
-        return data
+        return None if size is None or size > bytes_max else b"".join(self.chunks(oid, max(size, 1)))
 
     def chunks(self, oid: str, bytes_each: int) -> Iterator[bytes]:
         """Yield a blob's bytes in pieces of at most `bytes_each`; nothing where there is no such blob.
 
-        Nothing else may be asked before the last piece was taken. Raises GitError where git ended.
+        The last piece must be taken before anything else is asked.
         """
         left = self.size(oid)
         if left is None:
             return
-        self._ask(f"contents {oid}")
+        self._question(f"contents {oid}")
         whole = False
         try:
             while left:
@@ -70,72 +71,33 @@ class BlobReader:
             whole = True
         finally:
             if not whole:
-                self.close()  # what it has yet to say is no answer to the next question
+                self.close()  # what is left unread is no answer to the next question
 
-    def close(self) -> None:
-        """End the process; a later question starts another."""
-        process, self._process = self._process, None
-        end_process(process)
+    def _info(self, name: str) -> tuple[str, ...]:
+        """Return id, type and size of an object, () where there is none."""
+        fields = self._question(f"info {name}").decode("ascii", "replace").split()
+        return tuple(fields) if len(fields) == _FIELDS and fields[2].isdigit() else ()
 
-    def _ask(self, line: str) -> list[str]:
-        """Return the fields of git's answer: id, type, size; or the id and "missing"."""
-        if self._process is None:
-            self._process = self._git.open("cat-file", "--batch-command")
-        try:
-            self._process.stdin.write(f"{line}\n".encode())
-            self._process.stdin.flush()
-            answer = self._process.stdout.readline().decode("utf-8", "replace").split()
-        except OSError:
-            answer = []
-        if not answer:
-            raise GitError("git cat-file ended without an answer")
-        return list(answer)
-
-
-_FIELDS = 3  # id, type, size; anything else is "<name> missing" or "ambiguous"
-
-
-class Lookup(GitProcess):
-    """Answers which object a name stands for now. Safe to share between threads."""
-
-    _command = ("cat-file", "--batch-check")
-
-    def ask(self, name: str) -> str | None:
-        """Return the object id that `name` (a ref, an id, with or without a `^{…}`) stands for, or None.
-
-        Raises GitError where git ends without an answer.
-        """
-        if not name or "\n" in name:
-            return None
+    def _question(self, line: str) -> bytes:
         with self._lock:
-            process = self._running()
+            process, answer, reason = self._running(), b"", "it ended"
             try:
-                process.stdin.write(name.encode("utf-8", "surrogateescape") + b"\n")
+                process.stdin.write(line.encode("utf-8", "surrogateescape") + b"\n")
                 process.stdin.flush()
-                answer = process.stdout.readline()
+                answer = bytes(process.stdout.readline())
             except OSError as error:
-                answer = b""
                 reason = str(error)
             except BaseException:
                 self._end()  # its answer, unread, would be taken for that to the next question
                 raise
-            else:
-                reason = "it ended"
             if not answer:
                 self._end()
-                raise GitError(f"git cat-file gave no answer about {name!r}: {reason}")
-        fields = answer.decode("ascii", "replace").split()
-        return fields[0] if len(fields) == _FIELDS and fields[2].isdigit() else None
-
-    def __del__(self) -> None:
-        self._end()
-
-
-_RAW_FIELDS = 5
+                raise GitError(f"git cat-file gave no answer to {line!r}: {reason}")
+            return answer
 
 
 @dataclass(frozen=True, slots=True)
-class Diff:
+class TreeDiff:
     """The files that differ and the patch as git prints it."""
 
     changes: tuple[FileChange, ...]
@@ -147,7 +109,7 @@ class Diff:
         return hashlib.sha256(self.patch).hexdigest()[:16] if self.changes else ""
 
 
-def parse_diff(output: bytes) -> Diff:
+def parse_diff(output: bytes) -> TreeDiff:
     """Split the output into raw entries, line counts and patch.
 
     Layout: `:modes oids letter NUL path NUL` for each file, then `added TAB deleted TAB path NUL` for each, then
@@ -166,13 +128,11 @@ def parse_diff(output: bytes) -> Diff:
         added, deleted, path = output[position:end].split(b"\t", 2)
         counts[_path(path)] = (_count(added), _count(deleted))
         position = end + 1
-    changes = tuple(_change(fields, path, counts.get(path, (None, None))) for fields, path in raw)
-    return Diff(changes, output[position + 1 :])
-
-
-def _change(fields: list[str], path: str, counts: tuple[int | None, int | None]) -> FileChange:
-    old_mode, new_mode, old_oid, new_oid, status = fields[:_RAW_FIELDS]
-    return FileChange(path, status[0], old_mode, new_mode, old_oid, new_oid, *counts)
+    changes = tuple(
+        FileChange(path, letter[0], old_mode, new_mode, old_oid, new_oid, *counts.get(path, (None, None)))
+        for (old_mode, new_mode, old_oid, new_oid, letter, *_), path in raw
+    )
+    return TreeDiff(changes, output[position + 1 :])
 
 
 def _count(text: bytes) -> int | None:
@@ -183,19 +143,19 @@ def _path(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-_SAID = re.compile(r"^(?:error|warning): object [0-9a-f]{40,64}: (\w+): (.*)$", re.MULTILINE)
+_FSCK_ERROR = re.compile(r"^(?:error|warning): object [0-9a-f]{40,64}: (\w+): (.*)$", re.MULTILINE)
 _REGULAR = "100644"
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class FsckError:
     """The name of git's check that fails, and git's words."""
 
     check: str
     words: str
 
 
-def refused(git: Git, name: str, blob: str) -> Refusal | None:
+def refused(git: Git, name: str, blob: str) -> FsckError | None:
     """Return what git has against a blob under a name that it reads (.gitmodules, .gitattributes); None for nothing.
 
     It is checked in a pack of its own: nothing else in the repository is looked at, and an older fault hides no new
@@ -210,7 +170,7 @@ def refused(git: Git, name: str, blob: str) -> Refusal | None:
         checked = git.run(*checking)
     if checked.code == 0:
         return None
-    said = _SAID.search(checked.stderr)
-    if said is None:
+    match = _FSCK_ERROR.search(checked.stderr)
+    if match is None:
         raise failed(checking, checked)
-    return Refusal(said[1], said[2])
+    return FsckError(match[1], match[2])

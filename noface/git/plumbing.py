@@ -1,14 +1,14 @@
 """Reads a repository and makes objects in it: no working tree, nobody's programs."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from noface.errors import GitError, RefLockedError, UsageError
 from noface.git.command import Git, failed
-from noface.git.objects import BlobReader, Diff, Lookup, parse_diff
+from noface.git.objects import ObjectReader, TreeDiff, parse_diff
 from noface.git.private_git_dir import make_private_git_dir
 from noface.git.refs import RefUpdate, RefWriter
 from noface.git.repository import Repository
@@ -31,18 +31,18 @@ class Plumbing:
         self.repository = repository
         self.git = repository.git()
         self.refs = RefWriter(self.git)
-        self._lookup = Lookup(self.git)
+        self._names = ObjectReader(self.git)
         self._whole: tuple[str, Tree] | None = None
         self._changes: dict[tuple[str, str], tuple[FileChange, ...]] = {}
 
     def close(self) -> None:
         """End the persistent git processes."""
         self.refs.close()
-        self._lookup.close()
+        self._names.close()
 
     def resolve(self, name: str) -> str | None:
         """Return the commit `name` stands for, or None."""
-        return self._lookup.ask(f"{name}^{{commit}}")
+        return self._names.resolve(f"{name}^{{commit}}")
 
     def main(self) -> str:
         """Return main's commit; raise UsageError where the branch is gone."""
@@ -59,7 +59,7 @@ class Plumbing:
 
     def tree(self, commit: str) -> str:
         """Return a commit's tree."""
-        tree = self._lookup.ask(f"{commit}^{{tree}}")
+        tree = self._names.resolve(f"{commit}^{{tree}}")
         if tree is None:
             raise GitError(f"{commit} names no tree.", "Was it pruned while noface was running?")
         return tree
@@ -124,14 +124,14 @@ class Plumbing:
             raise failed(("merge-tree", ours, theirs), output)
         return Merge(None, conflicts) if output.code == 1 else Merge(tree, ())
 
-    def diff(self, old: str, new: str) -> Diff:
+    def diff(self, old: str, new: str) -> TreeDiff:
         """Compare two trees; no external diff, no textconv, no rename guessing."""
         args = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-diff", "--no-textconv")
-        found = parse_diff(self.git.answer("diff-tree", *args, old, new).stdout)
+        diff = parse_diff(self.git.answer("diff-tree", *args, old, new).stdout)
         if len(self._changes) >= _CHANGES_KEPT_MAX:
             self._changes.clear()
-        self._changes[old, new] = found.changes
-        return found
+        self._changes[old, new] = diff.changes
+        return diff
 
     def changes(self, old: str, new: str) -> tuple[FileChange, ...]:
         """Return the files in which two trees differ. What has been compared lately is not compared again."""
@@ -140,7 +140,7 @@ class Plumbing:
 
     def paths(self, tree: str) -> tuple[str, ...]:
         """List the files of a tree."""
-        return tuple(self.git.answer("ls-tree", "-r", "-z", "--name-only", tree).parts)
+        return tuple(path for path, _, _ in self._files(tree))
 
     def with_lines(self, tree: str, patterns: tuple[str, ...], places: tuple[str, ...]) -> tuple[str, ...]:
         """List the files of text at or below `places` that hold a line for each of `patterns`, as `grep -E` reads them.
@@ -156,15 +156,14 @@ class Plumbing:
         """Return all paths of a tree, and where its links lead to."""
         if self._whole is not None and self._whole[0] == tree:
             return self._whole[1]
-        entries = (entry.partition("\t") for entry in self.git.answer("ls-tree", "-r", "-z", tree).parts)
-        modes = {path: meta.split(" ") for meta, _, path in entries}
+        files = tuple(self._files(tree))
         with self.blobs() as blobs:
             links = {
                 path: (blobs.read(oid, _LINK_BYTES_MAX) or b"").decode("utf-8", "surrogateescape")
-                for path, (mode, _, oid) in modes.items()
+                for path, mode, oid in files
                 if mode == _LINK
             }
-        whole = Tree(frozenset(modes), links)
+        whole = Tree(frozenset(path for path, _, _ in files), links)
         self._whole = (tree, whole)
         return whole
 
@@ -174,20 +173,17 @@ class Plumbing:
         What an earlier call that was killed has left of it is removed first.
         """
         git = Git.sealed(str(self.repository.common_dir), extra={"GIT_INDEX_FILE": str(index)})
-        nothing = "0" * len(tree)
-        feed = "".join(f"0 {nothing}\t{path}\0" for path in paths)
         for leftover in (index, index.with_name(f"{index.name}.lock")):
             leftover.unlink(missing_ok=True)
         try:
             git.ask("read-tree", tree)
-            git.ask("update-index", "-z", "--index-info", stdin=feed)
-            return git.ask("write-tree")
+            return write_entries(git, dict.fromkeys(paths), self.repository.null_id)
         finally:
             index.unlink(missing_ok=True)
 
-    def blobs(self) -> BlobReader:
+    def blobs(self) -> ObjectReader:
         """Return a reader of files' contents; no process is started before it is asked."""
-        return BlobReader(self.git)
+        return ObjectReader(self.git)
 
     def entries(self, tree: str, paths: tuple[str, ...]) -> dict[str, tuple[str, str]]:
         """Return mode and object id of the files in `tree` that are among `paths` or in a folder that is."""
@@ -195,15 +191,12 @@ class Plumbing:
             return {}
         few = sum(len(path) + 8 for path in paths) <= _ARGUMENT_BYTES_MAX
         git = Git.sealed(str(self.repository.common_dir), extra={"GIT_LITERAL_PATHSPECS": "1"})
-        output = git.answer("ls-tree", "-r", "-z", tree, "--", *(paths if few else ()))
         wanted = frozenset(paths)
-        found = {}
-        for entry in output.parts:
-            meta, _, path = entry.partition("\t")
-            if few or path in wanted or any(str(parent) in wanted for parent in PurePosixPath(path).parents):
-                mode, _, oid = meta.split(" ")
-                found[path] = (mode, oid)
-        return found
+        return {
+            path: (mode, oid)
+            for path, mode, oid in self._files(tree, *(paths if few else ()), git=git)
+            if few or path in wanted or any(str(parent) in wanted for parent in PurePosixPath(path).parents)
+        }
 
     def naming(self, commit: str, texts: tuple[str, ...]) -> tuple[str, ...]:
         """Return the text files of a commit in which one of the texts stands."""
@@ -213,21 +206,26 @@ class Plumbing:
 
     def objects(self, tree: str) -> frozenset[str]:
         """Return the ids of all files in `tree`."""
-        entries = self.git.answer("ls-tree", "-r", "-z", tree).parts
-        return frozenset(entry.partition("\t")[0].rpartition(" ")[2] for entry in entries)
+        return frozenset(oid for _, _, oid in self._files(tree))
+
+    def _files(self, tree: str, *paths: str, git: Git | None = None) -> Iterator[tuple[str, str, str]]:
+        """Yield path, mode and object id of the files of a tree, or of those at and below `paths`."""
+        for entry in (git or self.git).answer("ls-tree", "-r", "-z", tree, "--", *paths).parts:
+            meta, _, path = entry.partition("\t")
+            mode, _, oid = meta.split(" ")
+            yield path, mode, oid
 
     def landings(self) -> tuple[LandedCommit, ...]:
         """Return the first-parent commits of main with a Noface-Issue trailer, oldest first."""
         options = ("--first-parent", "--reverse", "--no-show-signature", "--grep=^Noface-Issue: ", _LANDED)
-        text = self.git.ask("log", *options, self.repository.main, "--")
-        found = []
-        for line in text.split("\n"):
+        landings = []
+        for line in self.git.ask("log", *options, self.repository.main, "--").split("\n"):
             commit, _, rest = line.partition("\0")
             if rest:
                 parents, tree, at, *names = rest.split("\0")
                 if names and names[-1]:
-                    found.append(LandedCommit(commit, parents.partition(" ")[0], tree, names[-1], float(at)))
-        return tuple(found)
+                    landings.append(LandedCommit(commit, parents.partition(" ")[0], tree, names[-1], float(at)))
+        return tuple(landings)
 
     def landed_issues(self) -> tuple[tuple[str, str], ...]:
         """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
@@ -267,15 +265,14 @@ def tree_with(plumbing: Plumbing, tree: str, entries: Mapping[str, Entry | None]
         extra = {"GIT_INDEX_FILE": str(index)}
         git = Git.sealed(str(git_dir), objects=str(repository.objects), identity=repository.identity, extra=extra)
         git.ask("read-tree", tree)
-        return write_entries(git, entries, len(plumbing.main()))
+        return write_entries(git, entries, repository.null_id)
     finally:
         index.unlink(missing_ok=True)
 
 
-def write_entries(git: Git, entries: Mapping[str, Entry | None], id_length: int) -> str:
+def write_entries(git: Git, entries: Mapping[str, Entry | None], null_id: str) -> str:
     """Put these files into the index that `git` works with, None takes one away; return its tree."""
-    nothing = "0" * id_length
-    gone = [f"0 {nothing}\t{path}\0" for path, entry in entries.items() if entry is None]
+    gone = [f"0 {null_id}\t{path}\0" for path, entry in entries.items() if entry is None]
     there = [f"{entry[0]} {entry[1]}\t{path}\0" for path, entry in entries.items() if entry is not None]
     git.ask("update-index", "--replace", "-z", "--index-info", stdin="".join((*gone, *there)))
     return git.ask("write-tree")
@@ -284,11 +281,6 @@ def write_entries(git: Git, entries: Mapping[str, Entry | None], id_length: int)
 def store_text(plumbing: Plumbing, text: str) -> str:
     """Put a file's content into the object store; return its id."""
     return plumbing.git.ask("hash-object", "-w", "--stdin", stdin=text)
-
-
-def restore_in_index(git: Git, changes: Sequence[FileChange]) -> str:
-    """Take `changes`, of which there is one at least, back in the index that `git` works with; return its tree."""
-    return write_entries(git, entries_before(changes), len(changes[0].new_oid))
 
 
 def entries_before(changes: Iterable[FileChange]) -> dict[str, Entry | None]:
@@ -355,7 +347,7 @@ def merge_and_hold(plumbing: Plumbing, ref: str, ours: str, theirs: str) -> Merg
 
 _TEXTS_MAX = 20
 _SECONDS_MAX = 60.0
-_UNASKED = frozenset("\n\0")  # git grep takes no pattern that holds one
+_NOT_GREPPED = frozenset("\n\0")  # git grep takes no pattern that holds one
 
 
 def occurring(plumbing: Plumbing, commit: str, texts: Collection[str]) -> frozenset[str]:
@@ -368,11 +360,11 @@ def occurring(plumbing: Plumbing, commit: str, texts: Collection[str]) -> frozen
     if not texts:
         return frozenset()
     paths = plumbing.paths(commit)
-    found = {text for text in texts if any(text in path for path in paths)}
-    left = sorted(text for text in set(texts) - found if not _UNASKED & set(text))[:_TEXTS_MAX]
-    if len(left) > 1 and not _in_a_file(plumbing, commit, left):
-        return frozenset(found)  # asked for all at once: most often none of them is there
-    return frozenset(found | {text for text in left if _in_a_file(plumbing, commit, [text])})
+    in_names = {text for text in texts if any(text in path for path in paths)}
+    others = sorted(text for text in set(texts) - in_names if not _NOT_GREPPED & set(text))[:_TEXTS_MAX]
+    if len(others) > 1 and not _in_a_file(plumbing, commit, others):
+        return frozenset(in_names)  # searched for all at once: most often none of them is there
+    return frozenset(in_names | {text for text in others if _in_a_file(plumbing, commit, [text])})
 
 
 def _in_a_file(plumbing: Plumbing, commit: str, texts: list[str]) -> bool:

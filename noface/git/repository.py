@@ -33,6 +33,11 @@ class Repository:
         return self.common_dir / "objects"
 
     @property
+    def null_id(self) -> str:
+        """The object id that means none, of the length this repository's ids have."""
+        return "0" * (40 if self.object_format == "sha1" else 64)
+
+    @property
     def main_name(self) -> str:
         """Main's branch name as a person says it."""
         return self.main.removeprefix("refs/heads/")

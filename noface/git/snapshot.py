@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError
 from noface.git.command import Git
-from noface.git.plumbing import Plumbing, restore_in_index
+from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove
 from noface.git.scan_worktree import Findings, Nested, display_path, scan_worktree
 from noface.git.workspace import Slot, ensure_folder, in_use
@@ -102,7 +102,8 @@ def take(
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
         guarded = tuple(c for c in diff.changes if protection.covers(c.path, c.new_mode))
-        candidate_tree = restore_in_index(git, guarded) if guarded else tree
+        null_id = plumbing.repository.null_id
+        candidate_tree = write_entries(git, entries_before(guarded), null_id) if guarded else tree
     if guarded:
         diff = plumbing.diff(main, candidate_tree)
     commit = plumbing.commit_tree(tree, (start,), message)

@@ -7,7 +7,7 @@ import pytest
 from support.agent_recordings import CLIS, run
 from support.cases import cases
 
-from noface.agents.base import ANSWER_MAX, LINE_BYTES_MAX, EventKind, Tail
+from noface.agents.base import ANSWER_MAX, LINE_BYTES_MAX, EventKind, TextTail
 from noface.agents.json_stream import asks
 from noface.agents.registry import AGENTS
 
@@ -144,7 +144,7 @@ def test_a_report_in_one_long_line_is_kept_whole(cli):
 
 
 def test_a_tail_keeps_the_newest_lines_within_its_bound():
-    tail = Tail()
+    tail = TextTail()
     for number in range(10_000):
         tail.append(f"{number} " + "x" * 100)
     assert len(tail.text) <= ANSWER_MAX

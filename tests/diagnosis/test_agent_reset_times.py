@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import cases
 
-from noface.agents.local_clock import local_clock, named_zone
+from noface.agents.json_stream import local_clock, named_zone
 from noface.diagnosis.reset_times import WallClock, epoch, reset_time, retry_after
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 from support.git_ground import a_bench
 
 from noface.git.command import Git
-from noface.git.objects import Lookup
+from noface.git.objects import ObjectReader
 
 
 class InterruptedHereError(Exception):
@@ -35,13 +35,13 @@ read -r line
     before = signal.signal(signal.SIGUSR1, interrupt)
     sealed = Git.sealed(str(bench.path / ".git"))
     first = f"PATH={program.parent}:{os.environ['PATH']}"
-    lookup = Lookup(
+    lookup = ObjectReader(
         replace(sealed, prefix=tuple(first if word.startswith("PATH=") else word for word in sealed.prefix))
     )
     try:
         with pytest.raises(InterruptedHereError):
-            lookup.ask("HEAD^{tree}")
-        assert lookup.ask("HEAD") == bench.main
+            lookup.resolve("HEAD^{tree}")
+        assert lookup.resolve("HEAD") == bench.main
     finally:
         lookup.close()
         signal.signal(signal.SIGUSR1, before)

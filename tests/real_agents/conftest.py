@@ -19,7 +19,7 @@ from install import clis
 from model_server import Model
 from scenario import Scenario, scenario
 
-from noface.agents.base import Place, Verdict
+from noface.agents.base import Place, RunVerdict
 from noface.agents.registry import AGENTS
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
@@ -131,7 +131,7 @@ kind = "{SANDBOX}"
 
     def started(self, cli: str, prompt: str, *, role: str = "worker", think: bool = False, model: str = "",
                 args: tuple[str, ...] = (), env: dict[str, str] | None = None, until: Callable[[], object] | None = None,
-                ) -> tuple[Exit, Verdict]:  # fmt: skip
+                ) -> tuple[Exit, RunVerdict]:  # fmt: skip
         """Run the program alone on a prompt, as its adapter says, in the project's folder; end it when `until` is true.
 
         The seconds that ending it took are in `self.ending_s`.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cache
 
-from noface.agents.local_clock import named_zone
+from noface.agents.json_stream import named_zone
 from noface.agents.registry import AGENTS
 from noface.diagnosis.agent import classify
 from noface.diagnosis.reset_times import WallClock
