@@ -12,9 +12,8 @@ from typing import Any
 from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
 from noface.git.repository import locate
 from noface.store.overview import Overview
+from noface.store.records import SCHEMA_VERSION
 
-SCHEMA_VERSION = 4
-"""The schema these queries know: that of store/database, which takes longer to import (a test compares them)."""
 _BUSY_SECONDS = 10.0
 _CONFIG_NAMES = ("noface.toml", ".noface.toml")
 

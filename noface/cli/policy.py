@@ -165,23 +165,13 @@ def _past(
     seen: "ReadSession", questions: "Questions", known: "dict[str, Issue]", issue_id: str
 ) -> "tuple[History, tuple[Recorded, ...]]":
     """Return an issue's history, with what was decided after each of its attempts."""
-    from noface.model.history import History
-    from noface.model.issue import Issue, IssueState
+    from noface.model.issue import Issue
     from noface.recovery.policy_table import Recorded
+    from noface.store.questions import recorded_history
 
     row = seen.reader.issue(issue_id)
     issue = known.get(issue_id) or Issue(issue_id, row.title if row is not None else "")
-    state = seen.reader.states().get(issue_id) or IssueState(issue_id)
-    history = History(
-        issue,
-        seen.reader.past(issue_id),
-        state.epoch,
-        questions.advice(issue_id),
-        questions.approvals(issue_id),
-        state.wanted_model,
-        state.wanted_attempts,
-        questions.unanswered(issue_id, state.epoch),
-    )
+    history = recorded_history(seen.reader, questions, issue, seen.reader.states().get(issue_id))
     actions = [each.action for each in seen.reader.attempts(issue_id) if each.outcome is not None]
     return history, tuple(
         Recorded(each.kind, each.reason) if each is not None else Recorded("", "") for each in actions

@@ -23,26 +23,17 @@ from noface.prompts.check import Fault, faults, suggestion, variables
 from noface.prompts.context_files import context_files
 from noface.prompts.data import SUFFIX, FileExcerpt, Quote
 from noface.prompts.render import BUILT_IN
-from noface.store.questions import Questions
+from noface.store.questions import Questions, recorded_history
 from noface.store.reader import Reader
 
 
 def history_of(reader: Reader, questions: Questions, issue: Issue, state: IssueState | None) -> History:
-    """Return an issue's history; `state` None where noface has not seen it yet.
+    """Return an issue's history; what an answer wants merged first is left out once it is.
 
-    What an answer said must be merged first is left out once it is.
+    `state` is None for an issue that noface has not seen yet.
     """
-    state = state or IssueState(issue.id)
-    return History(
-        issue,
-        reader.past(issue.id),
-        state.epoch,
-        tuple(_still_needed(advice, reader) for advice in questions.advice(issue.id)),
-        questions.approvals(issue.id),
-        state.wanted_model,
-        state.wanted_attempts,
-        questions.unanswered(issue.id, state.epoch),
-    )
+    history = recorded_history(reader, questions, issue, state)
+    return replace(history, advice=tuple(_still_needed(advice, reader) for advice in history.advice))
 
 
 def _still_needed(advice: Advice, reader: Reader) -> Advice:

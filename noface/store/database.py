@@ -3,15 +3,15 @@
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
 from noface.errors import StoreError
 from noface.store.odd_text import Connection
+from noface.store.records import SCHEMA_VERSION
 
-SCHEMA_VERSION = 4
 _MIGRATIONS = ("migration_2.sql", "migration_3.sql", "migration_4.sql")
 _SCRIPTS = {0: ("schema.sql",), 1: _MIGRATIONS, 2: _MIGRATIONS[1:], 3: _MIGRATIONS[2:]}
 """What brings a database of a version to the present one; 0 is an empty one."""
@@ -130,28 +130,41 @@ class Database:
     def rows(self, sql: str, *values: object) -> list[sqlite3.Row]:
         """Return the rows of a query, with columns by name. Raises StoreError where the database is damaged."""
         try:
-            return self._rows(sql, values)
+            with self._lock:
+                cursor = self._connection.execute(sql, values)
+                cursor.row_factory = sqlite3.Row
+                return cursor.fetchall()
         except sqlite3.Error as error:
             if _environmental(error):
                 raise StoreError(f"The state database cannot be read: {error}.", _MEND) from error
             raise
 
-    def _rows(self, sql: str, values: tuple[object, ...]) -> list[sqlite3.Row]:
-        with self._lock:
-            cursor = self._connection.execute(sql, values)
-            cursor.row_factory = sqlite3.Row
-            return cursor.fetchall()
-
     def check(self) -> None:
         """Raise StoreError where the database is damaged (`PRAGMA quick_check`)."""
-        said = self.rows("PRAGMA quick_check(1)")[0][0]
-        if said != "ok":
-            raise StoreError(f"The state database is damaged: {said}", _MEND)
+        damage = self.rows("PRAGMA quick_check(1)")[0][0]
+        if damage != "ok":
+            raise StoreError(f"The state database is damaged: {damage}", _MEND)
 
     def close(self) -> None:
         """Close the connection."""
         with self._lock:
             self._connection.close()
+
+
+def insert(connection: sqlite3.Connection, table: str, verb: str = "INSERT", /, **columns: object) -> int:
+    """Insert a row and return its number; `verb` may be REPLACE or INSERT OR IGNORE."""
+    marks = ", ".join("?" * len(columns))
+    sql = f"{verb} INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+    return int(connection.execute(sql, tuple(columns.values())).lastrowid or 0)
+
+
+def update(
+    connection: sqlite3.Connection, table: str, columns: Mapping[str, object], where: str, *values: object
+) -> int:
+    """Set columns of the rows that `where` chooses, with `values` for its marks; return how many rows there are."""
+    assignments = ", ".join(f"{column} = ?" for column in columns)
+    sql = f"UPDATE {table} SET {assignments} WHERE {where}"  # noqa: S608 - our own names
+    return connection.execute(sql, (*columns.values(), *values)).rowcount
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -14,8 +14,8 @@ from noface.model.gate import GateResult
 from noface.model.issue import Backlog
 from noface.model.taxonomy import IssueStatus
 from noface.recovery.schedule import Breaker
-from noface.store.costs import count_cost
-from noface.store.database import Database
+from noface.store.database import Database, insert, update
+from noface.store.records import query
 from noface.store.rows import counted_flaky, dumps, issue_row, outcome_row
 
 Announce = Callable[[str, str | None, dict[str, object]], None]
@@ -31,12 +31,9 @@ class Journal:
         self._announce = announce
 
     def event(self, at: float, kind: str, issue_id: str | None = None, **data: object) -> None:
-        """Append an event; inside another method's transaction it becomes part of it. Told once it is on disk."""
+        """Append an event; inside another method's transaction it becomes part of it. Announced once it is on disk."""
         with self._db.transaction() as connection:
-            connection.execute(
-                "INSERT INTO events (at, run_id, kind, issue_id, data) VALUES (?, ?, ?, ?, ?)",
-                (at, self._run_id, kind, issue_id, dumps(data)),
-            )
+            insert(connection, "events", at=at, run_id=self._run_id, kind=kind, issue_id=issue_id, data=dumps(data))
             announce = self._announce
             if announce is not None:
                 self._db.after_commit(lambda: announce(kind, issue_id, data))
@@ -45,7 +42,7 @@ class Journal:
         """Record that this run began; runs that never ended are marked as cut off."""
         with self._db.transaction() as connection:
             self.runs_cut_off(at)
-            connection.execute("INSERT INTO runs (id, pid, started_at) VALUES (?, ?, ?)", (self._run_id, pid, at))
+            insert(connection, "runs", id=self._run_id, pid=pid, started_at=at)
             self.event(at, "run_started", pid=pid)
 
     def runs_cut_off(self, at: float) -> None:
@@ -69,14 +66,8 @@ class Journal:
         """Bring the issue rows up to the tracker's state; rows of vanished issues stay, marked as gone."""
         with self._db.transaction() as connection:
             connection.execute("UPDATE issues SET present = 0 WHERE present = 1")
-            connection.executemany(
-                "INSERT INTO issues (id, position, title, priority, source, content_hash, depends_on, parent)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET present = 1,"
-                " position = excluded.position, title = excluded.title, priority = excluded.priority,"
-                " source = excluded.source, content_hash = excluded.content_hash, depends_on = excluded.depends_on,"
-                " parent = excluded.parent",
-                [issue_row(position, issue) for position, issue in enumerate(backlog.issues)],
-            )
+            rows = [issue_row(position, issue) for position, issue in enumerate(backlog.issues)]
+            connection.executemany(query("put_issue"), rows)
             for name, value in (("faults", backlog.faults), ("warnings", backlog.warnings)):
                 self.fact(name, dumps(value))
             self.fact("fingerprint", fingerprint)
@@ -132,11 +123,7 @@ class Journal:
         `model` and `attempts` hold until it is unblocked again.
         """
         with self._db.transaction() as connection:
-            connection.execute(
-                "UPDATE issues SET epoch = epoch + 1, attempts = 0, block = NULL, blocked_hash = '',"
-                " wanted_model = ?, wanted_attempts = ?, note = CASE WHEN ? = '' THEN note ELSE ? END WHERE id = ?",
-                (model, attempts, note, note, issue_id),
-            )
+            connection.execute(query("unblock"), (model, attempts, note, issue_id))
             self.status(at, issue_id, IssueStatus.READY, why)
 
     def give_branch(self, issue_id: str, *, given: bool) -> None:
@@ -146,27 +133,24 @@ class Journal:
     def attempt_started(self, at: float, order: AttemptOrder, *, epoch: int, prompt_hash: str, branch: str) -> None:
         """Record the intent to run a worker, before anything is done for it."""
         with self._db.transaction() as connection:
-            connection.execute(
-                "INSERT INTO attempts (token, issue_id, number, epoch, run_id, model, tier, slot, main, start,"
-                " directory, prompt_hash, started_at, think, record)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    order.token,
-                    order.issue.id,
-                    order.number,
-                    epoch,
-                    self._run_id,
-                    order.model.name,
-                    order.model.tier,
-                    order.slot,
-                    order.main,
-                    order.start,
-                    order.directory,
-                    prompt_hash,
-                    at,
-                    order.think,
-                    dumps(_kept(order)),
-                ),
+            insert(
+                connection,
+                "attempts",
+                token=order.token,
+                issue_id=order.issue.id,
+                number=order.number,
+                epoch=epoch,
+                run_id=self._run_id,
+                model=order.model.name,
+                tier=order.model.tier,
+                slot=order.slot,
+                main=order.main,
+                start=order.start,
+                directory=order.directory,
+                prompt_hash=prompt_hash,
+                started_at=at,
+                think=order.think,
+                record=dumps(_kept(order)),
             )
             connection.execute(
                 "UPDATE issues SET model = ?, branch = ?, blocked_hash = ? WHERE id = ?",
@@ -188,25 +172,20 @@ class Journal:
     ) -> bool:
         """Record what came of an attempt; True where it was applied. `partial` is what its steps left (P4).
 
-        `mark` says which budget ended it, where one did (`core.overrun`); it stands where a failure's signature does.
-
-        Where its token is no longer open it was fenced: an event says so, and nothing else changes.
+        `mark` says which budget ended it, if one did (`recovery.overrun`); it replaces a failure's signature.
+        An attempt whose token is no longer open was fenced: an event says so, and nothing else changes.
         """
         row = outcome_row(at, report, charged=charged, notes=notes)
         row["partial"] = dumps(partial) if partial is not None else None
         row["signature"] = mark or row["signature"]
-        assignments = ", ".join(f"{column} = :{column}" for column in row)
         with self._db.transaction() as connection:
-            applied = connection.execute(
-                f"UPDATE attempts SET {assignments} WHERE token = :token AND outcome IS NULL",  # noqa: S608 - own columns
-                {**row, "token": report.token},
-            )
-            if applied.rowcount == 0:
+            open_attempt = "token = ? AND outcome IS NULL"
+            if not update(connection, "attempts", row, open_attempt, report.token):
                 self.event(at, "attempt_fenced", report.issue_id, number=report.number, outcome=report.outcome)
                 return False
             if not report.interrupted:
                 self._last_failure(report.issue_id, report.failure)
-            self._count(report.issue_id)
+            self.recount(report.issue_id)
             self.event(
                 at,
                 "attempt_finished",
@@ -221,13 +200,10 @@ class Journal:
     def attempt_overruled(self, at: float, issue_id: str, number: int, failure: Failure) -> None:
         """Record that an attempt that passed alone failed on the merge with the present main."""
         with self._db.transaction() as connection:
-            connection.execute(
-                "UPDATE attempts SET outcome = ?, charged = ?, failure = ?, signature = ?, action = NULL"
-                " WHERE issue_id = ? AND number = ?",
-                (failure.kind, failure.charged, dumps(failure), failure.signature, issue_id, number),
-            )
+            values = (failure.kind, failure.charged, dumps(failure), failure.signature, issue_id, number)
+            connection.execute(query("overrule"), values)
             self._last_failure(issue_id, failure)
-            self._count(issue_id)
+            self.recount(issue_id)
             self.event(at, "attempt_overruled", issue_id, number=number, outcome=failure.kind, message=failure.message)
 
     def _last_failure(self, issue_id: str, failure: Failure | None) -> None:
@@ -237,19 +213,10 @@ class Journal:
                 "UPDATE issues SET last_kind = ?, last_message = ? WHERE id = ?", (kind, message, issue_id)
             )
 
-    def _count(self, issue_id: str) -> None:
-        """Bring the issue's counters up to its attempts' rows; counted anew each time, so that they cannot drift."""
-        with self._db.transaction() as connection:
-            connection.execute(
-                "UPDATE issues SET attempts = (SELECT COALESCE(SUM(charged), 0) FROM attempts a"
-                " WHERE a.issue_id = issues.id AND a.epoch = issues.epoch AND a.outcome IS NOT NULL) WHERE id = ?",
-                (issue_id,),
-            )
-            count_cost(connection, issue_id)
-
     def recount(self, issue_id: str) -> None:
-        """Bring an issue's counters up to its rows, where something else has changed them."""
-        self._count(issue_id)
+        """Bring an issue's counters and its cost up to the rows of its attempts and questions."""
+        with self._db.transaction() as connection:
+            connection.execute(query("recount"), (issue_id,))
 
     def action(self, at: float, issue_id: str, number: int | None, action: Action) -> None:
         """Record a decision with its reason, on the attempt that led to it."""
@@ -264,27 +231,20 @@ class Journal:
         """Remember a gate's result on a tree, and the tests that it ran there."""
         packed = zlib.compress(dumps(tests).encode()) if tests is not None else None
         with self._db.transaction() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO gate_memo (key, tree, gate, result, at, tests) VALUES (?, ?, ?, ?, ?, ?)",
-                (key, result.tree, result.gate.name, dumps(result), at, packed),
-            )
+            insert(connection, "gate_memo", "REPLACE", **_memo(key, result, at), tests=packed)
 
     def gate_flaky(self, at: float, issue_id: str, number: int, result: GateResult) -> None:
         """Record that a gate failed and then passed on the same tree; counted for the run. Issue "" is main itself."""
         gate, first = result.gate.name, result.first_failure
         with self._db.transaction() as connection:
             self.fact("flaky", dumps(counted_flaky(connection, self._run_id, gate)))
-            said = {"message": first.message if first else "", "tree": result.tree}
-            self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, **said)
+            message = first.message if first else ""
+            self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, message=message, tree=result.tree)
 
     def wait(self, breaker: Breaker) -> None:
         """Let every issue wait for a model's provider; the row stays until the model answers again."""
         with self._db.transaction() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO waits (model, until, failures, since, kind, reason)"
-                " VALUES (:model, :until, :failures, :since, :kind, :reason)",
-                encode(breaker),
-            )
+            insert(connection, "waits", "REPLACE", **encode(breaker))
 
     def wait_over(self, model: str) -> None:
         """Close a model's circuit breaker: its provider has answered."""
@@ -292,7 +252,7 @@ class Journal:
             connection.execute("DELETE FROM waits WHERE model = ?", (model,))
 
     def allowed(self, at: float, issue_id: str, paths: tuple[str, ...]) -> None:
-        """Let an issue change further paths, as a person said."""
+        """Let an issue change further paths, as a person allowed."""
         with self._db.transaction() as connection:
             connection.execute("UPDATE issues SET granted_paths = ? WHERE id = ?", (dumps(paths), issue_id))
             self.event(at, "paths_allowed", issue_id, paths=paths)
@@ -321,19 +281,20 @@ class Journal:
         landing is there whenever the landing is, also where a result is none that other trees may profit from.
         """
         with self._db.transaction() as connection:
-            cursor = connection.execute(
-                "INSERT INTO landings (issue_id, number, old, new, tree, gates, state, at)"
-                " VALUES (?, ?, ?, ?, ?, ?, 'intent', ?)",
-                (issue_id, number, old, new, tree, dumps(gates), at),
+            landing = insert(
+                connection,
+                "landings",
+                issue_id=issue_id,
+                number=number,
+                old=old,
+                new=new,
+                tree=tree,
+                gates=dumps(gates),
+                state="intent",
+                at=at,
             )
-            landing = int(cursor.lastrowid or 0)
-            connection.executemany(
-                "INSERT OR IGNORE INTO gate_memo (key, tree, gate, result, at) VALUES (?, ?, ?, ?, ?)",
-                [
-                    (key, result.tree, result.gate.name, dumps(result), at)
-                    for key, result in zip(gates, results, strict=False)
-                ],
-            )
+            for key, result in zip(gates, results, strict=False):
+                insert(connection, "gate_memo", "INSERT OR IGNORE", **_memo(key, result, at))
             connection.execute("INSERT OR IGNORE INTO facts (name, value) VALUES ('proofs_from', ?)", (str(landing),))
             return landing
 
@@ -349,7 +310,7 @@ class Journal:
             self.merged(at, issue_id, commit, f"; passed only when run again: {', '.join(flaky)}" if flaky else "")
 
     def merged(self, at: float, issue_id: str, commit: str, more: str = "") -> None:
-        """Mark an issue as merged; also for what main's history tells after a lost database."""
+        """Mark an issue as merged; also after a lost database, from main's history."""
         with self._db.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
             connection.execute("UPDATE issues SET merged_commit = ?, block = NULL WHERE id = ?", (commit, issue_id))
@@ -359,3 +320,8 @@ class Journal:
 def _kept(order: AttemptOrder) -> AttemptOrder:
     """Return what is kept of an order: its variables may be secrets, and its prompt lies with the attempt."""
     return replace(order, prompt="", model=replace(order.model, env=()))
+
+
+def _memo(key: str, result: GateResult, at: float) -> dict[str, object]:
+    """Return the columns of a remembered result."""
+    return {"key": key, "tree": result.tree, "gate": result.gate.name, "result": dumps(result), "at": at}

@@ -7,12 +7,15 @@ built without FTS5 only the signature is looked up.
 import json
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import fields
 from importlib.resources import files
+from typing import Any
 
 from noface.knowledge.lessons import Lesson, confidence, fits, query_terms, worth_keeping
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
-from noface.store.database import Database
+from noface.store.database import Database, insert, update
+from noface.store.records import query
 from noface.store.rows import dumps
 
 _TABLES = ("lessons", "lessons_shown")
@@ -67,17 +70,12 @@ class LessonStore:
         Lessons that were dropped are never returned, nor those with hardly a word in common.
         """
         self.ensure()
-        rows = self._db.rows(
-            "SELECT * FROM lessons WHERE signature = ? AND signature != '' AND dropped_at IS NULL"
-            " ORDER BY confidence DESC, id DESC LIMIT ?",
-            failure.signature,
-            limit,
-        )
-        found = [_lesson(row) for row in rows]
-        if len(found) < limit and self.full_text:
-            similar = (_lesson(row) for row in self._similar(failure))
-            found += [lesson for lesson in similar if fits(failure, lesson)]
-        return tuple(found[:limit])
+        lessons = [_lesson(row) for row in self._db.rows(query("lessons_by_signature"), failure.signature, limit)]
+        if len(lessons) < limit and self.full_text:
+            words = query_terms(failure)
+            rows = self._db.rows(query("lessons_by_words"), words, failure.signature, failure.kind, _LOOKED_AT_MAX)
+            lessons += [lesson for lesson in map(_lesson, rows) if fits(failure, lesson)]
+        return tuple(lessons[:limit])
 
     def shown(self, ids: Iterable[int], token: str, issue_id: str, number: int) -> None:
         """Record which lessons an attempt's prompt quotes; `judged` counts them."""
@@ -89,25 +87,20 @@ class LessonStore:
             )
 
     def judged(self, issue_id: str, number: int, *, passed: bool, same_failure: bool, at: float) -> tuple[int, ...]:
-        """Count the lessons that an attempt was told, and return the ids of those that are dropped for it.
+        """Count the lessons that an attempt's prompt quoted, and return the ids of those that are dropped for it.
 
-        It passed: they helped. It failed as before: they did not. It failed otherwise: nobody can tell, and nothing
+        It passed: they helped. It failed as before: they did not. It failed otherwise: that says nothing, and nothing
         is counted. Each attempt counts once, however often it is judged.
         """
         self.ensure()
         with self._db.transaction() as connection:
-            told = self._db.rows(
-                "SELECT l.id, l.learned, l.hits, l.successes FROM lessons_shown s JOIN lessons l ON l.id = s.lesson_id"
-                " WHERE s.issue_id = ? AND s.number = ? AND s.judged = 0",
-                issue_id,
-                number,
-            )
+            quoted = self._db.rows(query("lessons_to_judge"), issue_id, number)
             connection.execute(
                 "UPDATE lessons_shown SET judged = 1 WHERE issue_id = ? AND number = ?", (issue_id, number)
             )
             if not passed and not same_failure:
                 return ()
-            return tuple(row["id"] for row in told if self._count(connection, row, passed, at))
+            return tuple(row["id"] for row in quoted if self._count(connection, row, passed, at))
 
     def recent(self, most: int = 100) -> tuple[Lesson, ...]:
         """Return the lessons learnt last, newest first, those that were dropped as well."""
@@ -116,49 +109,17 @@ class LessonStore:
         return tuple(_lesson(row) for row in rows)
 
     def _insert(self, connection: sqlite3.Connection, lesson: Lesson, at: float) -> int:
-        cursor = connection.execute(
-            "INSERT INTO lessons (signature, kind, rule, message, cause, strategy, advice, tags, confidence, issue_id,"
-            " number, learned_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                lesson.signature,
-                lesson.kind,
-                lesson.rule,
-                lesson.message,
-                lesson.cause,
-                lesson.strategy,
-                lesson.advice,
-                dumps(lesson.tags),
-                confidence(1, 0, 0),
-                lesson.issue_id,
-                lesson.number,
-                at,
-            ),
-        )
-        lesson_id = int(cursor.lastrowid or 0)
+        columns = _columns(lesson, at, 1, 0, 0)
+        names = {"signature": lesson.signature, "kind": lesson.kind, "rule": lesson.rule, "strategy": lesson.strategy}
+        lesson_id = insert(connection, "lessons", **names, **columns)
         self._write_text(connection, lesson_id, lesson)
         return lesson_id
 
     def _renew(self, connection: sqlite3.Connection, row: sqlite3.Row, lesson: Lesson, at: float) -> None:
         again = row["dropped_at"] is not None
-        learned, hits, successes = (1, 0, 0) if again else (row["learned"] + 1, row["hits"], row["successes"])
-        connection.execute(
-            "UPDATE lessons SET message = ?, cause = ?, advice = ?, tags = ?, confidence = ?, hits = ?, successes = ?,"
-            " learned = ?, issue_id = ?, number = ?, learned_at = ?, dropped_at = NULL WHERE id = ?",
-            (
-                lesson.message,
-                lesson.cause,
-                lesson.advice,
-                dumps(lesson.tags),
-                confidence(learned, hits, successes),
-                hits,
-                successes,
-                learned,
-                lesson.issue_id,
-                lesson.number,
-                at,
-                row["id"],
-            ),
-        )
+        counts = (1, 0, 0) if again else (row["learned"] + 1, row["hits"], row["successes"])
+        columns = _columns(lesson, at, *counts) | {"dropped_at": None}
+        update(connection, "lessons", columns, "id = ?", row["id"])
         self._write_text(connection, row["id"], lesson)
 
     def _count(self, connection: sqlite3.Connection, row: sqlite3.Row, passed: bool, at: float) -> bool:
@@ -172,17 +133,6 @@ class LessonStore:
         )
         return not keep
 
-    def _similar(self, failure: Failure) -> list[sqlite3.Row]:
-        return self._db.rows(
-            "SELECT l.* FROM lessons_text JOIN lessons l ON l.id = lessons_text.rowid"
-            " WHERE lessons_text MATCH ? AND l.dropped_at IS NULL AND l.signature != ?"
-            " ORDER BY l.kind != ?, bm25(lessons_text), l.id DESC LIMIT ?",
-            query_terms(failure),
-            failure.signature,
-            failure.kind,
-            _LOOKED_AT_MAX,
-        )
-
     def _make(self, script: str) -> None:
         text = files("noface.store").joinpath(script).read_text("utf-8")
         with self._db.transaction() as connection:
@@ -191,7 +141,7 @@ class LessonStore:
 
     def _fill_text(self) -> None:
         """Add the words of lessons that an SQLite without FTS5 has learnt."""
-        missing = "SELECT id, message, cause, advice FROM lessons WHERE id NOT IN (SELECT rowid FROM lessons_text)"
+        missing = query("lessons_without_text")
         if self._db.rows(f"{missing} LIMIT 1"):
             with self._db.transaction() as connection:
                 connection.execute(f"INSERT INTO lessons_text (rowid, message, cause, advice) {missing}")
@@ -212,22 +162,24 @@ def has_full_text(database: Database) -> bool:
         return False
 
 
+def _columns(lesson: Lesson, at: float, learned: int, hits: int, successes: int) -> dict[str, object]:
+    """Return the columns of a lesson that change when it is learnt anew."""
+    return {
+        "message": lesson.message,
+        "cause": lesson.cause,
+        "advice": lesson.advice,
+        "tags": dumps(lesson.tags),
+        "confidence": confidence(learned, hits, successes),
+        "learned": learned,
+        "hits": hits,
+        "successes": successes,
+        "issue_id": lesson.issue_id,
+        "number": lesson.number,
+        "learned_at": at,
+    }
+
+
 def _lesson(row: sqlite3.Row) -> Lesson:
-    return Lesson(
-        signature=row["signature"],
-        kind=FailureKind(row["kind"]),
-        rule=row["rule"],
-        message=row["message"],
-        cause=row["cause"],
-        strategy=row["strategy"],
-        advice=row["advice"],
-        tags=tuple(json.loads(row["tags"])),
-        confidence=row["confidence"],
-        hits=row["hits"],
-        successes=row["successes"],
-        learned=row["learned"],
-        issue_id=row["issue_id"],
-        number=row["number"],
-        dropped=row["dropped_at"] is not None,
-        id=row["id"],
-    )
+    values: dict[str, Any] = {field.name: row[field.name] for field in fields(Lesson) if field.name != "dropped"}
+    values |= {"kind": FailureKind(row["kind"]), "tags": tuple(json.loads(row["tags"]))}
+    return Lesson(**values, dropped=row["dropped_at"] is not None)

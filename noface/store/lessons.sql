@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS lessons (
     advice      TEXT NOT NULL,                  -- what prompts quote
     tags        TEXT NOT NULL DEFAULT '[]',
     confidence  REAL NOT NULL,
-    hits        INTEGER NOT NULL DEFAULT 0,     -- attempts that were told, and by which one could tell
+    hits        INTEGER NOT NULL DEFAULT 0,     -- attempts whose prompt quoted it and whose end says something of it
     successes   INTEGER NOT NULL DEFAULT 0,     -- those of them that passed
     learned     INTEGER NOT NULL DEFAULT 1,     -- how often it was learnt anew
     issue_id    TEXT NOT NULL,                  -- where it was last learnt
@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS lessons (
     UNIQUE (signature, strategy)
 );
 
--- Which lessons an attempt was told. `judged` is 1 once they have been counted.
+-- Which lessons an attempt's prompt quotes. `judged` is 1 once they have been counted.
 CREATE TABLE IF NOT EXISTS lessons_shown (
     lesson_id   INTEGER NOT NULL,
     issue_id    TEXT NOT NULL,

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from noface.store.records import IssueRow, RunRow, read, select
+from noface.store.records import IssueRow, RunRow, query, read, select
 
 Rows = Callable[..., list[sqlite3.Row]]
 """Answers a query with its values, as `Database.rows` does."""
@@ -60,8 +60,7 @@ class Overview:
 
     def issue(self, issue_id: str) -> IssueRow | None:
         """Return one issue."""
-        found = self._records(IssueRow, "WHERE id = ?", issue_id)
-        return found[0] if found else None
+        return next(iter(self._records(IssueRow, "WHERE id = ?", issue_id)), None)
 
     def waiting_for_a_person(self) -> list[IssueRow]:
         """Return the issues that are blocked or wait for approval."""
@@ -74,29 +73,21 @@ class Overview:
 
     def gaps(self, run_id: str) -> list[Gap]:
         """Return what workers of a run reported as missing (L2), each once, in the order reported."""
-        found = self._rows(
-            "SELECT a.issue_id, gap.value FROM attempts AS a, json_each(a.report, '$.gaps') AS gap"
-            " WHERE a.run_id = ? AND a.report IS NOT NULL GROUP BY a.issue_id, gap.value"
-            " ORDER BY a.issue_id, MIN(a.number), MIN(gap.id) LIMIT ?",
-            run_id,
-            _GAPS_MAX,
-        )
-        return [Gap(*row) for row in found]
+        return [Gap(*row) for row in self._rows(query("gaps"), run_id, _GAPS_MAX)]
 
     def faults(self, name: str = "faults") -> tuple[FaultRow, ...]:
         """Return the backlog's faults (or `warnings`) as last seen."""
-        found = json.loads(self.fact(name) or "[]")
-        return tuple(FaultRow(**{key: item[key] for key in FaultRow._fields if key in item}) for item in found)
+        items = json.loads(self.fact(name) or "[]")
+        return tuple(FaultRow(**{key: item[key] for key in FaultRow._fields if key in item}) for item in items)
 
     def last_run(self) -> RunRow | None:
         """Return the newest run."""
-        found = self._records(RunRow, "ORDER BY rowid DESC LIMIT 1")
-        return found[0] if found else None
+        return next(iter(self._records(RunRow, "ORDER BY rowid DESC LIMIT 1")), None)
 
     def model_waits(self, now: float) -> list[ModelWait]:
         """Return the models that wait for their provider still."""
-        found = self._rows("SELECT model, until, reason FROM waits WHERE until > ? ORDER BY model", now)
-        return [ModelWait(*row) for row in found]
+        rows = self._rows("SELECT model, until, reason FROM waits WHERE until > ? ORDER BY model", now)
+        return [ModelWait(*row) for row in rows]
 
     def _records(self, kind: type[_T], which: str, *values: object) -> list[_T]:
         """Return the records of a kind that `which`, the end of a query, chooses."""

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from noface.model.budget import Spent
 from noface.model.codec import decode
-from noface.model.history import Advice, AdviceOutcome, Approval, Topic, Verdict
-from noface.model.issue import Issue
+from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
+from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import INTERRUPTED
 from noface.model.worker_run import Usage
 from noface.recovery.overrun import EndedFor, ended_at
-from noface.store.costs import count_cost
-from noface.store.database import Database
+from noface.store.database import Database, insert
 from noface.store.journal import Journal
+from noface.store.reader import Reader
+from noface.store.records import query
 from noface.store.rows import dumps
 
 _NOTE_CHARS_MAX = 20_000
@@ -44,13 +45,19 @@ class Questions:
     ) -> int:
         """Record that a question is about to be asked; return its id."""
         with self._db.transaction() as connection:
-            cursor = connection.execute(
-                "INSERT INTO advice (issue_id, after, epoch, topic, model, run_id, asked_at, directory)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (issue_id, after, epoch, topic, model, run_id, at, directory),
-            )
             self._journal.event(at, "asked", issue_id, topic=topic, model=model, after=after)
-            return int(cursor.lastrowid or 0)
+            return insert(
+                connection,
+                "advice",
+                issue_id=issue_id,
+                after=after,
+                epoch=epoch,
+                topic=topic,
+                model=model,
+                run_id=run_id,
+                asked_at=at,
+                directory=directory,
+            )
 
     def answered(self, at: float, question: int, issue_id: str, advice: Advice) -> None:
         """Record an answer, or that there was none worth the name."""
@@ -59,9 +66,9 @@ class Questions:
                 "UPDATE advice SET answered_at = ?, outcome = ?, answer = ?, cost_usd = ? WHERE id = ?",
                 (at, advice.outcome, dumps(advice), advice.cost_usd, question),
             )
-            count_cost(connection, issue_id)
-            said = {"topic": advice.topic, "outcome": advice.outcome, "strategy": advice.strategy}
-            self._journal.event(at, "answered", issue_id, model=advice.model, text=advice.text[:500], **said)
+            self._journal.recount(issue_id)
+            data = {"topic": advice.topic, "outcome": advice.outcome, "strategy": advice.strategy}
+            self._journal.event(at, "answered", issue_id, model=advice.model, text=advice.text[:500], **data)
 
     def open(self) -> tuple[OpenQuestion, ...]:
         """Return the questions that were never answered, oldest first."""
@@ -73,43 +80,26 @@ class Questions:
     ) -> None:
         """Drop a question that was never answered: it is asked again. Where it cost something, that stays counted.
 
-        `mark` says which budget ended it, where one did (`core.overrun`), and `cause` tells that to people. `keep`:
+        `mark` says which budget ended it, where one did (`recovery.overrun`), and `cause` says it for people. `keep`:
         nobody knows what it cost, and it stays all the same.
         """
         with self._db.transaction() as connection:
             if not used.cost_usd and not used.tokens and not mark and not keep:
                 connection.execute("DELETE FROM advice WHERE id = ? AND outcome IS NULL", (question,))
                 return
-            connection.execute(
-                "UPDATE advice SET answered_at = ?, outcome = ?, answer = ?, cost_usd = ?"
-                " WHERE id = ? AND outcome IS NULL",
-                (at, INTERRUPTED, dumps(_cut_short(used, cause, mark)), used.cost_usd, question),
-            )
-            for row in connection.execute("SELECT issue_id FROM advice WHERE id = ?", (question,)).fetchall():
-                count_cost(connection, row[0])
+            answer = dumps({"tokens": used.tokens, "cause": cause, "mark": mark})
+            connection.execute(query("interrupt"), (at, answer, used.cost_usd, question))
+            for (issue_id,) in connection.execute("SELECT issue_id FROM advice WHERE id = ?", (question,)).fetchall():
+                self._journal.recount(issue_id)
 
     def ends_at_run(self, issue_id: str, topic: Topic, *, after: int, epoch: int) -> int:
         """Count how often a question was ended because it had passed the budget of its run."""
-        rows = self._db.rows(
-            "SELECT json_extract(answer, '$.mark') AS mark FROM advice"
-            " WHERE issue_id = ? AND topic = ? AND after = ? AND epoch = ? AND outcome = ?",
-            issue_id,
-            topic,
-            after,
-            epoch,
-            INTERRUPTED,
-        )
+        rows = self._db.rows(query("marks"), issue_id, topic, after, epoch)
         return sum(ended_at(row["mark"] or "") is EndedFor.RUN for row in rows)
 
     def unanswered(self, issue_id: str, epoch: int) -> Spent:
         """Return what the questions about an issue have used that were cut short."""
-        rows = self._db.rows(
-            "SELECT SUM(cost_usd) AS usd, SUM(json_extract(answer, '$.tokens')) AS tokens FROM advice"
-            " WHERE issue_id = ? AND epoch = ? AND outcome = ?",
-            issue_id,
-            epoch,
-            INTERRUPTED,
-        )
+        rows = self._db.rows(query("interrupted"), issue_id, epoch)
         return Spent(float(rows[0]["usd"] or 0.0), int(rows[0]["tokens"] or 0))
 
     def advice(self, issue_id: str) -> tuple[Advice, ...]:
@@ -120,14 +110,9 @@ class Questions:
         return tuple(decode(Advice, json.loads(row["answer"])) for row in rows)
 
     def parts_failed(self, at: float, issue_id: str, text: str) -> None:
-        """Record on an epic's breakdown that not all of its parts could be done; `text` tells the next worker."""
+        """Record on an epic's breakdown that not all of its parts could be done; `text` is for the next worker."""
         with self._db.transaction() as connection:
-            rows = connection.execute(
-                "SELECT id, answer FROM advice WHERE issue_id = ? AND topic = ? AND outcome = ?"
-                " ORDER BY id DESC LIMIT 1",
-                (issue_id, Topic.BREAKDOWN, AdviceOutcome.ADVISED),
-            ).fetchall()
-            for question, answer in rows:
+            for question, answer in connection.execute(query("breakdown"), (issue_id,)).fetchall():
                 changed = json.loads(answer) | {"outcome": AdviceOutcome.PARTS_FAILED.value, "text": text}
                 connection.execute(
                     "UPDATE advice SET outcome = ?, answer = ? WHERE id = ?",
@@ -138,19 +123,17 @@ class Questions:
     def approve(self, at: float, issue_id: str, attempt: int, *, epoch: int, verdict: Verdict, note: str) -> None:
         """Record a person's decision."""
         with self._db.transaction() as connection:
-            connection.execute(
-                "INSERT INTO approvals (issue_id, attempt, epoch, verdict, note, at) VALUES (?, ?, ?, ?, ?, ?)",
-                (issue_id, attempt, epoch, verdict, note, at),
-            )
+            columns = {"issue_id": issue_id, "attempt": attempt, "epoch": epoch, "verdict": verdict}
+            insert(connection, "approvals", **columns, note=note, at=at)
             self._journal.event(at, verdict.value, issue_id, attempt=attempt, note=note)
 
     def note(self, issue_id: str, text: str) -> None:
-        """Put what a person said where the next prompt finds it, after what they said before (the newest is kept)."""
+        """Add a person's words to those for the next prompt; of too many the newest are kept."""
         with self._db.transaction() as connection:
             rows = connection.execute("SELECT note FROM issues WHERE id = ?", (issue_id,)).fetchall()
             for (before,) in rows:
-                said = before if text in before else "\n\n".join(part for part in (before, text) if part)
-                connection.execute("UPDATE issues SET note = ? WHERE id = ?", (said[-_NOTE_CHARS_MAX:], issue_id))
+                note = before if text in before else "\n\n".join(part for part in (before, text) if part)
+                connection.execute("UPDATE issues SET note = ? WHERE id = ?", (note[-_NOTE_CHARS_MAX:], issue_id))
 
     def approvals(self, issue_id: str) -> tuple[Approval, ...]:
         """Return what people decided on an issue, oldest first."""
@@ -174,5 +157,16 @@ class Questions:
         return tuple(decode(Issue, json.loads(row["issue"])) for row in rows)
 
 
-def _cut_short(used: Usage, cause: str, mark: str) -> dict[str, object]:
-    return {"tokens": used.tokens, "cause": cause, "mark": mark}
+def recorded_history(reader: Reader, questions: Questions, issue: Issue, state: IssueState | None) -> History:
+    """Return an issue's history as it was recorded; `state` is None for an issue that noface has not seen yet."""
+    state = state or IssueState(issue.id)
+    return History(
+        issue,
+        reader.past(issue.id),
+        state.epoch,
+        questions.advice(issue.id),
+        questions.approvals(issue.id),
+        state.wanted_model,
+        state.wanted_attempts,
+        questions.unanswered(issue.id, state.epoch),
+    )

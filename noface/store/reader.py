@@ -1,4 +1,4 @@
-"""Reads the state database: what the loop resumes from and what people are shown."""
+"""Reads the state database: what the engine resumes from and what people see."""
 
 import json
 import sqlite3
@@ -15,12 +15,7 @@ from noface.model.taxonomy import IssueStatus
 from noface.recovery.schedule import Breaker
 from noface.store.database import Database
 from noface.store.overview import Overview
-from noface.store.records import AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, value
-
-_STATES = (
-    "SELECT id, status, reason, until, epoch, note, blocked_hash, content_hash, satisfied, wanted_model,"
-    " wanted_attempts, granted_paths, needs FROM issues"
-)
+from noface.store.records import AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, query, value
 
 _PAST = "SELECT * FROM attempts WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY number"
 
@@ -77,19 +72,15 @@ class Reader(Overview):
 
     def agreements(self) -> str:
         """Return, in one text, what was agreed on issues since they were written; it changes when people decide."""
-        rows = self._db.rows(
-            "SELECT id, granted_paths, needs FROM issues WHERE granted_paths != '[]' OR needs != '[]' ORDER BY id"
-        )
-        return json.dumps([tuple(row) for row in rows])
+        return json.dumps([tuple(row) for row in self._db.rows(query("agreements"))])
 
     def states(self) -> dict[str, IssueState]:
         """Return every known issue's state."""
-        rows = self._db.rows(_STATES)
-        return {row["id"]: _state(row) for row in rows}
+        return {row["id"]: _state(row) for row in self._db.rows(query("states"))}
 
     def state(self, issue_id: str) -> IssueState:
         """Return one issue's state; that of a new issue where it is not known yet."""
-        rows = self._db.rows(_STATES + " WHERE id = ?", issue_id)
+        rows = self._db.rows(f"{query('states')} WHERE id = ?", issue_id)
         return _state(rows[0]) if rows else IssueState(issue_id)
 
     def epics(self) -> frozenset[str]:
@@ -124,12 +115,7 @@ class Reader(Overview):
 
     def open_attempts(self) -> tuple[OpenAttempt, ...]:
         """Return the attempts without an outcome."""
-        rows = self._db.rows(
-            "SELECT token, issue_id, number, slot, main, start, directory, record FROM attempts"
-            " WHERE outcome IS NULL"
-            " ORDER BY started_at, token"
-        )
-        return tuple(OpenAttempt(**dict(row)) for row in rows)
+        return tuple(OpenAttempt(**dict(row)) for row in self._db.rows(query("open_attempts")))
 
     def landed_commits(self) -> tuple[str, ...]:
         """Return the commits that noface has put, or was about to put, on main."""
@@ -142,14 +128,7 @@ class Reader(Overview):
 
     def deaths(self, issue_id: str, epoch: int, after: int) -> int:
         """Count the unexplained deaths of noface in an issue's attempts of an epoch with numbers beyond `after`."""
-        rows = self._db.rows(
-            "SELECT COUNT(*) FROM events WHERE issue_id = ? AND kind = 'noface_died'"
-            " AND json_extract(data, '$.epoch') = ? AND json_extract(data, '$.number') > ?",
-            issue_id,
-            epoch,
-            after,
-        )
-        return int(rows[0][0])
+        return int(self._db.rows(query("deaths"), issue_id, epoch, after)[0][0])
 
     def open_landings(self) -> tuple[OpenLanding, ...]:
         """Return the landings that were intended and neither done nor dropped."""
@@ -172,14 +151,14 @@ class Reader(Overview):
         What cannot be read is left out: those gates are run again.
         """
         rows = self._db.rows("SELECT result, tests FROM gate_memo ORDER BY at DESC LIMIT ?", most)
-        found: dict[tuple[str, str], Inventory | None] = {}
+        tests: dict[tuple[str, str], Inventory | None] = {}
         for row in rows:
             result = decode(GateResult, json.loads(row["result"]))
             with suppress(zlib.error, ValueError, TypeError, KeyError):
                 packed = row["tests"]
-                told = decode(Inventory, json.loads(zlib.decompress(packed))) if packed is not None else None
-                found.setdefault((result.tree, result.gate.command), told)
-        return found
+                inventory = decode(Inventory, json.loads(zlib.decompress(packed))) if packed is not None else None
+                tests.setdefault((result.tree, result.gate.command), inventory)
+        return tests
 
     def events(self, issue_id: str, after: int = 0) -> list[EventRow]:
         """Return an issue's events beyond `after` in order."""
@@ -194,7 +173,7 @@ class Reader(Overview):
         return self._records(QuestionRow, "WHERE issue_id = ? ORDER BY id", issue_id)
 
     def asked_in(self, *folders: str) -> str:
-        """Return the model of the question whose files are in one of the folders, "" where there is none."""
+        """Return the model of the question whose files are in one of the folders, or ""."""
         marks = ", ".join("?" * len(folders))
         rows = self._db.rows(f"SELECT model FROM advice WHERE directory IN ({marks})", *folders)  # noqa: S608 - marks
         return str(rows[0]["model"]) if rows else ""
@@ -205,20 +184,8 @@ class Reader(Overview):
 
 
 def _state(row: sqlite3.Row) -> IssueState:
-    return IssueState(
-        id=row["id"],
-        status=IssueStatus(row["status"]),
-        reason=row["reason"],
-        until=row["until"],
-        epoch=row["epoch"],
-        note=row["note"],
-        content_hash=row["blocked_hash"] or row["content_hash"],
-        satisfied=bool(row["satisfied"]),
-        wanted_model=row["wanted_model"],
-        wanted_attempts=row["wanted_attempts"],
-        granted_paths=tuple(json.loads(row["granted_paths"])),
-        needs=tuple(json.loads(row["needs"])),
-    )
+    same = {field.name: value(row, field.name) for field in fields(IssueState) if field.name != "status"}
+    return IssueState(**same, status=IssueStatus(row["status"]))
 
 
 def _past(row: sqlite3.Row) -> PastAttempt:

@@ -1,17 +1,24 @@
-"""What the store returns: a record for each row, its JSON columns read.
+"""What the store asks and what it returns: the statements of queries.sql, and a record for each row, its JSON read.
 
 Named tuples, since `noface status` needs them: a dataclass of that size takes five times as long to make.
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from noface.model.failure import Failure
     from noface.model.worker_run import WorkerReport
+
+SCHEMA_VERSION = 4
+"""The schema that schema.sql makes and these queries know."""
 
 _T = TypeVar("_T")
 
@@ -157,6 +164,18 @@ _TABLES: Mapping[type[Any], str] = {
 }
 
 
+@cache
+def _queries() -> Mapping[str, str]:
+    entries = Path(__file__).with_name("queries.sql").read_text("utf-8").split("-- name: ")[1:]
+    named = (entry.partition("\n") for entry in entries)
+    return {name: re.sub(r"^--.*\n", "", sql, flags=re.MULTILINE).strip().rstrip(";") for name, _, sql in named}
+
+
+def query(name: str) -> str:
+    """Return the statement of that name in queries.sql."""
+    return _queries()[name]
+
+
 def select(kind: type[Any], which: str) -> str:
     """Return the query for records of a kind; `which` is its end: WHERE, ORDER BY."""
     return f"SELECT {', '.join(kind._fields)} FROM {_TABLES[kind]} {which}"  # noqa: S608 - our own names
@@ -182,30 +201,21 @@ def _mapping(text: str | None) -> dict[str, Any] | None:
     return json.loads(text) if text else None
 
 
+def _record(kind: str) -> Callable[[str | None], Any]:
+    """Return what reads a record, or None; `kind` is its class as `module:name`, which is imported when one is read."""
+
+    def read_record(text: str | None) -> Any:
+        from noface.model.codec import decode
+
+        return decode(resolve_name(kind), json.loads(text)) if text else None
+
+    return read_record
+
+
 def _gates(text: str) -> tuple[GateRun, ...]:
     from noface.model.codec import decode
 
     return tuple(decode(GateRun, item) for item in json.loads(text))
-
-
-def _action(text: str | None) -> NextAction | None:
-    from noface.model.codec import decode
-
-    return decode(NextAction, json.loads(text)) if text else None
-
-
-def _failure(text: str | None) -> "Failure | None":
-    from noface.model.codec import decode
-    from noface.model.failure import Failure
-
-    return decode(Failure, json.loads(text)) if text else None
-
-
-def _report(text: str | None) -> "WorkerReport | None":
-    from noface.model.codec import decode
-    from noface.model.worker_run import WorkerReport
-
-    return decode(WorkerReport, json.loads(text)) if text else None
 
 
 _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
@@ -222,9 +232,9 @@ _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
     "block": _mapping,
     "partial": _mapping,
     "gates": _gates,
-    "action": _action,
-    "failure": _failure,
-    "report": _report,
+    "action": _record("noface.store.records:NextAction"),
+    "failure": _record("noface.model.failure:Failure"),
+    "report": _record("noface.model.worker_run:WorkerReport"),
     "data": lambda text: _mapping(text) or {},
     "answer": lambda text: _mapping(text) or {},
 }

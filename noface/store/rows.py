@@ -9,6 +9,7 @@ from noface.model.codec import encode
 from noface.model.gate import GateResult
 from noface.model.issue import Issue
 from noface.model.worker_run import Usage
+from noface.store.records import GateRun
 
 _CHANGED_MAX = 2000
 _SESSION_CHARS_MAX = 200
@@ -71,7 +72,7 @@ def _score(gates: Sequence[GateResult]) -> dict[str, object]:
     return {
         "gates_passed": sum(result.passed for result in hard),
         "failing_tests": len(failing) + unnamed if gates else None,
-        "gates": dumps([_gate_row(result) for result in gates]),
+        "gates": dumps([_gate_run(result) for result in gates]),
     }
 
 
@@ -93,13 +94,7 @@ def counted_flaky(connection: sqlite3.Connection, run_id: str, gate: str) -> dic
     return {"run": run_id, "gates": gates | {gate: gates.get(gate, 0) + 1}}
 
 
-def _gate_row(result: GateResult) -> dict[str, object]:
-    return {
-        "name": result.gate.name,
-        "passed": result.passed,
-        "hard": result.gate.hard,
-        "seconds": round(result.seconds, 3),
-        "kind": result.failure.kind if result.failure else None,
-        "memo": result.memo,
-        "flaky": result.flaky,
-    }
+def _gate_run(result: GateResult) -> GateRun:
+    kind = result.failure.kind if result.failure else None
+    seconds = round(result.seconds, 3)
+    return GateRun(result.gate.name, result.passed, result.gate.hard, seconds, kind, result.memo, result.flaky)

@@ -11,7 +11,7 @@ CREATE TABLE runs (
     ended_why   TEXT NOT NULL DEFAULT ''
 );
 
--- One row an issue: what a person is shown, kept up to date with every event, so that looking is cheap.
+-- One row an issue: what people see, kept up to date with every event, so that looking is cheap.
 CREATE TABLE issues (
     id             TEXT PRIMARY KEY,
     position       INTEGER NOT NULL DEFAULT 0,
@@ -36,7 +36,7 @@ CREATE TABLE issues (
     blocked_hash   TEXT NOT NULL DEFAULT '',    -- the content last worked on, blocked or skipped: another one unblocks
     block          TEXT,                        -- JSON: what a person needs to know
     satisfied      INTEGER NOT NULL DEFAULT 0,  -- skipped because main holds already what it asks for
-    wanted_model   TEXT,                        -- what a person said when they unblocked it
+    wanted_model   TEXT,                        -- what a person chose when they unblocked it
     wanted_attempts INTEGER,
     granted_paths  TEXT NOT NULL DEFAULT '[]',  -- JSON: paths a person allowed beyond the issue's own
     needs          TEXT NOT NULL DEFAULT '[]',  -- JSON: issues the work turned out to depend on
@@ -70,18 +70,18 @@ CREATE TABLE attempts (
     cost_usd       REAL,
     tokens_in      INTEGER,
     tokens_out     INTEGER,
-    failure        TEXT,                        -- JSON of core.failure.Failure
+    failure        TEXT,                        -- JSON of model.failure.Failure
     action         TEXT,                        -- JSON: kind and reason
     gates          TEXT NOT NULL DEFAULT '[]',  -- JSON: name, passed, seconds, kind
     notes          TEXT NOT NULL DEFAULT '[]',
     think          INTEGER NOT NULL DEFAULT 0,
     changed        TEXT NOT NULL DEFAULT '[]',  -- JSON: the paths it changed
     lines          INTEGER NOT NULL DEFAULT 0,  -- how many lines it added and deleted
-    report         TEXT,                        -- JSON of core.worker_run.WorkerReport
+    report         TEXT,                        -- JSON of model.worker_run.WorkerReport
     partial        TEXT,                        -- JSON: what each step left (P4)
     session_id     TEXT,                        -- what the agent calls its session: to go on with it by hand
     doubts         TEXT NOT NULL DEFAULT '[]',  -- JSON: what somebody has to look at before it lands
-    record         TEXT,                        -- JSON of core.attempt.AttemptOrder, while it is under way
+    record         TEXT,                        -- JSON of model.attempt.AttemptOrder, while it is under way
     UNIQUE (issue_id, number)
 ) WITHOUT ROWID;
 
@@ -92,7 +92,7 @@ CREATE TABLE gate_memo (
     gate       TEXT NOT NULL,
     result     TEXT NOT NULL,
     at         REAL NOT NULL,
-    tests      BLOB                             -- zlib, JSON of core.inventory.Inventory: the tests that it ran
+    tests      BLOB                             -- zlib, JSON of integrity.inventory.Inventory: the tests that it ran
 ) WITHOUT ROWID;
 
 -- Intended and finished moves of main.
@@ -131,7 +131,7 @@ CREATE TABLE advice (
     asked_at    REAL NOT NULL,
     answered_at REAL,
     outcome     TEXT,
-    answer      TEXT,                           -- JSON of core.history.Advice
+    answer      TEXT,                           -- JSON of model.history.Advice
     cost_usd    REAL,
     directory   TEXT NOT NULL DEFAULT ''
 );
@@ -154,7 +154,7 @@ CREATE TABLE children (
     id         TEXT PRIMARY KEY,
     parent     TEXT NOT NULL,
     position   INTEGER NOT NULL,
-    issue      TEXT NOT NULL,                   -- JSON of core.issue.Issue
+    issue      TEXT NOT NULL,                   -- JSON of model.issue.Issue
     at         REAL NOT NULL
 ) WITHOUT ROWID;
 

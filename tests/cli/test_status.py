@@ -11,7 +11,6 @@ from support.cli_story import Story, red_test, usual_night, write_issue
 from noface.cli import fast_path
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import ReportStatus, WorkerReport
-from noface.store.database import SCHEMA_VERSION
 from noface.trackers.files import FilesTracker
 
 LIGHT = """
@@ -158,10 +157,6 @@ def test_the_fast_path_and_the_tracker_agree_on_the_fingerprint(project):
     assert fast_path._fingerprint(project.path, None) == FilesTracker(project.path, "issues").fingerprint()
     project.config('[tracker]\npath = "work"\n')
     assert fast_path._fingerprint(project.path, None) == FilesTracker(project.path, "work").fingerprint() == "missing"
-
-
-def test_the_fast_path_knows_the_schema_that_is_written():
-    assert fast_path.SCHEMA_VERSION == SCHEMA_VERSION
 
 
 @pytest.mark.parametrize("as_json", [False, True])

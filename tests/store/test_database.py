@@ -13,9 +13,10 @@ import pytest
 from support import TESTS
 
 from noface.errors import StoreError
-from noface.store.database import SCHEMA_VERSION, Database
+from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.reader import Reader
+from noface.store.records import SCHEMA_VERSION
 
 
 @pytest.fixture

@@ -1,0 +1,159 @@
+-- The longer statements, by name. A name is followed by what the statement is for.
+
+-- name: event
+-- Appends to what happened.
+INSERT INTO events (at, run_id, kind, issue_id, data) VALUES (?, ?, ?, ?, ?);
+
+-- name: put_issue
+-- Brings an issue's row up to the tracker's state.
+INSERT INTO issues (id, position, title, priority, source, content_hash, depends_on, parent)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    present = 1,
+    position = excluded.position,
+    title = excluded.title,
+    priority = excluded.priority,
+    source = excluded.source,
+    content_hash = excluded.content_hash,
+    depends_on = excluded.depends_on,
+    parent = excluded.parent;
+
+-- name: unblock
+-- The counters look at the newest epoch only, so they start again.
+UPDATE issues SET
+    epoch = epoch + 1,
+    attempts = 0,
+    block = NULL,
+    blocked_hash = '',
+    wanted_model = ?,
+    wanted_attempts = ?,
+    note = COALESCE(NULLIF(?, ''), note)
+WHERE id = ?;
+
+-- name: recount
+-- Counts charged attempts and adds up costs anew from the rows, so that neither can drift. A cost of NULL: unknown.
+UPDATE issues SET
+    attempts = (
+        SELECT COALESCE(SUM(charged), 0) FROM attempts AS a
+        WHERE a.issue_id = issues.id AND a.epoch = issues.epoch AND a.outcome IS NOT NULL
+    ),
+    cost_usd = (
+        SELECT SUM(cost_usd) FROM (
+            SELECT cost_usd FROM attempts AS a WHERE a.issue_id = issues.id
+            UNION ALL SELECT cost_usd FROM advice AS q WHERE q.issue_id = issues.id
+        )
+    )
+WHERE id = ?;
+
+-- name: overrule
+-- An attempt that passed alone fails on the merge with main.
+UPDATE attempts SET outcome = ?, charged = ?, failure = ?, signature = ?, action = NULL
+WHERE issue_id = ? AND number = ?;
+
+-- name: interrupt
+-- A question that was cut short keeps what it cost.
+UPDATE advice SET answered_at = ?, outcome = 'INTERRUPTED', answer = ?, cost_usd = ?
+WHERE id = ? AND outcome IS NULL;
+
+-- name: marks
+-- Which budgets ended a question.
+SELECT json_extract(answer, '$.mark') AS mark FROM advice
+WHERE issue_id = ? AND topic = ? AND after = ? AND epoch = ? AND outcome = 'INTERRUPTED';
+
+-- name: interrupted
+-- What the interrupted questions of an issue used.
+SELECT SUM(cost_usd) AS usd, SUM(json_extract(answer, '$.tokens')) AS tokens FROM advice
+WHERE issue_id = ? AND epoch = ? AND outcome = 'INTERRUPTED';
+
+-- name: breakdown
+-- The newest answer that broke an issue down.
+SELECT id, answer FROM advice WHERE issue_id = ? AND topic = 'breakdown' AND outcome = 'ADVISED'
+ORDER BY id DESC LIMIT 1;
+
+-- name: gaps
+-- What workers of a run report as missing, each once, in the order reported.
+SELECT a.issue_id, gap.value FROM attempts AS a, json_each(a.report, '$.gaps') AS gap
+WHERE a.run_id = ? AND a.report IS NOT NULL
+GROUP BY a.issue_id, gap.value
+ORDER BY a.issue_id, MIN(a.number), MIN(gap.id) LIMIT ?;
+
+-- name: states
+SELECT id, status, reason, until, epoch, note, satisfied, wanted_model, wanted_attempts, granted_paths, needs,
+    COALESCE(NULLIF(blocked_hash, ''), content_hash) AS content_hash
+FROM issues;
+
+-- name: open_attempts
+SELECT token, issue_id, number, slot, main, start, directory, record FROM attempts
+WHERE outcome IS NULL ORDER BY started_at, token;
+
+-- name: agreements
+SELECT id, granted_paths, needs FROM issues WHERE granted_paths != '[]' OR needs != '[]' ORDER BY id;
+
+-- name: deaths
+SELECT COUNT(*) FROM events
+WHERE issue_id = ? AND kind = 'noface_died'
+    AND json_extract(data, '$.epoch') = ? AND json_extract(data, '$.number') > ?;
+
+-- name: seen
+-- The most that one of each model's newest runs used. A run that failed before it began cost nothing, which says
+-- nothing of the next; nor does one that was cut short.
+SELECT model, MAX(usd) AS usd, MAX(tokens) AS tokens FROM (
+    SELECT *, ROW_NUMBER() OVER (PARTITION BY model, topic ORDER BY at DESC) AS age FROM (
+        SELECT model, '' AS topic, finished_at AS at, NULLIF(cost_usd, 0) AS usd,
+            NULLIF(COALESCE(tokens_in, 0) + COALESCE(tokens_out, 0), 0) AS tokens
+        FROM attempts WHERE outcome != 'INTERRUPTED'
+        UNION ALL
+        SELECT model, topic, answered_at, NULLIF(cost_usd, 0), NULLIF(json_extract(answer, '$.tokens'), 0)
+        FROM advice WHERE outcome != 'INTERRUPTED'
+    ) WHERE usd IS NOT NULL OR tokens IS NOT NULL
+) WHERE age <= ? GROUP BY model;
+
+-- name: spent
+-- What a run's attempts and questions used.
+SELECT SUM(usd), SUM(tokens) FROM (
+    SELECT cost_usd AS usd, COALESCE(tokens_in, 0) + COALESCE(tokens_out, 0) AS tokens FROM attempts WHERE run_id = ?
+    UNION ALL
+    SELECT cost_usd, json_extract(answer, '$.tokens') FROM advice WHERE run_id = ?
+);
+
+-- name: under_way
+SELECT model, think FROM attempts WHERE outcome IS NULL
+UNION ALL SELECT model, 0 FROM advice WHERE outcome IS NULL AND model != '';
+
+-- name: issue_facts
+-- What a check holds against git; `charged` and `spent` are the counters counted anew.
+SELECT id, status, COALESCE(merged_commit, '') AS merged_commit, attempts, cost_usd,
+    (SELECT COALESCE(SUM(charged), 0) FROM attempts AS a
+     WHERE a.issue_id = issues.id AND a.epoch = issues.epoch AND a.outcome IS NOT NULL) AS charged,
+    (SELECT SUM(cost_usd) FROM (
+        SELECT cost_usd FROM attempts AS a WHERE a.issue_id = issues.id
+        UNION ALL SELECT cost_usd FROM advice AS q WHERE q.issue_id = issues.id)) AS spent
+FROM issues ORDER BY id;
+
+-- name: attempt_facts
+SELECT issue_id AS issue, number, COALESCE(outcome, '') AS outcome, COALESCE(commit_id, '') AS "commit",
+    COALESCE(candidate, '') AS candidate, directory
+FROM attempts ORDER BY issue_id, number;
+
+-- name: landing_facts
+SELECT id, issue_id AS issue, old, new, tree, gates, state, at FROM landings ORDER BY id;
+
+-- name: columns
+SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
+WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\';
+
+-- name: lessons_by_signature
+SELECT * FROM lessons WHERE signature = ? AND signature != '' AND dropped_at IS NULL
+ORDER BY confidence DESC, id DESC LIMIT ?;
+
+-- name: lessons_by_words
+SELECT l.* FROM lessons_text JOIN lessons AS l ON l.id = lessons_text.rowid
+WHERE lessons_text MATCH ? AND l.dropped_at IS NULL AND l.signature != ?
+ORDER BY l.kind != ?, bm25(lessons_text), l.id DESC LIMIT ?;
+
+-- name: lessons_to_judge
+SELECT l.id, l.learned, l.hits, l.successes FROM lessons_shown AS s JOIN lessons AS l ON l.id = s.lesson_id
+WHERE s.issue_id = ? AND s.number = ? AND s.judged = 0;
+
+-- name: lessons_without_text
+SELECT id, message, cause, advice FROM lessons WHERE id NOT IN (SELECT rowid FROM lessons_text)
