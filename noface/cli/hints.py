@@ -216,7 +216,7 @@ def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
     from noface.knowledge.hints import HintRule
 
     hints = load(seen.location.root, config).failure_hints
-    return tuple(HintRule(h.hint, h.label, h.language, h.error_pattern, h.error_regex, h.path) for h in hints)
+    return tuple(hint.record(HintRule) for hint in hints)
 
 
 def _name(seen: "ReadSession", config: Path | None) -> str:

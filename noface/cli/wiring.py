@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.config.presets import presets, price_of
-from noface.config.sections import Config, Model
+from noface.config.sections import MB, Config, Model
 from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, Setup
 from noface.engine.context import RunSettings
 from noface.engine.prompt_context import load_templates
@@ -25,14 +25,14 @@ from noface.process.clock import Clock
 from noface.process.sandbox import Bubblewrap, find_bubblewrap
 from noface.process.supervise import Launcher
 from noface.prompts.data import EarlierForm
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, When
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung
 from noface.recovery.schedule import BreakerRules
 from noface.trackers.base import open_tracker
 
 
 def policy(config: Config, model: str | None = None) -> Policy:
     """Return the policy in force; `model` from the command line takes the first rung's place."""
-    retry, recovery, breakdown = config.retry, config.recovery, config.breakdown
+    retry, recovery = config.retry, config.recovery
     return Policy(
         ladder=_ladder(config, model),
         tiers=tuple((name, entry.tier) for name, entry in config.models.items()),
@@ -45,31 +45,15 @@ def policy(config: Config, model: str | None = None) -> Policy:
         backoff_max_s=retry.backoff_max,
         alternatives=tuple(name for name in config.models if name in retry.models or name not in presets()),
         strategies=tuple(retry.strategies.items()),
-        roles=Roles(**config.roles.model_dump()) if recovery.enabled else Roles(reviewer=config.roles.reviewer),
+        roles=config.roles.record(Roles) if recovery.enabled else Roles(reviewer=config.roles.reviewer),
         reflect=retry.reflect and recovery.enabled,
         strategies_max=recovery.max_strategies,
         diagnose_after=recovery.diagnose_after,
         allow_skip=recovery.allow_skip,
-        breakdown=BreakdownRules(
-            breakdown.enabled and recovery.enabled,
-            breakdown.after_timeouts,
-            breakdown.after_attempts,
-            breakdown.files,
-            breakdown.lines,
-            breakdown.max_children,
-            breakdown.max_depth,
-        ),
+        breakdown=config.breakdown.record(BreakdownRules, enabled=config.breakdown.enabled and recovery.enabled),
         approval_paths=tuple(config.approval.paths),
         approval_labels=tuple(config.approval.labels),
-        review=ReviewRules(
-            When(config.review.when),
-            tuple(config.review.paths),
-            tuple(config.review.labels),
-            config.review.files,
-            config.review.lines,
-            config.review.confidence,
-            config.review.rounds,
-        ),
+        review=config.review.record(ReviewRules),
     )
 
 
@@ -109,9 +93,6 @@ def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
 def _kinds(answers: tuple[FailureKind | Category, ...]) -> tuple[FailureKind, ...]:
     """Return the kinds that kinds and categories stand for."""
     return tuple(dict.fromkeys(kind for each in answers for kind in FailureKind if each in (kind, kind.category)))
-
-
-_MB = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +167,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         gates=gate_specs(config),
         policy=policy(config, options.model),
         protected=(*config.protect.patterns, *tracked),
-        hints=tuple(
-            HintRule(h.hint, h.label, h.language, h.error_pattern, h.error_regex, h.path) for h in config.failure_hints
-        ),
+        hints=tuple(hint.record(HintRule) for hint in config.failure_hints),
         workers=options.workers or config.run.workers,
         cost_usd_max=options.max_cost if options.max_cost is not None else config.run.max_cost_usd,
         tokens_max=options.max_tokens if options.max_tokens is not None else config.run.max_tokens,
@@ -283,14 +262,14 @@ def attempt_environment(
         agents=AGENTS,
         slots_dir=slots_dir(config, repository),
         setup=setup_rules(config),
-        limits=Limits(int(config.limits.max_file_mb * _MB), config.limits.max_files),
-        log_bytes_max=int(config.limits.log_mb * _MB),
+        limits=Limits(config.limits.max_file_mb * MB, config.limits.max_files),
+        log_bytes_max=config.limits.log_mb * MB,
         state_marker=str(repository.state_dir),
         memo=memo,
         diff_limits=DiffLimits(
             config.limits.max_changed_files,
             config.limits.max_changed_lines,
-            int(config.limits.max_binary_mb * _MB),
+            config.limits.max_binary_mb * MB,
         ),
         sandbox=sandbox_rules(config, bubblewrap),
         passed=passed_patterns(config),

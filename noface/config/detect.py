@@ -1,6 +1,6 @@
 """Finds a project's own commands, and writes them into the noface.toml that `noface init` makes.
 
-Only a handful of files at the top are looked at; nothing is run. What is found is a suggestion for a person to
+Only a handful of files at the top are looked at; nothing is run. The result is a suggestion for a person to
 check: `init` runs the gates on main before it trusts them.
 """
 
@@ -90,15 +90,16 @@ _ANYWHERE = Surroundings()
 def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
     """Look at the project at `root` and return the gates and the setup it probably wants.
 
-    What needs a program that is not there is among it, and said so.
+    What needs a program that is not there is among them, and marked so.
     """
-    found = detect_python(root, surroundings) + detect_node(root, surroundings) + detect_native(root) + _wrapped(root)
-    found += _make(root, found)
-    return found + _missing(found, surroundings)
+    detection = detect_python(root, surroundings) + detect_node(root, surroundings)
+    detection += detect_native(root) + _wrapped(root)
+    detection += _make(root, detection)
+    return detection + _missing(detection, surroundings)
 
 
-def _missing(found: Detection, surroundings: Surroundings) -> Detection:
-    needs = [*(gate.needs for gate in found.gates), *(setup.needs for setup in found.setups)]
+def _missing(detection: Detection, surroundings: Surroundings) -> Detection:
+    needs = [*(gate.needs for gate in detection.gates), *(setup.needs for setup in detection.setups)]
     needed = dict.fromkeys(program for programs in needs for program in programs)
     missing = [program for program in needed if not surroundings.has(program)]
     notes = (f"{program} is not on PATH: what needs it is written in comments. Install it, and take the # away."
@@ -121,18 +122,18 @@ def _wrapped(root: Path) -> Detection:
     return Detection(tuple(gates))
 
 
-def _make(root: Path, found: Detection) -> Detection:
+def _make(root: Path, detection: Detection) -> Detection:
     """Take make's targets for what nothing more specific does; `check` only where there is no test at all."""
     file = next((name for name in ("GNUmakefile", "makefile", "Makefile") if (root / name).is_file()), None)
     if file is None:
         return Detection()
-    first = environment(found)
+    first = environment(detection)
     targets = {target for match in _RULE.finditer(text_of(root / file)) for target in match[1].split()}
     gates = []
-    if "lint" in targets and not found.has("lint"):
+    if "lint" in targets and not detection.has("lint"):
         gates.append(DetectedGate("make-lint", f"{first}make lint", "lint", f"{file} has the target lint", ("make",)))
     test = next((target for target in ("test", "check") if target in targets), None)
-    if test and not found.has("test"):
+    if test and not detection.has("test"):
         why = f"{file} has the target {test}"
         gates.append(DetectedGate(f"make-{test}", f"{first}make {test}", "test", why, ("make",)))
     return Detection(tuple(gates))

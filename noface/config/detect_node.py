@@ -29,19 +29,18 @@ _SKIPPED = ("node_modules", ".git")
 
 def patterns(root: Path, package: dict[str, Any]) -> tuple[str, ...]:
     """Return where the packages lie, as globs: what pnpm-workspace.yaml says, or package.json's `workspaces`."""
-    told = package.get("workspaces")
-    found = texts(told) or texts(table(package, "workspaces").get("packages"))
-    plain = (pattern.replace("!./", "!").removeprefix("./").rstrip("/") for pattern in (*_pnpm(root), *found))
+    listed = texts(package.get("workspaces")) or texts(table(package, "workspaces").get("packages"))
+    plain = (pattern.replace("!./", "!").removeprefix("./").rstrip("/") for pattern in (*_pnpm(root), *listed))
     return tuple(pattern for pattern in plain if is_inner(pattern.removeprefix("!")))
 
 
 def members(root: Path, globs: Iterable[str]) -> tuple[str, ...]:
     """Return the folders of the packages, in order; a glob that begins with `!` takes out what others named."""
-    found: set[str] = set()
+    folders: set[str] = set()
     out: set[str] = set()
     for glob in globs:
-        (out if glob.startswith("!") else found).update(_folders(root, glob.removeprefix("!")))
-    return tuple(sorted(found - out)[:_MEMBERS_MAX])
+        (out if glob.startswith("!") else folders).update(_folders(root, glob.removeprefix("!")))
+    return tuple(sorted(folders - out)[:_MEMBERS_MAX])
 
 
 def scripts_of(root: Path, member: str) -> dict[str, Any]:
@@ -62,15 +61,15 @@ def _folders(root: Path, pattern: str) -> set[str]:
 
 def _pnpm(root: Path) -> tuple[str, ...]:
     """Return the list `packages` of pnpm-workspace.yaml."""
-    found: list[str] = []
+    items: list[str] = []
     inside = False
     for line in text_of(root / "pnpm-workspace.yaml").splitlines():
         if line.strip() and not line.lstrip().startswith(("#", "-")):
             inside = line.startswith("packages:")
         item = _ITEM.fullmatch(line) if inside else None
         if item:
-            found.append(item[1] or item[2] or item[3] or "")
-    return tuple(found)
+            items.append(item[1] or item[2] or item[3] or "")
+    return tuple(items)
 
 
 class _Manager(NamedTuple):

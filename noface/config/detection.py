@@ -1,4 +1,4 @@
-"""What `noface init` found out about a project: suggestions, each with the reason a person will read."""
+"""What `noface init` detects in a project: suggestions, each with the reason that a person will read."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class DetectedSetup:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """All that was found; `notes` tell what could not be read, and what a person has to see to.
+    """All suggestions; `notes` say what could not be read, and what a person has to see to.
 
     `missing` are the programs that are needed and not on PATH: what needs them is written in a comment.
     """
@@ -63,7 +63,7 @@ class Detection:
     missing: frozenset[str] = frozenset()
 
     def __add__(self, other: "Detection") -> "Detection":
-        """Join two findings, in order."""
+        """Join two detections, in order."""
         return Detection(
             self.gates + other.gates,
             self.setups + other.setups,
@@ -75,9 +75,9 @@ class Detection:
         """Tell whether there is a gate of this kind."""
         return any(gate.kind == kind for gate in self.gates)
 
-    def usable(self, found: DetectedGate | DetectedSetup) -> bool:
+    def usable(self, suggestion: DetectedGate | DetectedSetup) -> bool:
         """Tell whether all programs that a gate or setup needs are there."""
-        return self.missing.isdisjoint(found.needs)
+        return self.missing.isdisjoint(suggestion.needs)
 
 
 def joined(setups: Iterable[DetectedSetup]) -> DetectedSetup | None:

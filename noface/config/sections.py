@@ -7,7 +7,7 @@ The first line of each docstring and every description end up in noface.toml.exa
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -43,14 +43,21 @@ from noface.model.gate import GateSpec
 from noface.model.protection import default_protected
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.model.worker_run import ModelSpec
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, When
 from noface.recovery.schedule import BreakerRules
+
+_T = TypeVar("_T")
+MB = 1_000_000
 
 
 class Section(BaseModel):
     """A table of noface.toml: unknown keys are errors, types are TOML's own, nothing changes afterwards."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    def record(self, kind: type[_T], **changed: Any) -> _T:
+        """Return the record whose fields are this section's keys, some of them `changed`."""
+        return kind(**(dict(self) | changed))
 
 
 SandboxKind = Literal["auto", "bubblewrap", "none"]
@@ -218,7 +225,9 @@ class Limits(Section):
     """Upper bounds on what a worker may leave behind."""
 
     max_file_mb: int = setting(50, "files larger than this never land, in MB", ge=1)
-    max_binary_mb: int = setting(1, "a change that adds a larger binary file fails, in MB", ge=1)
+    max_binary_mb: int = setting(
+        default_of(DiffLimits, "binary_bytes_max") // MB, "a change that adds a larger binary file fails, in MB", ge=1
+    )
     max_changed_files: int = setting(
         default_of(DiffLimits, "files_max"),
         "a change of more files fails; lock files and build output don't count",
@@ -413,10 +422,10 @@ class Breakdown(Section):
     files: int = setting(default_of(BreakdownRules, "files"), "a change of more files is too big", ge=1)
     lines: int = setting(default_of(BreakdownRules, "lines"), "a change of more lines is too big", ge=1)
     max_children: int = setting(
-        default_of(BreakdownRules, "children_max"), "at most so many smaller issues (2 to 50)", ge=2, le=50
+        default_of(BreakdownRules, "max_children"), "at most so many smaller issues (2 to 50)", ge=2, le=50
     )
     max_depth: int = setting(
-        default_of(BreakdownRules, "depth_max"), "how often a part may be broken down again (1 to 5)", ge=1, le=5
+        default_of(BreakdownRules, "max_depth"), "how often a part may be broken down again (1 to 5)", ge=1, le=5
     )
 
 
@@ -439,8 +448,10 @@ class Approval(Section):
 class Review(Section):
     """When work that passed is shown to `[roles] reviewer` before it lands."""
 
-    when: Literal["always", "risky", "never"] = setting(
-        "risky", '"always", "risky" (large, untested, unsure, or named below) or "never"'
+    when: Annotated[When, *one_of({member.value: member for member in When})] = setting(
+        default_of(ReviewRules, "when"),
+        '"always", "risky" (large, untested, unsure, or named below) or "never"',
+        title="When",  # pydantic gives enumerations none
     )
     paths: Items[Glob] = setting((), "globs: a change that touches such a file is risky", ["src/auth/**"])
     labels: Items[Text] = setting((), "an issue with such a label is risky", ["security"])
@@ -450,7 +461,7 @@ class Review(Section):
         default_of(ReviewRules, "confidence"), "work whose worker reports less confidence (0 to 1) is risky", ge=0, le=1
     )
     rounds: int = setting(
-        default_of(ReviewRules, "rounds_max"), "so many rejections, then a person is asked (1 to 20)", ge=1, le=20
+        default_of(ReviewRules, "rounds"), "so many rejections, then a person is asked (1 to 20)", ge=1, le=20
     )
 
 

@@ -300,7 +300,7 @@ def _forms(context: RunContext, issue: Issue) -> AcceptForms:
 
 def _bounds(context: RunContext) -> BreakdownLimits:
     rules = context.settings.policy.breakdown
-    return BreakdownLimits(children_max=rules.children_max, depth_max=rules.depth_max)
+    return BreakdownLimits(children_max=rules.max_children, depth_max=rules.max_depth)
 
 
 def gate_lines(gates: tuple[GateRun, ...]) -> tuple[str, ...]:
@@ -316,7 +316,7 @@ def _limits(context: RunContext, issue: Issue, topic: Topic, forms: AcceptForms)
     if topic is not Topic.BREAKDOWN:
         return ()
     rules = context.settings.policy.breakdown
-    found = [f"At least 2 and at most {rules.children_max} parts, each smaller than the issue."]
+    found = [f"At least 2 and at most {rules.max_children} parts, each smaller than the issue."]
     found.append("Each part names the paths it may change, inside the repository.")
     if not forms.any_command:
         found.append(f"Accept commands that are allowed: {forms.told}.")
