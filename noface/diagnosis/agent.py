@@ -70,14 +70,14 @@ def _only_talks(agent: str, rule: str) -> bool:
 
 
 def _by_error(evidence: AgentEvidence, error: AgentError, clock: WallClock) -> AgentVerdict:
-    found = matches(rules_of(evidence.agent), error)
-    winner = decisive(found, error)
+    matched = matches(rules_of(evidence.agent), error)
+    winner = decisive(matched, error)
     line = (
-        _line(error.message) or _last_told(evidence.stderr) or f"{evidence.agent} ended with an error it did not name"
+        _line(error.message) or _last_line(evidence.stderr) or f"{evidence.agent} ended with an error it did not name"
     )
     if winner is None:
         return _verdict(evidence, FailureKind.AGENT_CRASH, "unknown-error", line, error)
-    lost = [match for match in found if match is not winner]
+    lost = [match for match in matched if match is not winner]
     verdict = _verdict(evidence, winner.rule.kind, winner.rule.name, line, error, winner)
     also = tuple(
         AlsoMatched(f"{evidence.agent}-{match.rule.name}", match.text[:300], why_lost(match, winner)) for match in lost
@@ -120,11 +120,11 @@ def _verdict(
 
 def _by_words(agent: str, last_words: str, talked: AgentVerdict | None) -> AgentVerdict:
     meaning = meaning_of(last_words)
-    said = f"; its last words: {_line(meaning.line)}" if meaning.line else ""
+    words = f"; its last words: {_line(meaning.line)}" if meaning.line else ""
     message = {
         FailureKind.AGENT_CONFUSION: f"the worker changed nothing and asks: {_line(meaning.line)}",
         FailureKind.AGENT_REFUSED: f"the worker refused: {_line(meaning.line)}",
-    }.get(meaning.kind, f"the worker changed nothing{said}")
+    }.get(meaning.kind, f"the worker changed nothing{words}")
     lost = (AlsoMatched(talked.rule, talked.key_line, "it only says that the agent talked"),) if talked else ()
     return AgentVerdict(
         meaning.kind,
@@ -144,7 +144,7 @@ def _unexplained(evidence: AgentEvidence) -> AgentVerdict:
     start = first_words(starting_rules(), evidence.stderr)
     code = evidence.exit_code
     how = f"ended with exit code {code}" if code is None or code >= 0 else f"died of signal {-code}"
-    last = _last_told(evidence.stderr)
+    last = _last_line(evidence.stderr)
     kind = start.rule.kind if start else FailureKind.AGENT_CRASH
     name = start.rule.name if start else "no-result"
     line = _line(_whole_line(evidence.stderr, start.text)) if start else last
@@ -185,7 +185,7 @@ def _line(text: str) -> str:
     return " ".join(text[: 4 * _LINE_MAX].split())[:_LINE_MAX]
 
 
-def _last_told(stderr: str) -> str:
+def _last_line(stderr: str) -> str:
     """Return the last line of standard error that is no warning."""
     lines = [line for line in stderr[-_EXCERPT_MAX:].splitlines() if line.strip()]
     return next((_line(line) for line in reversed(lines) if not line.lower().startswith("warning")), "")
@@ -238,8 +238,8 @@ def meaning_of(last_words: str) -> Meaning:
         return Meaning(FailureKind.AGENT_CONFUSION, "words-ask", request, questions or (request[:_QUESTION_CHARS_MAX],))
     blocked = next((text for text in sentences if _WORDS["blocked"].search(text)), "")
     if blocked:
-        said = blocked[:_QUESTION_CHARS_MAX]
-        return Meaning(FailureKind.AGENT_CONFUSION, "words-blocked", blocked, questions or (said,))
+        words = blocked[:_QUESTION_CHARS_MAX]
+        return Meaning(FailureKind.AGENT_CONFUSION, "words-blocked", blocked, questions or (words,))
     return Meaning(FailureKind.NO_DIFF, "nothing-changed", sentences[-1] if sentences else "")
 
 
@@ -270,10 +270,10 @@ def _report(last_words: str) -> Meaning | None:
         return None
     given = report.get("questions")
     listed = tuple(str(item)[:_QUESTION_CHARS_MAX] for item in given) if isinstance(given, list) else ()
-    said = str(report.get("message") or report.get("summary") or report.get("blocked_reason") or "blocked")
+    message = str(report.get("message") or report.get("summary") or report.get("blocked_reason") or "blocked")
     return Meaning(
         FailureKind.AGENT_CONFUSION,
         "report-blocked",
-        said[:_QUESTION_CHARS_MAX],
-        listed[:_QUESTIONS_MAX] or (said[:_QUESTION_CHARS_MAX],),
+        message[:_QUESTION_CHARS_MAX],
+        listed[:_QUESTIONS_MAX] or (message[:_QUESTION_CHARS_MAX],),
     )

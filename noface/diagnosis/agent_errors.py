@@ -183,25 +183,25 @@ class Match:
 
 def matches(rules: Iterable[AgentRule], error: AgentError) -> list[Match]:
     """Return all matches, the strongest first; among equals a more telling code comes first, then the rules' order."""
-    found: list[tuple[int, int, Match]] = []
+    ranked: list[tuple[int, int, Match]] = []
     text = " ".join(f"{error.message}\n{error.details}"[:_TEXT_MAX].split())
     for rule in rules:
         place = next((at for at, code in enumerate(error.codes) if code in rule.codes), None)
         if place is not None:
-            found.append((-Strength.CODE, place, Match(rule, Strength.CODE, error.codes[place])))
+            ranked.append((-Strength.CODE, place, Match(rule, Strength.CODE, error.codes[place])))
         elif error.status in rule.statuses:
-            found.append((-Strength.STATUS, 0, Match(rule, Strength.STATUS, f"HTTP status {error.status}")))
+            ranked.append((-Strength.STATUS, 0, Match(rule, Strength.STATUS, f"HTTP status {error.status}")))
         elif rule.words and (words := _compiled(rule.words).search(text)):
-            found.append((-Strength.WORDS, 0, Match(rule, Strength.WORDS, words[0])))
-    return [match for _, _, match in sorted(found, key=lambda item: item[:2])]
+            ranked.append((-Strength.WORDS, 0, Match(rule, Strength.WORDS, words[0])))
+    return [match for _, _, match in sorted(ranked, key=lambda item: item[:2])]
 
 
-def decisive(found: list[Match], error: AgentError) -> Match | None:
+def decisive(matched: list[Match], error: AgentError) -> Match | None:
     """Return the match that decides: the strongest, unless words refine what it says."""
-    if not found:
+    if not matched:
         return None
-    first = found[0]
-    for match in found[1:]:
+    first = matched[0]
+    for match in matched[1:]:
         refines = first.rule.kind in match.rule.refines and match.strength is Strength.WORDS
         if refines and not (match.rule.only_without_status and error.status is not None):
             return match
@@ -220,9 +220,9 @@ def why_lost(loser: Match, winner: Match) -> str:
 def first_words(rules: Iterable[AgentRule], text: str) -> Match | None:
     """Return the first rule whose words are in `text`, line by line."""
     for rule in rules:
-        found = _compiled(rule.words).search(text[-_TEXT_MAX:])
-        if found is not None:
-            return Match(rule, Strength.WORDS, found[0])
+        match = _compiled(rule.words).search(text[-_TEXT_MAX:])
+        if match is not None:
+            return Match(rule, Strength.WORDS, match[0])
     return None
 
 

@@ -80,29 +80,29 @@ def epoch(value: float) -> float:
 
 
 def _epoch(text: str, _clock: WallClock) -> float | None:
-    found = _RESET["epoch"].search(text)
-    return epoch(float(found[1])) if found else None
+    match = _RESET["epoch"].search(text)
+    return epoch(float(match[1])) if match else None
 
 
 def _iso(text: str, clock: WallClock) -> float | None:
-    found = _RESET["iso"].search(text)
-    if found is None:
+    match = _RESET["iso"].search(text)
+    if match is None:
         return None
-    zone = {"UTC": "+00:00", "Z": "+00:00"}.get((found[2] or "").upper(), found[2] or "")
+    zone = {"UTC": "+00:00", "Z": "+00:00"}.get((match[2] or "").upper(), match[2] or "")
     try:
-        moment = datetime.fromisoformat(found[1] + zone)
+        moment = datetime.fromisoformat(match[1] + zone)
         return (moment if moment.tzinfo else moment.replace(tzinfo=clock.zone)).timestamp()
     except (ValueError, OverflowError):
         return None
 
 
 def _clock_time(text: str, clock: WallClock) -> float | None:
-    for found in _RESET["clock"].finditer(text):
-        half = (found["half"] or "").lower()
-        if not half and not found["minute"]:
+    for match in _RESET["clock"].finditer(text):
+        half = (match["half"] or "").lower()
+        if not half and not match["minute"]:
             continue  # a bare number is no time
-        zone = clock.zone_of(found["zone"] or found["bare"])
-        hour, minute = int(found["hour"]), int(found["minute"] or 0)
+        zone = clock.zone_of(match["zone"] or match["bare"])
+        hour, minute = int(match["hour"]), int(match["minute"] or 0)
         if half:
             if not 1 <= hour <= _HALF_DAY_H:
                 continue
@@ -110,27 +110,27 @@ def _clock_time(text: str, clock: WallClock) -> float | None:
         if zone is None:
             continue
         try:
-            return _moment(found, hour, minute, datetime.fromtimestamp(clock.now, zone), clock.now)
+            return _moment(match, hour, minute, datetime.fromtimestamp(clock.now, zone), clock.now)
         except (ValueError, OverflowError, OSError):
             continue
     return None
 
 
-def _moment(found: re.Match[str], hour: int, minute: int, here: datetime, now: float) -> float:
+def _moment(match: re.Match[str], hour: int, minute: int, here: datetime, now: float) -> float:
     """Return the moment meant; raises ValueError for a date that no calendar has."""
     at = here.replace(hour=hour, minute=minute, second=0, microsecond=0, fold=0)
-    if not found["month"]:
+    if not match["month"]:
         return (at + timedelta(days=1) if at.timestamp() < now - _JUST_PASSED_S else at).timestamp()
-    month = _MONTHS.index(found["month"].lower()) + 1
-    at = at.replace(year=int(found["year"] or here.year), month=month, day=int(found["day"]))
-    if not found["year"] and at.timestamp() < now - 86_400:
+    month = _MONTHS.index(match["month"].lower()) + 1
+    at = at.replace(year=int(match["year"] or here.year), month=month, day=int(match["day"]))
+    if not match["year"] and at.timestamp() < now - 86_400:
         at = at.replace(year=here.year + 1)
     return at.timestamp()
 
 
 def _span(text: str, clock: WallClock) -> float | None:
-    found = _RESET["span"].search(text)
-    seconds = _length(found[1]) if found else None
+    match = _RESET["span"].search(text)
+    seconds = _length(match[1]) if match else None
     if seconds is None:
         bare = _RESET["seconds"].search(text)
         seconds = _length(text[bare.start(1) : bare.end(1) + 3]) if bare else None

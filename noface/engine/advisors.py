@@ -11,6 +11,7 @@ from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.model.actions import Ask
 from noface.model.attempt import PastAttempt
+from noface.model.budget import ENDS_MAX, EndedFor, Overrun
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
@@ -18,7 +19,6 @@ from noface.model.worker_run import Usage
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.recovery.breakdown import split_by_files
-from noface.recovery.overrun import ENDS_MAX, EndedFor, Overrun
 from noface.recovery.retry_policy import rejection
 from noface.recovery.schedule import tripped, waited_for
 from noface.secrets.masked_records import masked_issue

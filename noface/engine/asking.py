@@ -319,7 +319,7 @@ def _limits(context: RunContext, issue: Issue, topic: Topic, forms: AcceptForms)
     found = [f"At least 2 and at most {rules.max_children} parts, each smaller than the issue."]
     found.append("Each part names the paths it may change, inside the repository.")
     if not forms.any_command:
-        found.append(f"Accept commands that are allowed: {forms.told}.")
+        found.append(f"Accept commands that are allowed: {forms.listed}.")
     if issue.paths:
         found.append(f"Only paths within: {', '.join(issue.paths)}.")
     if issue.accept:

@@ -12,10 +12,21 @@ from noface.engine.jobs import Jobs
 from noface.engine.orders import THINKING_FACTOR
 from noface.engine.prompt_context import history_of
 from noface.model.actions import Ask, Run, WaitUntil, thinks
-from noface.model.budget import Budget, Estimates, Refusal, Spent, can_pay
+from noface.model.budget import (
+    Budget,
+    EndedFor,
+    Estimates,
+    Paid,
+    Passed,
+    Refusal,
+    Spent,
+    can_pay,
+    first_to_end,
+    overrun,
+    passed_by,
+)
 from noface.model.issue import Issue
 from noface.model.taxonomy import IssueStatus
-from noface.recovery.overrun import EndedFor, Paid, Passed, first_to_end, overrun, passed_by
 
 _RUN = ""
 """What stands for the run where issues have their ids; no issue has this one."""

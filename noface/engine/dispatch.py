@@ -29,6 +29,7 @@ from noface.model.actions import (
     model_of,
 )
 from noface.model.attempt import AttemptOrder, AttemptReport, PastAttempt
+from noface.model.budget import Overrun
 from noface.model.gate import Proof
 from noface.model.history import History
 from noface.model.issue import Issue, IssueState
@@ -37,7 +38,6 @@ from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.prompts.partial import accumulate, steps_of
 from noface.recovery.blocked import approval_document, block_document
-from noface.recovery.overrun import Overrun
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.schedule import Plan, plan, tripped

@@ -12,8 +12,8 @@ from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
 from noface.engine.attempt_environment import Progress
+from noface.model.budget import EndedFor, Overrun
 from noface.process.command import Canceller
-from noface.recovery.overrun import EndedFor, Overrun
 
 R = TypeVar("R")
 _ENDED_AT_ONCE = ("workspace", "agent")

@@ -1,8 +1,9 @@
-"""What a person is told of an issue that waits for them (N13, L10).
+"""What a person reads of an issue that waits for them (N13, L10).
 
-What was tried, what went wrong, what is unclear, the question to be answered, and what can be done with which command.
-Scripts read these documents: add keys, never rename. The text of agents in them is bounded, and quoted where it
-stands within a sentence of noface's.
+What was tried, what went wrong, what is unclear, what can be done with which command, and the one question: what
+exactly must be answered before it can go on. Where the worker itself asked, its words are the question; else the kind
+of failure says what nobody but a person can know. The text of workers, resolvers and diagnoses is bounded, and quoted
+as theirs where it stands within a sentence of noface's. Scripts read these documents: add keys, never rename.
 """
 
 import shlex
@@ -10,15 +11,142 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from noface.integrity.diff_names import UnfitRule
+from noface.integrity.tampering import ALTERED, MISSING
 from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind, followed_by
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
-from noface.model.quoting import distinct, short
+from noface.model.quoting import distinct, quoted, short, some
 from noface.model.scratch import Taken
-from noface.model.taxonomy import PASSED, Category, FailureKind
-from noface.recovery.person_question import abort_report, approval_question, blocked_question
+from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
+from noface.recovery.reported import abort_report
+
+_QUOTED_CHARS_MAX = 300
+_PATHS_SHOWN = 5
+_TESTS_SHOWN = 2
+_NOT_ABOUT_TESTS = frozenset({"embedded-repository", *UnfitRule})
+"""Rules about what must not land, of which no test and no path of the issue says anything."""
+
+
+def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
+    """Return the question of a blocked issue."""
+    last = _last(history)
+    failure = last.failure if last is not None else None
+    if kind.category is Category.BOUNDARY and last is not None and failure is not None:
+        return _about_boundary(issue, history, last, failure)
+    diagnosis = _newest(history, Topic.DIAGNOSIS)
+    if diagnosis is not None and diagnosis.strategy == "skip_and_continue":
+        return f"Can issue {issue.id} be left undone? The diagnosis says: {_words_of(diagnosis)}"
+    knows_better = kind.category.external or kind.category is Category.BOUNDARY
+    asked = () if knows_better else _questions_of(last)
+    if last is not None and asked:
+        more = f" (and {len(asked) - 1} more)" if len(asked) > 1 else ""
+        return f"The worker of attempt {last.number} ({last.model}) asks: {quoted(asked[0], _QUOTED_CHARS_MAX)}{more}"
+    if diagnosis is not None and diagnosis.strategy == "escalate":
+        return f"The diagnosis asks for you: {_words_of(diagnosis)} What should the workers know or do?"
+    tests = failure.failing_tests if failure is not None else ()
+    if tests and kind.info.names_tests:
+        named = some(tests, _TESTS_SHOWN)
+        return f"What do the workers not know that would make {named} pass, or is that test wrong?"
+    message = quoted(failure.message, _QUOTED_CHARS_MAX) if failure is not None else ""
+    model = last.model if last is not None else "the model"
+    return kind.info.question.format(id=issue.id, model=model, said=message).strip()
+
+
+def approval_question(issue: Issue, action: RequestApproval, history: History) -> str:
+    """Return the question of an issue that waits for approval."""
+    last = _last(history)
+    failure = last.failure if last is not None else None
+    number = last.number if last is not None else 0
+    match approval_kind(action):
+        case ApprovalKind.LANDING:
+            files = len(last.changed) if last is not None else 0
+            changed = f" and changes {files} file{'s' if files != 1 else ''}" if files else ""
+            return f"May attempt {number} of issue {issue.id} land? It passed every hard gate{changed}."
+        case ApprovalKind.PATHS:
+            return _may_change(issue, action.paths, _newest(history, Topic.BOUNDARY))
+        case ApprovalKind.CONTRACT if last is not None and failure is not None:
+            return _about_tests(issue, history, last, failure)
+        case _:
+            message = f": {quoted(failure.message, _QUOTED_CHARS_MAX)}" if failure is not None else ""
+            return f"Shall noface go on with issue {issue.id} after {action.kind or 'this'}{message}?"
+
+
+def _about_boundary(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
+    advice = _newest(history, Topic.BOUNDARY)
+    match failure.rule:
+        case "secret-added":
+            where = quoted(failure.location or "a file", 120)
+            return f"Is what was added to {where} really a secret, and if so, how should the work get at it?"
+        case "outside-paths":
+            return _may_change(issue, failure.evidence, advice)
+        case rule if rule in _NOT_ABOUT_TESTS:
+            return f"May issue {issue.id} do this? noface found: {quoted(failure.message, _QUOTED_CHARS_MAX)}"
+        case "report-boundary-violation":
+            limits = f" ({some(issue.paths, _PATHS_SHOWN)})" if issue.paths else ""
+            return f"May issue {issue.id} go beyond its paths{limits}? {_says(advice, failure)}"
+        case _:
+            return _about_tests(issue, history, last, failure)
+
+
+def _may_change(issue: Issue, paths: tuple[str, ...], advice: Advice | None) -> str:
+    limits = f" Its paths are {some(issue.paths, _PATHS_SHOWN)}." if issue.paths else ""
+    resolver = f" The resolver says: {_words_of(advice)}" if advice is not None else ""
+    return f"May issue {issue.id} also change {some(paths, _PATHS_SHOWN)}?{limits}{resolver}"
+
+
+def _about_tests(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
+    """Ask whether the test is wrong that the worker weakened, or would have to."""
+    asked = _questions_of(last)
+    if failure.rule in (ALTERED, MISSING) and not asked:
+        named = some(failure.failing_tests, _TESTS_SHOWN) if failure.failing_tests else "what judges it on main"
+        return (
+            f"May attempt {last.number} of issue {issue.id} land, so that {named} gives way to it? noface found:"
+            f" {quoted(failure.message, _QUOTED_CHARS_MAX)}"
+        )
+    words = quoted(asked[0], _QUOTED_CHARS_MAX) if asked else quoted(failure.message, _QUOTED_CHARS_MAX)
+    failing = [a.failure.failing_tests for a in reversed(history.current) if a.failure and a.failure.failing_tests]
+    if failing:
+        return f"Is the test {some(failing[0], _TESTS_SHOWN)} wrong? The worker says: {words}"
+    if failure.kind is FailureKind.GATE_TAMPERING:
+        return f"Are the tests or gates wrong that issue {issue.id} weakened? noface found: {words}"
+    return f"Is a test or a contract wrong that issue {issue.id} runs into? The worker says: {words}"
+
+
+def _says(advice: Advice | None, failure: Failure) -> str:
+    if advice is not None:
+        return f"The resolver says: {_words_of(advice)}"
+    return f"The worker says: {quoted(failure.message, _QUOTED_CHARS_MAX)}"
+
+
+def _words_of(advice: Advice) -> str:
+    words = " ".join(part for part in (advice.cause, advice.text) if part)
+    if advice.topic is Topic.BOUNDARY:  # what comes before its guidance is what the question says itself
+        words = words.partition("Guidance: ")[2] or words
+    return quoted(words, _QUOTED_CHARS_MAX)
+
+
+def _newest(history: History, topic: Topic) -> Advice | None:
+    """Return the usable answer on a topic since the last attempt."""
+    last = _last(history)
+    advice = history.answer(topic, last.number) if last is not None else None
+    return advice if advice is not None and advice.outcome is AdviceOutcome.ADVISED else None
+
+
+def _last(history: History) -> PastAttempt | None:
+    """Return the last attempt of this epoch that tells something."""
+    return next((attempt for attempt in reversed(history.current) if attempt.outcome != INTERRUPTED), None)
+
+
+def _questions_of(attempt: PastAttempt | None) -> tuple[str, ...]:
+    if attempt is None:
+        return ()
+    failure = attempt.failure.questions if attempt.failure is not None else ()
+    report = attempt.report.questions if attempt.report is not None else ()
+    return tuple(dict.fromkeys(text for text in (short(q, 1000) for q in (*failure, *report)) if text))
+
 
 _ERRORS_MAX = 5
 _ERROR_CHARS_MAX = 600
@@ -74,7 +202,7 @@ def block_document(issue: Issue, action: Block, history: History, branch: str) -
         "summary": _summary(action, history),
         "question": question,
         "limit": action.limit,
-        **_told(history),
+        **_account(history),
         **_next(issue, first, options, branch),
         "report": abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
     }
@@ -102,7 +230,7 @@ def approval_document(issue: Issue, action: RequestApproval, history: History, b
         "kind": action.kind.value if action.kind is not None else PASSED,
         "summary": f"attempt {number} waits for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
         "question": approval_question(issue, action, history),
-        **_told(history),
+        **_account(history),
         **_next(issue, first, _options_of_approval(issue, wants, branch), branch),
         "wants": wants.value,
         "attempt": number,
@@ -113,7 +241,7 @@ def approval_document(issue: Issue, action: RequestApproval, history: History, b
     }
 
 
-def _told(history: History) -> dict[str, Any]:
+def _account(history: History) -> dict[str, Any]:
     """Return what was tried, in all epochs, and what went wrong and is unclear in this one."""
     newest_first = [attempt for attempt in reversed(history.current) if attempt.failure is not None]
     errors = distinct((_error(a.failure) for a in newest_first if a.failure), _ERRORS_MAX, _ERROR_CHARS_MAX)
@@ -141,9 +269,9 @@ def _summary(action: Block, history: History) -> str:
     count, everything = len(history.current), len(history.attempts)
     more = f" ({everything} in all)" if everything > count else ""
     after = f" after {count} attempt{'s' if count != 1 else ''}{more}" if everything else ""
-    said = f"{action.kind}{after}: {short(action.reason, _REASON_CHARS_MAX)}"
+    line = f"{action.kind}{after}: {short(action.reason, _REASON_CHARS_MAX)}"
     last = next((attempt.failure for attempt in reversed(history.current) if attempt.failure is not None), None)
-    return said + (f". Last: {short(last.message, _ERROR_CHARS_MAX)}" if last is not None and last.message else "")
+    return line + (f". Last: {short(last.message, _ERROR_CHARS_MAX)}" if last is not None and last.message else "")
 
 
 def _error(failure: Failure) -> str:
@@ -175,8 +303,7 @@ def _asked(advice: Advice) -> str:
     cause = advice.cause if advice.outcome is not AdviceOutcome.PARTS_FAILED else ""
     answer = [cause] if problem else [advice.cause, advice.text]
     strategy = advice.strategy.replace("_", " ") if advice.topic is Topic.DIAGNOSIS else ""
-    said = ": ".join(part for part in (strategy, *answer) if part)
-    return ": ".join(part for part in (who, problem or "", said) if part)
+    return ": ".join(part for part in (who, problem, strategy, *answer) if part)
 
 
 def _unclear(history: History, *, gaps: bool) -> Iterator[str]:

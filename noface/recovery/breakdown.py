@@ -55,7 +55,7 @@ def child_ids(parent: Issue, count: int, known_ids: Collection[str]) -> tuple[st
         name = f"{parent.id}.{number}"
         if same_id(name) not in taken:
             ids.append(name)
-    return next((found for name in ids if (found := id_problem(name))), None) or tuple(ids)
+    return next((problem for name in ids if (problem := id_problem(name))), None) or tuple(ids)
 
 
 def make_child(
@@ -69,7 +69,7 @@ def make_child(
     depends_on: tuple[str, ...] = (),
 ) -> Issue:
     """Return a part of `parent`: its text is its own, how it is worked on is the parent's."""
-    told = json.dumps([title, body, paths, accept, depends_on])
+    content = json.dumps([title, body, paths, accept, depends_on])
     return Issue(
         id=own_id,
         title=title,
@@ -84,7 +84,7 @@ def make_child(
         max_attempts=parent.max_attempts,
         no_escalate=parent.no_escalate,
         source="",
-        content_hash=hashlib.sha256(told.encode()).hexdigest()[:_HASH_CHARS],
+        content_hash=hashlib.sha256(content.encode()).hexdigest()[:_HASH_CHARS],
         parent=parent.id,
         depth=parent.depth + 1,
         may_change=parent.may_change,
@@ -205,9 +205,9 @@ def _tested(path: str) -> str | None:
     name = path.rpartition("/")[2].partition(".")[0]
     whole = path.rpartition("/")[2].rpartition(".")[0]
     for pattern in _TEST_NAMES:
-        found = pattern.fullmatch(name) or pattern.fullmatch(whole)
-        if found is not None:
-            return found["of"].lower()
+        match = pattern.fullmatch(name) or pattern.fullmatch(whole)
+        if match is not None:
+            return match["of"].lower()
     return None
 
 

@@ -51,7 +51,7 @@ _FLAG_ALONE = re.compile(
     r"|--(?:exitfirst|strict-markers|strict-config|verbose|quiet|ci|bail|runInBand|lib|release|workspace|all|test|noEmit)"
 )
 _SHELL = re.compile(r"[;&|<>$`\\\n(){}*?~#!]")
-_FORMS_TOLD_MAX = 5
+_FORMS_LISTED_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,12 @@ class AcceptForms:
         return None
 
     @property
-    def told(self) -> str:
+    def listed(self) -> str:
         """Say which commands are allowed."""
         forms = [f"`{command}`" for command in self.known]
         forms += [f"`{shlex.join(start)} TESTS`" for command in self.known if (start := _runner(command))]
-        shown = list(dict.fromkeys(forms))[: 2 * _FORMS_TOLD_MAX]
-        return ", ".join(shown) if shown else "none: leave accept empty, the project's gates judge the part"
+        names = list(dict.fromkeys(forms))[: 2 * _FORMS_LISTED_MAX]
+        return ", ".join(names) if names else "none: leave accept empty, the project's gates judge the part"
 
 
 def _runner(command: str) -> tuple[str, ...]:
@@ -159,22 +159,22 @@ class Proposed:
 def part_faults(part: Proposed, parent: Issue, limits: BreakdownLimits) -> tuple[str, ...]:
     """Return what is wrong with a part by itself."""
     name = f"part {literal(part.key)}"
-    found = []
+    faults = []
     if not part.key:
-        found.append("a part has a blank key")
+        faults.append("a part has a blank key")
     if not part.title.isprintable() or not 1 <= len(part.title) <= limits.title_chars_max:
-        found.append(f"{name}: a title of 1 to {limits.title_chars_max} printable characters is expected")
+        faults.append(f"{name}: a title of 1 to {limits.title_chars_max} printable characters is expected")
     if len(part.body) > limits.body_chars_max:
-        found.append(f"{name}: the body has {len(part.body)} characters, at most {limits.body_chars_max} are allowed")
+        faults.append(f"{name}: the body has {len(part.body)} characters, at most {limits.body_chars_max} are allowed")
     if not 1 <= len(part.paths) <= limits.paths_max:
-        found.append(f"{name}: name 1 to {limits.paths_max} paths that it may change, got {len(part.paths)}")
-    found += [f"{name}: {fault}" for path in part.paths if (fault := _path_fault(path, parent))]
+        faults.append(f"{name}: name 1 to {limits.paths_max} paths that it may change, got {len(part.paths)}")
+    faults += [f"{name}: {fault}" for path in part.paths if (fault := _path_fault(path, parent))]
     if _text(part.title, part.body) == _text(parent.title, parent.body):
-        found.append(f"{name} has the text of the issue itself; a part must ask for less")
+        faults.append(f"{name} has the text of the issue itself; a part must ask for less")
     if len(part.accept) > limits.accept_max:
-        found.append(f"{name}: at most {limits.accept_max} accept commands are allowed, got {len(part.accept)}")
-    found += [f"{name}: {fault}" for command in part.accept if (fault := _command_fault(command, limits))]
-    return tuple(found)
+        faults.append(f"{name}: at most {limits.accept_max} accept commands are allowed, got {len(part.accept)}")
+    faults += [f"{name}: {fault}" for command in part.accept if (fault := _command_fault(command, limits))]
+    return tuple(faults)
 
 
 def graph_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
@@ -183,45 +183,45 @@ def graph_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
     twice = dict.fromkeys(key for key in keys if keys.count(key) > 1)
     if twice:
         return tuple(f"the key {literal(key)} stands for more than one part" for key in twice)
-    found = []
+    faults = []
     for part in parts:
         strange = [key for key in part.depends_on if key not in keys]
         if strange:
             known = ", ".join(literal(key) for key in keys)
-            found.append(
+            faults.append(
                 f"part {literal(part.key)}: depends_on names {literal(strange[0])}, which is no part ({known})"
             )
         if part.key in part.depends_on:
-            found.append(f"part {literal(part.key)} depends on itself")
-    if not found and (waiting := _in_a_cycle(parts)):
-        found.append(f"the parts {', '.join(literal(key) for key in waiting)} wait for each other; break the cycle")
+            faults.append(f"part {literal(part.key)} depends on itself")
+    if not faults and (waiting := _in_a_cycle(parts)):
+        faults.append(f"the parts {', '.join(literal(key) for key in waiting)} wait for each other; break the cycle")
     texts = [_text(part.title, part.body) for part in parts]
     if len(set(texts)) < len(texts):
-        found.append("two parts have the same title and body")
-    return tuple(found)
+        faults.append("two parts have the same title and body")
+    return tuple(faults)
 
 
 def acceptance_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, ...]:
     """Return accept commands of the parent that no part covers, and such as it does not have."""
     covered = frozenset().union(*(part.covers for part in parts))
     places = range(len(parent.accept))
-    found = [
+    faults = [
         f"covers names {place}, but the issue has {len(places)} accept command(s), counted from 0"
         for place in sorted(covered.difference(places))[:1]
     ]
-    found += [
+    faults += [
         f"no part covers accept command {place}: {literal(parent.accept[place])}"
         for place in places
         if place not in covered
     ]
-    return tuple(found)
+    return tuple(faults)
 
 
 def form_faults(parts: tuple[Proposed, ...], forms: AcceptForms) -> tuple[str, ...]:
     """Return the accept commands in no form that the project has."""
     refused = [(part, command) for part in parts for command in part.accept if forms.allowed(command) is None]
     return tuple(
-        f"part {literal(part.key)}: the accept command {literal(command)} is not the project's; allowed: {forms.told}"
+        f"part {literal(part.key)}: the accept command {literal(command)} is not the project's; allowed: {forms.listed}"
         for part, command in refused
     )
 
@@ -231,14 +231,14 @@ def size_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
     whole = {path for part in parts for path in part.paths}
     if len(whole) == 1 and is_file_name(next(iter(whole))):
         return ()
-    found = []
+    faults = []
     for place, part in enumerate(parts):
         rest = {path for other in parts[:place] + parts[place + 1 :] for path in other.paths}
         if all(any(within(path, own) for own in part.paths) for path in rest):
-            found.append(
+            faults.append(
                 f"the paths of part {literal(part.key)} hold those of all other parts; give each part files of its own"
             )
-    return tuple(found)
+    return tuple(faults)
 
 
 def _path_fault(path: str, parent: Issue) -> str | None:

@@ -50,19 +50,52 @@ stand-in of its tier takes its place while its provider is away.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from noface.model.actions import Action, Ask, Block, Land, Mode, RequestApproval, Run, WaitUntil, model_of, thinks
+from noface.model.actions import (
+    Absence,
+    Action,
+    Ask,
+    AwaitIssues,
+    Block,
+    Land,
+    Mode,
+    RequestApproval,
+    Run,
+    WaitUntil,
+    model_of,
+    thinks,
+)
 from noface.model.attempt import PastAttempt
-from noface.model.budget import Estimate, Estimates, can_pay
+from noface.model.budget import (
+    ENDS_MAX,
+    Budget,
+    EndedFor,
+    Estimate,
+    Estimates,
+    Spent,
+    can_pay,
+    ended_at,
+    limit_of,
+    passed_by,
+)
 from noface.model.failure import Failure
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.patterns import matches_any
-from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
-from noface.recovery.ladder import OF_THE_MODEL, instead_of, replaced, same_model
-from noface.recovery.overrun import too_dear, why_again
-from noface.recovery.policy_state import Attempts, PolicyState, failure_of
-from noface.recovery.retry_policy import REJECTED_BY_PERSON, Policy, Roles, Rung, review_due
+from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, Strategy
+from noface.model.worker_run import BlockedReason
+from noface.recovery.policy_state import (
+    OF_THE_MODEL,
+    Attempts,
+    PolicyState,
+    climb,
+    failure_of,
+    instead_of,
+    is_transient,
+    replaced,
+    same_model,
+    trailing,
+)
+from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER, Policy, Roles, Rung, review_due
 from noface.recovery.rules_charged import recover
-from noface.recovery.rules_transient import again, wait
 
 __all__ = ["History", "Policy", "Rung", "next_action"]
 
@@ -102,25 +135,25 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     last = attempts[-1]
     if last.outcome == PASSED:
         return _landing(history, policy, last, away, now)
-    told = tuple(attempt for attempt in attempts if attempt.outcome != INTERRUPTED)
-    failure = failure_of(told[-1] if told else last)
-    dear = too_dear(attempts, policy.budget)
-    limit = _limit(history, policy, dear.kind if dear is not None else _to_blame(told, failure.kind)) or dear
+    judged = tuple(attempt for attempt in attempts if attempt.outcome != INTERRUPTED)
+    failure = failure_of(judged[-1] if judged else last)
+    dear = _too_dear(attempts, policy.budget)
+    limit = _limit(history, policy, dear.kind if dear is not None else _to_blame(judged, failure.kind)) or dear
     if limit is not None:
         return limit
     if last.outcome == INTERRUPTED:
-        return Run(Mode.SAME, same_model(attempts, ladder), why_again(last), think=last.think)
-    state = PolicyState(history, policy, ladder, told, failure)
+        return Run(Mode.SAME, same_model(attempts, ladder), _why_again(last), think=last.think)
+    state = PolicyState(history, policy, ladder, judged, failure)
     if failure.category is Category.ENVIRONMENT and not last.charged:
-        other = instead_of(last.model, told, history, policy) if failure.kind in OF_THE_MODEL else None
+        other = instead_of(last.model, judged, history, policy) if failure.kind in OF_THE_MODEL else None
         if other is not None:
             return Run(
                 Mode.SAME, other, f"{failure.kind}: {last.model} cannot be used here, {other} works in its place"
             )
         return Block(failure.kind, "no retry mends the environment")
     if failure.category is Category.TRANSIENT:
-        return wait(state, now, jitter, away)
-    return (again(state) if not last.charged else None) or recover(state, now)
+        return _wait(state, now, jitter, away)
+    return (_again(state) if not last.charged else None) or recover(state, now)
 
 
 def _as_decided(history: History, attempts: Attempts) -> Attempts:
@@ -133,11 +166,11 @@ def _as_decided(history: History, attempts: Attempts) -> Attempts:
     return (*attempts[:-1], replace(last, outcome=kind.value, failure=failure, signature=verdict.note))
 
 
-def _to_blame(told: Attempts, kind: FailureKind) -> FailureKind:
+def _to_blame(judged: Attempts, kind: FailureKind) -> FailureKind:
     """Return what a limit is reached with: no cause that passes by itself, or the next run would lift the block."""
     if not kind.category.external:
         return kind
-    kinds = (failure_of(attempt).kind for attempt in reversed(told))
+    kinds = (failure_of(attempt).kind for attempt in reversed(judged))
     return next((other for other in kinds if not other.category.external), FailureKind.RESOURCE_EXHAUSTED)
 
 
@@ -167,14 +200,16 @@ def _review(
     due = review_due(policy.review, history.issue, last)
     if reviewer is None or not due:
         return None
-    told = [a for a in history.asked if a.topic is Topic.REVIEW and a.after == last.number]
-    if told and told[-1].outcome is AdviceOutcome.ADVISED:
-        approved = told[-1].strategy == "approve"  # nothing else lets it land, whatever it says
-        return None if approved else RequestApproval(None, f"passed; the reviewer asks for a person: {told[-1].cause}")
-    if told and told[-1].outcome is AdviceOutcome.UNUSABLE:
-        return RequestApproval(None, f"passed; the reviewer's verdict could not be read: {told[-1].cause}")
-    if len(told) > policy.transient_retries:
-        return RequestApproval(None, f"passed; the reviewer was not there {len(told)} times: {told[-1].cause}")
+    reviews = [a for a in history.asked if a.topic is Topic.REVIEW and a.after == last.number]
+    if reviews and reviews[-1].outcome is AdviceOutcome.ADVISED:
+        approved = reviews[-1].strategy == "approve"  # nothing else lets it land, whatever it says
+        return (
+            None if approved else RequestApproval(None, f"passed; the reviewer asks for a person: {reviews[-1].cause}")
+        )
+    if reviews and reviews[-1].outcome is AdviceOutcome.UNUSABLE:
+        return RequestApproval(None, f"passed; the reviewer's verdict could not be read: {reviews[-1].cause}")
+    if len(reviews) > policy.transient_retries:
+        return RequestApproval(None, f"passed; the reviewer was not there {len(reviews)} times: {reviews[-1].cause}")
     if away.get(reviewer, now) > now:
         return WaitUntil(reviewer, away[reviewer], f"passed; waits for the reviewer {reviewer}", provider=False)
     return Ask(Topic.REVIEW, reviewer, f"passed; {due}: reviewed before it lands")
@@ -202,16 +237,16 @@ def _payable(action: Action, history: History, policy: Policy, estimates: Estima
     refusal = can_pay(policy.budget, history.spent, (), estimate)
     if refusal is None:
         return action
-    told = tuple(attempt for attempt in history.current if attempt.failure is not None)
-    kind = failure_of(told[-1]).kind if told else FailureKind.RESOURCE_EXHAUSTED
-    return Block(_to_blame(told, kind), refusal.reason, refusal.limit)
+    failed = tuple(attempt for attempt in history.current if attempt.failure is not None)
+    kind = failure_of(failed[-1]).kind if failed else FailureKind.RESOURCE_EXHAUSTED
+    return Block(_to_blame(failed, kind), refusal.reason, refusal.limit)
 
 
 def _with_usable_model(action: Action, history: History, policy: Policy) -> Action:
     if not isinstance(action, Run) or action.mode in (Mode.FIRST, Mode.SWITCH):
         return action
-    told = tuple(attempt for attempt in history.current if attempt.outcome != INTERRUPTED)
-    return replaced(action, told, history, policy)
+    judged = tuple(attempt for attempt in history.current if attempt.outcome != INTERRUPTED)
+    return replaced(action, judged, history, policy)
 
 
 def _standing_in(action: Action, policy: Policy, away: Mapping[str, float], now: float) -> Action:
@@ -229,3 +264,155 @@ def _standing_in(action: Action, policy: Policy, away: Mapping[str, float], now:
     if not free:
         return action
     return replace(action, model=free[0], reason=f"{action.reason}; {action.model} waits for its provider")
+
+
+def _too_dear(attempts: Attempts, issue: Budget) -> Block | None:
+    """Block where the last attempt was ended at its issue's limit, which still holds, or the last ones at their run's.
+
+    What was interrupted otherwise, or because of other work, is evidence of nothing.
+    """
+    last = attempts[-1] if attempts else None
+    if last is None or last.outcome != INTERRUPTED:
+        return None
+    if ended_at(last.signature) is EndedFor.ISSUE:
+        limit = limit_of(last.signature)
+        reason = f"it was ended at the issue's {limit}"
+        return (
+            Block(FailureKind.RESOURCE_EXHAUSTED, reason, limit.partition(" = ")[0])
+            if limit in _limits_of(issue)
+            else None
+        )
+    cut = attempts[len(attempts) - trailing(attempts, lambda attempt: attempt.outcome == INTERRUPTED) :]
+    times = sum(ended_at(attempt.signature) is EndedFor.RUN for attempt in cut)
+    if times < ENDS_MAX or ended_at(last.signature) is not EndedFor.RUN:
+        return None
+    limit = limit_of(last.signature)
+    cheaper = (
+        ", or give the model a max_cost_usd below it" if limit.startswith("max_cost_usd") else ", or divide the issue"
+    )
+    return Block(
+        FailureKind.RESOURCE_EXHAUSTED,
+        f"ended {times} times in a row: its attempts need more than the run's {limit}; raise it{cheaper}",
+    )
+
+
+def _limits_of(budget: Budget) -> tuple[str, ...]:
+    """Return a budget's limits as marks tell them."""
+    passed = (passed_by(Budget(budget.owner, budget.usd), Spent(float("inf"), 0)),
+              passed_by(Budget(budget.owner, None, budget.tokens), Spent(0.0, 1 << 62)))  # fmt: skip
+    return tuple(f"{each.key} = {each.limit}" for each in passed if each is not None)
+
+
+def _why_again(last: PastAttempt) -> str:
+    """Say why an interrupted attempt is made again."""
+    ended_for = ended_at(last.signature)
+    if ended_for is None:
+        return "noface was interrupted; nothing is charged"
+    owner = "issue" if ended_for is EndedFor.ISSUE else "run"
+    return f"ended at the {owner}'s {limit_of(last.signature)}; nothing is charged"
+
+
+UNCHARGED_RETRIES_MAX = 3
+CONFLICTS_BEFORE_RESOLVER = 2
+_DOUBLINGS_MAX = 60
+
+
+def backoff(base_s: float, max_s: float, tries: int, jitter: float) -> float:
+    """Return the seconds to wait before retry number `tries` (from 1): exponential, full jitter (N1).
+
+    Full jitter draws from the whole interval (Brooker, "Exponential Backoff And Jitter", 2015), so that many
+    waiting for one provider do not come back together.
+    """
+    return min(max_s, base_s * 2.0 ** min(tries - 1, _DOUBLINGS_MAX)) * jitter
+
+
+def _wait(state: PolicyState, now: float, jitter: float, away: Mapping[str, float]) -> Action:
+    """Answer a transient failure: another model of the tier, or the reset time, or backing off."""
+    policy, failure, last = state.policy, state.failure, state.last
+    strategy = policy.strategy(failure.kind)
+    if strategy is Strategy.BLOCK:
+        return Block(failure.kind, f"[retry.strategies] {failure.kind} = block")
+    tries = _tries(state, last.model)
+    known = failure.retry_at if failure.retry_at is not None and failure.retry_at > now else None
+    until = known or now + backoff(policy.backoff_base_s, policy.backoff_max_s, tries, jitter)
+    if strategy is Strategy.SWITCH and not state.history.issue.no_escalate:
+        for other in policy.stand_ins(last.model):
+            if away.get(other, now) <= now and _tries(state, other) == 0:
+                reason = f"{failure.kind}: {other} is of the same tier and works meanwhile"
+                return Run(Mode.SWITCH, other, reason, last.think, Absence(last.model, until))
+    if tries > policy.transient_retries:
+        return Block(failure.kind, f"still {failure.kind} after {policy.transient_retries} retries")
+    model = same_model(state.attempts, state.ladder)
+    if known is not None:
+        return WaitUntil(model, known, f"{failure.kind}: the provider says when to come back", think=last.think)
+    return WaitUntil(model, until, f"{failure.kind}: retry {tries} of {policy.transient_retries}", think=last.think)
+
+
+def _tries(state: PolicyState, model: str) -> int:
+    """Count the transient failures of a model in the row of transient failures at the end."""
+    streak = trailing(state.attempts, is_transient)
+    return sum(attempt.model == model for attempt in state.attempts[len(state.attempts) - streak :])
+
+
+def _again(state: PolicyState) -> Action | None:
+    """Answer a failure that was charged to nobody; None where the other rules have a better answer."""
+    attempts, failure = state.attempts, state.failure
+    if _says_dependency(state.last):
+        return _dependency(state)
+    since_charged = trailing(attempts, lambda attempt: not attempt.charged)
+    times = sum(_of_unknown_blame(attempt) for attempt in attempts[len(attempts) - since_charged :])
+    if times > UNCHARGED_RETRIES_MAX:
+        return Block(failure.kind, f"{times} attempts failed for no fault of their own: {failure.message}")
+    if failure.rule == REJECTED_BY_REVIEWER:
+        return _changes_asked_for(state)
+    resolver = state.policy.roles.resolver
+    row = trailing(_without_transient(attempts), lambda attempt: failure_of(attempt).kind is FailureKind.MERGE_CONFLICT)
+    conflicts = row >= CONFLICTS_BEFORE_RESOLVER
+    if conflicts and resolver is not None and not state.asked_before(Topic.MERGE_CONFLICT):
+        reason = "main moved twice into the same place: ask how to merge"
+        return Ask(Topic.MERGE_CONFLICT, resolver, reason)
+    model = same_model(attempts, state.ladder)
+    if failure.kind is FailureKind.OUTPUT_FORMAT:
+        return Run(
+            Mode.SAME,
+            model,
+            "the answer was malformed: once more with a reminder of its form",
+            think=state.last.think,
+        )
+    return Run(Mode.SAME, model, "not the worker's fault: nothing is charged", think=state.last.think)
+
+
+def _without_transient(attempts: Attempts) -> Attempts:
+    return tuple(attempt for attempt in attempts if not is_transient(attempt))
+
+
+def _of_unknown_blame(attempt: PastAttempt) -> bool:
+    return not is_transient(attempt) and failure_of(attempt).rule != REJECTED_BY_REVIEWER
+
+
+def _changes_asked_for(state: PolicyState) -> Action:
+    """Have the reviewer's points answered, by the same model, up to the cap of rounds (N2)."""
+    rounds = sum(failure_of(attempt).rule == REJECTED_BY_REVIEWER for attempt in state.attempts)
+    most = state.policy.review.rounds
+    if rounds >= most:
+        return Block(state.failure.kind, f"the reviewer has asked for changes {rounds} times")
+    model = same_model(state.attempts, state.ladder)
+    return Run(
+        Mode.FEEDBACK, model, f"the reviewer asks for changes (round {rounds} of {most})", think=state.last.think
+    )
+
+
+def _says_dependency(attempt: PastAttempt) -> bool:
+    return attempt.report is not None and attempt.report.blocked_reason is BlockedReason.DEPENDENCY_ISSUE
+
+
+def _dependency(state: PolicyState) -> Action:
+    advice = state.answer(Topic.DEPENDENCY)
+    if advice is None:
+        return Ask(Topic.DEPENDENCY, "", "the worker says that it depends on other issues: look at them")
+    needs = tuple(need for need in advice.needs if need not in state.history.issue.depends_on)
+    if needs:
+        return AwaitIssues(needs, f"depends on {', '.join(needs)}, which the work turned out to need")
+    if trailing(_without_transient(state.attempts), _says_dependency) > 1 and not advice.needs:
+        return Block(state.failure.kind, "the worker says again that it depends on something that is not there")
+    return climb(state, Strategy.CONTEXT, "its dependencies are merged or unknown")

@@ -1,15 +1,21 @@
-"""What every rule of the policy looks at after a failed attempt, and how often in a row the same thing has happened.
+"""What the policy's rules look at after a failed attempt, and where an issue stands on the ladder (N11, L5, L14).
 
-Also what an attempt counts for: whether it is charged (law 8), and which one the next attempt starts from.
+How often in a row the same thing has happened; what an attempt counts for: whether it is charged (law 8), and which one
+the next attempt starts from; the action that the next rung of the ladder is.
+
+A rung that has been used, or whose tier an attempt has reached, is the lowest of all later attempts until the issue is
+unblocked. The last rung repeats until the issue's cap. A model that cannot be used here (no login, no credit, a wrong
+entry in the configuration) is tried once an issue; a model of its tier works in its place, else the next of the ladder.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from noface.model.actions import Block, Mode, Run
 from noface.model.attempt import AttemptReport, PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
-from noface.model.taxonomy import INTERRUPTED, Category, FailureKind
+from noface.model.taxonomy import INTERRUPTED, Category, FailureKind, Strategy
 from noface.recovery.retry_policy import Policy, Rung
 
 Attempts = tuple[PastAttempt, ...]
@@ -133,7 +139,152 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     if report.failure is None:
         return True
     if report.failure.kind is FailureKind.OUTPUT_FORMAT:
-        told = (attempt for attempt in reversed(past) if attempt.outcome != INTERRUPTED)
-        before = next((attempt for attempt in told if attempt.number < report.number), None)
+        judged = (attempt for attempt in reversed(past) if attempt.outcome != INTERRUPTED)
+        before = next((attempt for attempt in judged if attempt.number < report.number), None)
         return before is not None and before.outcome == FailureKind.OUTPUT_FORMAT
     return report.failure.charged
+
+
+def rung_index(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
+    """Return the rung of the next attempt, before the kind of failure is looked at.
+
+    Each charged attempt uses up one of its rung's times, no progress uses up the rest.
+    """
+    index, used = 0, 0
+    charged = tuple(attempt for attempt in attempts if attempt.charged)
+    for position, attempt in enumerate(charged):
+        reached = _rung_of(attempt.model, ladder, index, think=attempt.think)
+        if reached > index:
+            index, used = reached, 0
+        used += 1
+        stuck = identical(charged[: position + 1]) > 1
+        if (used >= ladder[index].times or stuck) and index < len(ladder) - 1:
+            index, used = index + 1, 0
+    return max([index, *(_floor(attempt.tier, ladder, index) for attempt in attempts)])
+
+
+def rung_used(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
+    """Return the rung on which the last attempt ran."""
+    last, before = attempts[-1], rung_index(attempts[:-1], ladder)
+    return max(_rung_of(last.model, ladder, before, think=last.think), _floor(last.tier, ladder, before))
+
+
+def suitable(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None, least_tier: int = 0) -> int | None:
+    """Return the first rung from `index` on that answers `kind`; where none is left, the highest below that does.
+
+    That one repeats until the cap, as the last rung does, as long as its tier does not fall below `least_tier`. None
+    where no rung answers at all.
+    """
+    above = next((place for place in range(index, len(ladder)) if ladder[place].suits(kind)), None)
+    if above is not None:
+        return above
+    below = range(min(index, len(ladder)) - 1, -1, -1)
+    return next((p for p in below if ladder[p].suits(kind) and ladder[p].tier >= least_tier), None)
+
+
+def next_higher(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None) -> int | None:
+    """Return the first rung above `index` that answers `kind`, None where there is none."""
+    return next((place for place in range(index + 1, len(ladder)) if ladder[place].suits(kind)), None)
+
+
+def _rung_of(model: str, ladder: tuple[Rung, ...], least: int, *, think: bool) -> int:
+    places = [place for place, rung in enumerate(ladder) if place >= least and rung.model == model]
+    exact = [place for place in places if ladder[place].think == think]
+    return (exact or places or [least])[0]
+
+
+def _floor(tier: int, ladder: tuple[Rung, ...], least: int) -> int:
+    """Return the lowest rung that keeps the tier from falling below an attempt's; the last where none is so high."""
+    high_enough = [place for place, rung in enumerate(ladder) if place >= least and rung.tier >= tier]
+    return high_enough[0] if high_enough else len(ladder) - 1
+
+
+def climb(state: PolicyState, how: Strategy = Strategy.FEEDBACK, why: str = "") -> Run | Block:
+    """Return the next worker run: the ladder's rung, and on the same rung what `how` says. `why` begins the reason."""
+    ladder, failure = state.ladder, state.failure
+    reached = max(attempt.tier for attempt in state.attempts)
+    index = suitable(ladder, rung_index(state.attempts, ladder), failure.kind, reached)
+    if index is None:
+        return Block(failure.kind, f"no rung of the ladder answers {failure.kind}")
+    return _on(state, index, how, why or str(failure.kind))
+
+
+def climb_higher(state: PolicyState, why: str) -> Run | None:
+    """Return the run on the next rung above the last attempt's, None where there is none."""
+    ladder = state.ladder
+    used = rung_used(state.attempts, ladder)
+    index = next_higher(ladder, used, state.failure.kind)
+    return None if index is None else _on(state, index, Strategy.ESCALATE, why)
+
+
+def on_last_rung(state: PolicyState) -> bool:
+    """Tell whether nothing of the ladder is left that answers such a failure, but the rung it stands on."""
+    return next_higher(state.ladder, rung_index(state.attempts, state.ladder), state.failure.kind) is None
+
+
+def same_model(attempts: Attempts, ladder: tuple[Rung, ...]) -> str:
+    """Return the last attempt's model, or its rung's where issue or configuration no longer name that model."""
+    last = attempts[-1].model
+    return last if any(rung.model == last for rung in ladder) else ladder[rung_index(attempts, ladder)].model
+
+
+def _on(state: PolicyState, index: int, how: Strategy, why: str) -> Run:
+    rung, last = state.ladder[index], state.last
+    stuck = identical(state.charged) > 1
+    cause = f"no progress: {why}" if stuck else why
+    if rung.think and not last.think:
+        return Run(Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer, with all that was learnt", think=True)
+    if rung.model != last.model and rung.tier >= last.tier and not _stood_in(state, rung):
+        return Run(Mode.ESCALATE, rung.model, f"{cause}: next rung, {rung.model}", think=rung.think)
+    match how:
+        case Strategy.CONTEXT:
+            return Run(Mode.CONTEXT, rung.model, f"{why}: once more, with what noface knows", think=rung.think)
+        case Strategy.REDUCE:
+            return Run(Mode.REDUCE, rung.model, f"{why}: a smaller step", think=rung.think)
+        case Strategy.THINK:
+            return Run(Mode.THINK, rung.model, f"{why}: {rung.model} thinks longer", think=True)
+        case _:
+            return Run(Mode.FEEDBACK, rung.model, f"{why}: once more, with feedback", think=rung.think)
+
+
+def _stood_in(state: PolicyState, rung: Rung) -> bool:
+    """Tell whether the last attempt's model only stood in for the rung's: going back to it is no escalation."""
+    return state.last.model in state.policy.stand_ins(rung.model) and all(
+        other.model != state.last.model for other in state.ladder
+    )
+
+
+OF_THE_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)
+"""What is wrong with a model's login or entry; a broken machine or a red main is wrong for all of them."""
+
+
+def unusable(judged: Attempts) -> frozenset[str]:
+    """Return the models whose newest attempt failed of their own login or entry."""
+    newest = {attempt.model: attempt for attempt in judged}
+    return frozenset(
+        model for model, last in newest.items() if not last.charged and failure_of(last).kind in OF_THE_MODEL
+    )
+
+
+def instead_of(model: str, judged: Attempts, history: History, policy: Policy) -> str | None:
+    """Return the model that works in the place of an unusable one, None where there is none.
+
+    An issue that must not escalate keeps its model, and so does a kind that a person has given another answer.
+    """
+    broken = unusable(judged)
+    if history.issue.no_escalate or any(kind in dict(policy.strategies) for kind in OF_THE_MODEL):
+        return None
+    ladder = policy.ladder_for(history.issue, history.model)
+    tier = dict(policy.tiers).get(model, 0)
+    names = [*policy.stand_ins(model), *(rung.model for rung in ladder if rung.tier >= tier)]
+    return next((name for name in names if name != model and name not in broken), None)
+
+
+def replaced(action: Run, judged: Attempts, history: History, policy: Policy) -> Run:
+    """Return a worker's action with a usable model, where its own has shown that it is none."""
+    if action.model not in unusable(judged):
+        return action
+    other = instead_of(action.model, judged, history, policy)
+    if other is None:
+        return action
+    return replace(action, model=other, reason=f"{action.reason}; {action.model} cannot be used here")

@@ -80,11 +80,11 @@ class Trouble:
 
     def failure(self, number: int) -> Failure:
         """Return the failure of attempt `number`."""
-        said = f"<message {1 if self.repeats is not Repeats.NOTHING else number}>"
+        text = f"<message {1 if self.repeats is not Repeats.NOTHING else number}>"
         if self.kind is FailureKind.REVIEW_REJECTED and self.reviewer is not None:
-            return rejection(Advice(Topic.REVIEW, number, model=self.reviewer, cause="<points>", text=said))
+            return rejection(Advice(Topic.REVIEW, number, model=self.reviewer, cause="<points>", text=text))
         charged = self.charged(number - 1)
-        return Failure(self.kind, "<message>", rule="simulated", signature=said, charged=charged)
+        return Failure(self.kind, "<message>", rule="simulated", signature=text, charged=charged)
 
     def attempt(self, number: int, action: Run | WaitUntil, tiers: Mapping[str, int], now: float) -> PastAttempt:
         """Return attempt `number` as it failed, begun by `action`."""
@@ -233,15 +233,15 @@ def table(
 
     A last row is about one failure that comes again and again with different diffs, where that makes a difference.
     """
-    found: dict[tuple[object, ...], Row] = {}
+    rows: dict[tuple[object, ...], Row] = {}
     for kind in FailureKind:
         steps = path(policy, kind, issue, model=model, attempts_max=attempts_max)
-        before = found.get(_shape(steps), Row((), steps))
-        found[_shape(steps)] = replace(before, kinds=(*before.kinds, kind))
+        before = rows.get(_shape(steps), Row((), steps))
+        rows[_shape(steps)] = replace(before, kinds=(*before.kinds, kind))
     ordinary = _ordinary(policy)
     usual = path(policy, ordinary, issue, model=model, attempts_max=attempts_max)
     again = course(policy, ordinary, issue, model=model, attempts_max=attempts_max, repeats=Repeats.FAILURE).steps
-    return (*found.values(), *([Row((ordinary,), again, Repeats.FAILURE)] if _shape(again) != _shape(usual) else []))
+    return (*rows.values(), *([Row((ordinary,), again, Repeats.FAILURE)] if _shape(again) != _shape(usual) else []))
 
 
 def _shape(steps: tuple[Step, ...]) -> tuple[object, ...]:
@@ -354,30 +354,30 @@ def _epoch(history: History, epoch: int, written: dict[int, Recorded], policy: P
 def _decision(
     whole: History,
     last: PastAttempt,
-    said: Recorded,
+    recorded: Recorded,
     given: tuple[Advice, ...],
     following: PastAttempt | None,
     policy: Policy,
 ) -> Decision:
     """Return what was decided after `last`, beside what would be; `given` are the answers that were had about it."""
-    before = _recorded(last, said, given, following)
-    now = _decided(_then(whole, last, said), said, given, policy)
+    before = _recorded(last, recorded, given, following)
+    now = _decided(_then(whole, last, recorded), recorded, given, policy)
     return Decision(whole.issue.id, whole.epoch, last.number, last.outcome, before, now)
 
 
-def _then(history: History, last: PastAttempt, said: Recorded) -> History:
+def _then(history: History, last: PastAttempt, recorded: Recorded) -> History:
     """Return the history as it was when an attempt had ended, before anything was asked about it.
 
     A verdict on what an attempt asked for came after that it did.
     """
     attempts = tuple(attempt for attempt in history.attempts if attempt.number < last.number)
     advice = tuple(advice for advice in history.asked if advice.after < last.number)
-    open_one = last.number if said.kind == RequestApproval.__name__ else None
+    open_one = last.number if recorded.kind == RequestApproval.__name__ else None
     approvals = tuple(approval for approval in history.approvals if approval.attempt != open_one)
     return replace(history, attempts=(*attempts, replace(last, answer="")), advice=advice, approvals=approvals)
 
 
-def _decided(then: History, said: Recorded, given: tuple[Advice, ...], policy: Policy) -> Answer:
+def _decided(then: History, recorded: Recorded, given: tuple[Advice, ...], policy: Policy) -> Answer:
     """Decide, and again with each answer that was had, as long as the policy asks for one.
 
     What was still to be answered when its question was written down is not known here either.
@@ -387,17 +387,17 @@ def _decided(then: History, said: Recorded, given: tuple[Advice, ...], policy: P
     now = then.attempts[-1].finished_at
     while True:
         action = next_action(then, policy, now)
-        if isinstance(action, WaitUntil) and not action.provider and said.kind != action.name:
+        if isinstance(action, WaitUntil) and not action.provider and recorded.kind != action.name:
             action = next_action(then, policy, action.until)  # its wait was over when that was written down
-        if not isinstance(action, Ask) or action.name == said.kind:
+        if not isinstance(action, Ask) or action.name == recorded.kind:
             return _answer(action, tuple(asked))
-        found = next((advice for advice in left if advice.topic is action.topic), None)
-        if found is None:
+        answer = next((advice for advice in left if advice.topic is action.topic), None)
+        if answer is None:
             return _answer(action, tuple(asked))
-        left.remove(found)
-        asked.append(found.topic)
-        waited = found.needs and said.kind != AwaitIssues.__name__  # what it needed was merged by then
-        then = replace(then, advice=(*then.advice, replace(found, needs=()) if waited else found))
+        left.remove(answer)
+        asked.append(answer.topic)
+        waited = answer.needs and recorded.kind != AwaitIssues.__name__  # what it needed was merged by then
+        then = replace(then, advice=(*then.advice, replace(answer, needs=()) if waited else answer))
 
 
 def _answer(action: Action, asked: tuple[Topic, ...]) -> Answer:
@@ -406,21 +406,23 @@ def _answer(action: Action, asked: tuple[Topic, ...]) -> Answer:
     return Answer(action.name, action.reason, asked, action.model, action.think)
 
 
-def _recorded(last: PastAttempt, said: Recorded, given: tuple[Advice, ...], following: PastAttempt | None) -> Answer:
-    asked = tuple(dict.fromkeys(advice.topic for advice in _before(last, said, given)))
-    if said.kind not in _RUNNING or following is None:
-        return Answer(said.kind, said.reason, asked)
-    stood_in = said.reason.endswith(_STOOD_IN)
-    model = said.reason.rpartition("; ")[2].removesuffix(_STOOD_IN) if stood_in else following.model
-    return Answer(said.kind, said.reason, asked, model, following.think)
+def _recorded(
+    last: PastAttempt, recorded: Recorded, given: tuple[Advice, ...], following: PastAttempt | None
+) -> Answer:
+    asked = tuple(dict.fromkeys(advice.topic for advice in _before(last, recorded, given)))
+    if recorded.kind not in _RUNNING or following is None:
+        return Answer(recorded.kind, recorded.reason, asked)
+    stood_in = recorded.reason.endswith(_STOOD_IN)
+    model = recorded.reason.rpartition("; ")[2].removesuffix(_STOOD_IN) if stood_in else following.model
+    return Answer(recorded.kind, recorded.reason, asked, model, following.think)
 
 
-def _before(last: PastAttempt, said: Recorded, given: tuple[Advice, ...]) -> tuple[Advice, ...]:
+def _before(last: PastAttempt, recorded: Recorded, given: tuple[Advice, ...]) -> tuple[Advice, ...]:
     """Return the answers from before a decision: not that to the question which the decision itself is.
 
     A review that turned the work down came before the attempt counted as failed.
     """
     reviewed = last.outcome == PASSED
     answers = [advice for advice in given if reviewed or advice.topic is not Topic.REVIEW]
-    own = [advice for advice in answers if ASK_NAMES.get(advice.topic, CALL_RESOLVER) == said.kind]
+    own = [advice for advice in answers if ASK_NAMES.get(advice.topic, CALL_RESOLVER) == recorded.kind]
     return tuple(advice for advice in answers if advice not in own[-1:])

@@ -1,4 +1,4 @@
-"""Failures as others read them: what a worker's own report makes of its attempt, and a failure as a JSON document.
+"""Failures as others read them: of a worker's own report, as a JSON document, and of an issue that was given up (K6).
 
 A report never makes an attempt better than its evidence (law 10): it can only say that something is missing, so that
 unfinished work does not land as if it were whole.
@@ -10,15 +10,19 @@ what noface, an agent or a provider stops is `execution_halted`.
 """
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
+from noface.model.history import Advice
 from noface.model.issue import Issue
-from noface.model.taxonomy import FailureKind, Reason
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.prompts.structured import Invalid
+from noface.recovery.policy_state import failure_of, same_failure
 
 _KINDS = {
     BlockedReason.BOUNDARY_VIOLATION: FailureKind.BOUNDARY_VIOLATION,
@@ -177,17 +181,107 @@ def subtask_failure(
 def _resource(failure: Failure) -> str:
     """Return which resource ran out; "output" where nothing says another: files and logs are output."""
     for text in failure.evidence:
-        found = _RAN_OUT.fullmatch(text)
-        if found is not None:
-            return found[1]
+        match = _RAN_OUT.fullmatch(text)
+        if match is not None:
+            return match[1]
     return next((name for part, name in _BY_RULE_RESOURCE if part in failure.rule), "output")
 
 
 def _spending(failure: Failure) -> Spending:
     for text in (failure.message, *failure.evidence):
         for pattern in _SPENT:
-            found = pattern.search(text[:_TEXT_CHARS_MAX])
-            if found is not None:
-                groups = found.groupdict()
+            match = pattern.search(text[:_TEXT_CHARS_MAX])
+            if match is not None:
+                groups = match.groupdict()
                 return Spending(*(float(groups[key]) if groups.get(key) else None for key in ("usage", "limit")))
     return Spending()
+
+
+_FIRST = "FirstAttempt"
+_UNTOLD = "Retry"
+"""What stands for the action that led to an attempt where none was recorded."""
+
+
+def abort_report(
+    issue: Issue,
+    attempts: tuple[PastAttempt, ...],
+    advice: tuple[Advice, ...],
+    kind: FailureKind,
+    reason: str,
+) -> dict[str, Any]:
+    """Return the report as a JSON document."""
+    return {
+        "id": issue.id,
+        "title": issue.title,
+        "status": "failed",
+        "failure_kind": kind.value,
+        "failure_reason": reason,
+        "attempts_made": len(attempts),
+        "attempts_charged": sum(attempt.charged for attempt in attempts),
+        "last_error": _last_error(attempts),
+        "recovery_attempted": recovery_attempted(attempts, advice),
+        "recommendation": kind.info.recommendation,
+        "resources": _resources(attempts, advice),
+    }
+
+
+def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...]) -> list[dict[str, str]]:
+    """Return what was tried, in its order: each attempt by the action that led to it, each question by its topic."""
+    asked: dict[tuple[int, int], list[Advice]] = {}
+    for answer in advice:
+        asked.setdefault((answer.epoch, answer.after), []).append(answer)
+    tried: list[dict[str, str]] = []
+    before: PastAttempt | None = None
+    judged: PastAttempt | None = None
+    for attempt in attempts:
+        tried.append({"strategy": _strategy(before, attempt), "result": _result(judged, attempt)})
+        answers = asked.pop((attempt.epoch, attempt.number), [])
+        tried += [{"strategy": answer.topic.value, "result": _came_of(answer)} for answer in answers]
+        before = attempt
+        judged = judged if attempt.outcome == INTERRUPTED else attempt
+    rest = (answer for answers in asked.values() for answer in answers)
+    return [*tried, *({"strategy": answer.topic.value, "result": _came_of(answer)} for answer in rest)]
+
+
+def _strategy(before: PastAttempt | None, attempt: PastAttempt) -> str:
+    if before is None or before.epoch != attempt.epoch:
+        return _FIRST
+    return before.answer or _UNTOLD
+
+
+def _result(judged: PastAttempt | None, attempt: PastAttempt) -> str:
+    """Say what came of an attempt, beside the last one before it that was judged."""
+    if attempt.outcome == PASSED:
+        return "passed"
+    if attempt.outcome == INTERRUPTED:
+        return "interrupted"
+    if judged is None:
+        return f"failed: {attempt.outcome}"
+    same = same_failure((judged, attempt)) > 1
+    return "same_failure" if same else f"different_failure: {attempt.outcome}"
+
+
+def _came_of(answer: Advice) -> str:
+    outcome = answer.outcome.value.lower()
+    return f"{outcome}: {answer.strategy}" if answer.strategy else outcome
+
+
+def _last_error(attempts: tuple[PastAttempt, ...]) -> str | None:
+    last = next((attempt for attempt in reversed(attempts) if attempt.outcome not in (PASSED, INTERRUPTED)), None)
+    return failure_of(last).message if last is not None else None
+
+
+def _resources(attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...]) -> dict[str, Any]:
+    """Return what it took (P10); an amount that nobody said is None, never 0."""
+    return {
+        "attempts_by_model": dict(Counter(attempt.model for attempt in attempts)),
+        "questions_by_model": dict(Counter(answer.model for answer in advice if answer.model)),
+        "cost_usd": _sum([*(attempt.cost_usd for attempt in attempts), *(answer.cost_usd for answer in advice)]),
+        "tokens_in": None,
+        "tokens_out": None,
+    }
+
+
+def _sum(amounts: Iterable[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if known else None

@@ -1,7 +1,7 @@
 """The retry policy in force, as a value: what `[retry]`, `[recovery]`, `[breakdown]` and `[approval]` come to.
 
 The ladder (N11, L5, L14) is a row of rungs, each a model with a number of charged attempts. It is climbed, never
-descended; `recovery/ladder` says where an issue stands on it.
+descended; `policy_state` says where an issue stands on it.
 
 When work that passed is shown to a reviewer before it lands (N2), and what a rejection is.
 """
@@ -83,14 +83,14 @@ def _risk(rules: ReviewRules, issue: Issue, attempt: PastAttempt) -> str:
 
 def rejection(advice: Advice) -> Failure:
     """Return the failure that a reviewer's request for changes is. Not charged: rounds have a cap of their own."""
-    told = " ".join(advice.cause.split())
-    sign = hashlib.sha256(" ".join(advice.text.split()).encode("utf-8", "replace")).hexdigest()[:12]
+    points = " ".join(advice.cause.split())
+    digest = hashlib.sha256(" ".join(advice.text.split()).encode("utf-8", "replace")).hexdigest()[:12]
     return Failure(
         FailureKind.REVIEW_REJECTED,
-        f"the reviewer ({advice.model}) asks for changes: {told}",
+        f"the reviewer ({advice.model}) asks for changes: {points}",
         rule=REJECTED_BY_REVIEWER,
-        signature=f"review:{sign}",
-        evidence=(told,),
+        signature=f"review:{digest}",
+        evidence=(points,),
         excerpt=advice.text,
         charged=False,
     )

@@ -6,8 +6,15 @@ from noface.model.actions import Action, Ask, Block, Land, Mode, RequestApproval
 from noface.model.history import Advice, AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
-from noface.recovery.ladder import climb, climb_higher, on_last_rung
-from noface.recovery.policy_state import PolicyState, failure_signature, identical, same_failure
+from noface.recovery.policy_state import (
+    PolicyState,
+    climb,
+    climb_higher,
+    failure_signature,
+    identical,
+    on_last_rung,
+    same_failure,
+)
 
 IDENTICAL_ATTEMPTS_MAX = 3
 _NO_STRATEGY = (Topic.REFLECTION, Topic.REVIEW)
@@ -143,17 +150,17 @@ def _by_strategy(state: PolicyState) -> Action | None:
     """Rule 15, and what `[retry.strategies]` asks for beyond the rules above."""
     failure = state.failure
     strategy = state.policy.strategy(failure.kind)
-    told = f"[retry.strategies] {failure.kind} = {strategy}"
+    reason = f"[retry.strategies] {failure.kind} = {strategy}"
     if failure.category is Category.ENVIRONMENT and failure.kind not in dict(state.policy.strategies):
         return None  # the change broke it, and is to mend it
     match strategy:
         case Strategy.BLOCK:
-            return Block(failure.kind, told)
+            return Block(failure.kind, reason)
         case Strategy.SKIP:
-            return Skip(told)
+            return Skip(reason)
         case Strategy.APPROVAL:
             asked = state.history.verdict(state.last.number)
-            return RequestApproval(failure.kind, told) if asked is None else climb(state, why="a person decided")
+            return RequestApproval(failure.kind, reason) if asked is None else climb(state, why="a person decided")
         case Strategy.ESCALATE:
             return climb_higher(state, f"{failure.kind}")
         case Strategy.THINK | Strategy.REDUCE:

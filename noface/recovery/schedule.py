@@ -130,8 +130,8 @@ def _obstacle(
 ) -> Waiting | None:
     missing = [d for d in issue.depends_on if d not in states or not states[d].done]
     if missing:
-        shown = ", ".join(missing)
-        return Waiting(issue.id, f"waits for {shown} to be merged", hopeless=_stuck(issue, issues, states))
+        names = ", ".join(missing)
+        return Waiting(issue.id, f"waits for {names} to be merged", hopeless=_stuck(issue, issues, states))
     if state.until is not None and state.until > now:
         return Waiting(issue.id, state.reason or "waits for its retry time", state.until)
     return None
@@ -185,10 +185,10 @@ def with_parts(issues: tuple[Issue, ...], parts: tuple[Issue, ...]) -> tuple[Iss
             by_parent.setdefault(part.parent, []).append(part)
     if not by_parent:
         return issues
-    found: list[Issue] = []
+    ordered: list[Issue] = []
     pending = list(reversed(issues))
     while pending:
         issue = pending.pop()
-        found.append(issue)
+        ordered.append(issue)
         pending += reversed(by_parent.pop(issue.id, []))
-    return tuple(found)
+    return tuple(ordered)

@@ -172,7 +172,7 @@ class Journal:
     ) -> bool:
         """Record what came of an attempt; True where it was applied. `partial` is what its steps left (P4).
 
-        `mark` says which budget ended it, if one did (`recovery.overrun`); it replaces a failure's signature.
+        `mark` says which budget ended it, if one did (`model.budget`); it replaces a failure's signature.
         An attempt whose token is no longer open was fenced: an event says so, and nothing else changes.
         """
         row = outcome_row(at, report, charged=charged, notes=notes)

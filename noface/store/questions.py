@@ -4,13 +4,12 @@ import json
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from noface.model.budget import Spent
+from noface.model.budget import EndedFor, Spent, ended_at
 from noface.model.codec import decode
 from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import INTERRUPTED
 from noface.model.worker_run import Usage
-from noface.recovery.overrun import EndedFor, ended_at
 from noface.store.database import Database, insert
 from noface.store.journal import Journal
 from noface.store.reader import Reader
@@ -80,7 +79,7 @@ class Questions:
     ) -> None:
         """Drop a question that was never answered: it is asked again. Where it cost something, that stays counted.
 
-        `mark` says which budget ended it, where one did (`recovery.overrun`), and `cause` says it for people. `keep`:
+        `mark` says which budget ended it, where one did (`model.budget`), and `cause` says it for people. `keep`:
         nobody knows what it cost, and it stays all the same.
         """
         with self._db.transaction() as connection:

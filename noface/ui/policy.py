@@ -11,9 +11,9 @@ from noface.model.budget import Budget
 from noface.model.codec import encode
 from noface.model.history import History
 from noface.model.taxonomy import FailureKind
+from noface.recovery.policy import backoff
 from noface.recovery.policy_table import ANY_ISSUE, Course, Row, Step, course, table
 from noface.recovery.retry_policy import Policy, Rung, When
-from noface.recovery.rules_transient import backoff
 from noface.recovery.schedule import BreakerRules
 from noface.ui.page import Record, paint
 from noface.ui.policy_cells import short_names, table_lines

@@ -22,10 +22,9 @@ from support.spending import (
 from noface.agents.claude import ClaudeAgent
 from noface.engine.agent_run import at_least
 from noface.model.actions import Block
-from noface.model.budget import Budget, Estimate, Spent
+from noface.model.budget import Budget, EndedFor, Estimate, Paid, Spent, first_to_end, overrun, passed_by
 from noface.model.history import Topic
 from noface.model.worker_run import Usage
-from noface.recovery.overrun import EndedFor, Paid, first_to_end, overrun, passed_by
 from noface.store.database import Database
 
 NOTHING = result(0) | {"usage": {"input_tokens": 0, "output_tokens": 0}}

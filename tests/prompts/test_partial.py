@@ -17,8 +17,7 @@ from noface.model.worker_run import AgentRun, EndedBy, Usage
 from noface.prompts.data import EarlierForm
 from noface.prompts.partial import Step, accumulate, steps_of
 from noface.prompts.structured import Invalid
-from noface.recovery.person_question import abort_report, recovery_attempted
-from noface.recovery.reported import Spending, task_failure
+from noface.recovery.reported import Spending, abort_report, recovery_attempted, task_failure
 
 RED = Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E   assert 1 == 2", gate="test")
 AGENT = AgentRun(0, None, EndedBy.ITSELF, 12.34567, Usage(0.5, 1000, 200), last_words="Done.", answer="All done.")

@@ -12,8 +12,8 @@ from noface.model.actions import Action, Ask, Block, Land, RequestApproval, Run,
 from noface.model.attempt import PastAttempt
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category
-from noface.recovery.ladder import OF_THE_MODEL
 from noface.recovery.policy import next_action
+from noface.recovery.policy_state import OF_THE_MODEL
 from noface.recovery.retry_policy import review_due
 
 CALM = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
