@@ -1,5 +1,6 @@
 """What all tests begin with: ordinary surroundings, the fixtures of a project, and nothing left at the end."""
 
+import gc
 import os
 import random
 import shutil
@@ -40,6 +41,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         drawn = random.Random(config.option.shuffle)
         places = {path: drawn.random() for path in dict.fromkeys(item.path for item in items)}
         items.sort(key=lambda item: (places[item.path], drawn.random()))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Leave the thousands of tests and modules that stay to the end out of every search for garbage."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

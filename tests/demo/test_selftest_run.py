@@ -4,10 +4,7 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
-
-import pytest
 
 from noface.selftest.scenario import catalogue
 
@@ -25,39 +22,22 @@ def selftest(tmp_path: Path, *args: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture(scope="module")
-def three():
-    """The kinds SYNTAX_ERROR and AGENT_REFUSED in all variants: the result, and what was left behind."""
-    with tempfile.TemporaryDirectory() as folder:
-        done = selftest(Path(folder), "--kind", "SYNTAX_ERROR", "--kind", "agent-refused", "--json")
-        yield done, list(Path(folder).iterdir())
-
-
-def test_noface_recovers_what_can_be_recovered_and_stops_in_time_with_the_rest(three):
-    done, _ = three
+def test_noface_recovers_what_can_be_recovered_and_stops_in_time_with_the_rest(tmp_path):
+    """One test, because the workers of xdist would each run all this for tests of their own."""
+    done = selftest(tmp_path, "--kind", "SYNTAX_ERROR", "--kind", "agent-refused", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert found["ok"]
     assert found["troubles"] == []
     assert found["totals"]["recovered"]["noface"] == found["totals"]["recoverable"] == 11
     assert found["totals"]["stopped"]["noface"] == found["totals"]["hopeless"] == 2
-
-
-def test_noface_recovers_more_with_fewer_runs_than_either_simpler_loop(three):
-    found = json.loads(three[0].stdout)
-    for kind in found["kinds"]:
+    for kind in found["kinds"]:  # more with fewer runs than either simpler loop
         recovered, runs = kind["recovered"], kind["runs"]
         assert recovered["noface"] > recovered["feedback"] >= recovered["plain"]
         assert runs["noface"] < min(runs["feedback"], runs["plain"])
-
-
-def test_every_scenario_failed_at_first_in_the_way_it_stands_for(three):
-    for scenario in json.loads(three[0].stdout)["scenarios"]:
+    for scenario in found["scenarios"]:  # each failed at first in the way it stands for
         assert scenario["results"]["noface"]["outcomes"][0] == scenario["kind"]
-
-
-def test_nothing_is_left_behind_unless_it_was_asked_for(three):
-    assert three[1] == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_projects_can_be_kept_and_looked_into(tmp_path):

@@ -162,17 +162,14 @@ SHAPES = {
 }
 
 
-def seconds_for(shape: str, size: int) -> float:
-    text = shape * (size // len(shape))
-    best = 9e9
-    for _ in range(3):
-        started = time.process_time()
-        classify(GateEvidence("make test", 1, text, "", 1.0))
-        best = min(best, time.process_time() - started)
-    return best
+def seconds_for(text: str) -> float:
+    started = time.process_time()
+    classify(GateEvidence("make test", 1, text, "", 1.0))
+    return time.process_time() - started
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_work_grows_no_faster_than_the_output(shape: str):
-    small, large = seconds_for(shape, 300_000), seconds_for(shape, 4_800_000)
-    assert large <= 16 * 3 * small + 0.5
+    small, large = (shape * (size // len(shape)) for size in (300_000, 4_800_000))
+    bound = 16 * 3 * min(seconds_for(small) for _ in range(3)) + 0.5
+    assert any(seconds_for(large) <= bound for _ in range(3))  # another process may have been in the way of one
