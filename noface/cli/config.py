@@ -1,11 +1,12 @@
 """`noface config`: check noface.toml, show what it means, change a value, describe its keys."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from noface.errors import EXIT_USAGE
+from noface.errors import EXIT_USAGE, ConfigError
 
 if TYPE_CHECKING:
     from noface.config.sections import Config
@@ -112,12 +113,28 @@ def set_value(
     before = read(found)
     after = edit.set_value(before, key, value, found.name if config is None else str(found))
     if after != before:
-        edit.write(found, after)
+        replace_file(found, after)
     if as_json:
         page.show_json({"file": str(found), "key": key, "value": value, "changed": after != before})
         return
     said = f"Set {key} in" if after != before else f"{key} was so already in"
     page.show([f"{said} {found.name}: {clean(value)}"])
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Replace a configuration file in one step, keeping its mode; a symlink stays, its target is replaced.
+
+    Raise ConfigError if the folder can't be written; the old file is then untouched.
+    """
+    from noface.process.files import write_atomic
+
+    target = Path(os.path.realpath(path))
+    try:
+        write_atomic(target, text)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write {path}: {error.strerror}", f"nothing was changed; noface needs to write in {target.parent}"
+        ) from error
 
 
 def path(

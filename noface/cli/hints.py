@@ -185,7 +185,8 @@ def suggest(
 
 
 def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, as_json: bool, draft: bool) -> None:
-    from noface.config.edit import with_hint, write
+    from noface.cli.config import replace_file
+    from noface.config.edit import with_hint
     from noface.config.load import find, read
     from noface.engine.context import patient_search
     from noface.ui import page
@@ -194,7 +195,7 @@ def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, as_json:
     found, name = find(seen.location.root, config), _name(seen, config)
     values = {key: value for key in _VALUES if (value := str(getattr(rule, key)))}
     after = with_hint(read(found), values, name)
-    write(found, after)
+    replace_file(found, after)
     number = len(_rules(seen, config))
     document = added_document(name, number, rule, recorded(seen), patient_search(), draft=draft)
     page.show_either(document, added_page, as_json=as_json)

@@ -23,8 +23,8 @@ def init(
     as_json: bool = typer.Option(False, "--json", help="What was found, as JSON."),
 ) -> None:
     """Look at the repository and write a commented noface.toml; make a folder for issues."""
+    from noface.cli.config import replace_file
     from noface.config.detect import detect, render
-    from noface.config.edit import write
     from noface.config.load import FILE_NAMES
     from noface.git.repository import discover
     from noface.ui import page
@@ -38,7 +38,7 @@ def init(
         )
     target = present[0] if present else repository.root / FILE_NAMES[0]
     found = detect(repository.root, _surroundings(repository))
-    write(target, render(found, repository.main_name))
+    replace_file(target, render(found, repository.main_name))
     issues = repository.root / _ISSUES
     made = not issues.exists()
     issues.mkdir(exist_ok=True)

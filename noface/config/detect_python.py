@@ -443,7 +443,7 @@ _NOT_ACTIVE = "env -u VIRTUAL_ENV -u CONDA_PREFIX"
 
 
 def _managed_setup(project: PythonProject, tools: tuple[str, ...], surroundings: Surroundings) -> DetectedSetup | None:
-    """Return the setup by the manager whose lock file or table is there, None where there is none."""
+    """Return the setup by the manager whose lock file or table is there, None without one."""
     root = project.root
     if is_committed(root, "uv.lock"):
         return _uv_sync(project, tools, surroundings)

@@ -18,7 +18,7 @@ def _everything(_program: str) -> bool:
 class Surroundings:
     """What the caller knows of the machine and the repository; detection itself looks at files only.
 
-    `has` tells whether a program is on PATH. `version` is the version of the newest tag, "" where there is none.
+    `has` tells whether a program is on PATH. `version` is the version of the newest tag, "" without one.
     """
 
     has: Callable[[str], bool] = field(default=_everything)
@@ -81,7 +81,7 @@ class Detection:
 
 
 def joined(setups: Iterable[DetectedSetup]) -> DetectedSetup | None:
-    """Return one setup that does what all of them do, in their order; None where there are none."""
+    """Return one setup that does what all of them do, in their order; None of none."""
     each = tuple(setups)
     if not each:
         return None
@@ -95,7 +95,7 @@ def joined(setups: Iterable[DetectedSetup]) -> DetectedSetup | None:
 
 
 def text_of(path: Path) -> str:
-    """Return the beginning of a file of the project, "" where there is none that can be read."""
+    """Return the beginning of a file of the project, "" if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(_READ_BYTES_MAX).decode("utf-8", "replace")

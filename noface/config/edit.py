@@ -1,12 +1,8 @@
 """Changes one value of noface.toml, or adds a hint, and keeps everything else: comments, order, line ends."""
 
 import contextlib
-import os
-import secrets
-import stat
 import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noface.config.load import KeyPath, line_numbers, parse, tables
@@ -145,42 +141,6 @@ def set_value(text: str, key: str, value: str, source: str = "noface.toml") -> s
     raise refusal or ConfigError(f"cannot set {key}")
 
 
-def write(path: Path, text: str) -> None:
-    """Replace the file at `path` in one step, keeping its mode; a symlink stays, its target is replaced.
-
-    Raise ConfigError if the folder can't be written; the old file is then untouched.
-    """
-    target = Path(os.path.realpath(path))
-    try:
-        _replace(target, text)
-    except OSError as error:
-        raise ConfigError(
-            f"cannot write {path}: {error.strerror}", f"nothing was changed; noface needs to write in {target.parent}"
-        ) from error
-
-
-def _replace(target: Path, text: str) -> None:
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    # 0o666 less the umask: what a new file gets from any editor.
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            with contextlib.suppress(FileNotFoundError):
-                os.fchmod(handle, stat.S_IMODE(target.stat().st_mode))
-            os.fsync(handle)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(target.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
 def _readings(value: str) -> Iterator[Any]:
     """Yield what `value` may mean: a TOML value, if it is one and only one, then plain text."""
     with contextlib.suppress(tomllib.TOMLDecodeError, RecursionError):
@@ -215,7 +175,7 @@ def _in_section(section: "SectionKeys", data: dict[str, Any], rest: list[str], k
     at: KeyPath = section.name
     if section.shape is not Shape.TABLE and rest:
         item = rest.pop(0)
-        at = (*at, _index(_found(data, section.name), name, item) if section.shape is Shape.ARRAY else item)
+        at = (*at, _index(_value_at(data, section.name), name, item) if section.shape is Shape.ARRAY else item)
     if not rest:
         raise ConfigError(f'"{key}" is a table, not a value', f"name one of its keys: {', '.join(section.keys)}")
     if (inner := section.inner.get(rest[0])) is not None:
@@ -227,8 +187,8 @@ def _in_section(section: "SectionKeys", data: dict[str, Any], rest: list[str], k
     return (*at, *rest)
 
 
-def _found(data: object, names: tuple[str, ...]) -> object:
-    """Return what stands in `data` under `names`, None where nothing does."""
+def _value_at(data: object, names: tuple[str, ...]) -> object:
+    """Return what `data` has under `names`, None if nothing."""
     for name in names:
         data = data.get(name) if isinstance(data, dict) else None
     return data
@@ -295,7 +255,7 @@ def _check(values: Mapping[str, str]) -> None:
     try:
         FailureHint.model_validate(dict(values))
     except ValidationError as error:
-        wrong = [f"{_option(str(found['loc'][0]))}: expected {found['msg']}" for found in error.errors()]
+        wrong = [f"{_option(str(each['loc'][0]))}: expected {each['msg']}" for each in error.errors()]
         raise UsageError("; ".join(wrong), "Nothing was added.") from None
 
 
@@ -316,7 +276,7 @@ def _appended(text: str, values: Mapping[str, str]) -> str:
 
 
 def _end_of_hints(lines: list[str], there: list[Any]) -> int | None:
-    """Return how many lines there are up to the end of the last hint; all of them where there is none yet.
+    """Return how many lines there are up to the end of the last hint; all of them without one.
 
     None where the hints are written as a list of inline tables.
     """

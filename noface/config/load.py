@@ -199,24 +199,24 @@ _AT_END = re.compile(r"\s*\(at end of document\)$")
 def find(root: Path, explicit: Path | None) -> Path:
     """Return the configuration file: `explicit` if given, else the one at `root`, the top of the repository.
 
-    Raise ConfigError where there is none, or both noface.toml and .noface.toml.
+    Raise ConfigError without one, or with both noface.toml and .noface.toml.
     """
     if explicit is not None:
         if not explicit.is_file():
             raise ConfigError(f"there is no file {explicit}", "check the path given with --config")
         return explicit
-    found = [root / name for name in FILE_NAMES if (root / name).exists()]
-    if not found:
+    present = [root / name for name in FILE_NAMES if (root / name).exists()]
+    if not present:
         raise ConfigError(
             f"there is no noface.toml in {root}",
             "run `noface init` at the top of your repository; it writes one to start with",
         )
-    if len(found) > 1:
+    if len(present) > 1:
         raise ConfigError(
             f"both noface.toml and .noface.toml are in {root}",
             "keep the one you want and remove the other; noface reads only one",
         )
-    return found[0]
+    return present[0]
 
 
 def load(root: Path, explicit: Path | None = None) -> "Config":
@@ -286,9 +286,9 @@ def _syntax_error(message: str, text: str, source: str) -> ConfigError:
     else:
         return ConfigError(f"{source}: {message}", hint)
     what = _AT_END.sub("; the file ends too early", _AT_LINE.sub("", message))
-    shown = lines[line - 1].rstrip("\r")
+    text_line = lines[line - 1].rstrip("\r")
     # Tabs are kept in the pointer's margin, so that it stands under the place however wide they are.
-    margin = re.sub(r"[^\t]", " ", shown[: column - 1])
+    margin = re.sub(r"[^\t]", " ", text_line[: column - 1])
     number = f"{line:>5} | "
     pointer = " " * (len(number) - 2) + "| " + margin + "^"
-    return ConfigError(f"{source}:{line}:{column}: {what}\n{number}{shown}\n{pointer}", hint)
+    return ConfigError(f"{source}:{line}:{column}: {what}\n{number}{text_line}\n{pointer}", hint)

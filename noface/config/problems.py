@@ -71,12 +71,12 @@ def all_sections() -> tuple[SectionKeys, ...]:
 
 @cache
 def _sections_of(model: type[Section], name: tuple[str, ...]) -> Mapping[str, SectionKeys]:
-    found = {}
+    inner_sections = {}
     for key, field in model.model_fields.items():
         shape, inner = _shape(field)
         if isinstance(inner, type) and issubclass(inner, Section):
-            found[key] = SectionKeys((*name, key), shape, inner)
-    return found
+            inner_sections[key] = SectionKeys((*name, key), shape, inner)
+    return inner_sections
 
 
 def _shape(field: "FieldInfo") -> tuple[Shape, object]:
@@ -99,12 +99,12 @@ def section_at(path: KeyPath) -> tuple[SectionKeys | None, KeyPath]:
 
     Of arrays and named sections the item counts as part of the section: ("gates", 0, "name") leaves ("name",).
     """
-    found: SectionKeys | None = None
+    innermost: SectionKeys | None = None
     known, rest = sections(), path
     while rest and (section := known.get(str(rest[0]))) is not None:
-        found, known = section, section.inner
+        innermost, known = section, section.inner
         rest = rest[1 if section.shape is Shape.TABLE else 2 :]
-    return found, rest
+    return innermost, rest
 
 
 def keys_at(path: KeyPath) -> tuple[str, ...]:
@@ -118,8 +118,8 @@ def keys_at(path: KeyPath) -> tuple[str, ...]:
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the name of `known` that `name` was probably meant to be."""
     by_folded = {one.lower().replace("-", "_"): one for one in known}
-    found = difflib.get_close_matches(name.lower().replace("-", "_"), by_folded, n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+    matches = difflib.get_close_matches(name.lower().replace("-", "_"), by_folded, n=1, cutoff=0.6)
+    return by_folded[matches[0]] if matches else None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -198,7 +198,7 @@ def located(problems: Iterable[Problem], lines: Mapping[KeyPath, int]) -> tuple[
 
 
 def from_validation(error: "ValidationError") -> list[Problem]:
-    """Turn pydantic's findings into problems."""
+    """Turn pydantic's errors into problems."""
     return [_problem(detail) for detail in error.errors(include_url=False)]
 
 
@@ -222,27 +222,27 @@ def display_value(value: object) -> str:
 
 def _problem(detail: "ErrorDetails") -> Problem:
     path: KeyPath = detail["loc"]
-    kind, found = detail["type"], detail["input"]
+    kind, value = detail["type"], detail["input"]
     context: dict[str, Any] = detail.get("ctx", {})
     if kind == "extra_forbidden":
         return unknown_key(path)
     if kind == "missing":
         return Problem(path, f"missing; expected {_described(path)}")
     if path[-1] == "[key]" and kind == "literal_error":
-        return Problem(path[:-1], f"unknown key; {did_you_mean(str(found), _choices(context))}")
+        return Problem(path[:-1], f"unknown key; {did_you_mean(str(value), _choices(context))}")
     # What stands in env may be a secret.
-    got = "" if "env" in path else f"; got {display_value(found)}"
+    got = "" if "env" in path else f"; got {display_value(value)}"
     section, rest = section_at(path)
     if section is not None and not rest and kind in _NO_SECTION:
         return Problem(path, f"expected {_section_expected(section)}{got}")
     hint = ""
-    if kind == "literal_error" and isinstance(found, str):
+    if kind == "literal_error" and isinstance(value, str):
         choices = _choices(context)
-        match = nearest(found, choices)
+        match = nearest(value, choices)
         if match and len(choices) > _CHOICES_LISTED_MAX:
-            return Problem(path, f'there is no {display_value(found)}; did you mean "{match}"?')
+            return Problem(path, f'there is no {display_value(value)}; did you mean "{match}"?')
         hint = f'; did you mean "{match}"?' if match else ""
-    context = {name: str(value).replace("'", '"') if name == "expected" else value for name, value in context.items()}
+    context = {name: str(item).replace("'", '"') if name == "expected" else item for name, item in context.items()}
     wanted = _EXPECTED[kind].format(**context) if kind in _EXPECTED else detail["msg"]
     return Problem(path, f"expected {wanted}{got}{hint}")
 

@@ -62,7 +62,7 @@ _BRANCH_BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/]|[/.]$|\.lo
 
 
 def expected(what: str) -> PydanticCustomError:
-    """Return the error that says `what` was expected; `problems` adds what was found, and where."""
+    """Return the error that says `what` was expected; `problems` adds the value, and its place."""
     return PydanticCustomError("expected", "{what}", {"what": what})
 
 

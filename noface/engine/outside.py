@@ -13,7 +13,7 @@ from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.backlog import without_unknown_models
 from noface.model.history import History
 from noface.model.issue import Backlog, Issue, IssueState
-from noface.model.scratch import LEFT, PERSON, Scratch, Taken
+from noface.model.scratch import LEFT, PERSON, BranchTaken, Scratch
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.blocked import taken_document
 from noface.recovery.schedule import with_parts
@@ -146,7 +146,7 @@ def scratch_of(context: RunContext, issue: Issue) -> Scratch:
     return Scratch(ref.removeprefix("refs/heads/"), plumbing.resolve(ref), refs)
 
 
-def taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> Taken | None:
+def taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
     """Return why the issue waits before it is worked on; where a person has retried it, their commit becomes its own.
 
     What they committed is held by a ref from then on.
@@ -155,7 +155,7 @@ def taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> T
     given = context.reader.given_branch(issue.id)
     theirs = _of_a_person(context, scratch, past)
     if theirs and not given:
-        return Taken(scratch.name, scratch.at or "")
+        return BranchTaken(scratch.name, scratch.at or "")
     if theirs and scratch.at is not None:
         number = past[-1].number if past else 0
         plumbing.refs.apply(
@@ -168,21 +168,21 @@ def taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> T
     return None
 
 
-def committed(context: RunContext, issue: Issue) -> Taken | None:
+def committed(context: RunContext, issue: Issue) -> BranchTaken | None:
     """Return why an issue waits whose work has passed: a person has committed to its branch meanwhile."""
     scratch = scratch_of(context, issue)
     theirs = _of_a_person(context, scratch, context.reader.past(issue.id))
-    return Taken(scratch.name, scratch.at or "") if theirs else None
+    return BranchTaken(scratch.name, scratch.at or "") if theirs else None
 
 
-def move(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> Taken | None:
+def move(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
     """Point the branch at the best work since a person's last commit there; return why not where it is taken.
 
     It is what a person looks at, and what the next attempt builds on.
     """
     scratch = scratch_of(context, issue)
     if _of_a_person(context, scratch, past):
-        return Taken(scratch.name, scratch.at or "")
+        return BranchTaken(scratch.name, scratch.at or "")
     kept = kept_since(scratch, past)
     best = max(kept, key=_merit, default=None)
     if best is None or best.candidate is None or best.candidate == scratch.at == scratch.left:
@@ -190,7 +190,7 @@ def move(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> Ta
     ref = scratch_branch(issue.id)
     places = holding(context.env.plumbing.repository, ref) if scratch.at not in (None, best.candidate) else ()
     if places:
-        return Taken(scratch.name, place=str(places[0].path))
+        return BranchTaken(scratch.name, place=str(places[0].path))
     left = RefUpdate(hold_ref(issue.id, LEFT), best.candidate)
     try:
         context.env.plumbing.refs.apply(RefUpdate(ref, best.candidate, scratch.at or ZERO), left)
@@ -198,7 +198,7 @@ def move(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> Ta
         now = context.env.plumbing.resolve(ref)
         if now in (scratch.at, None):
             raise
-        return Taken(scratch.name, now or "")
+        return BranchTaken(scratch.name, now or "")
     return None
 
 
@@ -212,7 +212,7 @@ def kept_since(scratch: Scratch, past: tuple[PastAttempt, ...]) -> list[PastAtte
     return [a for a in past if a.number > after and a.candidate is not None and a.patch_hash]
 
 
-def wait_for_person(context: RunContext, told: History, why: Taken) -> Block:
+def wait_for_person(context: RunContext, told: History, why: BranchTaken) -> Block:
     """Let an issue wait until a person has said what becomes of the branch; return the action this is."""
     action = Block(FailureKind.MERGE_CONFLICT, why.reason)
     stored = masked_issue(told.issue, context.env.masker)

@@ -130,7 +130,7 @@ def lessons_for(context: RunContext, told: History, number: int) -> tuple[str, .
     """
     lessons = look_up(context, told)
     if lessons:
-        context.lessons.shown([lesson.id for lesson in lessons], "", told.issue.id, number)
+        context.lessons.quote([lesson.id for lesson in lessons], "", told.issue.id, number)
     return tuple(_line(lesson) for lesson in lessons)
 
 

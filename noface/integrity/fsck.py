@@ -19,13 +19,13 @@ from dataclasses import replace
 
 from noface.integrity.fsck_facts import (
     IN_FLIGHT,
-    AttemptRow,
+    AttemptFacts,
     DatabaseFacts,
     Facts,
     Finding,
     Kind,
     LandedCommit,
-    LandingRow,
+    LandingFacts,
     LockFile,
     Repair,
     RepairKind,
@@ -136,7 +136,7 @@ def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
             yield from _unrecorded(database, landed, by_noface=landed.commit in own)
 
 
-def _recorded(database: DatabaseFacts, landed: LandedCommit, row: LandingRow) -> Iterator[Finding]:
+def _recorded(database: DatabaseFacts, landed: LandedCommit, row: LandingFacts) -> Iterator[Finding]:
     name, short = f"landing of {row.issue}", landed.commit[:12]
     if row.state == "intent":
         return  # found as a landing that is open
@@ -158,7 +158,7 @@ def _recorded(database: DatabaseFacts, landed: LandedCommit, row: LandingRow) ->
     yield from _proof(database, row)
 
 
-def _proof(database: DatabaseFacts, row: LandingRow) -> Iterator[Finding]:
+def _proof(database: DatabaseFacts, row: LandingFacts) -> Iterator[Finding]:
     """Check that every hard gate of a landing is recorded as passed on exactly its tree."""
     name, look = f"landing of {row.issue}", _LOOK.format(commit=row.new[:12])
     results = [database.gates[key] for key in row.gates if key in database.gates]
@@ -257,7 +257,7 @@ def _work(facts: Facts, database: DatabaseFacts) -> Iterator[Finding]:
             yield repairable(Kind.WORK_UNHELD, name, message, f"make {ref} again", repair)
 
 
-def _ref_of(facts: Facts, attempt: AttemptRow) -> str:
+def _ref_of(facts: Facts, attempt: AttemptFacts) -> str:
     slug = next(slug for slug, issue in facts.names.items() if issue == attempt.issue)
     return f"refs/noface/issues/{slug}/{attempt.number}"
 

@@ -30,7 +30,7 @@ class MainMove:
 
 
 @dataclass(frozen=True, slots=True)
-class IssueRow:
+class IssueFacts:
     """An issue as its row tells; `charged` and `spent` are its counters added up anew from its attempts."""
 
     id: str
@@ -43,7 +43,7 @@ class IssueRow:
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptRow:
+class AttemptFacts:
     """An attempt as its row tells. `outcome` is "" while it is open; `saved`: its work only needs judging."""
 
     issue: str
@@ -56,7 +56,7 @@ class AttemptRow:
 
 
 @dataclass(frozen=True, slots=True)
-class LandingRow:
+class LandingFacts:
     """An intended or finished move of main; `gates` are the keys of the results that prove `tree`."""
 
     id: int
@@ -70,7 +70,7 @@ class LandingRow:
 
 
 @dataclass(frozen=True, slots=True)
-class GateRow:
+class GateFacts:
     """A remembered result of a gate on a tree."""
 
     tree: str
@@ -90,10 +90,10 @@ class DatabaseFacts:
     proofs_from: int | None = None
     merged_known: bool = False
     released: Mapping[str, int] = field(default_factory=dict)
-    issues: tuple[IssueRow, ...] = ()
-    attempts: tuple[AttemptRow, ...] = ()
-    landings: tuple[LandingRow, ...] = ()
-    gates: Mapping[str, GateRow] = field(default_factory=dict)
+    issues: tuple[IssueFacts, ...] = ()
+    attempts: tuple[AttemptFacts, ...] = ()
+    landings: tuple[LandingFacts, ...] = ()
+    gates: Mapping[str, GateFacts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

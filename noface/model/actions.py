@@ -1,7 +1,7 @@
 """What noface can do next with an issue. An action is a value; `engine/dispatch` carries it out.
 
-Every action has a `reason` that a person will read in `noface show`, and a `name` as it is shown and stored. A new way
-to run a worker is a `Mode`, its entry in `data/actions.toml`, and the rule of the policy that asks for it.
+Every action has a `reason` that `noface show` prints, and a `name` that people see and rows keep. A new way to run a
+worker is a `Mode`, its entry in `data/actions.toml`, and the rule of the policy that asks for it.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class Mode(StrEnum):
 
 
 class _Named:
-    """What all actions have: the name under which they are shown and stored."""
+    """What all actions have: the name that people see and rows keep."""
 
     __slots__ = ()
 
@@ -175,7 +175,7 @@ def thinks(action: Action) -> bool:
 
 
 def action_instruction(name: str) -> str:
-    """Return what a worker is told with the action of that name that starts its attempt; "" where nothing is."""
+    """Return what the prompt of an attempt says of the action that starts it, by the action's name; "" for nothing."""
     return _entry(name, "instruction")
 
 

@@ -35,7 +35,7 @@ class FileChange:
 class Snapshot:
     """What a worker left in its slot, as git objects in the repository.
 
-    `commit` keeps the slot's tree as it was found, but for what `notes` tell; `candidate` is the same with the
+    `commit` keeps the slot's tree as it was, but for what `notes` say; `candidate` is the same with the
     protected paths (law 11) put back to main's, and equals `commit` where none was touched. `left_out` counts the new
     files where they were too many to be taken. `elsewhere` are folders of the slot that are repositories of their own.
     """
@@ -61,7 +61,7 @@ class AttemptOrder:
     `known_failures` maps a gate's key to the tests that fail on main already (baseline "only-new"), None under
     "require-green". `think` asks for extended thinking. `role` is "worker", or the topic of a question.
     `by_person`: `start` is what a person made of the issue, which counts as work even if the worker adds nothing.
-    `seal` is the key by which noface knows its own record of the work again; no worker is told it.
+    `seal` is the key by which noface knows its own record of the work again; no worker knows it.
     `protected`, `may_change` and `any_case` are the three parts of `protection`.
     """
 

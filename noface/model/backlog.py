@@ -102,7 +102,7 @@ def check(issues: Iterable[Issue], faults: Iterable[IssueFault] = (), merged: Co
 
 @dataclass(slots=True)
 class _Graph:
-    """The issues by their place in the order, what is wrong with each, and who waits for whom."""
+    """The issues by their place in the order, what is wrong with each, and which wait for which."""
 
     issues: Sequence[Issue]
     sources: list[str] = field(default_factory=list)

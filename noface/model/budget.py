@@ -1,7 +1,7 @@
 """Whether a run or an issue can still pay for another worker (law 12). Pure; money in US dollars.
 
 A worker is paid for before it starts: what it may use is estimated, and what is under way is reserved at its own
-estimate, so that N workers overshoot a budget by one attempt at most. Where nobody knows yet what a model uses, one of
+estimate, so that N workers overshoot a budget by one attempt at most. While it is unknown what a model uses, one of
 its runs goes first, and the others wait for it.
 
 An estimate is the model's own `max_cost_usd`, else the most that its newest runs here have used. The latter refuses
@@ -11,23 +11,25 @@ Work under way that has passed a budget is ended, which is remembered with it. W
 nobody, so an attempt or a question that needs more than a run may spend would be paid for again in every run, and
 never be judged: ENDS_MAX says when that is too often.
 
-What a run cost where its agent tells only tokens (codex, gemini, a run cut off): an estimate from the prices.
+The cost of a run whose agent reports only tokens (codex, gemini, a run cut off) is estimated from the prices.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypeVar
 
 from noface.model.worker_run import ModelSpec, Usage
 
+_Amount = TypeVar("_Amount", int, float)
 _TINY = 1e-9
-_TELLS_NOTHING = frozenset({"command", "scripted"})
-"""Agents that never say what they use: for all anybody can tell, it is nothing."""
+_REPORTS_NOTHING = frozenset({"command", "scripted"})
+"""Agents that never report what they use: it counts as nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be spent; None: as much as it takes. `owner` is "run" or "issue", for the sentences."""
+    """What may be spent; None: no limit. `owner` is "run" or "issue", for the sentences."""
 
     owner: str
     usd: float | None = None
@@ -35,13 +37,13 @@ class Budget:
 
     @property
     def limited(self) -> bool:
-        """True where there is a limit at all."""
+        """True if there is a limit at all."""
         return self.usd is not None or self.tokens is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What has been used up, as far as anybody said. `tokens` were read or written."""
+    """What has been used up, as far as it is known. `tokens` were read or written."""
 
     usd: float = 0.0
     tokens: int = 0
@@ -49,7 +51,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The most that one of a model's newest runs used; None where none of them told."""
+    """The most that one of a model's newest runs used; None if none of them says."""
 
     usd: float | None = None
     tokens: int | None = None
@@ -57,7 +59,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run of `model` may use; None: nobody knows. `capped`: `usd` is its own limit, not what was seen."""
+    """What a run of `model` may use; None: unknown. `capped`: `usd` is its own limit, not from earlier runs."""
 
     model: str
     usd: float | None = None
@@ -88,8 +90,8 @@ class Estimates:
     def of(self, model: str, *, think: bool = False) -> Estimate:
         """Return the estimate for a model; where it thinks longer its own limit is `thinking_factor` times as high."""
         spec, seen = self.models.get(model), self.seen.get(model, Seen())
-        silent = spec is not None and spec.agent in _TELLS_NOTHING
-        # Who tells tokens and no price, or the reverse, will not tell the other next time.
+        silent = spec is not None and spec.agent in _REPORTS_NOTHING
+        # An agent that reports tokens and no price, or the reverse, will not report the other next time.
         usd = seen.usd if seen.usd is not None else 0.0 if silent or seen.tokens is not None else None
         tokens = seen.tokens if seen.tokens is not None else 0 if silent or seen.usd is not None else None
         if spec is not None and spec.max_cost_usd is not None:
@@ -181,7 +183,7 @@ _PER_MTOK = 1e-6
 
 
 def priced(usage: Usage, model: ModelSpec) -> Usage:
-    """Return what a run used with its cost filled in from its tokens, where the agent told none.
+    """Return what a run used with its cost filled in from its tokens if the agent reports none.
 
     A cost of nothing for tokens that were used yields to prices that a person has set: the agent knows none.
     The cost stays unknown (None) where the model's prices are, or where one of the two counts is. Nonsensical amounts
@@ -195,27 +197,23 @@ def priced(usage: Usage, model: ModelSpec) -> Usage:
         tokens_cached=_sane(usage.tokens_cached),
     )
     cost = _cost(usage, model)
-    told = usage.cost_usd is not None and not (usage.cost_usd == 0 and model.own_prices)
-    return usage if cost is None or told else replace(usage, cost_usd=cost, priced=True)
+    reported = usage.cost_usd is not None and not (usage.cost_usd == 0 and model.own_prices)
+    return usage if cost is None or reported else replace(usage, cost_usd=cost, priced=True)
 
 
 def summed(one: Usage, other: Usage) -> Usage:
-    """Return what two runs used together; an amount that neither told stays unknown. The session is the latter's."""
+    """Return what two runs used together; an amount that neither reports stays unknown. The session is the latter's."""
     return Usage(
         cost_usd=_sum(one.cost_usd, other.cost_usd),
-        tokens_in=_whole(one.tokens_in, other.tokens_in),
-        tokens_out=_whole(one.tokens_out, other.tokens_out),
+        tokens_in=_sum(one.tokens_in, other.tokens_in),
+        tokens_out=_sum(one.tokens_out, other.tokens_out),
         session_id=other.session_id or one.session_id,
-        tokens_cached=_whole(one.tokens_cached, other.tokens_cached),
+        tokens_cached=_sum(one.tokens_cached, other.tokens_cached),
         priced=one.priced or other.priced,
     )
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return one if other is None else other if one is None else one + other
-
-
-def _whole(one: int | None, other: int | None) -> int | None:
+def _sum(one: _Amount | None, other: _Amount | None) -> _Amount | None:
     return one if other is None else other if one is None else one + other
 
 

@@ -31,7 +31,7 @@ def decode(kind: type[T], value: Any) -> T:
     """Build a record of `kind` from what `encode` made of one.
 
     Fields that are missing take their defaults and unknown ones are passed over, so that a record written by an
-    older or newer noface can be read. Raises TypeError or ValueError where the value cannot be such a record.
+    older or newer noface can be read. Raises TypeError or ValueError if the value is no such record.
     """
     return typing.cast("T", _decode(kind, value))
 
@@ -70,6 +70,6 @@ def _decode_tuple(args: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     return tuple(_decode(arg, item) for arg, item in zip(args, value, strict=True))
 
 
-def _require(value: Any, found_as: type, kind: Any) -> None:
-    if not isinstance(value, found_as):
+def _require(value: Any, expected: type, kind: Any) -> None:
+    if not isinstance(value, expected):
         raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")

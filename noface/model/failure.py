@@ -1,4 +1,4 @@
-"""Why an attempt failed, as a record: what decided, where, and what the next worker is told of it."""
+"""Why an attempt failed, as a record: what decided, where, and what the next prompt says of it."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class PriorFailure:
-    """An earlier attempt as the next worker is told of it."""
+    """An earlier attempt as the next prompt shows it."""
 
     number: int
     model: str

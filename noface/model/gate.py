@@ -25,7 +25,7 @@ class GateSpec:
     """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it.
 
     `retries` is how often it is run again where it fails. `env_pass` are patterns of the variables of noface's own that
-    it gets beside the usual. `boxed`: it runs in the sandbox, where there is one, and there with the network or
+    it gets beside the usual. `boxed`: it runs in the sandbox, if any, and there with the network or
     without. `fixes`: what it changes in files of the change becomes part of the work. `leaky`: the person's
     checkout is within its reach. `canary`: it must turn red where the product's sources are broken.
     """
@@ -108,9 +108,9 @@ def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
 
 def all_hard_passed(gates: Iterable[GateSpec], results: Iterable[GateResult]) -> bool:
     """Tell whether every hard gate has a result and each of these passed."""
-    told = tuple(results)
-    passed = {result.gate for result in told if result.passed}
-    return all(gate in passed for gate in gates if gate.hard) and worst(told) is None
+    known = tuple(results)
+    passed = {result.gate for result in known if result.passed}
+    return all(gate in passed for gate in gates if gate.hard) and worst(known) is None
 
 
 def worst(results: Iterable[GateResult]) -> GateResult | None:

@@ -64,7 +64,7 @@ class Advice:
 
 
 class Verdict(StrEnum):
-    """What a person said of something that waited for approval."""
+    """A person's decision on something that waited for approval."""
 
     APPROVED = "approved"
     REJECTED = "rejected"
@@ -118,7 +118,7 @@ class History:
 
     @property
     def spent(self) -> Spent:
-        """What the attempts and questions since then have used, as far as anybody said."""
+        """What the attempts and questions since then have used, as far as it is known."""
         used: list[PastAttempt | Advice] = [*self.current, *self.asked]
         return Spent(
             sum((each.cost_usd or 0.0 for each in used), self.unanswered.usd),
@@ -126,11 +126,10 @@ class History:
         )
 
     def answer(self, topic: Topic, after: int) -> Advice | None:
-        """Return what was answered on a topic after an attempt, None where nobody has asked yet."""
-        found = [advice for advice in self.asked if advice.topic is topic and advice.after == after]
-        return found[-1] if found else None
+        """Return what was answered on a topic after an attempt, None before it."""
+        answers = (advice for advice in reversed(self.asked) if advice.topic is topic and advice.after == after)
+        return next(answers, None)
 
     def verdict(self, attempt: int) -> Approval | None:
-        """Return what a person decided on an attempt, None where nobody has."""
-        found = [approval for approval in self.approvals if approval.attempt == attempt]
-        return found[-1] if found else None
+        """Return what a person decided on an attempt, None before it."""
+        return next((approval for approval in reversed(self.approvals) if approval.attempt == attempt), None)

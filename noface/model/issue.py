@@ -60,7 +60,7 @@ class IssueState:
     """What noface remembers of an issue between ticks.
 
     `satisfied`: skipped because main holds already what it asks for. `wanted_model` and `wanted_attempts` are what a
-    person said at unblocking; `granted_paths` what they allowed; `needs` the issues the work turned out to depend on.
+    person chose at unblocking; `granted_paths` what they allowed; `needs` the issues the work turned out to depend on.
     """
 
     id: str

@@ -180,5 +180,5 @@ def language_of(path: str) -> str:
 
 
 def file_of(location: str | None) -> str:
-    """Return the path of a failure's location, without its line; "" where there is none."""
+    """Return the path of a failure's location, without its line; "" without a location."""
     return _POSITION.sub("", location or "")

@@ -18,7 +18,7 @@ LEFT = "branch"
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """The scratch branch `name` of an issue: it stands `at` a commit, None where there is none.
+    """The scratch branch `name` of an issue: it stands `at` a commit, None without one.
 
     `refs` are the issue's refs by their last name.
     """
@@ -51,7 +51,7 @@ def needed_until_landed(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class BranchTaken:
     """Why noface may not move a scratch branch: commits of a person's, or where they have it checked out."""
 
     branch: str

@@ -23,7 +23,7 @@ class Category(StrEnum):
 
     @property
     def external(self) -> bool:
-        """True where the cause lies outside the work: nobody is charged, no worker is told, and it clears by itself."""
+        """True where the cause lies outside the work: nobody is charged, no prompt says it, and it clears by itself."""
         return self in (Category.TRANSIENT, Category.ENVIRONMENT)
 
 
@@ -148,13 +148,13 @@ def _info(category: str, strategy: str, reason: str, **rest: Any) -> KindInfo:
 
 
 def instruction_for(outcome: str) -> str:
-    """Return what the worker after an attempt is told to do about its outcome; "" where there is nothing to tell."""
+    """Return what the next prompt says to do about an outcome; "" for nothing."""
     kind = FailureKind.__members__.get(outcome)
     return kind.info.instruction if kind is not None else ""
 
 
 def reaches_workers(outcome: str) -> bool:
-    """Tell whether workers are told of an outcome: nothing they do can mend what lies outside the work (law 8)."""
+    """Tell whether prompts mention an outcome: no worker can mend what lies outside the work (law 8)."""
     kind = FailureKind.__members__.get(outcome)
     return kind is None or not kind.category.external
 

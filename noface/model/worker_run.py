@@ -15,7 +15,7 @@ class ModelSpec:
 
     `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None where nobody knows. `own_prices`: a person
     has set them. `env` is set for its agent, `env_pass` are patterns of the variables of noface's own that go to it.
-    `boxed`: it runs in the sandbox, where there is one, and there with the network or without.
+    `boxed`: it runs in the sandbox, if any, and there with the network or without.
     """
 
     name: str
@@ -38,10 +38,10 @@ class ModelSpec:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a worker run consumed; None means that nobody said.
+    """What a worker run consumed; None: unknown.
 
     `tokens_cached` is how many of `tokens_in` came from the provider's cache. `priced`: the cost is an estimate from
-    the tokens, since the agent told none.
+    the tokens, since the agent reports none.
     """
 
     cost_usd: float | None = None
@@ -109,7 +109,7 @@ class BlockedReason(StrEnum):
 class WorkerReport:
     """What a worker says of its work, in JSON of a published schema. Evidence outranks it (law 10).
 
-    `confidence` is 0 to 1. `needs` are ids of issues it found it depends on.
+    `confidence` is 0 to 1. `needs` are ids of issues that it turns out to depend on.
     """
 
     status: ReportStatus

@@ -19,7 +19,7 @@ from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.quoting import distinct, quoted, short, some
-from noface.model.scratch import Taken
+from noface.model.scratch import BranchTaken
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 from noface.recovery.reported import abort_report
 
@@ -208,7 +208,7 @@ def block_document(issue: Issue, action: Block, history: History, branch: str) -
     }
 
 
-def taken_document(issue: Issue, action: Block, history: History, why: Taken) -> dict[str, Any]:
+def taken_document(issue: Issue, action: Block, history: History, why: BranchTaken) -> dict[str, Any]:
     """Return what `noface blocked --json` shows of an issue whose scratch branch is a person's for now."""
     options = tuple(Option(*option) for option in why.ways(issue))
     first = f"See what is on it: git log ..{why.branch}"

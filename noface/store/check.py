@@ -3,7 +3,7 @@
 import json
 import sqlite3
 
-from noface.integrity.fsck_facts import AttemptRow, DatabaseFacts, GateRow, IssueRow, LandingRow
+from noface.integrity.fsck_facts import AttemptFacts, DatabaseFacts, GateFacts, IssueFacts, LandingFacts
 from noface.model.codec import decode
 from noface.model.gate import GateResult
 from noface.store.database import Database
@@ -16,7 +16,7 @@ _PROBLEMS_MAX = 10
 def database_facts(database: Database) -> DatabaseFacts:
     """Return what the database holds. Raises StoreError where it cannot be read at all."""
     damage = [*_damage(database)]
-    gates: dict[str, GateRow] = {}
+    gates: dict[str, GateFacts] = {}
     for row in database.rows("SELECT key, result FROM gate_memo"):
         try:
             gates[str(row["key"])] = _gate(row)
@@ -33,8 +33,8 @@ def database_facts(database: Database) -> DatabaseFacts:
         proofs_from=int(proofs_from) if proofs_from is not None else None,
         merged_known=reader.fact("merged_known") is not None,
         released={str(name): int(number) for name, number in json.loads(reader.fact("released") or "{}").items()},
-        issues=tuple(IssueRow(**dict(row)) for row in database.rows(query("issue_facts"))),
-        attempts=tuple(AttemptRow(**dict(row)) for row in database.rows(query("attempt_facts"))),
+        issues=tuple(IssueFacts(**dict(row)) for row in database.rows(query("issue_facts"))),
+        attempts=tuple(AttemptFacts(**dict(row)) for row in database.rows(query("attempt_facts"))),
         landings=tuple(_landing(row) for row in database.rows(query("landing_facts"))),
         gates=gates,
     )
@@ -54,10 +54,10 @@ def _columns(database: Database) -> set[tuple[str, str]]:
     return {(str(table), str(column)) for table, column in database.rows(query("columns"))}
 
 
-def _landing(row: sqlite3.Row) -> LandingRow:
-    return LandingRow(**(dict(row) | {"gates": tuple(json.loads(row["gates"]))}))
+def _landing(row: sqlite3.Row) -> LandingFacts:
+    return LandingFacts(**(dict(row) | {"gates": tuple(json.loads(row["gates"]))}))
 
 
-def _gate(row: sqlite3.Row) -> GateRow:
+def _gate(row: sqlite3.Row) -> GateFacts:
     result = decode(GateResult, json.loads(row["result"]))
-    return GateRow(result.tree, result.gate.name, result.gate.hard, result.passed)
+    return GateFacts(result.tree, result.gate.name, result.gate.hard, result.passed)

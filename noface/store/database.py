@@ -111,7 +111,7 @@ class Database:
                     call()
 
     def after_commit(self, call: Callable[[], None]) -> None:
-        """Do `call` when the present transaction is on disk, never if it is undone; now, where there is none."""
+        """Do `call` when the present transaction is on disk, never if it is undone; at once outside of one."""
         with self._lock:
             if self._depth:
                 self._calls.append(call)

@@ -77,7 +77,7 @@ class LessonStore:
             lessons += [lesson for lesson in map(_lesson, rows) if fits(failure, lesson)]
         return tuple(lessons[:limit])
 
-    def shown(self, ids: Iterable[int], token: str, issue_id: str, number: int) -> None:
+    def quote(self, ids: Iterable[int], token: str, issue_id: str, number: int) -> None:
         """Record which lessons an attempt's prompt quotes; `judged` counts them."""
         self.ensure()
         with self._db.transaction() as connection:

@@ -7,7 +7,7 @@ pydantic; import it inside the functions that need it.
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -30,15 +30,9 @@ _TOML_PLACE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing wrong in an issue file; `line` counts from 1, None where no line can be named."""
-
-    text: str
-    line: int | None = None
-
-    def __str__(self) -> str:
-        return self.text if self.line is None else f"line {self.line}: {self.text}"
+def _on_line(line: int | None, problem: str) -> str:
+    """Return a problem with the line of the file, from 1; None if no line can be named."""
+    return problem if line is None else f"line {line}: {problem}"
 
 
 def _title(value: str) -> str:
@@ -122,24 +116,24 @@ _EXPECTED = {
 }
 
 
-def read_front_matter(text: str, first_line: int) -> tuple[FrontMatter | None, list[Problem]]:
+def read_front_matter(text: str, first_line: int) -> tuple[FrontMatter | None, list[str]]:
     """Parse the lines between the `+++`; `first_line` is the file's line on which `text` begins.
 
-    Returns the values, or None and every problem found.
+    Returns the values, or None and every problem.
     """
     if (size := len(text.encode())) > FRONT_MATTER_BYTES_MAX:
         problem = f"the front matter has {size} bytes, at most {FRONT_MATTER_BYTES_MAX} are allowed"
-        return None, [Problem(problem, first_line)]
+        return None, [_on_line(first_line, problem)]
     try:
         # Blank lines in front make tomllib count as the file does; with a line end it names the last line too.
         data = tomllib.loads(f"{chr(10) * (first_line - 1)}{text}\n")
     except RecursionError:
-        return None, [Problem("the front matter is nested too deeply", first_line)]
+        return None, [_on_line(first_line, "the front matter is nested too deeply")]
     except ValueError as error:
         return None, [_toml_problem(str(error), first_line + text.count("\n"))]
     matter, problems = validate(data)
     lines = text.split("\n")
-    return matter, [Problem(problem, _line_of(key, lines, first_line)) for key, problem in problems]
+    return matter, [_on_line(_line_of(key, lines, first_line), problem) for key, problem in problems]
 
 
 def validate(data: Mapping[str, object]) -> tuple[FrontMatter | None, list[tuple[str, str]]]:
@@ -173,13 +167,13 @@ def _brief(value: object) -> str:
     return "a table" if isinstance(value, dict) else "a list" if isinstance(value, list) else literal(value)
 
 
-def _toml_problem(message: str, last_line: int) -> Problem:
+def _toml_problem(message: str, last_line: int) -> str:
     place = _TOML_PLACE.fullmatch(message)
     if place is None:
-        return Problem(f"the front matter is not valid TOML: {message}")
+        return f"the front matter is not valid TOML: {message}"
     if place["line"] is None:
-        return Problem(f"the front matter is not valid TOML at its end: {place['what']}", last_line)
-    return Problem(f"column {place['column']}: not valid TOML: {place['what']}", int(place["line"]))
+        return _on_line(last_line, f"the front matter is not valid TOML at its end: {place['what']}")
+    return f"line {place['line']}: column {place['column']}: not valid TOML: {place['what']}"
 
 
 def _line_of(key: str, lines: Sequence[str], first_line: int) -> int | None:

@@ -157,8 +157,7 @@ def _build(source: str, name: str, parts: _Parts, content_hash: str) -> Reading:
         # Only a file with front matter pays for pydantic.
         from noface.trackers.front_matter import read_front_matter
 
-        matter, wrong_keys = read_front_matter(parts.front, parts.front_line)
-        problems = [str(problem) for problem in wrong_keys]
+        matter, problems = read_front_matter(parts.front, parts.front_line)
     title, body = (matter.title, parts.body) if matter and matter.title else _heading(parts.body)
     # Unreadable front matter may well hold the title: its absence is then no finding.
     if title is None and (matter is not None or parts.front is None):

@@ -1,4 +1,3 @@
-import stat
 import tomllib
 
 import pytest
@@ -6,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import cases
 
-from noface.config.edit import set_value, write
+from noface.config.edit import set_value
 from noface.config.load import parse
 from noface.errors import ConfigError
 
@@ -172,46 +171,3 @@ def test_setting_changes_that_value_and_no_other(key, value):
         "# Models",
     ):
         assert comment in after
-
-
-def test_write_replaces_the_file_and_keeps_its_mode(tmp_path):
-    path = tmp_path / "noface.toml"
-    path.write_text("old")
-    path.chmod(0o640)
-    inode = path.stat().st_ino
-    write(path, "new\r\nü")
-    assert path.read_bytes() == "new\r\nü".encode()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert path.stat().st_ino != inode
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_write_follows_a_symlink_to_its_target(tmp_path):
-    target = tmp_path / "real" / "config.toml"
-    target.parent.mkdir()
-    target.write_text("old")
-    link = tmp_path / "noface.toml"
-    link.symlink_to("real/config.toml")
-    write(link, "new")
-    assert link.is_symlink()
-    assert target.read_text() == "new"
-
-
-def test_write_makes_a_file_with_the_mode_any_editor_would_give(tmp_path):
-    (tmp_path / "usual").write_text("")
-    write(tmp_path / "noface.toml", "x")
-    assert (tmp_path / "noface.toml").stat().st_mode == (tmp_path / "usual").stat().st_mode
-
-
-def test_write_into_a_missing_folder_is_an_error_that_says_so(tmp_path):
-    with pytest.raises(ConfigError, match="cannot write"):
-        write(tmp_path / "none" / "noface.toml", "x")
-
-
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path):
-    path = tmp_path / "noface.toml"
-    path.write_text("old")
-    with pytest.raises(UnicodeEncodeError):
-        write(path, "\ud800")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]

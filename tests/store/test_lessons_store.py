@@ -45,7 +45,7 @@ def failure(message="the basket of ann is empty", signature="s1", kind=FailureKi
 
 def told(store, lesson_id, number, *, passed, same_failure=False, issue="8"):
     """An attempt that was told a lesson, and how it ended."""
-    store.shown((lesson_id,), f"token-{number}", issue, number)
+    store.quote((lesson_id,), f"token-{number}", issue, number)
     return store.judged(issue, number, passed=passed, same_failure=same_failure, at=100.0 + number)
 
 
