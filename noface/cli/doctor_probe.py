@@ -13,7 +13,7 @@ from noface.cli.doctor_models import LOGIN, login_seen
 from noface.cli.wiring import attempt_environment, bubblewrap_for
 from noface.config.sections import Config
 from noface.engine.agent_run import run_agent
-from noface.engine.attempt_environment import AttemptEnvironment, order_document
+from noface.engine.attempt_environment import AttemptEnvironment, Scope, order_document
 from noface.git.repository import Repository
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
@@ -69,7 +69,7 @@ def _probe(spec: ModelSpec, env: AttemptEnvironment, cancel: Canceller) -> Probe
         issue = Issue("probe", "Reply with OK")
         order = AttemptOrder("probe", "probe", issue, 1, spec, _PROMPT, "", "", 0, str(kept), ())
         write_atomic(kept / "order.json", json.dumps(order_document(order)), durable=False)
-        run = run_agent(order, env, place, cancel, lambda _: None)
+        run = run_agent(order, Scope(env, cancel, lambda _: None), place)
     if run.ended_by is EndedBy.CANCELLED:
         raise KeyboardInterrupt
     usage, error = run.usage, run.error

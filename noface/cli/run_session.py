@@ -81,7 +81,7 @@ def open_project(start: Path, config_path: Path | None, options: RunOptions) -> 
     try:
         root = locate(start).root
     except UsageError:
-        root = discover(start).root  # it may know a place by other means, and says better what is wrong
+        root = discover(start).root  # it knows other ways, and its message is better
     config = load(root, config_path)
     repository = discover(start, config.project.main)
     config.require_gates()
@@ -174,8 +174,8 @@ def make_context(
 def _signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
     """First Ctrl-C: finish what is quick and stop. Second: stop now. SIGTERM and SIGHUP are a first Ctrl-C.
 
-    SIGHUP stays ignored under `nohup`. SIGINT is heard also by a run that a script has put in the background, or
-    nothing but SIGTERM would end that in good order.
+    SIGHUP stays ignored under `nohup`. A run that a script has put in the background heeds SIGINT as well; else only
+    SIGTERM would end it in good order.
     """
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -211,7 +211,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     for issue in issues:
         state = states[issue.id]
         if state.status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED) and state.content_hash != issue.content_hash:
-            states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit lifts it, as the run will do
+            states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit unblocks it, as in the run
     planning = Planning(settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=Clock())
     planned = plan_tick(planning, issues, states, len(issues))
     actions = {issue.id: decide(planning, history(planning, issue, states[issue.id])) for issue in planned.start}

@@ -199,32 +199,34 @@ def slots_dir(config: Config, repository: Repository) -> Path:
 
 
 def bubblewrap_for(config: Config) -> Bubblewrap | None:
-    """Look for what makes sandboxes, where the configuration wants one; None where it does not.
+    """Look for bubblewrap where the configuration wants a sandbox; None where it does not.
 
-    Raises UsageError where a sandbox was asked for by name and cannot be had.
+    Raises UsageError where the configuration names bubblewrap and it does not work.
     """
     kinds = {config.sandbox.kind, config.project.setup_sandbox}
     kinds |= {gate.sandbox for gate in config.gates} | {model.sandbox for model in config.models.values()}
     if config.sandbox.wrap or not kinds & {"auto", "bubblewrap"}:
         return None
-    found = find_bubblewrap(shutil.which("bwrap"))
-    if not found.works and "bubblewrap" in kinds:
-        raise UsageError(f'[sandbox] kind = "bubblewrap": {found.problem}.', found.remedy)
-    return found
+    bubblewrap = find_bubblewrap(shutil.which("bwrap"))
+    if not bubblewrap.works and "bubblewrap" in kinds:
+        raise UsageError(f'[sandbox] kind = "bubblewrap": {bubblewrap.problem}.', bubblewrap.remedy)
+    return bubblewrap
 
 
 def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules:
     """Return `[sandbox]` for this machine."""
     chosen = config.sandbox
-    paths = (tuple(os.path.realpath(Path(path).expanduser()) for path in each)
-             for each in (chosen.show, chosen.write, chosen.hide))  # fmt: skip
-    show, write, hide = paths
+    show, write, hide = (_real_paths(paths) for paths in (chosen.show, chosen.write, chosen.hide))
     wrap = tuple(chosen.wrap)
     if bubblewrap is None:
         return SandboxRules(show=show, write=write, hide=hide, wrap=wrap)
     if not bubblewrap.works:
         return SandboxRules(problem=bubblewrap.problem, show=show, write=write, hide=hide)
     return SandboxRules(bubblewrap.program, bubblewrap.version, "", show, write, hide)
+
+
+def _real_paths(paths: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(os.path.realpath(Path(path).expanduser()) for path in paths)
 
 
 def setup_rules(config: Config) -> Setup:
@@ -252,7 +254,7 @@ def attempt_environment(
     memo: dict[str, GateResult],
     bubblewrap: Bubblewrap | None = None,
 ) -> AttemptEnvironment:
-    """Return what attempts work with. `bubblewrap` is what `bubblewrap_for` has found."""
+    """Return what attempts work with. `bubblewrap` comes from `bubblewrap_for`."""
     from noface.agents.registry import AGENTS
 
     return AttemptEnvironment(

@@ -25,7 +25,7 @@ from noface.secrets.masked_records import masked_issue
 
 
 def check_dependencies(context: RunContext, issue: Issue, last: PastAttempt, epoch: int) -> Advice:
-    """Look at the issues that the worker's report names: those that are there and open are to be waited for."""
+    """Check the issues that the worker's report names: the open ones among them come first."""
     named = last.report.needs if last.report is not None else ()
     states = context.reader.states()
     known = [needed for needed in dict.fromkeys(named) if needed in states and needed != issue.id]
@@ -98,14 +98,14 @@ class Advisors:
         context.journal.status(context.clock.now(), history.issue.id, IssueStatus.RUNNING, reason)
 
         def run(cancel: Canceller) -> Answer:
-            return ask(question, context.env, cancel, context.inbox.put)
+            return ask(question, context.scope(cancel))
 
         due = action.topic is Topic.REVIEW
         done = partial(self._ended, question)
         self._jobs.start(Job(JobKind.QUESTION, question.issue.id, run, done, slot, question.model.name, due=due))
 
     def _ended(self, question: Question, job: Job[Answer]) -> None:
-        """Record an answer, or that the question was cut short."""
+        """Record an answer, or that a cancel has ended the question."""
         context, now, over, answer = self._context, self._context.clock.now(), job.over, job.result
         context.backlog_changed()
         if answer is None:
@@ -126,7 +126,7 @@ class Advisors:
             why = f"the planner's answer was of no use ({advice.cause})"
             if instead.outcome is AdviceOutcome.ADVISED:
                 context.journal.event(now, "planner_failed", question.issue.id, message=why)
-                advice = replace(instead, cost_usd=advice.cost_usd, tokens=advice.tokens)  # it was asked, and paid
+                advice = replace(instead, cost_usd=advice.cost_usd, tokens=advice.tokens)  # it has cost money
         self._record(question.id, question.issue, advice, children)
 
     def _too_dear(self, question: Question, used: Usage, over: Overrun) -> Advice | None:
@@ -153,8 +153,8 @@ class Advisors:
                 names = ", ".join(child.id for child in children)
                 context.journal.status(now, issue.id, IssueStatus.EPIC, f"divided into {names}")
             else:
-                shown = f"{advice.topic.value.replace('_', ' ')}: {advice.strategy or advice.outcome.lower()}"
-                context.journal.status(now, issue.id, IssueStatus.READY, shown)
+                text = f"{advice.topic.value.replace('_', ' ')}: {advice.strategy or advice.outcome.lower()}"
+                context.journal.status(now, issue.id, IssueStatus.READY, text)
         hit("answer_recorded")
 
     def _rest(self, question: Question, answer: Answer, now: float) -> None:

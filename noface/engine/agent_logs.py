@@ -1,6 +1,6 @@
-"""Reads workers' streams: while they grow, and after a run that noface did not see the end of.
+"""Reads workers' streams: while they grow, and after a run whose end noface has not seen.
 
-The stream tells when a run last showed that it lives, and what it has used: spent money is not forgotten.
+The stream shows when a run last gave a sign of life, and what it has used, so that no money is forgotten.
 """
 
 import os
@@ -19,30 +19,30 @@ from noface.process.environment import agent_environment
 from noface.process.files import open_regular
 
 BEHIND_BYTES_MAX = 16 << 20
-"""A reader that is further behind passes over what lies between: only a flood is that fast."""
+"""A reader that is further behind skips the part between: only a flood is that fast."""
 
 SHOWS_A_MODEL = (EventKind.TOOL, EventKind.EDIT)
-"""Only a model that answers uses tools; text may as well be a provider's excuse."""
+"""Only a model that answers uses tools; text may be a provider's error."""
 
 _CHUNK_BYTES = 1 << 20
 
 
-class TellEvent(Protocol):
-    """Shows what a run does; `alive` where it has proved since the last call that the provider answers."""
+class SendEvent(Protocol):
+    """Takes what a run does; `alive` where it has shown since the last call that the provider answers."""
 
     def __call__(self, event: AgentEvent, *, alive: bool) -> None:
-        """Show it."""
+        """Take an event."""
         ...
 
 
 class LogFollower:
-    """Feeds a growing log to a reader, and remembers when the run last showed that it lives."""
+    """Feeds a growing log to a reader, and remembers the last sign of life."""
 
-    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, tell_event: TellEvent) -> None:
+    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, send_event: SendEvent) -> None:
         self._stdout = stdout
         self._stderr = stderr
         self._reader = reader
-        self._tell_event = tell_event
+        self._send_event = send_event
         self._log: int | None = None
         self._offset = 0
         self._stderr_size = 0
@@ -69,7 +69,7 @@ class LogFollower:
         if self._reader.any_output_is_life:
             self._watch_stderr()
         if event is not None:
-            self._tell_event(event, alive=answers)
+            self._send_event(event, alive=answers)
         return self.last_life
 
     def _new_data(self, log: int) -> Iterator[bytes]:
@@ -96,7 +96,7 @@ class LogFollower:
 
 
 def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path) -> AgentRun | None:
-    """Return the run that wrote `log` as far as that tells, None where it tells no usage."""
+    """Return the run that wrote `log`, as far as the log shows it; None where it shows no usage."""
     usage = lost_usage(env, model, log)
     if usage.cost_usd is None and usage.tokens is None:
         return None
@@ -104,7 +104,7 @@ def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path) -> AgentRun |
 
 
 def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path) -> Usage:
-    """Return what the run that wrote `log` had used; nothing where there is no log. `model` is with its variables."""
+    """Return what the run that wrote `log` has used; nothing without a log. `model` is with its variables."""
     agent = env.agents.get(model.agent)
     descriptor = open_regular(log) if agent is not None else None
     if agent is None or descriptor is None:
@@ -113,7 +113,7 @@ def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path) -> Usage:
     session = log.parent / SESSION
     boxed = any(session.glob("home*"))
     reader = agent.reader(session_environment(str(session), variables, agent.homes) if boxed else dict(variables))
-    # Where the disk fails, what has been read till then has to do: noface may be ending because of it.
+    # Where the disk fails, the part read so far has to do: noface may be ending because of it.
     with suppress(OSError), os.fdopen(descriptor, "rb") as file:
         left = env.log_bytes_max
         while left > 0 and (data := file.read(min(_CHUNK_BYTES, left))):

@@ -10,7 +10,7 @@ from pathlib import Path
 from noface.agents.base import ANSWER_MAX, AgentEvent, EventKind, Place, StreamReader
 from noface.diagnosis.agent_errors import Resource
 from noface.engine.agent_logs import LogFollower
-from noface.engine.attempt_environment import AttemptEnvironment, Progress, Tell
+from noface.engine.attempt_environment import AttemptProgress, Scope
 from noface.engine.isolation import agent_box, session_environment, wrapping
 from noface.git.private_git_dir import with_private_config
 from noface.model.attempt import AttemptOrder
@@ -20,25 +20,24 @@ from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Usage
 from noface.process.environment import agent_environment
 from noface.process.files import read_bounded
-from noface.process.supervise import Canceller, Command, Exit
+from noface.process.supervise import Command, Exit
 from noface.secrets.masked_records import masked_run
-from noface.secrets.masking import Masker
 
 PATIENCE_S = 2.0
-"""So long a run may be over its limit: one that is about to end does so by itself, with all that it did."""
+"""How long a run may be over its limit: one that is about to end does so by itself, with all its work."""
 
 PATIENCE_WITH_OWN_LIMIT_S = 30.0
 """The same where the agent ends it by itself, which it does between two answers of its model."""
 
 _DIME = 0.1
-_WORDS_SHOWN_MAX = 160
-_LOOKED_AT_MAX = 4000
+_WORDS_MAX = 160
+_READ_MAX = 4000
 _NO_PATH = frozenset(" \t\"'`*?|&;<>()$=")
-"""What stands in commands and patterns; a path with one of these is not told by itself."""
+"""Characters of commands and patterns: text with one of these is no path."""
 
 
 class CostLimit:
-    """The `max_cost_usd` of an order's model, and since when it has been passed. Times are monotonic."""
+    """The `max_cost_usd` of an order's model, and since when the cost is above it. Times are monotonic."""
 
     def __init__(self, order: AttemptOrder, patience_s: float) -> None:
         self._model = order.model
@@ -47,7 +46,7 @@ class CostLimit:
         self._since: float | None = None
 
     def passed(self, used: Usage, now: float) -> str:
-        """Say by how much the limit has been passed for longer than is patient; an empty text where it has not."""
+        """Say by how much the cost has passed the limit for longer than the patience; "" where it has not."""
         limit, cost = self._model.max_cost_usd, used.cost_usd
         if limit is None or cost is None or cost <= limit:
             self._since = None
@@ -60,24 +59,21 @@ class CostLimit:
 
 
 class RunWatch:
-    """Looks at a run every tick. `stopped` says why its cost ended it, where that did.
+    """Follows a run, tick by tick. `stopped` says why its cost ended it, "" where it did not.
 
-    `used` is priced; `most` is the most of each amount that was ever told of it.
+    `used` is priced; `most` is the highest value so far of each amount.
     """
 
-    def __init__(
-        self, order: AttemptOrder, place: Place, reader: StreamReader, limit: CostLimit, masker: Masker, tell: Tell
-    ) -> None:
+    def __init__(self, order: AttemptOrder, place: Place, reader: StreamReader, limit: CostLimit, scope: Scope) -> None:
         self.stdout = Path(place.log_folder, "agent.log")
         self.stderr = Path(place.log_folder, "agent.err")
         self._order = order
         self._workspace = place.workspace
         self._reader = reader
         self._limit = limit
-        self._masker = masker
-        self._tell = tell
-        self._told = Progress(order.issue.id, order.number, "agent", "")
-        self._follower = LogFollower(self.stdout, self.stderr, reader, self._tell_event)
+        self._scope = scope
+        self._last = AttemptProgress(order.issue.id, order.number, "agent", "")
+        self._follower = LogFollower(self.stdout, self.stderr, reader, self._send_event)
         self.used = Usage()
         self.most = Usage()
         self.stopped = ""
@@ -87,39 +83,39 @@ class RunWatch:
         self._follower.close()
 
     def poll(self) -> float | EndedBy | None:
-        """Take in what is new; return the monotonic time of the last sign of life, or that the cost is to end it."""
+        """Read what is new; return the monotonic time of the last sign of life, or BUDGET to end the run."""
         life = self._follower.poll()
         self.used = self._priced()
-        if self.used != self._told.used:
-            self._tell_this(replace(self._told, used=self.used, alive=False))
+        if self.used != self._last.used:
+            self._send(replace(self._last, used=self.used, alive=False))
         self.stopped = self.stopped or self._limit.passed(self.used, time.monotonic())
         return EndedBy.BUDGET if self.stopped else life
 
     def _priced(self) -> Usage:
-        return replace(priced(self._reader.used(), self._order.model), session_id=None)  # only amounts are told
+        return replace(priced(self._reader.used(), self._order.model), session_id=None)  # only amounts
 
-    def _tell_event(self, event: AgentEvent, *, alive: bool) -> None:
-        text = self._masker.text(event.text[:_LOOKED_AT_MAX].replace(f"{self._workspace}/", ""))
-        shown, file = text[:_WORDS_SHOWN_MAX], file_in(event.kind, text)
+    def _send_event(self, event: AgentEvent, *, alive: bool) -> None:
+        text = self._scope.env.masker.text(event.text[:_READ_MAX].replace(f"{self._workspace}/", ""))
+        words, file = text[:_WORDS_MAX], file_in(event.kind, text)
         issue, number = self._order.issue.id, self._order.number
-        self._tell_this(Progress(issue, number, "agent", shown, alive, event.kind, file, self._priced()))
+        self._send(AttemptProgress(issue, number, "agent", words, alive, event.kind, file, self._priced()))
 
-    def _tell_this(self, progress: Progress) -> None:
-        self._told = progress
+    def _send(self, progress: AttemptProgress) -> None:
+        self._last = progress
         self.most = at_least(progress.used, self.most)
-        self._tell(progress)
+        self._scope.send(progress)
 
 
-def at_least(used: Usage, told: Usage) -> Usage:
-    """Return what a run used, each amount no less than what was told of it before."""
-    dearer = told.cost_usd is not None and (used.cost_usd is None or told.cost_usd > used.cost_usd)
+def at_least(used: Usage, before: Usage) -> Usage:
+    """Return what a run used, each amount no less than `before`."""
+    dearer = before.cost_usd is not None and (used.cost_usd is None or before.cost_usd > used.cost_usd)
     return replace(
         used,
-        cost_usd=told.cost_usd if dearer else used.cost_usd,
-        tokens_in=_larger(used.tokens_in, told.tokens_in),
-        tokens_out=_larger(used.tokens_out, told.tokens_out),
-        tokens_cached=_larger(used.tokens_cached, told.tokens_cached),
-        priced=told.priced if dearer else used.priced,
+        cost_usd=before.cost_usd if dearer else used.cost_usd,
+        tokens_in=_larger(used.tokens_in, before.tokens_in),
+        tokens_out=_larger(used.tokens_out, before.tokens_out),
+        tokens_cached=_larger(used.tokens_cached, before.tokens_cached),
+        priced=before.priced if dearer else used.priced,
     )
 
 
@@ -128,7 +124,7 @@ def _larger(one: int | None, other: int | None) -> int | None:
 
 
 def file_in(kind: EventKind, text: str) -> str:
-    """Return the file that a tool or an edit is about, "" where it is about none or about more than a name tells."""
+    """Return the file that a tool or an edit is about, "" where it is about none or several."""
     target = text.partition(" ")[2].partition(", ")[0]
     if kind is EventKind.EDIT:
         return target
@@ -137,20 +133,20 @@ def file_in(kind: EventKind, text: str) -> str:
 
 
 def _dollars(amount: float) -> str:
-    """Return an amount as people write it; one of less than a dime with the digits that tell it from nothing."""
+    """Return an amount as people write it; less than a dime has more digits."""
     return f"${amount:.2f}" if amount >= _DIME else f"${amount:.4f}"
 
 
 _STDERR_TAIL_BYTES = 16_000
 _ENDED_FOR_MONEY = (EndedBy.BUDGET, EndedBy.CANCELLED)
-"""What was told of these may have ended them, so it counts: an agent's last word may be less, or nothing at all."""
+"""For these the highest amounts count, which may have ended them: the last amount may be less, or missing."""
 
 
-def run_agent(order: AttemptOrder, env: AttemptEnvironment, place: Place, cancel: Canceller, tell: Tell) -> AgentRun:
+def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
     """Run the order's worker to its end, and until no process of it is left (law 6)."""
-    agent = env.agents[order.model.agent]
+    env, agent = scope.env, scope.env.agents[order.model.agent]
     invocation = agent.invocation(order, place)
-    given = (*order.model.env, *invocation.env, *_told(order, place), *env.markers(order.token))
+    given = (*order.model.env, *invocation.env, *_facts(order, place), *env.markers(order.token))
     outside = agent_environment(agent.environment, order.model, given)
     box, variables = agent_box(env, order.model, place, outside)
     if box is None:
@@ -161,7 +157,7 @@ def run_agent(order: AttemptOrder, env: AttemptEnvironment, place: Place, cancel
         session_environment(place.directory, outside, agent.homes) if box is not None else dict(variables)
     )
     limit = CostLimit(order, PATIENCE_WITH_OWN_LIMIT_S if agent.enforces_cost else PATIENCE_S)
-    watch = RunWatch(order, place, reader, limit, env.masker, tell)
+    watch = RunWatch(order, place, reader, limit, scope)
     for log in (watch.stdout, watch.stderr):
         log.unlink(missing_ok=True)
     # Some agents keep files of their own in the attempt's folder.
@@ -180,20 +176,20 @@ def run_agent(order: AttemptOrder, env: AttemptEnvironment, place: Place, cancel
                 box=box,
                 wrap=wrapping(env, place.workspace, place) if order.model.boxed else (),
             ),
-            cancel,
+            scope.cancel,
             on_output=watch.poll,
             on_end=watch.poll,
             rewritten=invocation.histories,
         )
-    run = _judged(order, ended, reader, _end_of(watch.stderr, _STDERR_TAIL_BYTES), watch.stopped)
+    run = _result(order, ended, reader, _tail(watch.stderr, _STDERR_TAIL_BYTES), watch.stopped)
     if run.ended_by in _ENDED_FOR_MONEY:
         run = replace(run, usage=at_least(run.usage, watch.most))
     if not run.answer and reader.any_output_is_life:
-        run = replace(run, answer=_end_of(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
+        run = replace(run, answer=_tail(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
     return masked_run(run, env.masker)
 
 
-def _end_of(log: Path, size: int) -> str:
+def _tail(log: Path, size: int) -> str:
     """Return the last `size` bytes of a log; "" where the worker put something else in its place."""
     try:
         return read_bounded(log, 0, size)
@@ -201,7 +197,7 @@ def _end_of(log: Path, size: int) -> str:
         return ""
 
 
-def _told(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
+def _facts(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
     return (
         ("NOFACE_PROMPT_FILE", place.prompt_file),
         ("NOFACE_ORDER_FILE", place.order_file),
@@ -214,7 +210,7 @@ def _told(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _judged(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str, stopped: str) -> AgentRun:
+def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str, stopped: str) -> AgentRun:
     verdict = reader.verdict(ended.exit_code, stderr)
     error = verdict.error
     if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:

@@ -1,7 +1,7 @@
 """Asks a model about an issue, between two attempts: the question, its run, its answer (L11, L12, P6, S2, K5, N7, N9).
 
-The model works in a slot like a worker does, so that it can read the project; what it changes there is thrown away.
-A malformed answer gets one immediate reminder that names what is wrong with it.
+The model works in a slot like a worker, so that it can read the project; its changes there are dropped. A malformed
+answer gets one immediate reminder that names the problem.
 """
 
 import json
@@ -13,11 +13,11 @@ from typing import Any
 
 from noface.engine.agent_logs import lost_usage
 from noface.engine.agent_run import run_agent
-from noface.engine.attempt_environment import AttemptEnvironment, Progress, Tell, order_document, put
+from noface.engine.attempt import write_order
+from noface.engine.attempt_environment import AttemptEnvironment, AttemptProgress, Scope
 from noface.engine.context import RunContext
-from noface.engine.isolation import fresh_place
 from noface.engine.prepare import prepare
-from noface.engine.prompt_context import attempt_directory, look_up, patch_of, prior_failures, related_files, told_of
+from noface.engine.prompt_context import attempt_directory, look_up, patch_of, prior_failures, quotes_of, related_files
 from noface.engine.protected_files import protection_for
 from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
@@ -31,8 +31,6 @@ from noface.model.protection import Protection
 from noface.model.taxonomy import Category
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.process.failpoints import hit
-from noface.process.files import real_folder
-from noface.process.supervise import Canceller
 from noface.prompts.answers.forms import ANSWERS
 from noface.prompts.data import QuestionData, Situation
 from noface.prompts.render import render
@@ -75,10 +73,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a question; `advice` None where it was cut short. `children` are a breakdown's.
+    """The answer to a question; `advice` None where a cancel ended it. `children` are a breakdown's.
 
-    `away`: the model's provider was; `retry_at` is its reset time where it gave one. `used` is what asking took, also
-    where it was cut short.
+    `away`: the model's provider is; `retry_at` is its reset time where it gave one. `used` is what asking took, with
+    or without an answer.
     """
 
     question: Question
@@ -89,21 +87,27 @@ class Answer:
     used: Usage = field(default_factory=Usage)
 
 
-def ask(question: Question, env: AttemptEnvironment, cancel: Canceller, tell: Tell) -> Answer:
+def ask(question: Question, scope: Scope) -> Answer:
     """Ask, and once more where the answer is malformed. Raises only where noface, git or the disk fails."""
     for log in logs_of(question.directory):
         log.unlink(missing_ok=True)  # of a run that was killed while it asked the same
-    answer, fault = _once(question, env, cancel, tell)
-    if fault is None or answer.advice is None or cancel.cancelled:
+    answer, fault = _once(question, scope)
+    if fault is None or answer.advice is None or scope.cancel.cancelled:
         return answer
-    form = ANSWERS[question.topic]
     again = replace(
         question,
-        prompt=f"{question.prompt}\n\n{reminder(fault, question.topic.value, form.schema)}",
+        prompt=f"{question.prompt}\n\n{reminder(fault, question.topic.value, ANSWERS[question.topic].schema)}",
         directory=f"{question.directory}/{_AGAIN}",
         forms=replace(question.forms, drop=True),
     )
-    second, _ = _once(again, env, cancel, _telling(tell, answer.used))
+
+    def send(message: object) -> None:
+        """Send on, with what the first run has used."""
+        if isinstance(message, AttemptProgress):
+            message = replace(message, used=summed(answer.used, message.used))
+        scope.send(message)
+
+    second, _ = _once(again, replace(scope, send=send))
     return replace(_paid(second, answer.used), question=question)
 
 
@@ -113,18 +117,9 @@ def logs_of(directory: str) -> tuple[Path, Path]:
 
 
 def question_usage(env: AttemptEnvironment, model: ModelSpec, directory: str) -> Usage:
-    """Return what a question's runs had used that noface did not see the end of."""
+    """Return what the runs of a question used whose end noface has not seen."""
     first, again = (lost_usage(env, model, log) for log in logs_of(directory))
     return summed(first, again)
-
-
-def _telling(tell: Tell, before: Usage) -> Tell:
-    """Return what tells of a question's second run, with what the first has used."""
-
-    def told(message: object) -> None:
-        tell(replace(message, used=summed(before, message.used)) if isinstance(message, Progress) else message)
-
-    return told
 
 
 def _paid(answer: Answer, usage: Usage) -> Answer:
@@ -136,23 +131,21 @@ def _paid(answer: Answer, usage: Usage) -> Answer:
     return replace(answer, advice=advice, used=used)
 
 
-def _once(question: Question, env: AttemptEnvironment, cancel: Canceller, tell: Tell) -> tuple[Answer, Invalid | None]:
+def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
+    env, issue = scope.env, question.issue
     order = _order(question, env.masker)
-    tell(Progress(question.issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}"))
+    scope.progress(issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}")
     slot = env.agent_slot(question.slot)
     start = with_files_of(env.plumbing, question.main, question.start, question.protection)
     if start != question.start:
-        env.plumbing.refs.apply(RefUpdate(hold_ref(question.issue.id, "asked"), start))
-    failure = prepare(env, slot, start, order.token, cancel)
+        env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "asked"), start))
+    failure = prepare(scope, slot, start, order.token)
     if failure is not None:
         return _without(question, AdviceOutcome.UNAVAILABLE, failure.message), None
-    give_git(slot, question.issue.id, start)
-    directory = real_folder(Path(question.directory), env.plumbing.repository.state_dir)
-    place = fresh_place(slot.path, directory)
-    put(directory / "prompt.md", question.prompt)
-    put(directory / "order.json", json.dumps(order_document(order), indent=1))
+    give_git(slot, issue.id, start)
+    place = write_order(order, env, slot)
     hit("question_asked")
-    run = run_agent(order, env, place, cancel, tell)
+    run = run_agent(order, scope, place)
     hit("question_answered")
     if run.ended_by is EndedBy.CANCELLED:
         return Answer(question, None, used=run.usage), None
@@ -179,19 +172,17 @@ def _order(question: Question, masker: Masker) -> AttemptOrder:
 
 
 def _read(question: Question, run: AgentRun) -> tuple[Answer, Invalid | None]:
-    error = run.error
-    found = validate(run.answer, ANSWERS[question.topic].schema, question.topic.value)
-    if isinstance(found, Invalid):
-        if error is not None:
-            away = error.category.external
-            outcome = AdviceOutcome.UNAVAILABLE if away else AdviceOutcome.UNUSABLE
-            waits = error.category is Category.TRANSIENT
-            return replace(_without(question, outcome, error.message), away=waits, retry_at=error.retry_at), None
-        return _without(question, AdviceOutcome.UNUSABLE, found.violation), found
-    form = ANSWERS[question.topic]
+    form, error = ANSWERS[question.topic], run.error
+    answer = validate(run.answer, form.schema, question.topic.value)
+    if isinstance(answer, Invalid):
+        if error is None:
+            return _without(question, AdviceOutcome.UNUSABLE, answer.violation), answer
+        outcome = AdviceOutcome.UNAVAILABLE if error.category.external else AdviceOutcome.UNUSABLE
+        away = error.category is Category.TRANSIENT
+        return replace(_without(question, outcome, error.message), away=away, retry_at=error.retry_at), None
     if question.topic is Topic.BREAKDOWN or form.read is None:
-        return _divided(question, found.value)
-    advice = form.read(found.value, after=question.after, epoch=question.epoch, model=question.model.name)
+        return _divided(question, answer.value)
+    advice = form.read(answer.value, after=question.after, epoch=question.epoch, model=question.model.name)
     return Answer(question, advice), None
 
 
@@ -203,13 +194,7 @@ def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Inva
     text = f"divided into {', '.join(child.id for child in planned)}"
     if refused := left_out(value, question.forms):
         text += f"; accept commands that are none of the project's were left out: {', '.join(refused)}"
-    advice = Advice(
-        Topic.BREAKDOWN,
-        question.after,
-        epoch=question.epoch,
-        model=question.model.name,
-        text=text,
-    )
+    advice = Advice(Topic.BREAKDOWN, question.after, epoch=question.epoch, model=question.model.name, text=text)
     return Answer(question, advice, planned), None
 
 
@@ -244,7 +229,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         earlier=prior_failures(history.attempts),
         patch=patch_of(context, issue, last.number),
         note=note,
-        advice=told_of(history),
+        advice=quotes_of(history),
         lessons=tuple(lesson.advice for lesson in look_up(context, history)),
         files=related_files(context, history, start) if topic is Topic.CLARIFICATION else (),
         answer_schema=json.dumps(ANSWERS[topic].schema),
@@ -287,7 +272,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         limits=_bounds(context),
         asked_at=context.clock.now(),
         known_ids=known_ids(context),
-        # Whatever the work may change: who judges it is not to be told how by it.
+        # Whatever the work may change, its files must not instruct the model that judges it.
         forms=forms,
         protection=replace(protection_for(context, issue, main), may_change=()),
     )
@@ -316,26 +301,26 @@ def _limits(context: RunContext, issue: Issue, topic: Topic, forms: AcceptForms)
     if topic is not Topic.BREAKDOWN:
         return ()
     rules = context.settings.policy.breakdown
-    found = [f"At least 2 and at most {rules.max_children} parts, each smaller than the issue."]
-    found.append("Each part names the paths it may change, inside the repository.")
+    lines = [f"At least 2 and at most {rules.max_children} parts, each smaller than the issue."]
+    lines.append("Each part names the paths it may change, inside the repository.")
     if not forms.any_command:
-        found.append(f"Accept commands that are allowed: {forms.listed}.")
+        lines.append(f"Accept commands that are allowed: {forms.listed}.")
     if issue.paths:
-        found.append(f"Only paths within: {', '.join(issue.paths)}.")
+        lines.append(f"Only paths within: {', '.join(issue.paths)}.")
     if issue.accept:
         numbered = ", ".join(f"{number} = {command}" for number, command in enumerate(issue.accept))
-        found.append(f"Together the parts' `covers` name every acceptance command of the issue: {numbered}.")
-    return tuple(found)
+        lines.append(f"Together the parts' `covers` name every acceptance command of the issue: {numbered}.")
+    return tuple(lines)
 
 
 def _questions(last: PastAttempt) -> tuple[str, ...]:
-    said = last.failure.questions if last.failure is not None else ()
-    reported = (*last.report.questions, *last.report.gaps) if last.report is not None else ()
-    return tuple(dict.fromkeys((*said, *reported)))
+    from_failure = last.failure.questions if last.failure is not None else ()
+    from_report = (*last.report.questions, *last.report.gaps) if last.report is not None else ()
+    return tuple(dict.fromkeys((*from_failure, *from_report)))
 
 
 def _paths(issue: Issue, topic: Topic, last: PastAttempt) -> tuple[str, ...]:
-    """Return the files a question is about: those outside the issue's limits, or in conflict."""
+    """Return the files that a question is about: those outside the issue's limits, or in conflict."""
     if topic is Topic.BOUNDARY and issue.paths:
         return tuple(path for path in last.changed if not matches_any(path, issue.paths))
     if topic is Topic.MERGE_CONFLICT and last.failure is not None:
@@ -344,5 +329,5 @@ def _paths(issue: Issue, topic: Topic, last: PastAttempt) -> tuple[str, ...]:
 
 
 def known_ids(context: RunContext) -> frozenset[str]:
-    """Return every id that is taken: of issues that are or were there."""
+    """Return every id in use: of present and former issues."""
     return frozenset(context.reader.states()) | frozenset(child.id for child in context.questions.children())

@@ -29,18 +29,18 @@ from noface.process.clock import Clock
 from noface.process.environment import passed_digest, programs_digest
 from noface.process.failpoints import hit
 from noface.process.files import write_atomic
-from noface.process.supervise import Launcher
+from noface.process.supervise import Canceller, Launcher
 from noface.secrets.masking import Masker
 
 
 @dataclass(slots=True)
 class GateFacts:
-    """What the gates of a run have revealed, by a gate's command, memo key, or tree and command.
+    """What noface learns about the gates of a run, by a gate's command, memo key, or tree and command.
 
     `counts`: how many tests a command ran on main. `rewriting`: commands that write files of main's tree with what they
     hold already. `main_green`: when a gate, by its memo key, last passed on main. `inventories`: which tests a command
-    ran on a tree, and `asked` where that was to be found out. `plain`: commands whose test runners are not asked for
-    their tests, since they fail when they are.
+    ran on a tree; `asked`: where noface has asked for that. `plain`: commands whose test runners are not asked for
+    their tests, because they fail when they are.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -52,6 +52,7 @@ class GateFacts:
 
 
 _SUBJECT_MAX = 100
+_ISSUE_FIELDS = ("id", "title", "body", "priority", "labels", "depends_on", "paths", "accept")
 
 
 def attempt_message(order: AttemptOrder, outcome: str) -> str:
@@ -84,30 +85,16 @@ def put(path: Path, data: str | bytes) -> None:
 
 
 def order_document(order: AttemptOrder) -> dict[str, Any]:
-    """Return the document: issue, gates, accept commands, earlier failures, commits."""
-    issue = order.issue
+    """Return an order as its worker may read it: issue, gates, accept commands, earlier failures, commits."""
+    issue, model = order.issue, order.model
     return {
         "schema": 1,
         "run_id": order.run_id,
         "attempt": order.number,
         "role": order.role,
         "think": order.think,
-        "issue": {
-            "id": issue.id,
-            "title": issue.title,
-            "body": issue.body,
-            "priority": issue.priority,
-            "labels": list(issue.labels),
-            "depends_on": list(issue.depends_on),
-            "paths": list(issue.paths),
-            "accept": list(issue.accept),
-        },
-        "model": {
-            "name": order.model.name,
-            "agent": order.model.agent,
-            "model": order.model.model,
-            "tier": order.model.tier,
-        },
+        "issue": {name: encode(getattr(issue, name)) for name in _ISSUE_FIELDS},
+        "model": {"name": model.name, "agent": model.agent, "model": model.model, "tier": model.tier},
         "gates": [
             {"name": g.name, "command": g.command, "kind": g.kind.value, "hard": g.hard, "timeout_s": g.timeout_s}
             for g in order.gates
@@ -143,7 +130,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class SandboxRules:
-    """`[sandbox]` as a run found it: `bubblewrap` is the program that makes boxes, "" where none is made.
+    """`[sandbox]` on this machine: `bubblewrap` is the program that makes boxes, "" where none is made.
 
     `show`, `write` and `hide` are absolute paths; `wrap` is put before every command in place of a box. `problem` is
     why no box can be made, where one was wanted.
@@ -164,7 +151,7 @@ class SandboxRules:
 
     @property
     def announced(self) -> bool:
-        """True where a person should hear of it when a run begins: not where they have chosen to have no sandbox."""
+        """True where the start of a run mentions it: not where a person has chosen to have no sandbox."""
         return bool(self.bubblewrap or self.wrap or self.problem)
 
 
@@ -208,7 +195,7 @@ class AttemptEnvironment:
         return open_slot(self.plumbing.repository, self.slots_dir, f"gate-{name}", self.setup.keep)
 
     def gate_folder(self, name: str) -> Path:
-        """Return where such a workspace lies, which another thread may be at work in."""
+        """Return the folder of such a workspace, in which another thread may be at work."""
         return self.slots_dir / f"gate-{name}"
 
     def markers(self, token: str) -> tuple[tuple[str, str], ...]:
@@ -220,12 +207,12 @@ class AttemptEnvironment:
         return gate_key(tree, gate, self.fingerprint(gate))
 
     def fingerprint(self, gate: GateSpec) -> str:
-        """Name what a gate's result depends on besides tree and command; see `fingerprint`."""
+        """Name what a gate's result depends on besides tree and command."""
         return fingerprint(gate, self.sandbox, self.setup, self.passed)
 
 
 def fingerprint(gate: GateSpec, sandbox: SandboxRules, setup: Setup, passed: tuple[str, ...]) -> str:
-    """Name what a gate's result depends on besides tree and command: programs found, platform, setup, sandbox."""
+    """Name what a gate's result depends on besides tree and command: programs on PATH, platform, setup, sandbox."""
     box = (bool(sandbox.bubblewrap), sandbox)
     parts = (os.environ.get("PATH", ""), sys.platform, setup.command, *setup.inputs)
     parts += (repr(box), passed_digest(passed))
@@ -233,17 +220,30 @@ def fingerprint(gate: GateSpec, sandbox: SandboxRules, setup: Setup, passed: tup
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-Tell = Callable[[object], None]
-"""How a worker thread reports progress: puts a message where the loop will find it."""
+Send = Callable[[object], None]
+"""Puts a message of a job's thread into the loop's inbox."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Scope:
+    """What a job's thread works with: the environment, what ends it early, and the way to the loop's inbox."""
+
+    env: AttemptEnvironment
+    cancel: Canceller
+    send: Send
+
+    def progress(self, issue_id: str, number: int, phase: str, text: str) -> None:
+        """Tell the loop which step an attempt has reached."""
+        self.send(AttemptProgress(issue_id, number, phase, text))
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptProgress:
     """A step of an attempt, for people to see: phase is workspace, setup, agent, snapshot or gate.
 
-    `alive`: the agent showed that its provider answers. `kind` is what the agent did, None where the step is noface's
-    own; `file` is the file it did that to, as far as it told, relative to the workspace. `used` is what the worker's
-    run has used so far, priced.
+    `alive`: the agent has shown that its provider answers. `kind` is what the agent did, None where the step is
+    noface's own; `file` is the file it did that to, relative to the workspace, "" where that is unknown. `used` is what
+    the worker's run has used so far, priced.
     """
 
     issue_id: str

@@ -6,7 +6,7 @@ passed once it has been for as long as a run may take that is about to end by it
 """
 
 from noface.engine.agent_run import PATIENCE_S
-from noface.engine.attempt_environment import Progress
+from noface.engine.attempt_environment import AttemptProgress
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Jobs
 from noface.engine.orders import THINKING_FACTOR
@@ -29,11 +29,11 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import IssueStatus
 
 _RUN = ""
-"""What stands for the run where issues have their ids; no issue has this one."""
+"""The run's key where issues have their ids; no issue has this one."""
 
 
 class LiveSpending:
-    """Adds up what is told of each issue's work; at most one worker is at work on an issue."""
+    """Adds up the reported usage of each issue's work; at most one worker is at work on an issue."""
 
     def __init__(self, context: RunContext, budget: Budget) -> None:
         self._context = context
@@ -43,14 +43,14 @@ class LiveSpending:
         self._since: dict[str, float] = {}
         self._excess = Spent()
 
-    def saw(self, progress: Progress) -> None:
-        """Take what a worker has used so far, where a step tells it."""
+    def update(self, progress: AttemptProgress) -> None:
+        """Take what a worker has used so far, where a step reports it."""
         used = progress.used
         if used.cost_usd is not None or used.tokens is not None:
             self._used[progress.issue_id] = Spent(used.cost_usd or 0.0, used.tokens or 0)
 
     def ended(self, issue_id: str) -> None:
-        """Forget what is counted in the database from now on."""
+        """Forget an issue's work: from now on the database counts it."""
         for known in (self._used, self._before, self._since):
             known.pop(issue_id, None)
 
@@ -68,9 +68,9 @@ class LiveSpending:
         return passed_by(self._budget, spent) if self._passed(_RUN, self._budget, allowed) else None
 
     def ended_for_run(self, excess: Spent) -> None:
-        """Take note that work was ended for the run's budget, `excess` beyond what was reserved for it.
+        """Note that work was ended for the run's budget, `excess` beyond its reservation.
 
-        The rest may use what was reserved for them all the same: N workers overshoot a budget by one attempt (I7).
+        The others keep their reservations: N workers overshoot a budget by one attempt (I7).
         """
         self._excess = _sum(self._excess, excess)
         self._since.pop(_RUN, None)
@@ -80,15 +80,15 @@ class LiveSpending:
         budget = self._context.settings.policy.budget
         if not budget.limited:
             return ()
-        found = ((name, self._passed(name, budget, self._of(name, used))) for name, used in self._used.items())
-        return tuple((name, passed) for name, passed in found if passed is not None)
+        each = ((name, self._passed(name, budget, self._of(name, used))) for name, used in self._used.items())
+        return tuple((name, passed) for name, passed in each if passed is not None)
 
     def _of(self, issue_id: str, used: Spent) -> Spent:
         context = self._context
         if issue_id not in self._before:
             issue = next((each for each in context.issues if each.id == issue_id), Issue(issue_id, ""))
-            told = history_of(context.reader, context.questions, issue, context.reader.state(issue_id))
-            self._before[issue_id] = told.spent
+            history = history_of(context.reader, context.questions, issue, context.reader.state(issue_id))
+            self._before[issue_id] = history.spent
         return _sum(self._before[issue_id], used)
 
     def _passed(self, name: str, budget: Budget, spent: Spent) -> Passed | None:
@@ -112,8 +112,8 @@ def estimates(context: Planning) -> Estimates:
 class RunLimits:
     """Counts what a run uses up, and keeps it from starting what it cannot pay.
 
-    `refused` has the issues whose next step cannot be paid now, with the reason. They are not looked at again before
-    work under way has `ended`. `live` is what that work has used so far.
+    `refused` has the issues whose next step the budget cannot pay now, with the reason. They wait until work under way
+    has `ended`. `live` is what that work has used so far.
     """
 
     def __init__(self, context: RunContext) -> None:
@@ -130,7 +130,7 @@ class RunLimits:
         self._started += 1
 
     def ended(self, issue_id: str) -> None:
-        """Take note that the work under way on an issue has ended: what was refused may be paid now."""
+        """Note that the work under way on an issue has ended: the budget may pay now for refused steps."""
         self.live.ended(issue_id)
         self.refused.clear()
 
@@ -156,15 +156,15 @@ class RunLimits:
         refusal = self._refusal(action.model, think=thinks(action))
         if refusal is not None:
             self.refused[issue_id] = f"stopped at the limit {refusal.limit}: {refusal.reason}"
-            self._tell(issue_id, refusal)
+            self._show(issue_id, refusal)
         return refusal is not None
 
-    def _tell(self, issue_id: str, refusal: Refusal) -> None:
-        """Let an issue that waits for money, and not for a slot, say so."""
+    def _show(self, issue_id: str, refusal: Refusal) -> None:
+        """Give an issue that waits for money, and not for a slot, this reason."""
         reason = f"waits for the run's {refusal.limit}: {refusal.reason}"
         state = self._context.reader.state(issue_id)
         if not refusal.final and state.status is IssueStatus.READY and state.reason != reason:
-            self._context.journal.status(self._context.clock.now(), issue_id, IssueStatus.READY, reason)
+            self._context.set_status(issue_id, IssueStatus.READY, reason)
 
     def _refusal(self, model: str, *, think: bool) -> Refusal | None:
         context, may_use = self._context, estimates(self._context)
@@ -178,10 +178,10 @@ class RunLimits:
 
 
 class BudgetGuard:
-    """Looks at what is under way each tick. Nobody is charged for what it ends.
+    """Checks what is under way at each tick. Nobody is charged for what it ends.
 
-    Where the run's budget is passed, who is over its own limit is ended first, or who has used most; all the others
-    only where that was not enough.
+    Past the run's budget, it first ends the work that is over its own limit, or has used most; all the others only
+    where that is not enough.
     """
 
     def __init__(self, context: RunContext, jobs: Jobs, limits: RunLimits) -> None:

@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from noface.engine.attempt_environment import AttemptEnvironment
+from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.gating import Known
 from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
 from noface.model.gate import GateResult, GateSpec
 from noface.model.issue import Issue
+from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import ModelSpec
 from noface.process.clock import Clock
+from noface.process.command import Canceller
 from noface.process.lock import boot_id
 from noface.prompts.data import EarlierForm
 from noface.recovery.policy import Policy
@@ -29,28 +31,28 @@ _SLOW_MAX = 3
 
 
 def search(expression: str, text: str) -> Found:
-    """Tell whether `expression` occurs in the first part of `text`, or took too long to say."""
+    """Tell whether `expression` occurs in the first part of `text`, or takes too long."""
     import regex
 
     try:
-        found = regex.search(expression, text[:SEARCHED_CHARS_MAX], timeout=_SECONDS_MAX)
+        match = regex.search(expression, text[:SEARCHED_CHARS_MAX], timeout=_SECONDS_MAX)
     except TimeoutError:
         return Found.TOO_SLOW
-    return Found.NO if found is None else Found.YES
+    return Found.NO if match is None else Found.YES
 
 
 def patient_search() -> Search:
-    """Return a search for looking through many texts: an expression that took too long thrice is not tried again."""
+    """Return a search for many texts: it does not try an expression again that took too long three times."""
     slow: Counter[str] = Counter()
 
-    def look(expression: str, text: str) -> Found:
+    def search_patiently(expression: str, text: str) -> Found:
         if slow[expression] >= _SLOW_MAX:
             return Found.TOO_SLOW
-        found = search(expression, text)
-        slow[expression] += found is Found.TOO_SLOW
-        return found
+        answer = search(expression, text)
+        slow[expression] += answer is Found.TOO_SLOW
+        return answer
 
-    return look
+    return search_patiently
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class RunSettings:
 
 @dataclass(slots=True, kw_only=True)
 class Planning:
-    """What deciding on issues needs; all that `--dry-run` has of a run."""
+    """What a decision on issues needs; all that `--dry-run` has of a run."""
 
     settings: RunSettings
     reader: Reader
@@ -98,8 +100,9 @@ class Planning:
 class RunContext(Planning):
     """The parts of a run. `known` are main's failing tests by gate, under the baseline "only-new".
 
-    `issues` is the backlog as last read, with the parts of what was broken down. `given_back` are those that were
-    blocked for a provider and, in this run, tried again since it answered. `boot` names this start of the machine.
+    `issues` is the backlog as last read, with the parts of divided issues. `given_back` are those that were blocked for
+    a provider and that this run has tried again since it answered. `suspects` may have killed an earlier noface.
+    `at_first` are the ids of the issues at the start of the run. `boot` names this start of the machine.
     """
 
     run_id: str
@@ -119,8 +122,24 @@ class RunContext(Planning):
     at_first: frozenset[str] | None = None
     boot: str = field(default_factory=boot_id)
 
+    def scope(self, cancel: Canceller) -> Scope:
+        """Return what a job's thread works with, ended by `cancel`."""
+        return Scope(self.env, cancel, self.inbox.put)
+
+    def quiet_scope(self, cancel: Canceller) -> Scope:
+        """Return the same for a check that shows no progress and whose results do not count later."""
+        return Scope(self.env, cancel, lambda _: None)
+
+    def set_status(self, issue_id: str, status: IssueStatus, reason: str, until: float | None = None) -> None:
+        """Move an issue to another status now, with the reason a person reads."""
+        self.journal.status(self.clock.now(), issue_id, status, reason, until)
+
+    def log_event(self, kind: str, issue_id: str | None = None, **data: object) -> None:
+        """Append an event, now."""
+        self.journal.event(self.clock.now(), kind, issue_id, **data)
+
     def backlog_changed(self) -> None:
-        """Have the backlog looked at again, though no file of it has changed."""
+        """Have the backlog read again, though no file of it has changed."""
         self.backlog_stale = True
 
     def gates_for(self, issue: Issue) -> tuple[GateSpec, ...]:

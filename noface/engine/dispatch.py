@@ -1,4 +1,4 @@
-"""Decides on issues, carries decisions out, and begins what is due. The only caller of the policy in a run."""
+"""Decides on issues, carries decisions out, and starts what is due. The only caller of the policy in a run."""
 
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum, auto
@@ -10,7 +10,7 @@ from noface.engine.attempt import run_attempt
 from noface.engine.budget_guard import RunLimits, estimates
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.landing import Entry, MergeQueue
+from noface.engine.landing import MergeQueue, QueueEntry
 from noface.engine.orders import make_order
 from noface.engine.outside import move, taken, wait_for_person
 from noface.engine.prompt_context import history_of
@@ -28,7 +28,7 @@ from noface.model.actions import (
     WaitUntil,
     model_of,
 )
-from noface.model.attempt import AttemptOrder, AttemptReport, PastAttempt
+from noface.model.attempt import AttemptOrder, AttemptReport, Judged, NotStarted, PastAttempt
 from noface.model.budget import Overrun
 from noface.model.gate import Proof
 from noface.model.history import History
@@ -48,26 +48,24 @@ _OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Ca
 
 
 def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
-    """Give back the issues that were blocked for one of `kinds`. Their counters start again (N14)."""
+    """Unblock the issues that are blocked for one of `kinds`. Their counters start again (N14)."""
     for row in _blocked(context, kinds):
         context.journal.unblocked(context.clock.now(), row.id, "", why)
 
 
 def lift_raised(context: RunContext) -> None:
-    """Give back the issues whose money was spent, where they may spend more by now; what they spent stays counted."""
-    for row in context.reader.issues():
-        if row.status != IssueStatus.BLOCKED or not row.present or not _told(row, "limit"):
-            continue
-        issue = next((each for each in context.issues if each.id == row.id), None)
-        if issue is not None and not isinstance(decide(context, history(context, issue)), Block):
-            reason = f"{_told(row, 'limit')} of [retry] was raised"
-            context.journal.status(context.clock.now(), issue.id, IssueStatus.READY, reason)
+    """Unblock the issues whose money was spent, where they may spend more by now; what they spent still counts."""
+    issues = {issue.id: issue for issue in context.issues}
+    for row in _blocked(context):
+        issue, limit = issues.get(row.id), _detail(row, "limit")
+        if limit and issue is not None and not isinstance(decide(context, history(context, issue)), Block):
+            context.set_status(issue.id, IssueStatus.READY, f"{limit} of [retry] was raised")
 
 
 def answers_again(context: RunContext, model: str) -> None:
-    """Close a model's circuit breaker: its provider has answered. Who was blocked for that may try again (N1).
+    """Close a model's circuit breaker: its provider has answered. Issues that are blocked for it try again (N1).
 
-    Once an issue and run: two issues must not give each other back for ever while a provider answers now and then.
+    Once an issue and run: else two issues could unblock each other for ever while a provider answers now and then.
     """
     if model not in context.reader.waits():
         return
@@ -78,12 +76,13 @@ def answers_again(context: RunContext, model: str) -> None:
             context.journal.unblocked(context.clock.now(), row.id, "", f"{model} answers again; tried again")
 
 
-def _blocked(context: RunContext, kinds: Collection[str]) -> list[IssueRow]:
+def _blocked(context: RunContext, kinds: Collection[str] | None = None) -> list[IssueRow]:
+    """Return the blocked issues that are still in the backlog; with `kinds` only those blocked for one of them."""
     rows = (row for row in context.reader.issues() if row.status == IssueStatus.BLOCKED and row.present)
-    return [row for row in rows if _told(row, "kind") in kinds]
+    return [row for row in rows if kinds is None or _detail(row, "kind") in kinds]
 
 
-def _told(row: IssueRow, key: str) -> str:
+def _detail(row: IssueRow, key: str) -> str:
     return str(row.block.get(key, "")) if row.block is not None else ""
 
 
@@ -93,9 +92,9 @@ _PATHS_SHOWN_MAX = 10
 def record_attempt(
     context: RunContext, order: AttemptOrder, report: AttemptReport, *more_notes: str, over: Overrun | None = None
 ) -> bool:
-    """Record a report; False where the attempt was fenced: somebody has settled it already (I10).
+    """Record a report; False where the attempt is fenced: its outcome is already recorded (I10).
 
-    `over` is why it was ended for money, where it was.
+    `over` is why it was ended for money, if it was.
     """
     issue_id, settings = order.issue.id, context.settings
     epoch = context.reader.state(issue_id).epoch
@@ -115,12 +114,13 @@ def record_attempt(
 
 def provider_answered(context: RunContext, model: str, report: AttemptReport) -> None:
     """Close the model's circuit breaker where the attempt shows that its provider works."""
-    transient = report.failure is not None and report.failure.category is Category.TRANSIENT
-    if report.agent is not None and not report.interrupted and not transient:
+    if isinstance(report, Judged) and (report.failure is None or report.failure.category is not Category.TRANSIENT):
         answers_again(context, model)
 
 
 def _notes(report: AttemptReport) -> tuple[str, ...]:
+    if isinstance(report, NotStarted):
+        return ()
     snapshot, agent = report.snapshot, report.agent
     notes = list(report.notes)
     if snapshot is not None and snapshot.protected_edits:
@@ -134,7 +134,7 @@ def _notes(report: AttemptReport) -> tuple[str, ...]:
 
 
 def history(context: Planning, issue: Issue, state: IssueState | None = None) -> History:
-    """Return what the policy decides from, as it is now; with `state` in place of the issue's recorded one."""
+    """Return what the policy decides from, as it is now; `state` takes the place of the issue's recorded one."""
     return history_of(context.reader, context.questions, issue, state or context.reader.state(issue.id))
 
 
@@ -153,7 +153,7 @@ def plan_tick(
     slots: int,
     at_work: frozenset[str] = frozenset(),
 ) -> Plan:
-    """Return what of `issues` starts now, and why the rest waits. `at_work` are the models that are."""
+    """Return which of `issues` start now, and why the others wait. `at_work` are the models at work."""
     waits = context.reader.waits()
     models = {
         issue.id: model_of(decide(context, history(context, issue, states.get(issue.id))))
@@ -164,61 +164,60 @@ def plan_tick(
 
 
 def decide_and_apply(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> None:
-    """Decide on an issue whose attempt has just been recorded, write the decision down, and carry it out."""
+    """Decide on an issue whose attempt has just been recorded, record the decision, and carry it out."""
     past = history(context, issue)
     apply_action(context, queue, past, decide(context, past), proof)
 
 
 def apply_action(
-    context: RunContext, queue: MergeQueue, told: History, action: Action, proof: Proof | None = None
+    context: RunContext, queue: MergeQueue, past: History, action: Action, proof: Proof | None = None
 ) -> None:
-    """Write a decision down and carry it out. Where the scratch branch is a person's by now, that is told instead."""
-    issue, past = told.issue, told.attempts
-    last = past[-1] if past else None
-    now = context.clock.now()
-    why = move(context, issue, past)
+    """Record a decision and carry it out. Where the scratch branch is a person's by now, the issue waits instead."""
+    issue, last = past.issue, past.attempts[-1] if past.attempts else None
+    number, now = last.number if last else None, context.clock.now()
+    why = move(context, issue, past.attempts)
     if why is not None and not (why.place and isinstance(action, Land)):
-        action = Block(FailureKind.MERGE_CONFLICT, why.reason)
-        context.journal.action(now, issue.id, last.number if last else None, action)
-        wait_for_person(context, told, why)
+        context.journal.action(now, issue.id, number, Block(FailureKind.MERGE_CONFLICT, why.reason))
+        wait_for_person(context, past, why)
         return
-    context.journal.action(now, issue.id, last.number if last else None, action)
+    context.journal.action(now, issue.id, number, action)
     hit("action_recorded")
-    stored = masked_issue(issue, context.env.masker)
     match action:
         case Land() if last is not None and last.candidate is not None:
-            context.journal.status(now, issue.id, IssueStatus.LANDING, "passed; waits to land")
-            queue.add(Entry(issue, last.number, last.candidate, proof))
+            context.set_status(issue.id, IssueStatus.LANDING, "passed; waits to land")
+            queue.add(QueueEntry(issue, last.number, last.candidate, proof))
         case Block():
-            block(context, stored, action, told)
+            block(context, past, action)
         case RequestApproval():
-            document = approval_document(stored, action, told, _branch(issue, past))
+            document = approval_document(masked_issue(issue, context.env.masker), action, past, _branch(past))
             context.journal.approval_requested(now, issue.id, action.reason, document)
         case Skip():
-            context.journal.status(now, issue.id, IssueStatus.SKIPPED, action.reason)
+            context.set_status(issue.id, IssueStatus.SKIPPED, action.reason)
         case AwaitIssues():
             context.journal.depends(now, issue.id, action.needs)
-            context.journal.status(now, issue.id, IssueStatus.WAITING, action.reason)
+            context.set_status(issue.id, IssueStatus.WAITING, action.reason)
             context.backlog_changed()
         case WaitUntil():
             if action.provider:
                 _trip(context, action.model if last is None else last.model, last, action.until, action.reason)
-            context.journal.status(now, issue.id, IssueStatus.WAITING, action.reason, action.until)
+            context.set_status(issue.id, IssueStatus.WAITING, action.reason, action.until)
         case Run(instead_of=Absence() as absence):
             _trip(context, absence.model, last, absence.until, action.reason)
-            context.journal.status(now, issue.id, IssueStatus.READY, action.reason)
+            context.set_status(issue.id, IssueStatus.READY, action.reason)
         case _:
-            context.journal.status(now, issue.id, IssueStatus.READY, action.reason)
+            context.set_status(issue.id, IssueStatus.READY, action.reason)
 
 
-def block(context: RunContext, issue: Issue, action: Block, told: History) -> None:
+def block(context: RunContext, past: History, action: Block) -> None:
     """Block an issue, with what a person needs to know."""
-    document = block_document(issue, action, told, _branch(issue, told.attempts))
-    context.journal.blocked(context.clock.now(), issue.id, action.reason, document)
+    issue = masked_issue(past.issue, context.env.masker)
+    context.journal.blocked(
+        context.clock.now(), issue.id, action.reason, block_document(issue, action, past, _branch(past))
+    )
 
 
 def _trip(context: RunContext, model: str, last: PastAttempt | None, until: float, reason: str) -> None:
-    """Let everybody wait for the model whose provider is away."""
+    """Open the breaker of a model whose provider is away: all issues wait for it."""
     now = context.clock.now()
     context.journal.wait(
         tripped(
@@ -234,19 +233,17 @@ def _trip(context: RunContext, model: str, last: PastAttempt | None, until: floa
     )
 
 
-def _kept(past: tuple[PastAttempt, ...]) -> list[PastAttempt]:
-    return [attempt for attempt in past if attempt.candidate is not None and attempt.patch_hash]
-
-
-def _branch(issue: Issue, past: tuple[PastAttempt, ...]) -> str:
-    return scratch_branch(issue.id).removeprefix("refs/heads/") if _kept(past) else ""
+def _branch(past: History) -> str:
+    """Return the name of the scratch branch, "" where no attempt has left work."""
+    left = any(attempt.candidate is not None and attempt.patch_hash for attempt in past.attempts)
+    return scratch_branch(past.issue.id).removeprefix("refs/heads/") if left else ""
 
 
 AttemptEnded = Callable[[AttemptOrder, Job[AttemptReport]], None]
 
 
 class Begun(Enum):
-    """What was begun. ANSWERED: a question that noface answered itself. UNPAID: more than the run's budget pays for."""
+    """What `begin` has started. ANSWERED: noface answered a question itself. UNPAID: beyond the budget of the run."""
 
     ATTEMPT = auto()
     QUESTION = auto()
@@ -256,7 +253,7 @@ class Begun(Enum):
 
 
 class Dispatch:
-    """Starts jobs on issues. `ended` is what the loop does with an attempt that has ended."""
+    """Starts jobs on issues. The loop calls `ended` with an attempt that has ended."""
 
     def __init__(
         self, context: RunContext, jobs: Jobs, landing: MergeQueue, limits: RunLimits, ended: AttemptEnded
@@ -271,56 +268,55 @@ class Dispatch:
     def begin(self, issue: Issue, accept_failing: int | None) -> Begun:
         """Do what comes next for an issue; a slot must be free."""
         context, limits = self._context, self._limits
-        told = history(context, issue)
-        action = decide(context, told)
+        past = history(context, issue)
+        action = decide(context, past)
         match action:
             case WaitUntil(provider=False, until=until) if until > context.clock.now():
-                apply_action(context, self._landing, told, action)
+                apply_action(context, self._landing, past, action)
                 return Begun.NOTHING
             case Run() | WaitUntil() | Ask() if limits.refuses(issue.id, action):
                 return Begun.UNPAID
             case Ask():
-                self._record(told, action)
-                if self._advisors.answer_itself(told, action):
+                self._record(past, action)
+                if self._advisors.answer_itself(past, action):
                     return Begun.ANSWERED
-                self._advisors.begin(told, action, context.reader.state(issue.id))
+                self._advisors.begin(past, action, context.reader.state(issue.id))
                 return Begun.QUESTION
             case Run() | WaitUntil():
-                if (why := taken(context, issue, told.attempts)) is not None:
-                    wait_for_person(context, told, why)
+                if (why := taken(context, issue, past.attempts)) is not None:
+                    wait_for_person(context, past, why)
                     return Begun.NOTHING
-                self._record(told, action)
-                self._attempt(told, action, accept_failing)
+                self._record(past, action)
+                self._attempt(past, action, accept_failing)
                 return Begun.ATTEMPT
             case Block() | Land() | Skip() | RequestApproval() | AwaitIssues():
-                apply_action(context, self._landing, told, action)
+                apply_action(context, self._landing, past, action)
                 return Begun.NOTHING
             case _:
                 assert_never(action)
 
-    def _record(self, told: History, action: Action) -> None:
-        """Write down what follows the last attempt where that is not what was written down at its end."""
-        last = told.attempts[-1] if told.attempts else None
-        if last is not None and last.answer != action.name and last.epoch == told.epoch:
-            self._context.journal.action(self._context.clock.now(), told.issue.id, last.number, action)
+    def _record(self, past: History, action: Action) -> None:
+        """Record the action that follows the last attempt, where another one was recorded at its end."""
+        last = past.attempts[-1] if past.attempts else None
+        if last is not None and last.answer != action.name and last.epoch == past.epoch:
+            self._context.journal.action(self._context.clock.now(), past.issue.id, last.number, action)
 
-    def _attempt(self, told: History, action: Run | WaitUntil, accept_failing: int | None) -> None:
-        context, issue = self._context, told.issue
+    def _attempt(self, past: History, action: Run | WaitUntil, accept_failing: int | None) -> None:
+        context, issue = self._context, past.issue
         note = context.reader.state(issue.id).note
-        order, prompt_hash = make_order(context, told, action, self._jobs.take_slot(), note, accept_failing)
+        order, prompt_hash = make_order(context, past, action, self._jobs.take_slot(), note, accept_failing)
         branch = scratch_branch(issue.id).removeprefix("refs/heads/")
         context.journal.attempt_started(
-            context.clock.now(), order, epoch=told.epoch, prompt_hash=prompt_hash, branch=branch
+            context.clock.now(), order, epoch=past.epoch, prompt_hash=prompt_hash, branch=branch
         )
         hit("attempt_started")
         self.submit(order)
 
     def submit(self, order: AttemptOrder) -> None:
         """Start the attempt of an order, in its slot."""
-        context, model = self._context, order.model.name
 
         def run(cancel: Canceller) -> AttemptReport:
-            return run_attempt(order, context.env, cancel, context.inbox.put)
+            return run_attempt(order, self._context.scope(cancel))
 
-        done = partial(self._ended, order)
+        done, model = partial(self._ended, order), order.model.name
         self._jobs.start(Job(JobKind.ATTEMPT, order.issue.id, run, done, order.slot, model, think=order.think))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.engine.agent_logs import lost_run
-from noface.engine.attempt_environment import GateFlaked, GateRan, Progress
+from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateRan
 from noface.engine.budget_guard import BudgetGuard, RunLimits
 from noface.engine.context import RunContext
 from noface.engine.dispatch import (
@@ -34,7 +34,7 @@ from noface.engine.preflight import announce_new_rules, preflight
 from noface.engine.prompt_context import count_lessons
 from noface.engine.recover import as_configured, recover
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
-from noface.model.attempt import AttemptOrder, AttemptReport
+from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.failpoints import hit
@@ -170,12 +170,12 @@ class Engine:
         finally:
             self._jobs.close()
 
-    # What comes in
+    # Messages
 
     def _receive(self) -> None:
         """Take what has come in; return once something has changed, or after a tick.
 
-        Mere progress is shown and no reason to look at the backlog again.
+        Progress alone is shown, and no reason to read the backlog again.
         """
         deadline = time.monotonic() + (0.0 if self._idle() else _TICK_S)
         changed = False
@@ -188,12 +188,12 @@ class Engine:
             return
 
     def _take(self, message: object) -> bool:
-        """Act on a message; tell whether it changes what can be done next."""
+        """Act on a message; tell whether it changes what can start next."""
         context = self._context
         match message:
-            case Progress(issue_id, number, phase, text):
+            case AttemptProgress(issue_id, number, phase, text):
                 self._jobs.progressed(message)
-                self._limits.live.saw(message)
+                self._limits.live.update(message)
                 self._breakers_close(message)
                 cost, tokens = message.used.cost_usd, message.used.tokens
                 did = {"kind": message.kind, "file": message.file, "cost_usd": cost, "tokens": tokens}
@@ -220,37 +220,35 @@ class Engine:
             self._limits.ended(job.issue_id)
         if job.error is not None and job.kind is not JobKind.LANDING:  # the merge queue raises its own
             self._break(job.error)
-        job.finish()
+        job.done(job)
 
     def _attempt_ended(self, order: AttemptOrder, job: Job[AttemptReport]) -> None:
-        context, dear, report = self._context, False, job.result
+        context, report, over, notes = self._context, job.result, job.over, self._outside.ended(order)
         context.suspects.discard(order.issue.id)
-        changed = self._outside.ended(order)
         if report is None:
             lost = lost_run(context.env, order.model, Path(order.directory, "agent.log"))
-            report = AttemptReport(order.token, order.issue.id, order.number, lost, None, interrupted=True)
-            applied = record_attempt(context, order, report, f"noface failed: {job.error}", *changed)
-        else:
-            dear = job.over is not None and report.interrupted
-            applied = record_attempt(context, order, report, *changed, over=job.over if dear else None)
-        if not applied:
+            report, over = Interrupted(order.token, order.issue.id, order.number, lost), None
+            notes = (f"noface failed: {job.error}", *notes)
+        interrupted = isinstance(report, Interrupted)
+        over = over if interrupted else None
+        if not record_attempt(context, order, report, *notes, over=over):
             return
-        if report.interrupted and not dear and (self._drain_until is not None or self._limit):
-            now = context.clock.now()
-            context.journal.status(now, order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
+        if interrupted and over is None and (self._drain_until is not None or self._limit):
+            context.set_status(order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
             return
         provider_answered(context, order.model.name, report)
         count_lessons(context, order, report)
-        decide_and_apply(context, self._landing, self._present(order.issue), report.proof)
+        proof = report.proof if isinstance(report, Judged) else None
+        decide_and_apply(context, self._landing, self._present(order.issue), proof)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
 
-    def _breakers_close(self, message: Progress) -> None:
+    def _breakers_close(self, message: AttemptProgress) -> None:
         """Close the breaker of a model that shows life: its probe has succeeded."""
         model = self._jobs.model_of(message.issue_id) if message.alive else None
         if model is not None:
             answers_again(self._context, model)
 
-    # What goes out
+    # Starting and landing
 
     def _land(self) -> None:
         for rejected in self._landing.step(begin=self._drain_until is None):
@@ -280,7 +278,7 @@ class Engine:
     def _alone_enough(self, issue: Issue) -> bool:
         """Tell whether an issue may start beside those at work: one that may kill noface works alone.
 
-        Else the next death would be held against whoever else is at work.
+        Else the next death would count against the others at work.
         """
         working, suspects = self._jobs.issues(JobKind.ATTEMPT), self._context.suspects
         return not working or not (suspects & working or issue.id in suspects)
@@ -310,7 +308,7 @@ class Engine:
             self._limit = self._limit or passed
 
     def _close_epics(self) -> None:
-        """Check the epics whose parts have all landed; take back those whose parts cannot all be done."""
+        """Check the epics whose parts have all landed; take back those with parts that cannot be done."""
         if self._drain_until is not None:
             return
         for issue in self._epics.take_back():
@@ -320,7 +318,7 @@ class Engine:
             if self._jobs.free:
                 self._epics.begin(issue)
 
-    # What is
+    # State
 
     def _plan(self) -> Plan:
         busy = self._jobs.issues() | self._limits.refused.keys()
@@ -345,10 +343,10 @@ class Engine:
             if row.status in (IssueStatus.RUNNING, IssueStatus.LANDING):
                 decide_and_apply(self._context, self._landing, issue)
 
-    # How it ends
+    # The end
 
     def _sleep(self, planned: Plan) -> bool:
-        """Wait for a retry time where that is all there is to wait for; False where there is nothing."""
+        """Wait for a retry time, if nothing else can happen before it; False where there is nothing to wait for."""
         context = self._context
         if self._drain_until is not None or self._limit:
             return False

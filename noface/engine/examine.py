@@ -1,7 +1,7 @@
-"""Examines what a worker left before any gate runs: secrets, the diff's rules, and whether the files parse.
+"""Examines a worker's change before any gate runs: secrets, the diff's rules, and whether the files parse.
 
-Contents are read from the object store, never from a slot, and only where a rule needs them: most attempts start no
-process for it, the others one. What git itself reads (.gitmodules, .gitattributes) is also shown to git.
+Contents come from the object store, never from a slot, and only where a rule needs them: most attempts start no
+process for it, the others one. Git itself checks the files that it reads (.gitmodules, .gitattributes).
 """
 
 import os
@@ -48,8 +48,8 @@ _SHOWN_MAX = 10
 
 
 @dataclass(frozen=True, slots=True)
-class _Added:
-    """The values that a file adds, as they are written, and the names of those that stand there in pieces."""
+class _NewValues:
+    """The values that a file adds, as they are written, and the names of those that it holds in pieces."""
 
     forms: frozenset[str]
     broken: frozenset[str]
@@ -66,8 +66,8 @@ def secrets_in_bytes(
 ) -> Failure | None:
     """Return the failure for known secrets in files that the patch does not show, or for more than can be read.
 
-    `whole` tells that the patch against `main` was not cut: then only files without lines are read. More than
-    `bytes_max` bytes are not read in all. Raises GitError where git ended.
+    `whole`: the patch against `main` is not cut, so only files without lines are read. `bytes_max` bounds what is read
+    in all. Raises GitError where git ends early.
     """
     unseen = tuple(
         change
@@ -80,7 +80,7 @@ def secrets_in_bytes(
         return None
     on_main: frozenset[str] | None = None
     left = bytes_max
-    found: list[Secret] = []
+    secrets: list[Secret] = []
     with plumbing.blobs() as blobs:
         for at, change in enumerate(unseen):
             left -= blobs.size(change.new_oid) or 0
@@ -91,21 +91,21 @@ def secrets_in_bytes(
             if names and on_main is None:
                 on_main = plumbing.objects(main)
             if on_main is None or change.new_oid not in on_main:
-                found += [Secret(change.path, name, f"the value of {name}") for name in sorted(names)]
-    return secret_failure(tuple(found)) if found else None
+                secrets += [Secret(change.path, name, f"the value of {name}") for name in sorted(names)]
+    return secret_failure(tuple(secrets)) if secrets else None
 
 
-def _added(masker: Masker, blobs: ObjectReader, change: FileChange) -> _Added:
+def _added(masker: Masker, blobs: ObjectReader, change: FileChange) -> _NewValues:
     name = change.path.encode("utf-8", "surrogateescape") if change.status == "A" else b""
     forms, broken = _held(masker, blobs, change.new_oid)
     if (forms or broken) and change.old_mode != ABSENT:
         before = _held(masker, blobs, change.old_oid)
         forms, broken = forms - before[0], broken - before[1]
-    return _Added(forms | masker.telling(name), broken)
+    return _NewValues(forms | masker.telling(name), broken)
 
 
 def _held(masker: Masker, blobs: ObjectReader, oid: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the values that stand in a blob as they are written there, and the names of those in several pieces."""
+    """Return the values in a blob as they are written there, and the names of those in several pieces."""
     forms: set[str] = set()
     kept, overlap = b"", masker.longest_bytes - 1
     for data in blobs.chunks(oid, _CHUNK_BYTES):
@@ -128,9 +128,9 @@ def _unread(paths: tuple[str, ...]) -> Failure:
 
 
 def own_values(env: AttemptEnvironment, main: str, snapshot: Snapshot, patch: bytes = b"") -> frozenset[str]:
-    """Return which of the values that a change seems to add stand on `main`: in the name of a file, or in a file.
+    """Return which of the values that a change seems to add are on `main` already: in a file or in its name.
 
-    What the patch against main removes stands there. Git is asked only for others.
+    What the patch against main removes is there. Git looks only for the others.
     """
     added, removed = env.masker.added(patch, named_anew(snapshot)), env.masker.removed(patch)
     return (added & removed) | occurring(env.plumbing, main, added - removed)
@@ -141,15 +141,15 @@ _MANIFEST_BYTES_MAX = 1_000_000
 _READ_BY_GIT_MAX = 20
 _PLACES_MAX = 200
 _MARKERS_ONLY_IN_STRINGS = syntax.FULLY_PARSED - {"yaml"}
-"""A line of YAML that no bracket, quote or colon makes anything else is a string, and so is a marker."""
+"""In YAML a line without bracket, quote or colon is a string, and so is a conflict marker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change against main as it is, in memory only: what stands for a secret in a name would hide it from rules.
+    """A change against main, unmasked and in memory only: a mask in a file's name would hide it from the rules.
 
-    `patch` may have been `cut`; `masked` is the same without the known secrets, as it lies on disk, with marks for
-    those that it adds. `by_worker` is False where the worker left everything as the attempt began with it.
+    `patch` may be `cut`; `masked` is the same without the known secrets, as it lies on disk, with marks for those that
+    it adds. `by_worker` is False where the worker has changed nothing of what the attempt started with.
     """
 
     files: tuple[FileChange, ...]
@@ -161,21 +161,15 @@ class Change:
 
 def mask_secrets(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> Failure | None:
     """Return the failure for secrets that the change adds; the patch that prompts and people see loses them."""
-    return _in_the_patch(order, change) or secrets_in_bytes(
-        env.plumbing, env.masker, order.main, change.files, whole=not change.cut
-    )
-
-
-def _in_the_patch(order: AttemptOrder, change: Change) -> Failure | None:
-    found = scan(change.masked.decode("utf-8", "surrogateescape"))
-    if not found.secrets:
-        return None
-    put(Path(order.directory) / "diff.patch", found.patch.encode("utf-8", "surrogateescape"))
-    return secret_failure(found.secrets)
+    scanned = scan(change.masked.decode("utf-8", "surrogateescape"))
+    if scanned.secrets:
+        put(Path(order.directory) / "diff.patch", scanned.patch.encode("utf-8", "surrogateescape"))
+        return secret_failure(scanned.secrets)
+    return secrets_in_bytes(env.plumbing, env.masker, order.main, change.files, whole=not change.cut)
 
 
 def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change) -> tuple[Failure, ...]:
-    """Return what speaks against the change, the gravest first; empty where the gates should judge it."""
+    """Return what speaks against the change, the gravest first; nothing where the gates should judge it."""
     patch = change.patch.decode("utf-8", "replace")
     commands = tuple(gate.command for gate in order.gates)
     changes = tuple(file for file in change.files if not lifted(file.path, order.issue))
@@ -190,18 +184,18 @@ def examine_change(order: AttemptOrder, env: AttemptEnvironment, change: Change)
             gates=(
                 *changed_gates(_manifests(blobs, changes, commands), commands),
                 *_shadows(order, env, changes),
-                *_told_by_lines(order, env, changes, patch, called),
+                *_revealing_lines(order, env, changes, patch, called),
             ),
             mere_text=_mere_text(order, env, blobs, change.files, patch),
-            workspaces=_workspaces(env),
+            workspaces=(str(env.slots_dir), os.path.realpath(env.slots_dir)),  # as named and as reached
             repositories=_repositories(order, env, change.files),
             commands=called,
             lifted=frozenset(shown(file.path) for file in change.files if lifted(file.path, order.issue)),
             unfit=(*_names(order, env, change.files), *_refused(env, change.files)),
         )
         broken = _broken(blobs, change.files)
-    found = rules.examine(diff, env.diff_limits)
-    return rules.by_gravity((*found, *([syntax.syntax_failure(broken)] if broken else [])))
+    failures = [*rules.examine(diff, env.diff_limits), *([syntax.syntax_failure(broken)] if broken else [])]
+    return rules.by_gravity(tuple(failures))
 
 
 def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> tuple[str, ...]:
@@ -211,13 +205,13 @@ def _shadows(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileCh
     return shadowing(changes, env.plumbing.whole(order.main).paths, outside_modules(env))
 
 
-def _told_by_lines(
+def _revealing_lines(
     order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChange, ...], patch: str, commands: str
 ) -> tuple[str, ...]:
-    """Return the lines by which the product knows of its tests, or is excused from a check as main never is."""
+    """Return the lines by which the product detects its tests, or is excused from a check as main never is."""
     paths = {shown(change.path) for change in changes}
     lines = [line for line in changed_lines(patch) if line.path in paths]
-    # The gates run with main's tests as well: what the change's own are excused from hides nothing of the product.
+    # The gates run with main's tests as well: an excuse in the change's own tests hides nothing of the product.
     excused = one_line(line for line in lines if part_of(line.path) is not Part.TEST)
     main = env.plumbing.whole(order.main).paths
     folders = frozenset(part for path in main if is_test_file(path) for part in path.split("/")[:-1])
@@ -233,7 +227,7 @@ def _told_by_lines(
 
 
 def _in_product(order: AttemptOrder, env: AttemptEnvironment, word: str) -> bool:
-    """Tell whether main's own product has a word already: then the project is about such things."""
+    """Tell whether main's own product has a word already: then the project deals with such things."""
     return any(is_code(path) and part_of(path) is Part.PRODUCT for path in env.plumbing.naming(order.main, (word,)))
 
 
@@ -249,7 +243,7 @@ def _names(order: AttemptOrder, env: AttemptEnvironment, changes: tuple[FileChan
 
 
 def _refused(env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
-    """Yield the files whose contents a checking server would refuse, but not what it would refuse main's for."""
+    """Yield the files whose contents a checking server would refuse, unless it refuses main's for the same."""
     read = [(read_by_git(change.path), change) for change in changes if change.new_mode in _REGULAR]
     for name, change in [each for each in read if each[0]][:_READ_BY_GIT_MAX]:
         new = refused(env.plumbing.git, name, change.new_oid)
@@ -260,14 +254,14 @@ def _refused(env: AttemptEnvironment, changes: tuple[FileChange, ...]) -> Iterat
 
 def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:
     """Read the files that steer gates, as they are on main and as the change leaves them."""
-    found = []
+    manifests = []
     for change in changes:
         if may_steer(change.path, commands):
             old = _text(blobs, change.old_mode, change.old_oid)
             new = _text(blobs, change.new_mode, change.new_oid)
             if old is not None and new is not None:
-                found.append(Manifest(shown(change.path), old, new, gone=change.new_mode == ABSENT))
-    return found
+                manifests.append(Manifest(shown(change.path), old, new, gone=change.new_mode == ABSENT))
+    return manifests
 
 
 def _text(blobs: ObjectReader, mode: str, oid: str) -> str | None:
@@ -279,34 +273,29 @@ def _text(blobs: ObjectReader, mode: str, oid: str) -> str | None:
 def _mere_text(
     order: AttemptOrder, env: AttemptEnvironment, blobs: ObjectReader, changes: tuple[FileChange, ...], patch: str
 ) -> frozenset[str]:
-    """Return the files with conflict markers in which those are text, and no conflict.
+    """Return the files whose conflict markers are text, and no conflict.
 
-    A full parser finds them inside a string; or main shows such lines there already; or the issue names the file.
+    A full parser finds them inside a string; or main has such lines there already; or the issue names the file.
     """
     suspects = frozenset(rules.suspects(patch))
     marked = [change.path for change in changes if shown(change.path) in suspects]
-    found = {path for path in marked if matches_any(path, order.issue.may_change)}
+    text_only = {path for path in marked if matches_any(path, order.issue.may_change)}
     for change in changes if suspects else ():
         language = syntax.language_of(change.path) if shown(change.path) in suspects else None
         if language in _MARKERS_ONLY_IN_STRINGS:
             data = blobs.read(change.new_oid, syntax.FILE_BYTES_MAX)
             if data is not None and syntax.check(change.path, language, data) is None:
-                found.add(change.path)
-    unclear = [path for path in marked if path not in found]
+                text_only.add(change.path)
+    unclear = [path for path in marked if path not in text_only]
     showing = env.plumbing.with_lines(order.main, MARKERS, places(unclear)[:_PLACES_MAX]) if unclear else ()
-    found |= {path for path in unclear if kin(path, showing)}
-    return frozenset(map(shown, found))
-
-
-def _workspaces(env: AttemptEnvironment) -> tuple[str, ...]:
-    """Return the folder of all workspaces, as it is called and as it is reached."""
-    return str(env.slots_dir), os.path.realpath(env.slots_dir)
+    text_only |= {path for path in unclear if kin(path, showing)}
+    return frozenset(map(shown, text_only))
 
 
 def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[syntax.Broken, ...]:
-    """Parse the files that were added or modified; those that did not parse on main either are no finding."""
+    """Parse the added and modified files; those that do not parse on main either do not count."""
     on_main = {change.old_oid for change in changes}
-    found: list[syntax.Broken] = []
+    files_broken: list[syntax.Broken] = []
     left = syntax.TOTAL_BYTES_MAX
     files = [change for change in changes if change.new_mode in _REGULAR and change.new_oid not in on_main]
     for change in files[: syntax.FILES_MAX]:
@@ -317,8 +306,8 @@ def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[synta
         left -= len(data)
         broken = syntax.check(shown(change.path), language, data)
         if broken is not None and _parsed_on_main(blobs, change, language):
-            found.append(broken)
-    return tuple(found)
+            files_broken.append(broken)
+    return tuple(files_broken)
 
 
 def _parsed_on_main(blobs: ObjectReader, change: FileChange, language: str) -> bool:

@@ -27,7 +27,7 @@ _POINTER_BYTES_MAX = 8192
 
 
 def gate_variables(env: AttemptEnvironment, env_pass: tuple[str, ...], token: str, *, leaky: bool = False) -> Variables:
-    """Return the environment of a gate or setup. It leads into no checkout of the person's, but where it is `leaky`."""
+    """Return the environment of a gate or setup. It leads into a checkout of the person's only where it is `leaky`."""
     variables = gate_environment(env_pass)
     roots = () if leaky else checkouts(env.plumbing.repository, home_of(dict(variables)))
     if roots:
@@ -36,7 +36,7 @@ def gate_variables(env: AttemptEnvironment, env_pass: tuple[str, ...], token: st
 
 
 def home_of(env: dict[str, str]) -> str:
-    """Return the home that programs are told of; the user's own where that is none."""
+    """Return the home that HOME names; the user's own where HOME names no folder."""
     named = os.path.realpath(env.get("HOME", "")) if env.get("HOME", "").startswith("/") else ""
     return named if named and Path(named).is_dir() else own_home()
 
@@ -61,20 +61,20 @@ def all_checkouts(repository: Repository) -> tuple[str, ...]:
     """Return the working trees of the repository."""
     linked = []
     for pointer in repository.common_dir.glob("worktrees/*/gitdir"):
-        told = read_regular(pointer, _POINTER_BYTES_MAX)
-        if told:
-            linked.append(str(Path(os.fsdecode(told).strip()).parent))
+        path = read_regular(pointer, _POINTER_BYTES_MAX)
+        if path:
+            linked.append(str(Path(os.fsdecode(path).strip()).parent))
     return (str(repository.root), *linked)
 
 
 def _environment(folder: str) -> str:
-    """Return the virtual environment that a folder of programs is of, "" where it is of none."""
+    """Return the virtual environment that a folder of programs belongs to, "" where there is none."""
     parent = Path(folder).parent
     return str(parent) if (parent / "pyvenv.cfg").exists() else ""
 
 
 def prefix_of(folder: str) -> str:
-    """Return what a folder of programs belongs to: a virtual environment, an installation of packages, or itself."""
+    """Return the environment or package installation that a folder of programs belongs to, else the folder itself."""
     path = Path(folder)
     if "node_modules" in path.parts:
         return str(Path(*path.parts[: path.parts.index("node_modules")]))
@@ -82,7 +82,7 @@ def prefix_of(folder: str) -> str:
 
 
 def outside_modules(env: AttemptEnvironment) -> frozenset[str]:
-    """Return the names of modules of the standard library, of environments on PATH, and of those that setup made."""
+    """Return the names of modules of the standard library, of environments on PATH, and of those that setup makes."""
     slot = env.gate_folder(LANDING_SLOT)
     prefixes = [*environments(dict(gate_environment()), ("/",)), *(str(slot / path) for path in env.setup.keep)]
     folders = [folder for prefix in prefixes for folder in package_folders(Path(prefix))]
@@ -106,15 +106,15 @@ _TEMPLATES = ("example", "sample", "template", "dist", "schema", "defaults")
 def agent_box(
     env: AttemptEnvironment, model: ModelSpec, place: Place, variables: Variables
 ) -> tuple[Box | None, Variables]:
-    """Return the box of a worker or of a model that is asked something, and its environment there."""
+    """Return the box of a worker or an advisor, and its environment there."""
     if not (env.sandbox.bubblewrap and model.boxed):
         return None, variables
-    told = dict(boxed(variables, (name for name, _ in model.env)))
-    agent, person = env.agents[model.agent], home_of(told)
+    inside = dict(boxed(variables, (name for name, _ in model.env)))
+    agent, person = env.agents[model.agent], home_of(inside)
     rules: dict[str, HomeRule] = {}
     outside: list[Home] = []
     for number, each in enumerate(agent.homes):
-        folder = each.place(person, told)
+        folder = each.place(person, inside)
         if below(folder, (person,)) and folder != person:
             rules |= each.rules(os.path.relpath(folder, person))
         elif os.path.isdir(folder):
@@ -126,11 +126,11 @@ def agent_box(
         homes=(*own, *outside),
         tmp=_fresh(place.workspace, "tmp"),
         writable=(place.workspace, place.directory, *env.sandbox.write),
-        visible=(*_visible(env, told, agent.program(model)), place.prompt_file, place.order_file),
+        visible=(*_visible(env, inside, agent.program(model)), place.prompt_file, place.order_file),
         hidden=_hidden(env, person),
         network=model.network,
     )
-    return box, tuple(told.items())
+    return box, tuple(inside.items())
 
 
 def gate_box(
@@ -145,32 +145,31 @@ def gate_box(
 ) -> tuple[Box | None, Variables]:
     """Return the box of a gate and its environment there, or of `[project] setup`.
 
-    A gate does not see the person's checkouts, but for virtual environments in them whose programs are on PATH: it is
-    the workspace that it must judge. `leaky` and setup see them. `reports` is where its test runners report to. What
-    setup leaves in the home is there for the gates
-    and workers of the same slot.
+    A gate must judge the workspace: of the person's checkouts it sees only virtual environments whose programs are on
+    PATH. Setup and a `leaky` gate see them whole. `reports` is the folder for its test runners' reports. The gates and
+    workers of a slot share what setup leaves in the home.
     """
     if not env.sandbox.bubblewrap:
         return None, variables
-    told = dict(boxed(variables))
-    away = () if setup or leaky else checkouts(env.plumbing.repository, home_of(told))
+    inside = dict(boxed(variables))
+    away = () if setup or leaky else checkouts(env.plumbing.repository, home_of(inside))
     caches = "setup" if slot.name.startswith(AGENT_SLOT) else "gates"
     box = Box(
         program=env.sandbox.bubblewrap,
-        homes=_composed(env, str(slot.path), home_of(told), caches, setup=setup),
+        homes=_composed(env, str(slot.path), home_of(inside), caches, setup=setup),
         tmp=_fresh(str(slot.path), "tmp"),
         writable=(str(slot.path), *env.sandbox.write, *((str(reports / WRITTEN),) if reports is not None else ())),
-        visible=(*_visible(env, told, checkout=not away), *((str(reports),) if reports is not None else ())),
-        hidden=(*_hidden(env, home_of(told)), *away),
+        visible=(*_visible(env, inside, checkout=not away), *((str(reports),) if reports is not None else ())),
+        hidden=(*_hidden(env, home_of(inside)), *away),
         network=network,
     )
-    return box, tuple(told.items())
+    return box, tuple(inside.items())
 
 
 def fresh_place(workspace: Path, directory: Path) -> Place:
     """Return the place of a run whose files lie in `directory`, with a folder of its own for the agent that is empty.
 
-    A question that is asked again is asked in the same place: nobody goes on in what an agent left there.
+    A repeated question has the same place, and must not start from what an agent left there.
     """
     remove(directory / SESSION)
     return place_in(workspace, directory)
@@ -190,14 +189,14 @@ def wrapping(env: AttemptEnvironment, workspace: str, place: Place | None = None
 
 
 def session_environment(place_directory: str, env: Variables, homes: tuple[AgentHome, ...]) -> dict[str, str]:
-    """Return the environment by which noface finds what an agent keeps of its session: in a box, with the attempt."""
-    told = dict(env)
-    person, home = home_of(told), f"{place_directory}/home"
+    """Return the environment that leads noface to an agent's session files: in a box, with the attempt."""
+    inside = dict(env)
+    person, home = home_of(inside), f"{place_directory}/home"
     for number, each in enumerate(homes):
-        if each.variable in told and not below(each.place(person, told), (person,)):
-            told[each.variable] = f"{place_directory}/home-{number}"
-    moved = {name: value for name, value in told.items() if value.startswith("/") and below(value, (person,))}
-    return told | {name: home + value.removeprefix(person) for name, value in moved.items()} | {"HOME": home}
+        if each.variable in inside and not below(each.place(person, inside), (person,)):
+            inside[each.variable] = f"{place_directory}/home-{number}"
+    moved = {name: value for name, value in inside.items() if value.startswith("/") and below(value, (person,))}
+    return inside | {name: home + value.removeprefix(person) for name, value in moved.items()} | {"HOME": home}
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
@@ -216,9 +215,9 @@ def _composed(
     *,
     setup: bool = False,
 ) -> tuple[Home, ...]:
-    """Return the home of a box; none where there is none to put together.
+    """Return the home of a box, none where the home is the root folder.
 
-    Its caches are the workspace's: nobody else writes there while the box lives.
+    Its caches belong to the workspace: nobody else writes there while the box lives.
     """
     if path == "/":
         return ()
@@ -237,15 +236,12 @@ def _composed(
 
 def _shown(env: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
     """Return the rules for what `[sandbox] show` names below the home."""
-    rules = {}
-    for path in env.sandbox.show:
-        if below(path, (home,)) and path != home:
-            rules[os.path.relpath(path, home)] = HomeRule.READ
-    return rules
+    paths = (path for path in env.sandbox.show if below(path, (home,)) and path != home)
+    return {os.path.relpath(path, home): HomeRule.READ for path in paths}
 
 
 def _fresh(workspace: str, kind: str) -> str:
-    """Return an empty folder beside the workspace: what one command leaves there does not reach the next."""
+    """Return an empty folder beside the workspace: nothing that one command leaves there reaches the next."""
     folder = Path(f"{workspace}.{kind}")
     remove(folder)
     folder.mkdir(parents=True)
@@ -255,7 +251,7 @@ def _fresh(workspace: str, kind: str) -> str:
 def _visible(
     env: AttemptEnvironment, variables: dict[str, str], program: str = "", *, checkout: bool = True
 ) -> tuple[str, ...]:
-    """Return what must be there though it lies in a folder that is private or hidden; `program` is the agent's."""
+    """Return the paths that a box needs out of private or hidden folders; `program` is the agent's."""
     repository = env.plumbing.repository
     folders = [*variables.get("PATH", "").split(":"), os.path.dirname(program)]
     programs = [prefix_of(folder) for folder in folders if folder.startswith("/")]
@@ -269,25 +265,25 @@ def _visible(
 
 
 def _hidden(env: AttemptEnvironment, home: str) -> tuple[str, ...]:
-    """Return what nobody sees: git dir and state, all slots, what checkouts keep in `.env`, `[sandbox] hide`."""
+    """Return what no box shows: git dir and state, all slots, `.env` files of checkouts, `[sandbox] hide`."""
     repository = env.plumbing.repository
     slots = [str(env.slots_dir)]
     if env.slots_dir.parent.is_dir():
         slots += [str(other) for other in env.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
     settings = [path for root in all_checkouts(repository) for path in _environment_files(root)]
     secret = (f"{home}/{path}" for path in known_places().secret if not path.startswith("/"))
-    linked = (path for path in secret if os.path.islink(path))  # what they lead to is as secret
+    linked = (path for path in secret if os.path.islink(path))  # their targets are secret as well
     return (str(repository.common_dir), *slots, *settings, *linked, *_other_home(home), *env.sandbox.hide)
 
 
 def _environment_files(root: str) -> list[str]:
-    """Return the `.env` files of a checkout, not too deep in it, but for templates."""
-    found = []
+    """Return the `.env` files near the top of a checkout, without templates."""
+    paths = []
     for count, (folder, names, files) in enumerate(os.walk(root)):
         deep = folder.count("/") - root.count("/") >= _ENV_DEPTH_MAX or count > _ENV_FOLDERS_MAX
         names[:] = [] if deep else [name for name in names if name not in _NOT_SEARCHED and not name.startswith(".")]
-        found += [f"{folder}/{name}" for name in files if name.startswith(".env") and not name.endswith(_TEMPLATES)]
-    return found
+        paths += [f"{folder}/{name}" for name in files if name.startswith(".env") and not name.endswith(_TEMPLATES)]
+    return paths
 
 
 def _other_home(home: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """All that runs beside the loop: attempts, checks, questions, epics' gates and landings, a thread each.
 
-Only the loop's thread calls `Jobs`. What works on an issue holds one of the workers' slots. When a thread ends, its
-`JobEnded` comes through the inbox, and the loop's thread does what the job's `done` says: no other thread writes state.
+Only the loop's thread calls `Jobs`. Work on an issue holds one of the workers' slots. When a thread ends, its
+`JobEnded` comes through the inbox, and the loop's thread calls the job's `done`: no other thread writes state.
 """
 
 import queue
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
-from noface.engine.attempt_environment import Progress
+from noface.engine.attempt_environment import AttemptProgress
 from noface.model.budget import EndedFor, Overrun
 from noface.process.command import Canceller
 
 R = TypeVar("R")
 _ENDED_AT_ONCE = ("workspace", "agent")
-"""In these phases a stop ends an attempt; in the others it is being judged, which is soon done."""
+"""In these phases a stop ends an attempt; in the others it is being judged, which does not take long."""
 
 
 class JobKind(Enum):
@@ -34,8 +34,8 @@ class JobKind(Enum):
 class Job(Generic[R]):
     """Work for a thread: `run` does it, and `done` is called with the ended job by the loop's thread.
 
-    `model` is the one at work, "" for none. `due`: a review, which is paid for whatever its issue has cost. `phase` is
-    the last that an attempt was seen in, and `over` why the job was ended for money.
+    `model` is the one at work, "" for none. `due`: a review, which runs whatever its issue has cost. `phase` is the
+    last that an attempt has reported, and `over` why the job was ended for money.
     """
 
     kind: JobKind
@@ -58,12 +58,8 @@ class Job(Generic[R]):
 
     @property
     def result(self) -> R | None:
-        """What came of the job, None where noface itself broke."""
+        """The result of the job, None where noface itself broke."""
         return None if self.error is not None else self.future.result()
-
-    def finish(self) -> None:
-        """Do what follows from its end."""
-        self.done(self)
 
     @property
     def endable(self) -> bool:
@@ -76,11 +72,11 @@ class Job(Generic[R]):
 class JobEnded:
     """Message to the loop: a job's thread has ended."""
 
-    job: Job[Any]  # of whatever result: its own `done` knows
+    job: Job[Any]  # of any result: its own `done` knows which
 
 
 class Jobs:
-    """The jobs under way. Slots are numbers; who takes one gives it back with the end of its job."""
+    """The jobs under way. Slots are numbers; the end of a job frees its slot."""
 
     def __init__(self, inbox: "queue.SimpleQueue[object]", workers: int) -> None:
         self._inbox = inbox
@@ -126,7 +122,7 @@ class Jobs:
         """Return the model of the attempt at an issue."""
         return next((job.model for job in self._attempts() if job.issue_id == issue_id), None)
 
-    def progressed(self, progress: Progress) -> None:
+    def progressed(self, progress: AttemptProgress) -> None:
         """Remember the phase an attempt is in."""
         for job in self._attempts():
             if job.issue_id == progress.issue_id:
@@ -141,7 +137,7 @@ class Jobs:
         return tuple(job for job in self._jobs if job.endable)
 
     def end(self, issue_id: str, over: Overrun) -> None:
-        """End what costs money on an issue, because it did. Reviewing what has passed is due whatever it has cost."""
+        """End what costs money on an issue, because of its cost; a review of passed work runs on."""
         for job in self.paid:
             if job.issue_id == issue_id and not (job.due and over.ended_for is EndedFor.ISSUE):
                 job.over = over

@@ -3,19 +3,18 @@
 from dataclasses import replace
 
 from noface.diagnosis.agent import without_changes
-from noface.engine.attempt_environment import AttemptEnvironment, Progress, Tell
+from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.examine import Change, examine_change, mask_secrets
-from noface.engine.gating import Gated, gate_task, gate_tree, main_is_red, with_fixes
-from noface.engine.judges import gates_tell, unbought
+from noface.engine.gating import Gated, Task, gate_task, main_is_red, run_gates, with_fixes
+from noface.engine.judges import gates_decide, judged_by_main
 from noface.git.plumbing import merge_and_hold
 from noface.git.refs import hold_ref
 from noface.model.attempt import AttemptOrder, Judgement, Snapshot, Work
 from noface.model.failure import Failure
-from noface.model.gate import GateResult, Proof, all_hard_passed, worst
+from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import AgentRun, ReportStatus
-from noface.process.supervise import Canceller
 from noface.recovery.reported import of_report
 
 _SHOWN_MAX = 10
@@ -30,50 +29,52 @@ _NOT_THE_GATES = (
     FailureKind.RESOURCE_EXHAUSTED,
     FailureKind.BASELINE_RED,
 )
-"""After these, an attempt that finds the work done and changes nothing may be right: the gates decide."""
+"""After these failures an attempt that finds the work done and changes nothing may be right: the gates decide."""
 _PLAIN_AGENTS = ("command", "scripted")
-"""What these print is any program's output: no words of theirs mean anything."""
+"""These print any program's output: their words mean nothing."""
 
 
-def judge(
-    order: AttemptOrder, env: AttemptEnvironment, work: Work, change: Change, cancel: Canceller, tell: Tell
-) -> Judgement:
-    """Return the failure, or the proof that lets the work land, or that judging was interrupted.
+def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judgement:
+    """Return the failure, or the proof that lets the work land, or that a cancel ended the judging.
 
-    Rules look at `change`, never at what the record tells of it. What they say of it has yet to be masked.
+    Rules read `change`, never the masked record of it; what they say has yet to be masked.
     """
-    judged = Judgement(work.snapshot)
+    env, judged = scope.env, Judgement(work.snapshot)
     nothing = None if change.by_worker else _unchanged(order, work)
     left = nothing is not None and _left_ungated(order, change, nothing)
     early = _before_gates(order, env, work, change, None if left else nothing)
-    suspicion = early if early is not None and gates_tell(early, order) else None
+    suspicion = early if early is not None and gates_decide(early, order) else None
     if early is not None and suspicion is None:
         return replace(judged, failure=early)
     main = env.plumbing.main()
     tree, conflicts = _merged(env, main, order, work.snapshot)
     if tree is None:
         return replace(judged, failure=conflict(conflicts))
-    tell(Progress(order.issue.id, order.number, "gate", "running the gates"))
-    gated = gate_tree(order, env, tree, work.snapshot.candidate, main, cancel, tell, known=order.known_failures)
+    scope.progress(order.issue.id, order.number, "gate", "running the gates")
+    gated = run_gates(scope, gate_task(order, tree, work.snapshot.candidate, main), order.gates)
     if gated is not None and gated.fixed:
-        judged, gated = with_fixes(order, env, judged, main, gated, cancel, tell)
+        judged, gated = with_fixes(order, scope, judged, main, gated)
     if gated is None:
         return replace(judged, interrupted=True)
     judged = replace(judged, gates=gated.results, notes=(*judged.notes, *_flaky(gated.results)))
-    judged = _after_gates(order, work, judged, gated, main, env)
-    failed, failure = worst(gated.results), judged.failure
+    task = gate_task(order, gated.tree, judged.snapshot.candidate, main)
+    failure = _after_gates(order, work, gated)
     if failure is None:
-        return unbought(order, env, judged, gated.tree, suspicion, cancel, tell)
-    if failure.charged and failed is not None and order.known_failures is None:
-        task = gate_task(order, gated.tree, judged.snapshot.candidate, main)
-        on_main = main_is_red(env, task, failed, order.gates, cancel, tell)
-        if on_main is not None:
-            return replace(judged, failure=on_main)
-    if failure.charged and nothing is not None:
-        return replace(judged, failure=nothing)
-    if failure.charged and work.snapshot.elsewhere:
-        return replace(judged, failure=_told_of_elsewhere(failure, work.snapshot.elsewhere))
-    return judged
+        # Under "only-new", main's failing tests may be others by now: then the landing proves it against those.
+        proven = order.known_failures is None or main == order.main
+        proof = proof_of(env, task, gated) if proven else None
+        return judged_by_main(order, scope, replace(judged, proof=proof), task, suspicion)
+    if failure.charged:
+        failed = worst(gated.results)
+        on_main = main_is_red(scope, task, failed, order.gates) if failed and task.known is None else None
+        failure = on_main or nothing or _with_places(failure, work.snapshot.elsewhere)
+    return replace(judged, failure=failure)
+
+
+def proof_of(env: AttemptEnvironment, task: Task, gated: Gated) -> Proof:
+    """Return the proof that the gates have passed on the task's tree."""
+    keys = tuple(env.key(gated.tree, result.gate) for result in gated.results)
+    return Proof(gated.tree, task.main, task.commit, gated.results, keys)
 
 
 def _unchanged(order: AttemptOrder, work: Work) -> Failure:
@@ -85,9 +86,9 @@ def _unchanged(order: AttemptOrder, work: Work) -> Failure:
 
 
 def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool:
-    """Tell whether the work that the attempt began with, and rightly left alone, was never proved wrong by a gate.
+    """Tell whether no gate has ever failed the work that the attempt started with and left alone.
 
-    It is then examined and gated like any other: nobody has examined it before.
+    Then it is examined and gated like any other: nobody has examined it before.
     """
     before = order.earlier[-1].kind if order.earlier else ""
     alone = nothing.kind is FailureKind.NO_DIFF and nothing.rule != _ELSEWHERE
@@ -97,9 +98,9 @@ def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool
 def _before_gates(
     order: AttemptOrder, env: AttemptEnvironment, work: Work, change: Change, nothing: Failure | None
 ) -> Failure | None:
-    """Return what speaks against the work before any gate; `nothing` is the failure where there is none to judge."""
+    """Return what speaks against the work before any gate runs; `nothing` is the failure where nothing has changed."""
     error, snapshot = work.agent.error, work.snapshot
-    # Before all else: whatever comes of it, the patch is shown.
+    # First of all: the patch is shown, whatever the judgement is.
     secret = mask_secrets(order, env, change) if nothing is None else None
     if error is not None and error.category.external:
         return error
@@ -111,11 +112,10 @@ def _before_gates(
         return secret
     unfinished = error or of_report(work.report)
     if unfinished is not None and not order.issue.accept:
-        return unfinished  # half-work must not land: nothing but `accept` could tell it from the whole
+        return unfinished  # only `accept` can tell half of the work from all of it, and half must not land
     if snapshot.oversized:
         return _oversized(snapshot.oversized)
-    found = examine_change(order, env, change)
-    return found[0] if found else None
+    return next(iter(examine_change(order, env, change)), None)
 
 
 def _merged(
@@ -127,25 +127,24 @@ def _merged(
     return merge.tree, merge.conflicts
 
 
-def _after_gates(
-    order: AttemptOrder, work: Work, judged: Judgement, gated: Gated, main: str, env: AttemptEnvironment
-) -> Judgement:
-    failure = gated.failure
-    if failure is None and (red := gates_failure(gated.results)) is not None:
-        failure = work.agent.error or red
-    if failure is None and not all_hard_passed(order.gates, gated.results):
-        message = "not every hard gate was run"
-        failure = Failure(FailureKind.ENVIRONMENT, message, rule="gates-missing", charged=False)
-    if failure is not None:
-        return replace(judged, failure=failure)
-    if order.known_failures is not None and main != order.main:
-        return judged  # main's failing tests may be others by now: the landing proves it against those
-    keys = tuple(env.key(gated.tree, result.gate) for result in gated.results)
-    return replace(judged, proof=Proof(gated.tree, main, judged.snapshot.candidate, gated.results, keys))
+def _after_gates(order: AttemptOrder, work: Work, gated: Gated) -> Failure | None:
+    """Return what speaks against the work after the gates have run."""
+    if gated.failure is not None:
+        return gated.failure
+    if (red := gates_failure(gated.results)) is not None:
+        return work.agent.error or red
+    return missing_gates(order.gates, gated.results)
+
+
+def missing_gates(gates: tuple[GateSpec, ...], results: tuple[GateResult, ...]) -> Failure | None:
+    """Return the failure where a hard gate was not run."""
+    if all_hard_passed(gates, results):
+        return None
+    return Failure(FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False)
 
 
 def _flaky(results: tuple[GateResult, ...]) -> tuple[str, ...]:
-    """Return a note for each gate that passed only when it was run again."""
+    """Return a note for each gate that passed only in another run."""
     return tuple(
         f"gate {result.gate.name} is flaky: it failed ({result.first_failure.kind}: {result.first_failure.message})"
         " and passed when it was run again on the same tree"
@@ -209,7 +208,7 @@ def _no_diff(order: AttemptOrder, last_words: str, protected: tuple[str, ...]) -
 
 
 def _worked_elsewhere(order: AttemptOrder, places: tuple[str, ...], last_words: str) -> Failure:
-    """Return the failure of a worker that left its work in a copy of the checkout, or in a worktree of it."""
+    """Return the failure of a worker that works in a copy of the checkout, or in a worktree of it."""
     message = (
         f"the change lies in {_places(places)}: work in the checkout itself; a folder whose files belong to the change"
         " has no .git of its own"
@@ -220,8 +219,10 @@ def _worked_elsewhere(order: AttemptOrder, places: tuple[str, ...], last_words: 
     )
 
 
-def _told_of_elsewhere(failure: Failure, places: tuple[str, ...]) -> Failure:
-    """Return a gate's failure that also says what of the worker's files the gate has not seen."""
+def _with_places(failure: Failure, places: tuple[str, ...]) -> Failure:
+    """Return a gate's failure that also names the worker's files that the gate has not seen, if there are any."""
+    if not places:
+        return failure
     return replace(failure, message=f"{failure.message} (left out of the change: {_places(places)})")
 
 
@@ -231,7 +232,7 @@ def _places(places: tuple[str, ...]) -> str:
 
 
 def _too_many(files: int, most: int) -> Failure:
-    """Return the failure of work of which only a part could be taken: half-work must not land."""
+    """Return the failure of work that is too much to be taken whole: half of it must not land."""
     return Failure(
         FailureKind.RESOURCE_EXHAUSTED,
         f"{files} new files were left, more than [limits] max_files ({most}): leave out what need not be committed,"
@@ -253,13 +254,13 @@ def _oversized(paths: tuple[str, ...]) -> Failure:
 
 
 def conflict(paths: tuple[str, ...]) -> Failure:
-    """Return the failure of a merge that git could not make; main moved, so the worker is not charged."""
-    shown = ", ".join(paths[:_SHOWN_MAX])
+    """Return the failure of a merge that git cannot make; main has moved, so the worker is not charged."""
+    names = ", ".join(paths[:_SHOWN_MAX])
     return Failure(
         FailureKind.MERGE_CONFLICT,
-        f"main moved meanwhile, and the change conflicts with it in {shown}",
+        f"main moved meanwhile, and the change conflicts with it in {names}",
         rule="merge-tree-conflict",
-        signature=f"conflict:{shown}",
+        signature=f"conflict:{names}",
         evidence=paths,
         charged=False,
     )

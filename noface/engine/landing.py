@@ -1,18 +1,18 @@
-"""The merge queue: one integrator, first come first served. Main moves only here (law 1).
+"""The merge queue: one landing at a time, first come first served. Main moves only here (law 1).
 
-An attempt whose proof was made on main as it still is lands at once. Otherwise its merge with the present main is
-proven first, in a thread: the merge result is gated. Who waits behind it waits, since landing another would make that
-proof worthless.
+An attempt whose proof is for the present main lands at once. Otherwise its merge with the present main is proven
+first, in a thread: the merge result is gated. The entries behind it wait, since another landing would make that proof
+worthless.
 """
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.engine.attempt_environment import LANDING_SLOT, AttemptEnvironment, Tell, landing_message
+from noface.engine.attempt_environment import LANDING_SLOT, landing_message
 from noface.engine.context import RunContext
-from noface.engine.gating import Known, Task, main_is_red, run_gates
+from noface.engine.gating import Task, main_is_red, run_gates
 from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.judge import conflict, gates_failure
+from noface.engine.judge import conflict, gates_failure, missing_gates, proof_of
 from noface.engine.judges import CutShort, Judges
 from noface.engine.outside import committed, wait_for_person
 from noface.engine.prompt_context import attempt_directory, history_of, keep_lesson
@@ -22,7 +22,7 @@ from noface.git.landing import advance
 from noface.git.plumbing import make_and_hold, merge_and_hold
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.model.failure import Failure
-from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
+from noface.model.gate import GateResult, Proof, worst
 from noface.model.history import Verdict
 from noface.model.issue import Issue
 from noface.model.scratch import needed_until_landed
@@ -31,85 +31,24 @@ from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.secrets.masked_records import masked_issue
 
-Proven = Proof | Failure | None
-"""A proof, the failure of the merge result, or None where it was interrupted."""
-
-
-def prove(
-    env: AttemptEnvironment,
-    issue: Issue,
-    number: int,
-    candidate: str,
-    gates: tuple[GateSpec, ...],
-    logs: Path,
-    cancel: Canceller,
-    tell: Tell,
-    known: Known | None,
-    *,
-    approved: bool = False,
-) -> Proven:
-    """Merge `candidate` with main as it is now and run every gate on the result, unless that tree has passed.
-
-    What it altered of its judges must not be what makes it green here either, unless a person or the issue's own
-    commands want it.
-    """
-    main = env.plumbing.main()
-    merge = merge_and_hold(env.plumbing, hold_ref(issue.id, "merge"), main, candidate)
-    if merge.tree is None:
-        return conflict(merge.conflicts)
-    hit("merge_built")
-    token = f"landing-{issue.id}"
-    task = Task(issue.id, number, token, LANDING_SLOT, merge.tree, candidate, main, logs)
-    gated = run_gates(env, task, gates, cancel, tell, known)
-    if gated is None:
-        return None
-    if gated.failure is not None:
-        return gated.failure
-    if gated.fixed:
-        return _to_be_fixed(gated.results[-1])
-    red, failure = worst(gated.results), gates_failure(gated.results)
-    if red is not None and failure is not None:
-        on_main = main_is_red(env, task, red, gates, cancel, tell) if known is None else None
-        return on_main or _overruled(failure, main)
-    if not all_hard_passed(gates, gated.results):
-        return Failure(FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False)
-    try:
-        judges = Judges(env, task, issue, gates, cancel, tell, known)
-        bought = None if approved or issue.accept else judges.failure()
-    except CutShort:
-        return None
-    if bought is not None:
-        return _overruled(bought, main)
-    keys = tuple(env.key(merge.tree, result.gate) for result in gated.results)
-    return Proof(merge.tree, main, candidate, gated.results, keys)
-
-
-def _to_be_fixed(result: GateResult) -> Failure:
-    """Return the failure of work that a gate with `fixes` changes once more after main moved: it is done again."""
-    message = f"gate {result.gate.name} changes files of the work once it is merged with the present main"
-    return Failure(FailureKind.MERGE_CONFLICT, message, rule="gate-changed-files", gate=result.gate.name, charged=False)
-
-
-def _overruled(failure: Failure, main: str) -> Failure:
-    message = f"passed alone, but merged with main ({main[:12]}) {failure.message}"
-    return replace(failure, message=message)
-
-
 _HELD_RETRY_S = 5.0
 _PASSING_RETRY_S = 0.5
 PATIENCE_S = 30.0
 """How long a run with nothing else to do waits for another git's lock before it ends with the issue in landing.
 
-An editor's git, or a commit with slow hooks, holds one for seconds; one that stays longer was left behind, as a rule.
+An editor's git, or a commit with slow hooks, holds one for seconds; a lock that stays longer usually has no holder.
 """
+
+Proven = Proof | Failure | None
+"""A proof, the failure of the merge result, or None where a cancel ended the proving."""
 
 
 @dataclass(slots=True)
-class Entry:
+class QueueEntry:
     """A passed attempt that waits to land. `not_before` is set while something of the person's is in the way.
 
-    `held` says what that is; `cause` tells it from the next, and `passing_since` since when it is something that goes
-    by itself as a rule. Both times are the clock's.
+    `held` says what that is; `cause` distinguishes it from the next, and `passing_since` is set where such a thing
+    usually goes by itself. Both times are the clock's.
     """
 
     issue: Issue
@@ -126,11 +65,58 @@ class Entry:
         return not self.held or (self.passing_since is not None and now < self.passing_since + PATIENCE_S)
 
 
+def prove(context: RunContext, entry: QueueEntry, cancel: Canceller, *, approved: bool) -> Proven:
+    """Merge an entry with main as it is now and run every gate on the result, unless that tree has passed.
+
+    If it alters its judges, it must be green with main's as well, unless a person or the issue's own commands want the
+    change.
+    """
+    scope, issue, gates = context.scope(cancel), entry.issue, context.gates_for(entry.issue)
+    plumbing = scope.env.plumbing
+    main = plumbing.main()
+    merge = merge_and_hold(plumbing, hold_ref(issue.id, "merge"), main, entry.candidate)
+    if merge.tree is None:
+        return conflict(merge.conflicts)
+    hit("merge_built")
+    logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, entry.number)) / "landing"
+    token, known = f"landing-{issue.id}", context.known
+    task = Task(issue.id, entry.number, token, LANDING_SLOT, merge.tree, entry.candidate, main, logs, known)
+    gated = run_gates(scope, task, gates)
+    if gated is None:
+        return None
+    if gated.failure is not None:
+        return gated.failure
+    if gated.fixed:
+        return _to_be_fixed(gated.results[-1])
+    red, failure = worst(gated.results), gates_failure(gated.results)
+    if red is not None and failure is not None:
+        on_main = main_is_red(scope, task, red, gates) if known is None else None
+        return on_main or _overruled(failure, main)
+    if (missing := missing_gates(gates, gated.results)) is not None:
+        return missing
+    try:
+        altered = None if approved or issue.accept else Judges(scope, task, issue, gates).failure()
+    except CutShort:
+        return None
+    return _overruled(altered, main) if altered is not None else proof_of(scope.env, task, gated)
+
+
+def _to_be_fixed(result: GateResult) -> Failure:
+    """Return the failure of work that a gate with `fixes` changes once more after main moved: it is done again."""
+    message = f"gate {result.gate.name} changes files of the work once it is merged with the present main"
+    return Failure(FailureKind.MERGE_CONFLICT, message, rule="gate-changed-files", gate=result.gate.name, charged=False)
+
+
+def _overruled(failure: Failure, main: str) -> Failure:
+    message = f"passed alone, but merged with main ({main[:12]}) {failure.message}"
+    return replace(failure, message=message)
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
     """An attempt that passed alone and failed on the merge result."""
 
-    entry: Entry
+    entry: QueueEntry
     failure: Failure
 
 
@@ -140,8 +126,8 @@ class MergeQueue:
     def __init__(self, context: RunContext, jobs: Jobs) -> None:
         self._context = context
         self._jobs = jobs
-        self._entries: list[Entry] = []
-        self._job: tuple[Entry, Job[Proven]] | None = None
+        self._entries: list[QueueEntry] = []
+        self._job: tuple[QueueEntry, Job[Proven]] | None = None
 
     @property
     def working(self) -> bool:
@@ -154,21 +140,21 @@ class MergeQueue:
         now = self._context.clock.now()
         return self._job is not None or any(entry.worth_waiting(now) for entry in self._entries)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: QueueEntry) -> None:
         """Queue a passed attempt; an entry of the same issue is replaced."""
         self._entries = [e for e in self._entries if e.issue.id != entry.issue.id]
         self._entries.append(entry)
 
     def step(self, *, begin: bool = True) -> list[Rejected]:
-        """Land what can land now; where a proof is needed, start it if `begin`. Returns what was turned down."""
+        """Land what can land now; where a proof is needed, start it if `begin`. Return the rejected ones."""
         rejected = self._collect()
         while self._job is None and (entry := self._next()) is not None:
             main = self._context.env.plumbing.main()
             if (why := committed(self._context, entry.issue)) is not None:
                 self._remove(entry)
-                state = self._context.reader.state(entry.issue.id)
-                told = history_of(self._context.reader, self._context.questions, entry.issue, state)
-                wait_for_person(self._context, told, why)
+                context = self._context
+                state = context.reader.state(entry.issue.id)
+                wait_for_person(context, history_of(context.reader, context.questions, entry.issue, state), why)
             elif entry.proof is not None and entry.proof.main == main:
                 self._land(entry, entry.proof)
             elif begin:
@@ -177,32 +163,18 @@ class MergeQueue:
                 break
         return rejected
 
-    def _next(self) -> Entry | None:
+    def _next(self) -> QueueEntry | None:
         now = self._context.clock.now()
         return next((entry for entry in self._entries if entry.not_before <= now), None)
 
-    def _start_proof(self, entry: Entry) -> None:
-        context = self._context
-        logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
-        gates = context.gates_for(entry.issue)
-        said = context.questions.approvals(entry.issue.id)
-        approved = any(one.attempt == entry.number and one.verdict is Verdict.APPROVED for one in said)
+    def _start_proof(self, entry: QueueEntry) -> None:
+        approvals = self._context.questions.approvals(entry.issue.id)
+        approved = any(each.attempt == entry.number and each.verdict is Verdict.APPROVED for each in approvals)
 
         def proof(cancel: Canceller) -> Proven:
-            return prove(
-                context.env,
-                entry.issue,
-                entry.number,
-                entry.candidate,
-                gates,
-                logs,
-                cancel,
-                context.inbox.put,
-                context.known,
-                approved=approved,
-            )
+            return prove(self._context, entry, cancel, approved=approved)
 
-        # What came of it is looked at by the next step.
+        # The next step takes the result.
         self._job = entry, self._jobs.start(Job(JobKind.LANDING, entry.issue.id, proof, lambda _: None))
 
     def _collect(self) -> list[Rejected]:
@@ -220,11 +192,11 @@ class MergeQueue:
                 pass
         return []
 
-    def _land(self, entry: Entry, proof: Proof) -> None:
+    def _land(self, entry: QueueEntry, proof: Proof) -> None:
         context = self._context
         plumbing, journal, clock = context.env.plumbing, context.journal, context.clock
         parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
-        named = masked_issue(entry.issue, self._context.env.masker)
+        named = masked_issue(entry.issue, context.env.masker)
         message = landing_message(named, entry.number)
         commit = make_and_hold(
             plumbing,
@@ -260,7 +232,7 @@ class MergeQueue:
                 journal.landing_dropped(landing)
                 self._hold(entry, result)
 
-    def _hold(self, entry: Entry, held: Held) -> None:
+    def _hold(self, entry: QueueEntry, held: Held) -> None:
         paths = f": {', '.join(held.paths)}" if held.paths else ""
         reason = held.reason + paths
         now = self._context.clock.now()
@@ -270,18 +242,18 @@ class MergeQueue:
             entry.passing_since = now
         entry.held = entry.held or reason
         entry.not_before = now + (_PASSING_RETRY_S if held.passing else _HELD_RETRY_S)
-        # The age of a lock is in the reason: it is said when the lock is seen, and when it has stayed.
+        # The reason names the age of a lock: it is shown when the lock appears, and when it has stayed.
         cause = held.passing or reason, not entry.worth_waiting(now)
         if entry.cause != cause:
             entry.cause, entry.held = cause, reason
             self._context.journal.status(now, entry.issue.id, IssueStatus.LANDING, reason)
 
-    def _remove(self, entry: Entry) -> None:
+    def _remove(self, entry: QueueEntry) -> None:
         self._entries = [e for e in self._entries if e is not entry]
 
 
 def release_merged(context: RunContext) -> None:
-    """Let go of the refs that only the way to main needed; attempts keep theirs until `noface clean`."""
+    """Remove the refs that only the way to main needs; attempts keep theirs until `noface clean`."""
     plumbing = context.env.plumbing
     merged = {issue_id for issue_id, state in context.reader.states().items() if state.status is IssueStatus.MERGED}
     prefixes = tuple(hold_ref(issue_id, "") for issue_id in merged)

@@ -2,16 +2,16 @@
 
 `accept` must be red before the first attempt. An issue that was broken down (N9, K4) is closed when all its parts are
 merged and its own gates pass on main; red makes it an issue again, with what is missing. Where a part cannot be done
-and nothing else of the epic can go on, the parent is told what failed and how far it came (P8), and its ladder goes on.
+and nothing else of the epic can go on, the parent learns what failed and how far it came (P8), and its ladder goes on.
 """
 
 import json
 import shlex
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from noface.engine.context import RunContext, accept_gates
-from noface.engine.gating import Gated, Task, run_gates
+from noface.engine.gating import Gated, main_task, run_gates
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import gates_failure
 from noface.engine.outside import BacklogWatch
@@ -28,7 +28,7 @@ _CANNOT_RUN = (126, 127)
 
 
 class AcceptChecks:
-    """Knows which issues' commands were red on main before their first attempt."""
+    """Knows which issues' commands are red on main before their first attempt."""
 
     def __init__(self, context: RunContext, jobs: Jobs, watch: BacklogWatch) -> None:
         self._context = context
@@ -37,7 +37,7 @@ class AcceptChecks:
         self._failing: dict[tuple[str, str], int] = {}
 
     def needed(self, issue: Issue) -> bool:
-        """Tell whether an issue must be checked before it is worked on."""
+        """Tell whether an issue must be checked before work on it starts."""
         known = (issue.id, issue.content_hash) in self._failing
         return bool(issue.accept) and not known and not self._context.reader.past(issue.id)
 
@@ -52,7 +52,7 @@ class AcceptChecks:
         self._jobs.start(Job(JobKind.CHECK, issue.id, check, self._ended, slot))
 
     def _ended(self, job: Job[int | Failure | None]) -> None:
-        """Record what a check showed of an issue that is still there."""
+        """Record the result of a check of an issue that is still there."""
         issue, outcome = self._watch.issue(job.issue_id), job.result
         journal, now = self._context.journal, self._context.clock.now()
         if issue is None or outcome is None:
@@ -85,17 +85,14 @@ def _block(issue: Issue, failure: Failure) -> dict[str, object]:
 
 
 def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> int | Failure | None:
-    """Run an issue's `accept` commands on main; return how many of their tests fail: red is what they should be.
+    """Run an issue's `accept` commands on main, where they should be red; return how many of their tests fail.
 
-    0: it is satisfied already. A failure says why it could not be found out, None that it was cut short.
+    0: main satisfies the issue already. A failure says why the commands cannot run; None: a cancel ended them.
     """
-    plumbing = context.env.plumbing
-    main = plumbing.main()
-    logs = Path(context.settings.attempts_dir).parent / "accept" / issue.id
-    task = Task(issue.id, 0, f"accept-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
+    task = main_task(context.env, f"accept/{issue.id}", issue.id, str(slot))
     build = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)  # accept may need its output
     gates = build + accept_gates(issue.accept)
-    gated = run_gates(context.env, task, gates, cancel, context.inbox.put, None)
+    gated = run_gates(context.scope(cancel), task, gates)
     if gated is None or gated.failure is not None:
         return None if gated is None else gated.failure
     red = [result for result in gated.results if result.failure is not None and result.gate.accept]
@@ -104,9 +101,9 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
 
 
 def _uncommitted(context: RunContext, red: list[GateResult]) -> Failure | None:
-    """Return that a command did not find a file which lies in the person's checkout and was never committed.
+    """Return the failure of a command that misses a file which lies uncommitted in the person's checkout.
 
-    No worker can put it there, since what `accept` names is protected.
+    No worker can add it, because what `accept` names is protected.
     """
     lost = [result for result in red if result.failure is not None and result.failure.kind is FailureKind.ENVIRONMENT]
     if not lost:
@@ -116,8 +113,8 @@ def _uncommitted(context: RunContext, red: list[GateResult]) -> Failure | None:
     for result in lost:
         for path in named_files(result.gate.command):
             if path not in there and (root / path).is_file():
-                said = f"{path} is not on {plumbing.repository.main_name}: it lies uncommitted in {root}"
-                return Failure(FailureKind.ENVIRONMENT, said, rule=UNCOMMITTED, charged=False)
+                message = f"{path} is not on {plumbing.repository.main_name}: it lies uncommitted in {root}"
+                return Failure(FailureKind.ENVIRONMENT, message, rule=UNCOMMITTED, charged=False)
     return None
 
 
@@ -154,15 +151,15 @@ class Epics:
 
     def take_back(self) -> tuple[Issue, ...]:
         """Give the epics whose parts cannot all be done back to the loop; return them for a decision."""
-        found = []
+        issues = []
         for issue, parts, states in self._open():
             if not parts or all(states[part.id].done for part in parts):
                 continue
             if any(self._can_go_on(part, parts, states) for part in parts):
                 continue
             self._give_up_parts(issue, parts, states)
-            found.append(issue)
-        return tuple(found)
+            issues.append(issue)
+        return tuple(issues)
 
     def _open(self) -> list[tuple[Issue, tuple[Issue, ...], dict[str, IssueState]]]:
         context = self._context
@@ -218,16 +215,13 @@ class Epics:
         self._jobs.start(Job(JobKind.EPIC, issue.id, partial(self._check, issue, slot), self._ended, slot))
 
     def _check(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Gated | None, str]:
-        """Return what the gates said, None where that was cut short, and the commit they ran on."""
-        context, plumbing = self._context, self._context.env.plumbing
-        main = plumbing.main()
-        logs = Path(context.settings.attempts_dir).parent / "epics" / issue.id
-        task = Task(issue.id, 0, f"epic-{issue.id}", str(slot), plumbing.tree(main), main, main, logs)
-        gates = context.gates_for(issue)
-        return run_gates(context.env, task, gates, cancel, context.inbox.put, context.known), main
+        """Return the results of the gates, None where a cancel ended them, and the commit they ran on."""
+        context = self._context
+        task = replace(main_task(context.env, f"epics/{issue.id}", issue.id, str(slot)), known=context.known)
+        return run_gates(context.scope(cancel), task, context.gates_for(issue)), task.main
 
     def _ended(self, job: Job[tuple[Gated | None, str]]) -> None:
-        """Close the epic, or give its issue back with what its gates say."""
+        """Close the epic, or give its issue back with the failure of its gates."""
         context, now = self._context, self._context.clock.now()
         gated, main = job.result or (None, "")
         if gated is None:

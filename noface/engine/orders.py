@@ -1,4 +1,4 @@
-"""Makes the order for an issue's next attempt: where it starts, its prompt, what it may touch (N6, L5, L7)."""
+"""Makes the order for an issue's next attempt: where it starts, its prompt, which files it may change (N6, L5, L7)."""
 
 import hashlib
 import json
@@ -14,8 +14,8 @@ from noface.engine.prompt_context import (
     lessons_for,
     patch_of,
     prior_failures,
+    quotes_of,
     related_files,
-    told_of,
 )
 from noface.engine.protected_files import protection_for
 from noface.git.plumbing import Plumbing, make_and_hold, with_files_of
@@ -59,12 +59,13 @@ def worker_prompt(
     kind = action.name
     situation = situation_for(kind, last.outcome if last is not None else None)
     earlier = prior_failures(failed)
-    shown = start.best or last
-    patch = patch_of(context, issue, shown.number) if shown is not None else ""
+    quoted = start.best or last
+    patch = patch_of(context, issue, quoted.number) if quoted is not None else ""
     previous = patch_of(context, issue, last.number) if last is not None and start.best not in (None, last) else ""
-    found = matched(settings.hints, issue, last.failure if last else None, last.changed if last else (), context.search)
-    for warning in found.warnings:
-        context.journal.event(context.clock.now(), "hint_too_slow", issue.id, message=warning)
+    failure, changed = (last.failure, last.changed) if last is not None else (None, ())
+    matches = matched(settings.hints, issue, failure, changed, context.search)
+    for warning in matches.warnings:
+        context.log_event("hint_too_slow", issue.id, message=warning)
     data = PromptData(
         issue=issue,
         gates=context.gates_for(issue),
@@ -73,12 +74,12 @@ def worker_prompt(
         best=next((p for p in earlier if start.best is not None and p.number == start.best.number), None),
         patch=patch,
         previous_patch=previous,
-        hints=found.hints,
+        hints=matches.hints,
         note=note,
-        rejected_note=last.failure.excerpt if last is not None and last.failure and _by_a_person(last) else "",
+        rejected_note=failure.excerpt if failure is not None and failure.rule == REJECTED_BY_PERSON else "",
         instruction=_instruction(history, last),
         strategy=action_instruction(kind),
-        advice=(*_known(last, kind), *told_of(history)),
+        advice=(*_known(last, kind), *quotes_of(history)),
         lessons=lessons,
         files=related_files(context, history, start.commit) if _unsure(history, situation) else (),
         report_example=json.dumps(example_of("report"), indent=1),
@@ -90,7 +91,7 @@ def worker_prompt(
 
 
 def _instruction(history: History, last: PastAttempt | None) -> str:
-    """Return what to do about the last failure; where nothing has changed, first that the same will not do again."""
+    """Return what to do about the last failure; where nothing has changed, first that the same will fail again."""
     if last is None:
         return ""
     stuck = identical(tuple(attempt for attempt in history.current if attempt.charged)) > 1
@@ -99,24 +100,20 @@ def _instruction(history: History, last: PastAttempt | None) -> str:
 
 
 def _known(last: PastAttempt | None, action: str) -> tuple[Quote, ...]:
-    """Return what is known of the last failure's cause, for a worker that is to be told more (S1, S4)."""
+    """Return the known cause of the last failure, where the next prompt says more (S1, S4)."""
     cause = known_cause(last.failure) if last is not None and last.failure and action == Mode.CONTEXT else None
     return (
         (Quote("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause is not None else ()
     )
 
 
-def _by_a_person(attempt: PastAttempt) -> bool:
-    return attempt.failure is not None and attempt.failure.rule == REJECTED_BY_PERSON
-
-
 def _unsure(history: History, situation: Situation) -> bool:
-    """Tell whether related files are quoted: agents can read files themselves, but an unsure one did not find them."""
+    """Tell whether the prompt quotes related files: agents can read files, but an unsure one has missed these."""
     return situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)
 
 
 THINKING_FACTOR = 2
-"""So much more time and money has a run that thinks longer."""
+"""How many times the time and money a run gets that thinks longer."""
 
 _BY_PERSON = "I have committed work of my own on this issue. It is in the workspace already: build on it and finish it."
 
@@ -126,13 +123,13 @@ def make_order(
 ) -> tuple[AttemptOrder, str]:
     """Return the order for the attempt that `action` starts, and the hash of its prompt.
 
-    Writes nothing but a ref that holds the starting commit, and which lessons the prompt tells of.
+    Writes nothing but a ref that holds the starting commit, and which lessons the prompt quotes.
     """
     issue, main = history.issue, context.env.plumbing.main()
     protection = protection_for(context, issue, main)
     start = best_start(context, history, main, accept_failing)
     kept = with_files_of(context.env.plumbing, main, start.commit, protection)
-    if kept != start.commit:  # of before these files were protected
+    if kept != start.commit:  # an older commit, in which these files may differ
         context.env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
         start = replace(start, commit=kept)
     number = context.reader.next_number(issue.id, slug(issue.id))
@@ -141,13 +138,13 @@ def make_order(
     note = f"{note}\n{_BY_PERSON}".strip() if start.by_person else note
     prompt = worker_prompt(context, history, action, start, note, protection.patterns, known)
     for cut in prompt.cuts:
-        context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=number, topic=None, what=cut)
+        context.log_event("prompt_cut", issue.id, number=number, topic=None, what=cut)
     masked = context.env.masker.text
     text = masked(prompt.text, (*issue.paths, *protection.patterns))
     order = AttemptOrder(
         run_id=context.run_id,
         token=secrets.token_hex(12),
-        issue=replace(issue, title=masked(issue.title), body=masked(issue.body)),  # it is written to disk
+        issue=replace(issue, title=masked(issue.title), body=masked(issue.body)),  # it lies on disk
         number=number,
         model=_thinking(context.settings.models[action.model], think=think),
         prompt=text,
@@ -169,7 +166,7 @@ def make_order(
 
 
 def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
-    """Give a model that is to think longer the time and money for it (L5)."""
+    """Give a model that thinks longer the time and money for it (L5)."""
     if not think:
         return model
     cost = model.max_cost_usd * THINKING_FACTOR if model.max_cost_usd is not None else None
@@ -181,17 +178,17 @@ def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
     )
 
 
-def best_start(context: RunContext, told: History, main: str, accept_failing: int | None) -> Start:
-    """Return where the next attempt starts. What was tried before a breakdown is on main, or has failed, by now."""
+def best_start(context: RunContext, history: History, main: str, accept_failing: int | None) -> Start:
+    """Return where the next attempt starts. Attempts before a breakdown do not count."""
     hard = sum(gate.hard for gate in context.settings.gates)
     divided = max(
-        (advice.after for advice in told.asked if advice.topic is Topic.BREAKDOWN and _divided(advice)), default=0
+        (advice.after for advice in history.asked if advice.topic is Topic.BREAKDOWN and _divided(advice)), default=0
     )
-    given = scratch_of(context, told.issue).adopted
+    given = scratch_of(context, history.issue).adopted
     after = max(divided, given[0]) if given is not None else divided
-    past = tuple(attempt for attempt in told.attempts if attempt.number > after)
+    past = tuple(attempt for attempt in history.attempts if attempt.number > after)
     best = best_attempt(past, project_gates=hard, accept_failing=accept_failing)
-    plumbing, issue = context.env.plumbing, told.issue
+    plumbing, issue = context.env.plumbing, history.issue
     if best is not None and best.candidate is not None and plumbing.resolve(best.candidate) is not None:
         commit = _with_main(context, issue, best.candidate, main, f"attempt {best.number}")
         return Start(commit, best) if commit is not None else Start(main, None)

@@ -1,4 +1,4 @@
-"""What people change while a run is at work: the backlog, the repository, an issue's scratch branch."""
+"""What people change during a run: the backlog, the repository, an issue's scratch branch."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -55,7 +55,7 @@ class BacklogWatch:
         self.lift_edited()
 
     def lift_edited(self) -> None:
-        """Let blocked and skipped issues whose text a person has edited go on (N14)."""
+        """Unblock blocked and skipped issues whose text a person has edited (N14)."""
         context = self._context
         states = context.reader.states()
         for issue in self.backlog.issues:
@@ -74,7 +74,7 @@ class BacklogWatch:
 
 
 def as_agreed(issue: Issue, state: IssueState) -> Issue:
-    """Add what was agreed since the issue was written: paths a person allowed, issues the work turned out to need."""
+    """Add what was agreed later: paths that a person has allowed, issues that the work needs first."""
     if not state.granted_paths and not state.needs:
         return issue
     paths = tuple(dict.fromkeys(issue.paths + state.granted_paths)) if issue.paths else ()
@@ -84,7 +84,7 @@ def as_agreed(issue: Issue, state: IssueState) -> Issue:
 def with_rechecks(
     issues: tuple[Issue, ...], states: Mapping[str, IssueState], questions: Questions
 ) -> tuple[Issue, ...]:
-    """Give issues whose boundary was widened the accept commands of the merged issues that they may now break (K5)."""
+    """Give issues with a wider boundary the accept commands of the merged issues that they may now break (K5)."""
     widened = [issue.id for issue in issues if states[issue.id].granted_paths]
     if not widened:
         return issues
@@ -102,41 +102,41 @@ _SHORT = 12
 
 
 class OutsideChanges:
-    """Compares the repository at the ends of attempts with how it was; for the loop's thread only."""
+    """Compares the repository before and after attempts; for the loop's thread only."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
         self._last: Outside | None = None
 
     def begins(self, *, alone: bool) -> None:
-        """Take the repository as it is for known, where no attempt was at work before this one."""
+        """Take the present repository as known, where no other attempt is at work."""
         if alone or self._last is None:
             self._last = outside_state(self._context.env.plumbing)
 
     def ended(self, order: AttemptOrder) -> tuple[str, ...]:
-        """Return, and announce, what was changed since the last look; each change is told for one attempt."""
+        """Return, and announce, what has changed since the last comparison; each change is reported for one attempt."""
         context, plumbing = self._context, self._context.env.plumbing
         before, now = self._last, outside_state(plumbing)
         self._last = now
         if before is None:
             return ()
         main = plumbing.repository.main
-        found = [
+        changes = [
             f"{what} while attempt {order.number} was at work, not by noface" for what in differences(before, now, main)
         ]
         old, new = before.refs.get(main), now.refs.get(main)
         if old is not None and new is not None and main_moved(plumbing, old, new, context.reader.landed_commits()):
             span = f"{old[:_SHORT]}..{new[:_SHORT]}"
-            found.insert(
+            changes.insert(
                 0,
                 f"main moved from {old[:_SHORT]} to {new[:_SHORT]} while attempt {order.number} was at work,"
                 f" not by noface: git log {span}",
             )
-        if found:
+        if changes:
             context.journal.event(
-                context.clock.now(), "repository_changed", order.issue.id, number=order.number, what=found
+                context.clock.now(), "repository_changed", order.issue.id, number=order.number, what=changes
             )
-        return tuple(found)
+        return tuple(changes)
 
 
 def scratch_of(context: RunContext, issue: Issue) -> Scratch:
@@ -212,13 +212,11 @@ def kept_since(scratch: Scratch, past: tuple[PastAttempt, ...]) -> list[PastAtte
     return [a for a in past if a.number > after and a.candidate is not None and a.patch_hash]
 
 
-def wait_for_person(context: RunContext, told: History, why: BranchTaken) -> Block:
-    """Let an issue wait until a person has said what becomes of the branch; return the action this is."""
-    action = Block(FailureKind.MERGE_CONFLICT, why.reason)
-    stored = masked_issue(told.issue, context.env.masker)
-    document = taken_document(stored, action, told, why)
-    context.journal.blocked(context.clock.now(), told.issue.id, why.reason, document)
-    return action
+def wait_for_person(context: RunContext, history: History, why: BranchTaken) -> None:
+    """Block an issue until a person has decided what becomes of the branch."""
+    issue = masked_issue(history.issue, context.env.masker)
+    document = taken_document(issue, Block(FailureKind.MERGE_CONFLICT, why.reason), history, why)
+    context.journal.blocked(context.clock.now(), issue.id, why.reason, document)
 
 
 def _of_a_person(context: RunContext, scratch: Scratch, past: tuple[PastAttempt, ...]) -> bool:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.engine.agent_run import missing_program
-from noface.engine.attempt_environment import LANDING_SLOT
 from noface.engine.context import RunContext
 from noface.engine.gate_session import CHANGED_FILES
-from noface.engine.gating import Gated, Known, Task, run_gates
+from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
 from noface.engine.prepare import SETUP_FAILED, SETUP_PASSING
 from noface.errors import BaselineRedError, UsageError
@@ -33,18 +32,17 @@ _OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What was found: the tests that fail on main (under "only-new"), and a line for each gate."""
+    """The tests that fail on main (under "only-new"), and the result of each gate."""
 
     known: Known | None
     results: tuple[GateResult, ...]
 
 
 def check_agents(context: RunContext) -> None:
-    """Raise UsageError where the program of a model that the ladder or a role needs is not found."""
-    models = context.settings.models
+    """Raise UsageError where the program or script of a model that the ladder or a role needs is not there."""
     missing: dict[str, list[str]] = {}
     for name in context.settings.policy.models:
-        spec = models[name]
+        spec = context.settings.models[name]
         program = context.env.agents[spec.agent].program(spec)
         # A path within the slot is judged there.
         if missing_program(program) and ("/" not in program or Path(program).is_absolute()):
@@ -54,10 +52,6 @@ def check_agents(context: RunContext) -> None:
             "Agent program not found: " + "; ".join(f"{p} (for {', '.join(names)})" for p, names in missing.items()),
             "Install it and put it on PATH, or name another model: `noface config set retry.default_model NAME`.",
         )
-
-
-def check_scripts(context: RunContext) -> None:
-    """Raise UsageError where a scripted agent's script is not there."""
     for name in context.settings.policy.models:
         spec = context.settings.models[name]
         if spec.agent == "scripted" and not Path(spec.command).is_file():
@@ -68,15 +62,14 @@ def check_scripts(context: RunContext) -> None:
 
 
 def preflight(context: RunContext, cancel: Canceller) -> Preflight:
-    """Run the gates on main; what an earlier run found counts only where a run that was cut off goes on.
+    """Run the gates on main; an earlier run's results count only where a run that was cut off goes on.
 
-    The machine may have changed since: a tool may be gone, a service down. Where there is nothing to work on, what is
-    known is enough.
+    The machine may have changed since: a tool may be gone, a service down. Where there is nothing to work on, the
+    known results are enough.
 
     Raises UsageError (agents), BaselineRedError (a hard gate is red, unless only new failures count; or setup fails).
     """
     check_agents(context)
-    check_scripts(context)
     fresh = not context.reader.cut_off_before(context.run_id) and _anything_to_do(context)
     gated = check_baseline(context, cancel, anew=fresh)
     if gated is None:
@@ -89,8 +82,8 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     if reaching:
         places = places_of(context)
         raise _leaking([Leak(result.gate, places) for result in red if result.gate.name in reaching], _REACHES)
-    found = lacks(context, red, cancel) if red else {}
-    lacking = {name: lack for name, lack in found.items() if lack.tried}
+    lack_of = lacks(context, red, cancel) if red else {}
+    lacking = {name: lack for name, lack in lack_of.items() if lack.tried}
     if lacking:
         raise _lacking([result for result in red if result.gate.name in lacking], lacking)
     green = tuple(result.gate for result in gated.results if result.failure is None)
@@ -99,12 +92,13 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
         raise _leaking(leaking, _STAYS_GREEN)
     if not context.settings.only_new:
         if red:
-            raise _red(red, found, after_others=_after_others(gated, red))
+            raise _red(red, lack_of, after_others=_after_others(gated, red))
         return Preflight(None, gated.results)
     unreadable = [result for result in red if not _by_names(result)]
     if unreadable:
-        raise _red(unreadable, found, only_new=True)
-    return Preflight(_known(gated), gated.results)
+        raise _red(unreadable, lack_of, only_new=True)
+    known = tuple((result.gate.name, result.failing_tests) for result in gated.results)
+    return Preflight(known, gated.results)
 
 
 def _anything_to_do(context: RunContext) -> bool:
@@ -139,7 +133,7 @@ def _leaking(leaking: Sequence[Leak], what: str) -> UsageError:
 
 
 def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:
-    """Return the error for main's own setup: what it wrote, and where the whole of it stands."""
+    """Return the error for main's own setup, with its last output and the path of the whole."""
     lines = [f"BASELINE_RED: the workspace for main's gates cannot be made ready: {failure.message}"]
     lines += [f"  {line}" for line in failure.evidence]
     passing = failure.rule == SETUP_PASSING
@@ -147,13 +141,16 @@ def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:
     if lack is not None and not lack.tried:
         hint += _supposed({"setup": lack}, setup=True)
     elif lack is not None:
-        how = "outside the sandbox" if lack.sandbox else "with variables that it is not given"
-        hint = f"It works {how}: {lack.remedy(setup=True)}."
+        hint = f"It works {_surroundings(lack)}: {lack.remedy(setup=True)}."
     return BaselineRedError("\n".join(lines), hint)
 
 
+def _surroundings(lack: Lack) -> str:
+    return "outside the sandbox" if lack.sandbox else "with variables that it is not given"
+
+
 def _after_others(gated: Gated, red: list[GateResult]) -> bool:
-    """Tell whether a red gate comes after a green one that is no build: what that made is gone by then."""
+    """Tell whether a red gate follows a green one that is no build: the output of that one is gone by then."""
     before = gated.results[: gated.results.index(red[0])]
     return any(result.gate.kind is not GateKind.BUILD for result in before)
 
@@ -161,10 +158,6 @@ def _after_others(gated: Gated, red: list[GateResult]) -> bool:
 def _by_names(result: GateResult) -> bool:
     kind, rule = (result.failure.kind, result.failure.rule) if result.failure is not None else (None, "")
     return names_suffice(kind, rule, result.exit_code, result.failing_tests)
-
-
-def _known(gated: Gated) -> Known:
-    return tuple((result.gate.name, result.failing_tests) for result in gated.results)
 
 
 def _red(
@@ -188,7 +181,7 @@ def _red(
 
 
 def _supposed(lacks: Mapping[str, Lack], *, setup: bool = False) -> str:
-    """Say what may be lacking, where noface does not try it: what it would run outside is agents' code."""
+    """Say what may be lacking, where noface does not try: outside the sandbox it would run agents' code."""
     if not lacks:
         return ""
     keys = "; ".join(f"{name}: {lack.remedy(setup=setup)}" for name, lack in lacks.items())
@@ -202,10 +195,9 @@ def _lacking(red: list[GateResult], lacking: Mapping[str, Lack]) -> BaselineRedE
     lines, remedies = [], []
     for result in red:
         lack, gate = lacking[result.gate.name], result.gate
-        said = result.failure.message if result.failure is not None else ""
-        how = "with variables that it is not given" if not lack.sandbox else "outside the sandbox"
+        message = result.failure.message if result.failure is not None else ""
         lines += [
-            f"gate {gate.name} (`{gate.command}`) passes on main only {how}: {said}",
+            f"gate {gate.name} (`{gate.command}`) passes on main only {_surroundings(lack)}: {message}",
             f"  log: {result.stdout_log}",
         ]
         remedies.append(f"{gate.name}: {lack.remedy()}")
@@ -216,7 +208,7 @@ def _lacking(red: list[GateResult], lacking: Mapping[str, Lack]) -> BaselineRedE
 
 
 def _way_out(red: list[GateResult], *, only_new: bool) -> str:
-    """Say what helps: main's own failures can only be told from new ones where the gates name them."""
+    """Say what helps: main's own failures differ from new ones only where the gates name them."""
     names = ", ".join(result.gate.name for result in red)
     if only_new:
         return f"Make main green first: {names} names no failing tests, so what is new cannot be told from what is old."
@@ -231,25 +223,18 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
 
 
 def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gated | None:
-    """Run the project's gates on main's tree; None where interrupted. `anew`: also those that are known to be green."""
-    plumbing = context.env.plumbing
-    main = plumbing.main()
-    logs = Path(context.settings.attempts_dir).parent / "baseline"
-    task = Task("", 0, "baseline", LANDING_SLOT, plumbing.tree(main), main, main, logs)
-    gates, env = context.settings.gates, context.env
-    gated = run_gates(env, task, gates, cancel, context.inbox.put, None, anew=anew)
-    asked = (
-        {result.gate.command for result in gated.results if _red_test(result)} - env.gate_facts.plain
-        if gated
-        else set()
-    )
+    """Run the project's gates on main's tree; None where a cancel ends it. `anew`: known results do not count."""
+    scope, gates, facts = context.scope(cancel), context.settings.gates, context.env.gate_facts
+    task = main_task(context.env, "baseline")
+    gated = run_gates(scope, task, gates, anew=anew)
+    asked = {result.gate.command for result in gated.results if _red_test(result)} - facts.plain if gated else set()
     if not asked:
         return gated
     # It may be red only because its test runner is asked for a report.
-    env.gate_facts.plain.update(asked)
-    plain = run_gates(env, task, gates, cancel, context.inbox.put, None, anew=True)
+    facts.plain.update(asked)
+    plain = run_gates(scope, task, gates, anew=True)
     if plain is not None:
-        env.gate_facts.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
+        facts.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
     return plain
 
 

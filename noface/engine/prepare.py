@@ -1,10 +1,10 @@
 """Makes a slot ready: checkout, and `[project] setup` where the slot is new or its inputs changed.
 
-What lies in the kept paths of a gate slot (node_modules, .venv) has a digest that tells whether it was changed.
-Reading every byte before each gate would cost more than most gates, so the digest is made of what the file system
-says of each file. Size and mtime can be set to what they were, ctime cannot; but ctime also changes where a package
-store (uv, pnpm) links the same file into another project. So of a file with several names the content counts in its
-place: it can be changed under any of them. It is read once for each ctime that is seen.
+A digest of the kept paths of a gate slot (node_modules, .venv) shows whether something has changed there. Reading
+every byte before each gate would cost more than most gates, so the digest is of the file system's facts about each
+file. Size and mtime can be set back, ctime cannot; but ctime also changes where a package store (uv, pnpm) links the
+same file into another project. So of a file with several names the content counts instead: it can change under any of
+them. It is read once for each ctime.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from noface.diagnosis.known_causes import passing_cause
-from noface.engine.attempt_environment import AttemptEnvironment
+from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.isolation import gate_box, gate_variables, wrapping
 from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove, remove_below
@@ -28,15 +28,15 @@ from noface.model.protection import always_protected
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.files import read_bounded, read_regular, write_atomic
-from noface.process.supervise import Canceller, Command
+from noface.process.supervise import Command
 
 _LINKED_FILES_MAX = 1 << 20
 
 
 def kept_digest(paths: Iterable[Path]) -> str:
-    """Return a digest of name, type, size, mtime and, as it tells, ctime or content of all files below `paths`.
+    """Return a digest of name, type, size, mtime, and ctime or content, of all files below `paths`.
 
-    Folders count by what is in them, links by themselves. What cannot be read counts as not there.
+    Links are not followed. What cannot be read counts as absent.
     """
     digest = hashlib.sha256()
     for path in paths:
@@ -56,15 +56,15 @@ def _entries(top: str) -> Iterator[tuple[str, int, int, int, int | str]]:
                 continue
         except OSError:
             continue
-        told: int | str = status.st_ctime_ns
+        state: int | str = status.st_ctime_ns
         if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
-            told = _content(path, status.st_ino, status.st_size, status.st_ctime_ns)
-        yield path, status.st_mode, status.st_size, status.st_mtime_ns, told
+            state = _content(path, status.st_ino, status.st_size, status.st_ctime_ns)
+        yield path, status.st_mode, status.st_size, status.st_mtime_ns, state
 
 
 @lru_cache(maxsize=_LINKED_FILES_MAX)
 def _content(path: str, _inode: int, _size: int, _ctime_ns: int) -> str:
-    """Return a digest of a file's content, "" where it cannot be read; what identifies its state is only the key."""
+    """Return a digest of a file's content, "" where it cannot be read; the other arguments are the cache's key."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - there are very many of them
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -76,26 +76,25 @@ _TAIL_BYTES = 8_000
 _STAMP_BYTES_MAX = 64 << 20
 _TAIL_LINES = 10
 SETUP_FAILED = "setup-failed"
-"""The rule of a setup that failed."""
+"""The rule of a setup that fails."""
 SETUP_PASSING = "setup-failed-in-passing"
-"""The rule of a setup that failed for a cause that may pass, each time it was tried."""
+"""The rule of a setup that fails each time, for a cause that may pass."""
 SETUP_PAUSES_S = (2.0, 8.0)
 
 
-def prepare(env: AttemptEnvironment, slot: Slot, commit: str, token: str, cancel: Canceller) -> Failure | None:
+def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
     """Check `commit` out in the slot and set it up; return why that failed, if it did."""
+    env = scope.env
     _clear_beside(slot)
-    checkout(slot, commit)
+    checkout(slot, commit)  # it may have to empty the slot, with the stamp
     stamp = _stamp(env, commit)
-    if (
-        not env.setup.command or _read(slot.setup_stamp) == stamp
-    ):  # asked after the checkout, which may have had to empty all
+    if not env.setup.command or _read(slot.setup_stamp) == stamp:
         return None
     slot.setup_stamp.unlink(missing_ok=True)
     _unlink_kept(slot)
     # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
     give_git(slot, "setup", env.plumbing.resolve(commit) or env.plumbing.main())
-    failure = _set_up(env, slot, token, cancel)
+    failure = _set_up(scope, slot, token)
     if failure is None:
         write_atomic(slot.setup_stamp, stamp)
     return failure
@@ -106,17 +105,6 @@ def setup_differs(env: AttemptEnvironment, commit: str, main: str) -> bool:
     return bool(env.setup.command) and _stamp(env, commit) != _stamp(env, main)
 
 
-def _by_the_change(failure: Failure, main: str) -> Failure:
-    """Charge a setup that fails on a change of its inputs to that change, unless its cause may pass."""
-    if failure.rule != SETUP_FAILED:
-        return failure
-    note = f"the change alters what [project] setup depends on, compared with main ({main[:12]})"
-    message = f"{failure.message}, since the change alters what it depends on"
-    return replace(
-        failure, kind=FailureKind.RUNTIME_ERROR, message=message, charged=True, evidence=(*failure.evidence, note)
-    )
-
-
 def _clear_beside(slot: Slot) -> None:
     """Remove what a worker put beside the workspaces: agents read settings and instructions of the folders above."""
     with os.scandir(slot.path.parent) as entries:
@@ -125,43 +113,50 @@ def _clear_beside(slot: Slot) -> None:
         remove(slot.path.parent / name)
 
 
-def prepare_gate_slot(
-    env: AttemptEnvironment, slot: Slot, commit: str, main: str, token: str, cancel: Canceller
-) -> Failure | None:
-    """Check `commit` out for gates. What is kept comes from setup on main's tree, which no worker wrote (law 11).
+def prepare_gate_slot(scope: Scope, slot: Slot, commit: str, main: str, token: str) -> Failure | None:
+    """Check `commit` out for gates. The kept paths come from setup on main's tree, which no worker wrote (law 11).
 
-    What was changed there since, by the gates of the last task or by a worker in the slot beside it, is removed, and
-    setup runs again: it could let this change pass.
-
-    Where the change itself alters a setup input (a new dependency), setup runs on the change, once, and the slot is
-    set up from main again before the next use.
+    What the gates of the last task, or a worker in the slot beside it, changed there is removed, and setup runs again:
+    it could let this change pass. Where the change itself alters a setup input (a new dependency), setup runs on the
+    change, once, and the slot is set up from main again before the next use.
     """
+    env, setup = scope.env, bool(scope.env.setup.command)
     if not _kept_untouched(slot):
         forget_setup(slot)
-    if env.setup.command and _stamp(env, commit) != _stamp(env, main):
+    if setup_differs(env, commit, main):
         forget_setup(slot)
-        failure = prepare(env, slot, commit, token, cancel)
-        slot.setup_stamp.unlink(missing_ok=True)  # the next one sets it up from main again
-        _note_kept(slot)
-        return _by_the_change(failure, main) if failure is not None else None
-    if env.setup.command and _read(slot.setup_stamp) != _stamp(env, main):
+        failure = _prepare_and_note(scope, slot, commit, token)
+        slot.setup_stamp.unlink(missing_ok=True)  # the next use sets it up from main again
+        return _charged_to_change(failure, main) if failure is not None else None
+    failure = None
+    if setup and _read(slot.setup_stamp) != _stamp(env, main):
         forget_setup(slot)
-        failure = _prepare_kept(env, slot, main, token, cancel)
-        if failure is not None:
-            return failure
-    checkout(slot, commit)
-    if env.setup.command and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder: once more
-        failure = _prepare_kept(env, slot, main, token, cancel)
-        if failure is None:
-            checkout(slot, commit)
-        return failure
-    return None
-
-
-def _prepare_kept(env: AttemptEnvironment, slot: Slot, main: str, token: str, cancel: Canceller) -> Failure | None:
-    failure = prepare(env, slot, main, token, cancel)
-    _note_kept(slot)
+        failure = _prepare_and_note(scope, slot, main, token)
+    if failure is None:
+        checkout(slot, commit)
+        if setup and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder: once more
+            failure = _prepare_and_note(scope, slot, main, token)
+            if failure is None:
+                checkout(slot, commit)
     return failure
+
+
+def _prepare_and_note(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
+    failure = prepare(scope, slot, commit, token)
+    if slot.keep:
+        write_atomic(slot.kept_stamp, kept_digest(slot.path / path for path in slot.keep), durable=False)
+    return failure
+
+
+def _charged_to_change(failure: Failure, main: str) -> Failure:
+    """Charge a setup that fails on a change of its inputs to that change, unless its cause may pass."""
+    if failure.rule != SETUP_FAILED:
+        return failure
+    note = f"the change alters what [project] setup depends on, compared with main ({main[:12]})"
+    message = f"{failure.message}, since the change alters what it depends on"
+    return replace(
+        failure, kind=FailureKind.RUNTIME_ERROR, message=message, charged=True, evidence=(*failure.evidence, note)
+    )
 
 
 def forget_setup(slot: Slot) -> None:
@@ -202,11 +197,6 @@ def _kept_untouched(slot: Slot) -> bool:
     return (_read(slot.kept_stamp) or kept_digest(())) == kept_digest(slot.path / path for path in slot.keep)
 
 
-def _note_kept(slot: Slot) -> None:
-    if slot.keep:
-        write_atomic(slot.kept_stamp, kept_digest(slot.path / path for path in slot.keep), durable=False)
-
-
 def _stamp(env: AttemptEnvironment, commit: str) -> str:
     if not env.setup.command:
         return ""
@@ -215,26 +205,27 @@ def _stamp(env: AttemptEnvironment, commit: str) -> str:
     globs = tuple(path for path in inputs if path not in plain)
     if globs:
         plain += tuple(path for path in env.plumbing.paths(commit) if matches_any(path, globs))
-    found = sorted(env.plumbing.entries(commit, plain).items())
-    return hashlib.sha256(repr((env.setup.command, found)).encode("utf-8", "surrogateescape")).hexdigest()
+    entries = sorted(env.plumbing.entries(commit, plain).items())
+    return hashlib.sha256(repr((env.setup.command, entries)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _read(stamp: Path) -> str | None:
-    told = read_regular(stamp, _STAMP_BYTES_MAX)
-    return told.decode("utf-8", "replace") if told is not None else None
+    data = read_regular(stamp, _STAMP_BYTES_MAX)
+    return data.decode("utf-8", "replace") if data is not None else None
 
 
-def _set_up(env: AttemptEnvironment, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
-    """Run setup; again, after a pause, where what it wrote names a cause that may pass. That is charged to nobody."""
-    for pause in (*SETUP_PAUSES_S, None):
-        failure = _set_up_once(env, slot, token, cancel)
-        if failure is None or pause is None or cancel.cancelled or failure.rule != SETUP_PASSING:
+def _set_up(scope: Scope, slot: Slot, token: str) -> Failure | None:
+    """Run setup; again, after a pause, where its output names a cause that may pass. That is charged to nobody."""
+    for pause in SETUP_PAUSES_S:
+        failure = _set_up_once(scope, slot, token)
+        if failure is None or scope.cancel.cancelled or failure.rule != SETUP_PASSING:
             return failure
-        select.select([cancel], [], [], pause)
-    raise AssertionError("the last pause is None")
+        select.select([scope.cancel], [], [], pause)
+    return _set_up_once(scope, slot, token)
 
 
-def _set_up_once(env: AttemptEnvironment, slot: Slot, token: str, cancel: Canceller) -> Failure | None:
+def _set_up_once(scope: Scope, slot: Slot, token: str) -> Failure | None:
+    env = scope.env
     log = slot.private_git_dir / "setup.log"
     log.unlink(missing_ok=True)
     outside = gate_variables(env, env.setup.env_pass, token)
@@ -255,19 +246,19 @@ def _set_up_once(env: AttemptEnvironment, slot: Slot, token: str, cancel: Cancel
             box=box,
             wrap=wrapping(env, str(slot.path)) if env.setup.boxed else (),
         ),
-        cancel,
+        scope.cancel,
     )
     if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
         return None
-    how = {EndedBy.TIMEOUT: f"did not end within {env.setup.timeout_s:.0f} s"}.get(
-        ended.ended_by, ended.error or f"ended with exit code {ended.exit_code}"
-    )
+    how = ended.error or f"ended with exit code {ended.exit_code}"
+    if ended.ended_by is EndedBy.TIMEOUT:
+        how = f"did not end within {env.setup.timeout_s:.0f} s"
     tail = env.masker.text(read_bounded(log, 0, _TAIL_BYTES)) if log.exists() else ""
     cause = passing_cause(tail)
-    shown = f"; it may pass: {cause}" if cause else ""
+    hope = f"; it may pass: {cause}" if cause else ""
     return Failure(
         FailureKind.ENVIRONMENT,
-        f"[project] setup `{env.setup.command}` {how}{shown}",
+        f"[project] setup `{env.setup.command}` {how}{hope}",
         rule=SETUP_PASSING if cause else SETUP_FAILED,
         evidence=(*tail.splitlines()[-_TAIL_LINES:], f"log: {log}"),
         excerpt=tail,

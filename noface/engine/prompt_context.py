@@ -1,7 +1,7 @@
-"""What is known of an issue: the history that the policy decides from, and what prompts quote.
+"""Collects what is known of an issue: the history that the policy decides from, and what prompts quote.
 
-That is earlier attempts, diffs, related files, answers, the lessons of recoveries that worked before (S7), and the
-templates: noface's own, and those of `[prompts] dir` that take their place.
+Prompts quote earlier attempts, diffs, related files, answers, and the lessons of recoveries that worked before (S7).
+The templates are noface's own, and those of `[prompts] dir` that take their place.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from noface.engine.context import RunContext
 from noface.errors import ConfigError
 from noface.git.refs import slug
 from noface.knowledge.lessons import Lesson, mine
-from noface.model.attempt import AttemptOrder, AttemptReport, PastAttempt
+from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, PastAttempt
 from noface.model.failure import PriorFailure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
@@ -66,7 +66,7 @@ def attempt_directory(attempts_dir: str, issue_id: str, number: int) -> str:
 
 
 def prior_failures(attempts: tuple[PastAttempt, ...]) -> tuple[PriorFailure, ...]:
-    """Return the attempts that failed, as the next worker is told of them."""
+    """Return the failed attempts, in the form that the next worker gets."""
     return tuple(
         PriorFailure(
             number=attempt.number,
@@ -89,13 +89,13 @@ def patch_of(context: RunContext, issue: Issue, number: int) -> str:
     return (read_regular(path, _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
 
 
-def told_of(history: History) -> tuple[Quote, ...]:
-    """Return what was answered since the last attempt, and what holds from earlier: a design, the fate of parts."""
+def quotes_of(history: History) -> tuple[Quote, ...]:
+    """Return the answers since the last attempt, and earlier ones that still hold: a design, the fate of parts."""
     last = history.current[-1].number if history.current else 0
     lasting = (Topic.ARCHITECT, Topic.BREAKDOWN, Topic.CLARIFICATION)
     usable = (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)
-    found = [a for a in history.asked if a.outcome in usable and (a.after == last or a.topic in lasting)]
-    return tuple(Quote(_TITLES[advice.topic], _text(advice), advice.model) for advice in found if _text(advice))
+    answers = [a for a in history.asked if a.outcome in usable and (a.after == last or a.topic in lasting)]
+    return tuple(Quote(_TITLES[advice.topic], _text(advice), advice.model) for advice in answers if _text(advice))
 
 
 def _text(advice: Advice) -> str:
@@ -110,41 +110,43 @@ def related_files(context: RunContext, history: History, commit: str) -> tuple[F
     failure = last.failure if last is not None else None
     paths = context_files(history.issue, failure, named, plumbing.paths(tree), _FILES_MAX)
     entries = plumbing.entries(commit, paths)
-    found = []
+    excerpts = []
     with plumbing.blobs() as blobs:
         for path in paths:
             mode, oid = entries.get(path, ("", ""))
             data = blobs.read(oid, _FILE_BYTES_MAX * 20) if mode.startswith("100") else None
             if data is not None and b"\0" not in data:
-                found.append(FileExcerpt(path, data.decode("utf-8", "replace")[:_FILE_BYTES_MAX]))
-    return tuple(found)
+                excerpts.append(FileExcerpt(path, data.decode("utf-8", "replace")[:_FILE_BYTES_MAX]))
+    return tuple(excerpts)
 
 
 _MOST = 3
 
 
-def lessons_for(context: RunContext, told: History, number: int) -> tuple[str, ...]:
+def lessons_for(context: RunContext, history: History, number: int) -> tuple[str, ...]:
     """Return what worked before for a failure like the last one, for the prompt of attempt `number`.
 
-    What is told is counted by what becomes of that attempt.
+    The outcome of that attempt counts for or against them.
     """
-    lessons = look_up(context, told)
+    lessons = look_up(context, history)
     if lessons:
-        context.lessons.quote([lesson.id for lesson in lessons], "", told.issue.id, number)
+        context.lessons.quote([lesson.id for lesson in lessons], "", history.issue.id, number)
     return tuple(_line(lesson) for lesson in lessons)
 
 
-def look_up(context: RunContext, told: History) -> tuple[Lesson, ...]:
+def look_up(context: RunContext, history: History) -> tuple[Lesson, ...]:
     """Return the lessons for an issue's last failure, none where learning is off."""
-    last = _last_failed(told.current)
+    last = _last_failed(history.current)
     if not context.settings.learn or last is None or last.failure is None:
         return ()
-    return tuple(lesson for lesson in context.lessons.look_up(last.failure, _MOST) if lesson.issue_id != told.issue.id)
+    return tuple(
+        lesson for lesson in context.lessons.look_up(last.failure, _MOST) if lesson.issue_id != history.issue.id
+    )
 
 
 def count_lessons(context: RunContext, order: AttemptOrder, report: AttemptReport) -> None:
-    """Count the lessons that an attempt was told by what became of it."""
-    if not context.settings.learn or report.interrupted:
+    """Count the lessons of an attempt's prompt by its outcome."""
+    if not context.settings.learn or isinstance(report, Interrupted):
         return
     past, now = context.reader.past(order.issue.id), context.clock.now()
     before = _last_failed(tuple(attempt for attempt in past if attempt.number < order.number))
@@ -169,8 +171,8 @@ def keep_lesson(context: RunContext, issue: Issue) -> None:
 
 
 def _cause(advice: tuple[Advice, ...]) -> str:
-    found = [a.cause for a in advice if a.topic is Topic.DIAGNOSIS and a.outcome is AdviceOutcome.ADVISED]
-    return found[-1] if found else ""
+    causes = [a.cause for a in advice if a.topic is Topic.DIAGNOSIS and a.outcome is AdviceOutcome.ADVISED]
+    return causes[-1] if causes else ""
 
 
 def _last_failed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
@@ -212,16 +214,16 @@ def check_templates(templates: Mapping[str, str], folder: str = "") -> None:
 
     `folder` is what stands before the file names in the message.
     """
-    found = faults(templates)
-    if not found:
+    all_faults = faults(templates)
+    if not all_faults:
         return
-    places = "\n".join(f"  {_placed(fault, folder)}: {fault.message}" for fault in found)
+    places = "\n".join(f"  {_placed(fault, folder)}: {fault.message}" for fault in all_faults)
     known: dict[str, str] = {}
-    for fault in found:
+    for fault in all_faults:
         known |= variables(fault.template)
     lines = "".join(f"\n  {name}: {meaning}" for name, meaning in known.items())
     raise ConfigError(
-        f"the prompt templates have {len(found)} fault{'s' if len(found) > 1 else ''}:\n{places}",
+        f"the prompt templates have {len(all_faults)} fault{'s' if len(all_faults) > 1 else ''}:\n{places}",
         f"a template can use these variables:{lines}" if lines else "compare it with noface's own",
     )
 

@@ -6,6 +6,7 @@ Also the files that gates reach: what their commands run, and what those scripts
 import json
 import posixpath
 import re
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
@@ -49,39 +50,42 @@ class Reached:
 def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reached:
     """Return what of main the gates' commands name, and what the scripts among that name.
 
-    The product's own sources are none of them, though a gate may run one: `python app.py` runs what is worked on.
+    The product's own sources do not count, though a gate may run one: `python app.py` runs the work itself.
     """
     tree = plumbing.whole(main)
     commands = "\n".join(gate.command for gate in gates)
-    found = {*tree.files_named(commands), *(path for path in tree.paths if _steers(path, commands))}
-    fresh, texts = set(found), [commands]
+    paths = {*tree.files_named(commands), *(path for path in tree.paths if _steers(path, commands))}
+    fresh, texts = set(paths), [commands]
     for _ in range(_ROUNDS_MAX):
-        said = _texts(plumbing, main, fresh)
-        texts += said.values()
-        fresh = {name for path, text in said.items() for name in tree.files_named(text, _folders(path))} - found
-        if not fresh or len(found) > _FILES_MAX:
+        scripts = _texts(plumbing, main, fresh)
+        texts += scripts.values()
+        fresh = {name for path, text in scripts.items() for name in tree.files_named(text, _folders(path))} - paths
+        if not fresh or len(paths) > _FILES_MAX:
             break
-        found |= fresh
-    files = frozenset(path for path in found - set(sources(found, ())) if not _steers(path, commands))
+        paths |= fresh
+    files = frozenset(path for path in paths - set(sources(paths, ())) if not _steers(path, commands))
     return Reached(files, "\n".join(texts))
 
 
 def _steers(path: str, commands: str) -> bool:
-    """Tell whether a command goes by a file that it does not name."""
+    """Tell whether a command reads a file that it does not name."""
     name = PurePosixPath(path).name
     return any(re.search(program, commands) and name in files for program, files in _GO_BY)
 
 
 def _texts(plumbing: Plumbing, main: str, paths: set[str]) -> dict[str, str]:
-    """Return what stands in those of the files that may be scripts; of package.json its scripts alone."""
+    """Return the texts of the files that may be scripts; of package.json its scripts alone."""
     named = tuple(sorted(path for path in paths if PurePosixPath(path).suffix in _TEXTS))
-    found = {}
-    entries = plumbing.entries(main, named[:_FILES_MAX])
+    texts = dict(_read_all(plumbing, main, named[:_FILES_MAX]))
+    return {p: _scripts(text) if PurePosixPath(p).name == "package.json" else text for p, text in texts.items()}
+
+
+def _read_all(plumbing: Plumbing, main: str, paths: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the paths that are files or links of main, each with its text."""
+    entries = plumbing.entries(main, paths)
     with plumbing.blobs() as blobs:
         for path, (_, oid) in entries.items():
-            text = (blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace")
-            found[path] = _scripts(text) if PurePosixPath(path).name == "package.json" else text
-    return found
+            yield path, (blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace")
 
 
 def _scripts(text: str) -> str:
@@ -93,7 +97,7 @@ def _scripts(text: str) -> str:
 
 
 def _folders(path: str) -> tuple[str, ...]:
-    """Return where the names in a script are seen from: the top, and its own folder."""
+    """Return the folders that names in a script may be relative to: the top, and its own."""
     folder = str(PurePosixPath(path).parent)
     return ("", folder) if folder != "." else ("",)
 
@@ -118,7 +122,7 @@ _NAMING = (
     "**/.husky",
     "**/.simple-git-hooks.*",
 )
-"""Where hooks and servers stand, with the files that they run."""
+"""The files that name hooks and servers, and with them files that run."""
 _AIDER_READ = re.compile(r"^read:[ \t]*(?P<here>\S.*)?\n?(?P<below>(?:[ \t]*-[ \t].*\n?)*)", re.MULTILINE)
 
 
@@ -135,54 +139,49 @@ def protection_for(context: RunContext, issue: Issue, main: str) -> Protection:
 def named_instructions(plumbing: Plumbing, main: str) -> tuple[str, ...]:
     """Return the files that agents and tools read as instructions or settings of main under another name.
 
-    They are what links such as CLAUDE.md or .claude lead to, and what .aider.conf.yml has read.
+    They are the targets of links such as CLAUDE.md or .claude, and the files that .aider.conf.yml names.
     """
-    found = []
-    with plumbing.blobs() as blobs:
-        for mode, oid in plumbing.entries(main, (_AIDER,)).values():
-            if mode != _LINK:
-                found += _read_by_aider((blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace"))
-    paths = {posixpath.normpath(name) for name in found if name}
+    names: list[str] = []
+    if any(mode != _LINK for mode, _ in plumbing.entries(main, (_AIDER,)).values()):
+        names = [name for _, text in _read_all(plumbing, main, (_AIDER,)) for name in _read_by_aider(text)]
+    paths = {posixpath.normpath(name) for name in names if name}
     inner = {path for path in paths if not path.startswith(("/", "..")) and path != "."}
     return tuple(sorted(inner | _led_to(plumbing.whole(main), inner, always_protected())))
 
 
 def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
-    """Return the files of the tree that run with a person's git, or with the settings of main that start by themselves.
+    """Return the files of the tree that run with a person's git, or with settings of main that start by themselves.
 
     The person's configuration and hooks name them, and so do hooks and servers of agents, and files of shells.
     """
     tree = plumbing.whole(main)
     person = person_names(plumbing.repository)
-    found = {place for path in person.paths for place in tree.places(path)}
-    behind = tuple(sorted({*found, *_led_to(tree, frozenset(), _NAMING)}))
+    programs = {place for path in person.paths for place in tree.places(path)}
+    behind = tuple(sorted({*programs, *_led_to(tree, frozenset(), _NAMING)}))
     below = tuple(f"{path}/" for path in behind)
     hidden = (path for path in tree.paths if path.startswith(".") or "/." in path)
     naming = {path for path in hidden if matches_any(path, _NAMING)}
     naming |= {path for path in tree.paths if path.startswith(below)} | (tree.paths & set(behind))
-    found.update(place for text in person.texts for place in tree.files_named(text))
-    entries = plumbing.entries(main, tuple(sorted(naming)[:_NAMING_MAX]))
-    with plumbing.blobs() as blobs:
-        for path, (_, oid) in entries.items():
-            text = (blobs.read(oid, _READ_BYTES_MAX) or b"").decode("utf-8", "replace")
-            folders = ("", *(str(parent) for parent in PurePosixPath(path).parents if str(parent) != "."))
-            found.update(tree.files_named(text, folders))
-    return tuple(sorted(found))
+    programs.update(place for text in person.texts for place in tree.files_named(text))
+    for path, text in _read_all(plumbing, main, tuple(sorted(naming)[:_NAMING_MAX])):
+        folders = ("", *(str(parent) for parent in PurePosixPath(path).parents if str(parent) != "."))
+        programs.update(tree.files_named(text, folders))
+    return tuple(sorted(programs))
 
 
 def _led_to(tree: Tree, more: AbstractSet[str], patterns: tuple[str, ...]) -> set[str]:
-    """Return where links of the tree lead to that stand where `patterns` and `more` do, over any number of links."""
-    found: set[str] = set()
+    """Return the targets of the links that match `patterns` or `more`, over any number of links."""
+    targets: set[str] = set()
     left = dict.fromkeys(tree.links)
     for _ in range(_PROTECTED_ROUNDS_MAX):
-        meant = (*patterns, *sorted(more), *sorted(found))
-        on = [link for link in left if matches_any(link, meant)]
+        names = (*patterns, *sorted(more), *sorted(targets))
+        on = [link for link in left if matches_any(link, names)]
         if not on:
             break
         for place in {place for link in on for place in tree.places(link)} | set(on):
-            left.pop(place, None)  # a folder on the way is a link that stays; all that it leads to is not meant
-            found.add(place)
-    return {path for path in found if not matches_any(path, patterns)}
+            left.pop(place, None)  # a folder on the way is a link that stays; its other contents do not count
+            targets.add(place)
+    return {path for path in targets if not matches_any(path, patterns)}
 
 
 def _read_by_aider(text: str) -> list[str]:
@@ -194,9 +193,9 @@ def _read_by_aider(text: str) -> list[str]:
 
 
 def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
-    """Return the files by which work is judged, or done: they are protected (law 11).
+    """Return the files that judge work, or do it: they are protected (law 11).
 
-    What `accept` names, and of a folder it names the test files (`pytest src` must not protect the sources); and the
+    These are what `accept` names (of a folder only the test files: `pytest src` must not protect the sources), and the
     scripts that gates and workers are, run by themselves or by a shell.
     """
     settings, plumbing = context.settings, context.env.plumbing
@@ -205,9 +204,6 @@ def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
     scripts = run_scripts(commands)
     if not accept and not scripts:
         return ()
-    found = plumbing.entries(main, tuple(sorted({*accept, *scripts})))
-    return tuple(sorted(p for p in found if p in accept or p in scripts or (is_test_file(p) and _below(p, accept))))
-
-
-def _below(path: str, folders: tuple[str, ...]) -> bool:
-    return any(path.startswith(f"{folder}/") for folder in folders)
+    folders, named = tuple(f"{path}/" for path in accept), {*accept, *scripts}
+    paths = plumbing.entries(main, tuple(sorted(named)))
+    return tuple(sorted(p for p in paths if p in named or (is_test_file(p) and p.startswith(folders))))

@@ -1,15 +1,15 @@
-"""Looks at what a former run left open and settles it: landings, attempts, processes. Harmless to repeat.
+"""Settles what an earlier run left open: landings, attempts, processes. Harmless to repeat.
 
-An attempt can kill noface: by its process id, or by using up the memory. It would be repeated, and paid for, at every
-start. So unexplained deaths are counted, and the issue that may be why is blocked; a stop by signal is recorded and is
-no death, neither is one with the machine, which has another boot id then. `noface fsck` collects its facts here, and
-has its repairs done.
+An attempt can kill noface: by its process id, or by using up the memory. It would run, and cost, again at every start.
+So unexplained deaths are counted, and the issue that may cause them is blocked. A stop by signal is recorded and is no
+death; nor is one with the machine, which has another boot id then. `noface fsck` collects its facts here, and has its
+repairs done.
 """
 
 import json
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from noface.engine.agent_logs import lost_run
@@ -31,7 +31,7 @@ from noface.git.snapshot import take
 from noface.git.survey import survey
 from noface.integrity.fsck_facts import DatabaseFacts, Facts, Finding, Repair, RepairKind
 from noface.model.actions import Block
-from noface.model.attempt import AttemptOrder, AttemptReport, Snapshot
+from noface.model.attempt import AttemptOrder, Interrupted, Snapshot
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, FailureKind, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
@@ -48,51 +48,35 @@ DEATHS_MAX = 2
 _BOOT = "boot"
 
 
-@dataclass(frozen=True, slots=True)
-class LastEnd:
-    """How the noface before this one ended: `unexplained` where it left work open and the machine ran on."""
-
-    unexplained: bool
-
-
-def note_boot(context: RunContext) -> LastEnd:
-    """Remember this start of the machine; return whether the noface before died within the same one."""
-    before = context.reader.fact(_BOOT)
-    now = context.boot
+def died_unexplained(context: RunContext) -> bool:
+    """Remember this start of the machine; tell whether the noface before died within it, leaving work open."""
+    before, now = context.reader.fact(_BOOT), context.boot
     context.journal.fact(_BOOT, now)
-    return LastEnd(bool(now) and before == now and context.reader.cut_off_before(context.run_id))
+    return bool(now) and before == now and context.reader.cut_off_before(context.run_id)
 
 
-def count_death(context: RunContext, attempt: OpenAttempt, last: LastEnd) -> int:
-    """Record a death of noface during an open attempt where it is unexplained; return how many in a row there are."""
-    if not last.unexplained:
-        return 0
+def count_death(context: RunContext, attempt: OpenAttempt) -> int:
+    """Record an unexplained death of noface during an open attempt; return how many in a row there are.
+
+    An attempt that comes to an end of its own breaks the row.
+    """
     epoch = context.reader.state(attempt.issue_id).epoch
-    deaths = context.reader.deaths(attempt.issue_id, epoch, _last_ended(context, attempt.issue_id)) + 1
-    context.journal.event(
-        context.clock.now(), "noface_died", attempt.issue_id, number=attempt.number, epoch=epoch, deaths=deaths
-    )
+    past = context.reader.past(attempt.issue_id)
+    last_ended = max((one.number for one in past if one.outcome and one.outcome != INTERRUPTED), default=0)
+    deaths = context.reader.deaths(attempt.issue_id, epoch, last_ended) + 1
+    context.log_event("noface_died", attempt.issue_id, number=attempt.number, epoch=epoch, deaths=deaths)
     return deaths
 
 
-def block_for_deaths(context: RunContext, attempt: OpenAttempt, issue: Issue | None, deaths: int) -> bool:
-    """Block the issue of an attempt that noface died in too often; tell whether it did."""
-    if deaths < DEATHS_MAX:
-        return False
-    told = history(context, issue or Issue(attempt.issue_id, attempt.issue_id))
+def block_for_deaths(context: RunContext, attempt: OpenAttempt, issue: Issue | None, deaths: int) -> None:
+    """Block the issue of an attempt during which noface has died too often."""
     reason = (
         f"noface itself died {deaths} times, without a word and without a restart of the machine, while attempt"
         f" {attempt.number} was under way: it may kill noface, or use up the memory. Look at {attempt.directory} and at"
         f" the system's log (`journalctl -k`, `dmesg`: out of memory?); then `noface retry {attempt.issue_id}`"
     )
-    block(context, told.issue, Block(FailureKind.AGENT_CRASH, reason), told)
-    return True
-
-
-def _last_ended(context: RunContext, issue_id: str) -> int:
-    """Return the number of the newest attempt that came to an end of its own."""
-    past = context.reader.past(issue_id)
-    return max((one.number for one in past if one.outcome and one.outcome != INTERRUPTED), default=0)
+    past = history(context, issue or Issue(attempt.issue_id, attempt.issue_id))
+    block(context, past, Block(FailureKind.AGENT_CRASH, reason))
 
 
 _ORDER_BYTES_MAX = 16 << 20
@@ -100,27 +84,26 @@ _ORDER_BYTES_MAX = 16 << 20
 
 def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     """Settle what is open; return the attempts whose work is done and only needs judging."""
-    last = note_boot(context)
-    killed = sweep("NOFACE_STATE", context.env.state_marker)
-    if killed:
-        context.journal.event(context.clock.now(), "processes_swept", count=killed)
-    masked = context.env.launcher.masking.catch_up()  # nothing writes these logs any more
-    if masked:
-        context.journal.event(context.clock.now(), "logs_masked", count=masked)
+    died = died_unexplained(context)
+    if killed := sweep("NOFACE_STATE", context.env.state_marker):
+        context.log_event("processes_swept", count=killed)
+    if masked := context.env.launcher.masking.catch_up():  # nothing writes these logs any more
+        context.log_event("logs_masked", count=masked)
     _rebuild_merged(context)
     _settle_landings(context)
     _drop_questions(context)
     resumed = []
-    opened = context.reader.open_attempts()
-    for attempt in opened:
+    attempts = context.reader.open_attempts()
+    for attempt in attempts:
         order = attempt.order
-        deaths = count_death(context, attempt, last)
-        if deaths and len(opened) > 1:
+        deaths = count_death(context, attempt) if died else 0
+        if deaths and len(attempts) > 1:
             context.suspects.add(attempt.issue_id)
         if deaths < DEATHS_MAX and order is not None and read_work(order) is not None:
             resumed.append(replace(order, resumed=True))
-        else:
-            _interrupt(context, attempt, order)
+            continue
+        _interrupt(context, attempt, order)
+        if deaths >= DEATHS_MAX:
             block_for_deaths(context, attempt, order.issue if order is not None else None, deaths)
     return tuple(resumed)
 
@@ -130,16 +113,15 @@ def as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
 
     Work that is judged now is judged by what holds now: gates, protected paths, the issue's own commands and paths.
     """
-    issue = next((issue for issue in context.issues if issue.id == order.issue.id), None)
-    told = order.issue
-    if issue is not None:
-        told = replace(told, paths=issue.paths, accept=issue.accept, recheck=issue.recheck, may_change=issue.may_change)
-    protection = protection_for(context, told, order.main)
+    issue, now = order.issue, next((issue for issue in context.issues if issue.id == order.issue.id), None)
+    if now is not None:
+        issue = replace(issue, paths=now.paths, accept=now.accept, recheck=now.recheck, may_change=now.may_change)
+    protection = protection_for(context, issue, order.main)
     return replace(
         order,
-        issue=told,
+        issue=issue,
         model=_with_variables(context, order.model),
-        gates=context.gates_for(told),
+        gates=context.gates_for(issue),
         protected=protection.patterns,
         may_change=protection.may_change,
         any_case=protection.any_case,
@@ -148,7 +130,7 @@ def as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
 
 
 def _with_variables(context: RunContext, model: ModelSpec) -> ModelSpec:
-    """Return a model with the variables that its record leaves out."""
+    """Return a model with its variables, which its record leaves out."""
     present = context.settings.models.get(model.name)
     return replace(model, env=present.env) if present is not None else model
 
@@ -164,14 +146,14 @@ def _settle_landings(context: RunContext) -> None:
                 context.journal.landing_dropped(intent.id)
             case Held(reason, paths):
                 context.journal.landing_dropped(intent.id)
-                shown = f"{reason}: {', '.join(paths)}" if paths else reason
-                context.journal.status(now, intent.issue_id, IssueStatus.LANDING, shown)
+                text = f"{reason}: {', '.join(paths)}" if paths else reason
+                context.set_status(intent.issue_id, IssueStatus.LANDING, text)
 
 
 def _drop_questions(context: RunContext) -> None:
-    """Drop the questions that were never answered, since they are asked again; what they cost stays counted.
+    """Drop the questions without an answer, since they are asked again; what they cost still counts.
 
-    Where the model has left the configuration, its prices have, too: of such a question only what its agent told.
+    Where the model has left the configuration, its prices have, too: then only the agent's own figures count.
     """
     for question in context.questions.open():
         model = context.settings.models.get(question.model) or _model_of(question)
@@ -181,27 +163,24 @@ def _drop_questions(context: RunContext) -> None:
 
 
 def _model_of(question: OpenQuestion) -> ModelSpec | None:
-    """Return the model that a question was put to, as its order tells."""
+    """Return the model of a question, as its order names it."""
     try:
-        told = json.loads(read_regular(Path(question.directory) / "order.json", _ORDER_BYTES_MAX) or b"")["model"]
-        return ModelSpec(question.model, str(told["agent"]), str(told["model"]))
+        model = json.loads(read_regular(Path(question.directory) / "order.json", _ORDER_BYTES_MAX) or b"")["model"]
+        return ModelSpec(question.model, str(model["agent"]), str(model["model"]))
     except (ValueError, TypeError, KeyError):
         return None
 
 
 def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None) -> None:
-    """Keep what the killed attempt had in its workspace, and record it as charged to nobody, with what it cost."""
+    """Keep the work in the killed attempt's workspace, and record the attempt: charged to nobody, with its cost."""
     snapshot = _saved(context, attempt, order) if order is not None else None
     log = Path(attempt.directory, "agent.log")
     run = lost_run(context.env, _with_variables(context, order.model), log) if order is not None else None
-    report = AttemptReport(
-        attempt.token, attempt.issue_id, attempt.number, agent=run, snapshot=snapshot, interrupted=True
-    )
-    now = context.clock.now()
+    report = Interrupted(attempt.token, attempt.issue_id, attempt.number, run, snapshot)
     estimated = ("its cost is an estimate: priced from tokens",) if run is not None and run.usage.priced else ()
     notes = ("noface was killed during this attempt", *estimated)
-    context.journal.attempt_finished(now, report, charged=False, notes=notes)
-    context.journal.status(now, attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
+    context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes)
+    context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
 
 
 def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Snapshot | None:
@@ -228,7 +207,7 @@ def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Sn
 
 
 def _rebuild_merged(context: RunContext) -> None:
-    """Learn from main's trailers which issues have landed, where the database does not know (it was lost)."""
+    """Learn from main's trailers which issues have landed, where the database is new (the old one was lost)."""
     if context.reader.fact("merged_known") is not None:
         return
     now = context.clock.now()
@@ -239,7 +218,7 @@ def _rebuild_merged(context: RunContext) -> None:
 
 
 def _numbers_in_use(context: RunContext) -> dict[str, int]:
-    """Return how far the attempts of each issue (by its slug) were counted: their refs and folders stay theirs."""
+    """Return the highest attempt number of each issue (by its slug) that a ref or a folder has."""
     refs = context.env.plumbing.references("refs/noface/issues")
     folders = Path(context.settings.attempts_dir).glob("*/*")
     pairs = [ref.split("/")[3:] for ref in refs] + [[folder.parent.name, folder.name] for folder in folders]
@@ -255,23 +234,13 @@ def collect(plumbing: Plumbing) -> Facts:
     state = plumbing.repository.state_dir
     holder = holder_of(state / "lock")
     rows, error, hint = _rows(state / "state.db")
-    asked = {
-        oid
-        for oid in (
-            *(oid for attempt in rows.attempts for oid in (attempt.candidate, attempt.commit)),
-            *(issue.merged_commit for issue in rows.issues),
-        )
-        if oid
-    }
-    found = survey(plumbing, asked)
-    ids = {
-        "",
-        *(issue.id for issue in rows.issues),
-        *(attempt.issue for attempt in rows.attempts),
-        *(landed.issue for landed in found.landed),
-    }
+    commits = {oid for attempt in rows.attempts for oid in (attempt.candidate, attempt.commit)}
+    commits |= {issue.merged_commit for issue in rows.issues}
+    git = survey(plumbing, {oid for oid in commits if oid})
+    ids = {"", *(issue.id for issue in rows.issues), *(attempt.issue for attempt in rows.attempts)}
+    ids |= {landed.issue for landed in git.landed}
     return Facts(
-        git=found,
+        git=git,
         database=rows if (state / "state.db").exists() and not error else None,
         database_error=error,
         database_hint=hint,
@@ -292,9 +261,7 @@ def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
             opened = Reader(database).open_attempts()
     except StoreError as error:
         return DatabaseFacts(), error.message, error.hint
-    judged_next = {
-        attempt.directory for attempt in opened if attempt.order is not None and read_work(attempt.order) is not None
-    }
+    judged_next = {each.directory for each in opened if each.order is not None and read_work(each.order) is not None}
     saved = tuple(replace(attempt, saved=attempt.directory in judged_next) for attempt in rows.attempts)
     return replace(rows, attempts=saved), "", ""
 
@@ -339,7 +306,7 @@ def _carry_out(context: RunContext, asked: Repair) -> None:
 
 
 def _hold(context: RunContext, ref: str, oid: str) -> None:
-    """Make a ref; where there is one meanwhile it is left, and the next check tells of it."""
+    """Make a ref; one that exists by now stays, and the next check reports it."""
     try:
         context.env.plumbing.refs.apply(RefUpdate(ref, oid, ZERO))
     except GitError:

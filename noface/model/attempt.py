@@ -10,7 +10,7 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
 from noface.model.protection import Protection
-from noface.model.taxonomy import PASSED
+from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.model.worker_run import AgentRun, ModelSpec, WorkerReport
 
 ABSENT = "000000"
@@ -107,9 +107,9 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was made of work. `snapshot` is that of the work, with what gates with `fixes` added to it.
+    """How work is judged. `snapshot` is that of the work, with what gates with `fixes` have added to it.
 
-    `failure` None and a proof mean PASSED, unless it was `interrupted`. `doubts`: see `AttemptReport`.
+    Without a `failure` it has passed, unless it was `interrupted`. `doubts`: see `Judged`.
     """
 
     snapshot: Snapshot
@@ -122,33 +122,72 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptReport:
-    """What came of an order. `failure` None and a proof mean PASSED; `interrupted` means nobody is to blame.
+class NotStarted:
+    """Report of an attempt whose worker never ran; `failure` says why."""
 
-    `worker` is the worker's own report, where it gave one. `doubts`: it passed, and changed what judges it, as the
-    issue's own commands wanted; somebody has to look at that before it lands.
+    token: str
+    issue_id: str
+    number: int
+    failure: Failure
+
+    @property
+    def outcome(self) -> str:
+        """The failure's kind."""
+        return self.failure.kind.value
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """Report of an attempt that was ended early, for which nobody is to blame: what it left, as far as that is known.
+
+    `worker` is the worker's own report, where it gave one.
     """
 
     token: str
     issue_id: str
     number: int
-    agent: AgentRun | None
-    snapshot: Snapshot | None
+    agent: AgentRun | None = None
+    snapshot: Snapshot | None = None
     gates: tuple[GateResult, ...] = ()
-    failure: Failure | None = None
-    proof: Proof | None = None
-    interrupted: bool = False
     notes: tuple[str, ...] = ()
     patch_hash: str = ""
     worker: WorkerReport | None = None
+
+    @property
+    def outcome(self) -> str:
+        """Always INTERRUPTED."""
+        return INTERRUPTED
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Report of an attempt whose work was judged: without a `failure` it has PASSED, and `proof` lets it land.
+
+    `worker` is the worker's own report, where it gave one. `doubts`: it passed, and changed what judges it, as the
+    issue's own commands want; a person looks at that before it lands.
+    """
+
+    token: str
+    issue_id: str
+    number: int
+    agent: AgentRun
+    snapshot: Snapshot
+    gates: tuple[GateResult, ...] = ()
+    notes: tuple[str, ...] = ()
+    patch_hash: str = ""
+    worker: WorkerReport | None = None
+    failure: Failure | None = None
+    proof: Proof | None = None
     doubts: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> str:
-        """PASSED, INTERRUPTED, or the failure's kind."""
-        if self.interrupted:
-            return "INTERRUPTED"
+        """PASSED, or the failure's kind."""
         return PASSED if self.failure is None else self.failure.kind.value
+
+
+AttemptReport = NotStarted | Interrupted | Judged
+"""What came of an order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from noface.model.attempt import AttemptReport, Snapshot
+from noface.model.attempt import AttemptReport, Judged, NotStarted, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult
 from noface.model.quoting import one_line
@@ -35,14 +35,16 @@ class Step:
 
 def steps_of(report: AttemptReport) -> tuple[Step, ...]:
     """Return the steps of an attempt as far as it came, in their order."""
+    if isinstance(report, NotStarted):
+        return (_judgement(report.failure, started=False),)
     steps: list[Step] = []
     if report.agent is not None:
         steps.append(_agent(report.agent))
     if report.snapshot is not None:
         steps.append(_snapshot(report.snapshot))
     steps += [_gate(result) for result in report.gates]
-    if report.failure is not None and all(step.ok for step in steps):
-        steps.append(_judgement(report.failure, started=report.agent is not None))
+    if isinstance(report, Judged) and report.failure is not None and all(step.ok for step in steps):
+        steps.append(_judgement(report.failure, started=True))
     return tuple(steps)
 
 

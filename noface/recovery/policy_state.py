@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from noface.model.actions import Block, Mode, Run
-from noface.model.attempt import AttemptReport, PastAttempt
+from noface.model.attempt import AttemptReport, Interrupted, PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.taxonomy import INTERRUPTED, Category, FailureKind, Strategy
@@ -134,7 +134,7 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
 
     The first malformed answer in a row gets a reminder of the form for nothing (docs/decisions.md, Attempts).
     """
-    if report.interrupted:
+    if isinstance(report, Interrupted):
         return False
     if report.failure is None:
         return True

@@ -8,8 +8,9 @@ commands and all other paths are left alone, since programs use them.
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import overload
 
-from noface.model.attempt import AttemptReport, Snapshot
+from noface.model.attempt import Interrupted, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult
 from noface.model.issue import Backlog, Issue
@@ -20,6 +21,10 @@ ABSENT = "000000"
 """The mode of a file that is not there, as git writes it."""
 
 
+@overload
+def masked_failure(failure: Failure, masker: Masker) -> Failure: ...
+@overload
+def masked_failure(failure: Failure | None, masker: Masker) -> Failure | None: ...
 def masked_failure(failure: Failure | None, masker: Masker) -> Failure | None:
     """Return a failure whose words hold no secret."""
     if failure is None:
@@ -56,15 +61,15 @@ def masked_gate(result: GateResult, masker: Masker) -> GateResult:
     )
 
 
-def masked_report(report: AttemptReport, masker: Masker) -> AttemptReport:
+def masked_report(report: Interrupted | Judged, masker: Masker) -> Interrupted | Judged:
     """Return an attempt's report whose words hold no secret. The gates' results in it have been masked before."""
-    return replace(
-        report,
-        agent=masked_run(report.agent, masker) if report.agent is not None else None,
-        failure=masked_failure(report.failure, masker),
-        notes=_texts(report.notes, masker),
-        worker=_masked_worker(report.worker, masker) if report.worker is not None else None,
-    )
+    notes = _texts(report.notes, masker)
+    worker = _masked_worker(report.worker, masker) if report.worker is not None else None
+    if isinstance(report, Judged):
+        agent, failure = masked_run(report.agent, masker), masked_failure(report.failure, masker)
+        return replace(report, agent=agent, failure=failure, notes=notes, worker=worker)
+    run = masked_run(report.agent, masker) if report.agent is not None else None
+    return replace(report, agent=run, notes=notes, worker=worker)
 
 
 def masked_snapshot(snapshot: Snapshot, masker: Masker, own: Collection[str]) -> Snapshot:

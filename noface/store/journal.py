@@ -7,7 +7,7 @@ from typing import Any
 
 from noface.integrity.inventory import Inventory
 from noface.model.actions import Action
-from noface.model.attempt import AttemptOrder, AttemptReport
+from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted
 from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.gate import GateResult
@@ -183,8 +183,9 @@ class Journal:
             if not update(connection, "attempts", row, open_attempt, report.token):
                 self.event(at, "attempt_fenced", report.issue_id, number=report.number, outcome=report.outcome)
                 return False
-            if not report.interrupted:
-                self._last_failure(report.issue_id, report.failure)
+            failure = None if isinstance(report, Interrupted) else report.failure
+            if not isinstance(report, Interrupted):
+                self._last_failure(report.issue_id, failure)
             self.recount(report.issue_id)
             self.event(
                 at,
@@ -193,7 +194,7 @@ class Journal:
                 number=report.number,
                 outcome=report.outcome,
                 charged=charged,
-                message=report.failure.message if report.failure else "",
+                message=failure.message if failure else "",
             )
         return True
 

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from noface.model.attempt import AttemptReport, Snapshot
+from noface.model.attempt import AttemptReport, Interrupted, Judged, NotStarted, Snapshot
 from noface.model.codec import encode
 from noface.model.gate import GateResult
 from noface.model.issue import Issue
@@ -36,20 +36,23 @@ def issue_row(position: int, issue: Issue) -> tuple[object, ...]:
 
 def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple[str, ...]) -> dict[str, object]:
     """Return the columns of an attempt that its end sets."""
+    failure = None if isinstance(report, Interrupted) else report.failure
+    ran = None if isinstance(report, NotStarted) else report
+    worker = ran.worker if ran else None
     return {
         "finished_at": at,
         "outcome": report.outcome,
         "charged": charged,
-        "patch_hash": report.patch_hash,
-        "signature": report.failure.signature if report.failure else "",
-        "failure": dumps(report.failure) if report.failure else None,
+        "patch_hash": ran.patch_hash if ran else "",
+        "signature": failure.signature if failure else "",
+        "failure": dumps(failure) if failure else None,
         "notes": dumps(notes),
-        "report": dumps(report.worker) if report.worker else None,
+        "report": dumps(worker) if worker else None,
         "record": None,
-        "doubts": dumps(report.doubts),
-        **_work(report.snapshot),
-        **_score(report.gates),
-        **_spent(report.agent.usage if report.agent is not None else Usage()),
+        "doubts": dumps(report.doubts if isinstance(report, Judged) else ()),
+        **_work(ran.snapshot if ran else None),
+        **_score(ran.gates if ran else ()),
+        **_spent(ran.agent.usage if ran and ran.agent else Usage()),
     }
 
 

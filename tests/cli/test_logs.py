@@ -12,11 +12,13 @@ from support.cli_story import Story, red_test, write_issue
 from support.processes import wait_for
 
 from noface.model.actions import Ask
-from noface.model.attempt import AttemptReport
+from noface.model.attempt import Judged, Snapshot
 from noface.model.history import Topic
+from noface.model.worker_run import AgentRun, EndedBy
 from noface.ui.follow import Tail
 
 SLOT = "/home/ada/.cache/noface/shop-ab12/agent-0"
+RUN = AgentRun(0, None, EndedBy.ITSELF, 1.0)
 
 
 def spoken(*parts):
@@ -243,7 +245,7 @@ def log(story, number, text, name="agent.log"):
 
 
 def finish(story, order, failure=None):
-    report = AttemptReport(order.token, "1", order.number, agent=None, snapshot=None, failure=failure)
+    report = Judged(order.token, "1", order.number, RUN, Snapshot("c", "t", "c", "t"), failure=failure)
     story.journal.attempt_finished(story.tick(), report, charged=True, notes=())
 
 

@@ -3,7 +3,7 @@
 import pytest
 from support.processes import wait_for
 
-from noface.engine.landing import PATIENCE_S, Entry
+from noface.engine.landing import PATIENCE_S, QueueEntry
 from noface.model.issue import Issue
 
 
@@ -27,7 +27,7 @@ def test_a_run_waits_for_a_lock_that_another_git_holds_and_lands_then(project, n
 
 
 def test_a_lock_that_stays_is_waited_for_so_long_and_no_longer():
-    entry = Entry(Issue("7", "x"), 1, "c")
+    entry = QueueEntry(Issue("7", "x"), 1, "c")
     assert entry.worth_waiting(1000.0)
     entry.held = "local changes"
     assert not entry.worth_waiting(1000.0)

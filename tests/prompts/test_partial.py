@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cases import cases
 
-from noface.model.attempt import AttemptReport, FileChange, PastAttempt, Snapshot
+from noface.model.attempt import FileChange, Judged, NotStarted, PastAttempt, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Advice, AdviceOutcome, Topic
@@ -34,8 +34,8 @@ def gate(name, failure=None, **more):
     )
 
 
-def report(gates=(), failure=None, agent=AGENT, snapshot=SNAPSHOT):
-    return AttemptReport("token", "7", 1, agent, snapshot, gates=gates, failure=failure)
+def report(gates=(), failure=None, agent=AGENT):
+    return Judged("token", "7", 1, agent, SNAPSHOT, gates, failure=failure)
 
 
 def kept(steps, form, chars_max=1000):
@@ -131,7 +131,7 @@ def test_a_failure_that_no_step_shows_is_a_step_of_its_own():
 
 def test_a_setup_that_fails_is_told_before_any_worker_ran():
     failure = Failure(FailureKind.ENVIRONMENT, "setup failed", rule="setup-failed", excerpt="no pip")
-    steps = steps_of(report(agent=None, snapshot=None, failure=failure))
+    steps = steps_of(NotStarted("token", "7", 1, failure))
     assert [(step.name, step.ok, step.output) for step in steps] == [("workspace", False, "no pip")]
 
 

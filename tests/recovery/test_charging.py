@@ -5,7 +5,7 @@ from dataclasses import replace
 from support.cases import cases
 from support.policy_story import K, conflict, failed, interrupted, passed
 
-from noface.model.attempt import AttemptReport
+from noface.model.attempt import Interrupted, Judged
 from noface.model.failure import Failure
 from noface.recovery.policy_state import charged
 
@@ -13,7 +13,7 @@ from noface.recovery.policy_state import charged
 def report(kind=None, number=1, *, theirs=True, cut=False):
     """An attempt's report: its failure, whether the worker is to blame, whether noface ended it."""
     failure = Failure(kind, "said", "rule", charged=theirs) if kind is not None else None
-    return AttemptReport("t", "7", number, None, None, failure=failure, interrupted=cut)
+    return Interrupted("t", "7", number) if cut else Judged("t", "7", number, None, None, failure=failure)
 
 
 def past(*attempts):

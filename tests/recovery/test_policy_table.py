@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.policies import LADDER, POLICY, TIERS, policies
 
 from noface.model.actions import Mode, Run
-from noface.model.attempt import AttemptReport
+from noface.model.attempt import NotStarted
 from noface.model.history import Topic
 from noface.model.issue import Issue
 from noface.model.taxonomy import Category, FailureKind, Strategy
@@ -195,7 +195,7 @@ def test_simulated_failures_are_charged_as_the_loop_charges_them():
         trouble = Trouble(kind, Repeats.NOTHING)
         for number in (1, 2, 3):
             attempt = trouble.attempt(number, Run(Mode.FIRST, "sonnet", ""), dict(TIERS), 0.0)
-            report = AttemptReport("t", "7", number, None, None, failure=attempt.failure)
+            report = NotStarted("t", "7", number, attempt.failure)
             assert attempt.charged == trouble.charged(number - 1) == charged(report, past)
             past = (*past, attempt)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from noface.model.actions import Land, Mode, Run
-from noface.model.attempt import AttemptOrder, AttemptReport, Snapshot
+from noface.model.attempt import AttemptOrder, Interrupted, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Advice, Topic
@@ -57,7 +57,7 @@ def order(number, *, token=None, issue=ISSUE, model="small"):
 
 def report(number, failure=RED, *, token=None, cost=None, issue_id="7", **more):
     agent = AgentRun(0, None, EndedBy.ITSELF, 1.0, Usage(cost, 10, 20))
-    return AttemptReport(
+    return Judged(
         token or f"t{number}", issue_id, number, agent, Snapshot("c", "t", "k", "kt"), failure=failure, **more
     )
 
@@ -115,7 +115,7 @@ def test_an_interrupted_attempt_is_charged_to_nobody_and_leaves_the_last_failure
     start(journal, 1)
     finish(journal, 1)
     start(journal, 2)
-    journal.attempt_finished(3.0, report(2, None, interrupted=True), charged=False, notes=())
+    journal.attempt_finished(3.0, Interrupted("t2", "7", 2), charged=False, notes=())
     row = reader.issue("7")
     assert (row.attempts, row.last_kind) == (1, "TEST_FAILURE")
     assert reader.past("7")[-1].outcome == "INTERRUPTED"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from noface.git.refs import scratch_branch, slug
 from noface.model.actions import Block, Mode, RequestApproval, Run
-from noface.model.attempt import AttemptOrder, AttemptReport, FileChange, Snapshot
+from noface.model.attempt import AttemptOrder, FileChange, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Advice, History
@@ -119,7 +119,7 @@ class Story:
         if gates is None:
             lint = GateResult(LINT, "t" * 40, 0, 1.5)
             gates = (lint, GateResult(GATE, "t" * 40, 1 if failure else 0, 11.0, failure=failure))
-        report = AttemptReport(
+        report = Judged(
             token=order.token,
             issue_id=issue,
             number=number,

@@ -7,7 +7,7 @@ anybody answers, each list over and over again, so that nothing ends by itself.
 from dataclasses import dataclass, field, replace
 
 from noface.model.actions import Absence, Action, Ask, AwaitIssues, Block, Land, RequestApproval, Run, Skip, WaitUntil
-from noface.model.attempt import AttemptReport, PastAttempt
+from noface.model.attempt import Interrupted, Judged, NotStarted, PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
 from noface.model.issue import Issue
@@ -136,13 +136,16 @@ class Story:
         cut = turn.cut and self.cuts < CUTS_MAX
         self.cuts += cut
         failure = None if cut or turn.kind is None else of_report(worker) or self._failure(turn)
-        told = AttemptReport("t", self.issue.id, number, None, None, failure=failure, interrupted=cut)
+        if failure is not None:
+            report = NotStarted("t", self.issue.id, number, failure)
+        else:
+            report = (Interrupted if cut else Judged)("t", self.issue.id, number, None, None)
         return PastAttempt(
             number,
             action.model,
             TIER_OF[action.model],
-            told.outcome,
-            charged(told, self.history.attempts),
+            report.outcome,
+            charged(report, self.history.attempts),
             signature=failure.signature if failure is not None else "",
             patch_hash=turn.diff,
             candidate=f"c{number}",

@@ -4,7 +4,7 @@ import json
 import os
 import stat
 
-from noface.model.attempt import AttemptOrder, AttemptReport
+from noface.model.attempt import AttemptOrder, Judged, Snapshot
 from noface.model.history import Advice, Topic
 from noface.model.issue import Backlog, Issue
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
@@ -40,7 +40,7 @@ class World:
 
     def end(self, cost=None, tokens_in=None, tokens_out=None):
         agent = AgentRun(0, None, EndedBy.ITSELF, 1.0, Usage(cost, tokens_in, tokens_out))
-        report = AttemptReport(f"t{self.number}", "7", self.number, agent, None)
+        report = Judged(f"t{self.number}", "7", self.number, agent, Snapshot("c", "t", "c", "t"))
         self.journal.attempt_finished(float(self.number), report, charged=True, notes=())
 
     def attempt(self, model, *used):

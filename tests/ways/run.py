@@ -23,13 +23,13 @@ from table import Kind, Project, Way
 from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.engine.attempt import run_attempt
-from noface.engine.attempt_environment import Progress
+from noface.engine.attempt_environment import AttemptProgress, Scope
 from noface.engine.context import RunContext
 from noface.engine.preflight import preflight
 from noface.engine.protected_files import protection_for
 from noface.errors import NofaceError
 from noface.integrity.tampering import ALTERED, MISSING
-from noface.model.attempt import AttemptOrder, AttemptReport
+from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted
 from noface.model.issue import Issue
 from noface.process.supervise import Canceller
 from noface.store.database import Database
@@ -137,20 +137,22 @@ class Ground:
         )
         runs: list[object] = []
         started = time.monotonic()
-        report = run_attempt(order, context.env, Canceller(), runs.append)
+        report = run_attempt(order, Scope(context.env, Canceller(), runs.append))
         names = {gate.name for gate in order.gates} | {f"{gate.name} once more" for gate in order.gates}
-        gate_runs = sum(isinstance(message, Progress) and message.text in names for message in runs)
+        gate_runs = sum(isinstance(message, AttemptProgress) and message.text in names for message in runs)
         return _judged(way, report, gate_runs, time.monotonic() - started)
 
 
 def _judged(way: Way, report: AttemptReport, gate_runs: int, seconds: float) -> Judged:
+    if isinstance(report, Interrupted):
+        return Judged(way, lands=False, asked=False, why="interrupted", gate_runs=gate_runs, seconds=seconds)
     failure = report.failure
-    if failure is not None and failure.kind == "AGENT_CRASH":
+    if isinstance(report, NotStarted) or (failure is not None and failure.kind == "AGENT_CRASH"):
         raise RuntimeError(f"{way.id} was not made: {failure.message}")
     why = f"{failure.kind} {failure.rule}: {failure.message}" if failure is not None else "; ".join(report.doubts)
     asked = bool(report.doubts) or (failure is not None and failure.rule in (ALTERED, MISSING))
     asked = asked or (failure is not None and failure.kind == "GATE_TAMPERING")
-    lands = failure is None and not report.interrupted and not report.doubts and report.proof is not None
+    lands = failure is None and not report.doubts and report.proof is not None
     return Judged(way, lands, asked, why, gate_runs, seconds)
 
 
