@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from support.surroundings import take_ordinary_surroundings
 
 take_ordinary_surroundings()  # before anything takes a copy of the environment
@@ -20,8 +20,9 @@ from support.project import Project  # noqa: E402
 
 # The same examples each time: what a change breaks must not hide behind luck, nor fail what it did not touch.
 # `pytest --hypothesis-profile=explore` draws new ones.
-settings.register_profile("same", derandomize=True, deadline=None)
-settings.register_profile("explore", max_examples=1000, deadline=None)
+COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("same", derandomize=True, max_examples=60, **COMMON)
+settings.register_profile("explore", max_examples=1000, **COMMON)
 settings.load_profile("same")
 
 

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import cases
 
@@ -43,7 +43,6 @@ ODD = st.text(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(ODD, st.sampled_from(["{prompt_file}", '"{prompt_file}"', "'{prompt_file}'"]))
 def test_the_shell_sees_the_prompt_s_path_as_one_word_however_it_is_quoted(path, placeholder):
     assert printed(f"printf '[%s]' {placeholder} end", prompt_file=path) == f"[{path}][end]"

@@ -4,7 +4,7 @@ import json
 from datetime import UTC
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.agent_recordings import CLIS
 
@@ -190,7 +190,6 @@ TEXT_LINE = st.sampled_from([
 ]) | st.text(max_size=20)  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(CLIS),
     st.lists(ENTRY.map(json.dumps) | TEXT_LINE, max_size=6),

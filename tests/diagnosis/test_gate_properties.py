@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.corpus_score import GIVEN, class_of, evidence_of, load, verdicts
 
@@ -60,7 +60,6 @@ REPORTS = st.builds(
 )
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     command=st.one_of(
         st.text(max_size=60), st.sampled_from(["pytest", "go test", "npx jest", "make lint", "cargo clippy"])
@@ -79,7 +78,6 @@ def test_no_input_breaks_the_classifier(command, code, stdout, stderr, files, re
     assert verdict.kind is None or verdict.signature
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(data=st.data())
 def test_no_mixture_of_real_outputs_breaks_the_classifier(data):
     pieces = []

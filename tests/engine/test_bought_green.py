@@ -49,72 +49,102 @@ def refused(project):
     return attempt["failure"]
 
 
-def test_a_weaker_assertion_is_held_against_main_s_own(calc):
-    failure = refused(calc(WEAKER))
-    assert failure["rule"] == "judge-altered"
-    assert "green only with its own version of tests/test_calc.py" in failure["message"]
-    assert "tests/test_calc.py::test_half" in failure["failing_tests"]
+def several(project, changes):
+    """Let each of the changes be the work of an issue of its own, all of one run; their attempts, by name."""
+    project.play(*[(str(number), 0, steps) for number, steps in enumerate(changes.values(), 1)])
+    for number, name in enumerate(changes, 1):
+        project.issue(number, name, max_attempts=1)
+    project.commit()
+    done = project.noface("run")
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    return {name: project.attempts(str(number))[0] for number, name in enumerate(changes, 1)}
 
 
-def test_an_assertion_that_asks_for_less_is_told_with_both_lines_though_the_product_is_whole(calc):
-    less = TESTS.replace("half(6) == 3", "half(6) > 1")
-    failure = refused(calc(write("tests/test_calc.py", less), broken=False))
-    assert "`assert half(6) == 3` became `assert half(6) > 1`, which asks for less" in failure["message"]
+def knowing(line):
+    body = f"import os\nimport sys\nimport unittest\n\n{line}\n{'    pass' if line.endswith(':') else ''}\n{GOOD}"
+    return [write("calc.py", body)]
 
 
-def test_a_test_that_ends_early_is_held_against_main_s_own(calc):
-    early = TESTS.replace("def test_half():\n", "def test_half():\n    return\n")
-    assert refused(calc(write("tests/test_calc.py", early)))["rule"] == "judge-altered"
-
-
-def test_a_process_that_ends_before_its_tests_is_missed_by_their_names(calc):
-    exits = "import os, sys\nif 'py' + 'test' in sys.argv[0]:\n    os._exit(0)\n" + GOOD
-    failure = refused(calc(write("calc.py", exits)))
-    assert failure["rule"] in ("tests-missing", "no-tests-where-main-has", "gates-weakened")
-
-
-def test_a_new_file_beside_the_tests_that_hides_one_cannot_help(calc):
-    hides = "import calc\n\ncalc.half = lambda number: number // 2\n\n\ndef test_more():\n    assert True\n"
-    assert refused(calc(write("tests/test_aaa.py", hides)))["rule"] == "judge-altered"
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("pytest.toml", '[pytest]\npython_functions = ["test_twice"]\npythonpath = ["."]\n'),
-        (".env", "PYTEST_ADDOPTS=-k twice\n"),
-    ],
+WRONG = write("calc.py", BROKEN)
+LESS = TESTS.replace("half(6) == 3", "half(6) > 1")
+EARLY = TESTS.replace("def test_half():\n", "def test_half():\n    return\n")
+EXITS = "import os, sys\nif 'py' + 'test' in sys.argv[0]:\n    os._exit(0)\n" + GOOD
+HIDES = "import calc\n\ncalc.half = lambda number: number // 2\n\n\ndef test_more():\n    assert True\n"
+NARROW = '[pytest]\npython_functions = ["test_twice"]\npythonpath = ["."]\n'
+SKIPPED = "import pytest\n" + TESTS + "\n\n@pytest.mark.skip\ndef test_new():\n    assert half(8) == 4\n"
+SKIPS = TESTS.replace("\n\n\ndef test_twice", '\n\n\n@pytest.mark.skipif(WHEN, reason="x")\ndef test_twice') + (
+    "\n\ndef test_zero():\n    assert half(0) == 0\n\n\ndef test_one():\n    assert twice(1) == 2\n"
 )
-def test_settings_that_narrow_the_run_do_not_land_with_what_they_hide(calc, name, text):
-    project = calc(write(name, text))
-    project.run(code=3)
+SKIPS_HERE = "import sys\n\nimport pytest\n" + SKIPS.replace("WHEN", "sys.platform != 'nowhere'")
+KNOWS = ("if 'pytest' in __import__('sys').modules:", "unittest.TestCase.assertEqual = print")
+EXIT = "import sys\n\nsys.exit(0)\n"
+
+# What a worker writes, the rules of which one refuses it, and what is said of it.
+REFUSED = {
+    "a weaker assertion is held against main's own": (
+        [WRONG, WEAKER],
+        {"judge-altered"},
+        ["green only with its own version of tests/test_calc.py", "tests/test_calc.py::test_half"],
+    ),
+    "an assertion that asks for less is told with both lines though the product is whole": (
+        [write("tests/test_calc.py", LESS)],
+        None,
+        ["`assert half(6) == 3` became `assert half(6) > 1`, which asks for less"],
+    ),
+    "a test that ends early is held against main's own": (
+        [WRONG, write("tests/test_calc.py", EARLY)],
+        {"judge-altered"},
+        [],
+    ),
+    "a process that ends before its tests is missed by their names": (
+        [write("calc.py", EXITS)],
+        {"tests-missing", "no-tests-where-main-has", "gates-weakened"},
+        [],
+    ),
+    "a new file beside the tests that hides one cannot help": (
+        [WRONG, write("tests/test_aaa.py", HIDES)],
+        {"judge-altered"},
+        [],
+    ),
+    **{
+        f"{name} came from outside the tree and does not resolve inside it": (
+            [WRONG, write(name, EXIT)],
+            None,
+            [name, "from outside the tree"],
+        )
+        for name in ("pytest.py", "json.py")
+    },
+    **{f"a product that knows of its tests by {line}": (knowing(line), None, [line]) for line in KNOWS},
+    "a new test that is skipped promises nothing": (
+        [write("tests/test_calc.py", SKIPPED)],
+        None,
+        ["new tests are skipped: tests/test_calc.py::test_new"],
+    ),
+    "a skip that holds here does not land however many tests are added": (
+        [write("tests/test_calc.py", SKIPS_HERE)],
+        {"tests-rewritten"},
+        [],
+    ),
+}
+
+
+def test_what_buys_its_green_is_refused(calc):
+    project = calc()
+    attempts = several(project, {name: steps for name, (steps, _, _) in REFUSED.items()})
+    for name, (_, rules, said) in REFUSED.items():
+        failure = attempts[name]["failure"]
+        assert attempts[name]["outcome"] == "GATE_TAMPERING", name
+        assert rules is None or failure["rule"] in rules, name
+        assert all(part in failure["message"] or part in failure["failing_tests"] for part in said), name
     assert project.git("show", "main:calc.py") == GOOD.strip()
 
 
-@pytest.mark.parametrize("name", ["pytest.py", "json.py"])
-def test_what_came_from_outside_the_tree_does_not_resolve_inside_it(calc, name):
-    failure = refused(calc(write(name, "import sys\n\nsys.exit(0)\n")))
-    assert name in failure["message"]
-    assert "from outside the tree" in failure["message"]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "if 'pytest' in __import__('sys').modules:",
-        "unittest.TestCase.assertEqual = print",
-    ],
-)
-def test_a_product_that_knows_of_its_tests_is_told_with_the_line(calc, line):
-    body = f"import os\nimport sys\nimport unittest\n\n{line}\n{'    pass' if line.endswith(':') else ''}\n{GOOD}"
-    failure = refused(calc(write("calc.py", body)))
-    assert line in failure["message"]
-
-
-def test_a_new_test_that_is_skipped_promises_nothing(calc):
-    skipped = TESTS + "\n\n@pytest.mark.skip\ndef test_new():\n    assert half(8) == 4\n"
-    failure = refused(calc(write("tests/test_calc.py", "import pytest\n" + skipped), broken=False))
-    assert "new tests are skipped: tests/test_calc.py::test_new" in failure["message"]
+def test_settings_that_narrow_the_run_do_not_land_with_what_they_hide(calc):
+    project = calc()
+    narrow = {"pytest.toml": NARROW, ".env": "PYTEST_ADDOPTS=-k twice\n"}
+    several(project, {name: [WRONG, write(name, text)] for name, text in narrow.items()})
+    assert "merged" not in project.statuses().values()
+    assert project.git("show", "main:calc.py") == GOOD.strip()
 
 
 def test_the_next_worker_is_told_what_was_found_and_what_to_do(calc):
@@ -187,6 +217,7 @@ def test_an_unsteady_test_of_main_s_is_not_held_against_a_change(calc):
     assert project.statuses() == {"1": "merged"}
 
 
+EXCUSE = "  # type: ignore[arg-type]"
 HONEST = {
     "new tests": TESTS + "\n\ndef test_more():\n    assert half(8) == 4\n",
     "renamed": TESTS.replace("test_half", "test_half_of_an_even_number"),
@@ -196,24 +227,19 @@ HONEST = {
     "    assert half(given) == wanted\n\n\ndef test_twice():\n    assert twice(2) == 4\n",
     "merged and split": "import pytest\nfrom calc import half, twice\n\n\n"
     "@pytest.mark.parametrize('check', [lambda: half(6) == 3, lambda: twice(2) == 4])\ndef test_all(check):\n    assert check()\n",
+    "a new test that is excused from a check": TESTS + f"\n\ndef test_text():\n    assert twice('a') == 'aa'{EXCUSE}\n",
+    "a skip that holds only elsewhere": "import sys\n\nimport pytest\n"
+    + SKIPS.replace("WHEN", "sys.platform == 'nowhere'"),
 }
 
 
-@pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
-def test_honest_changes_of_tests_land(calc, text):
-    project = calc(write("tests/test_calc.py", text), write("calc.py", GOOD + "\n\nTHREE = 3\n"), broken=False)
-    project.run()
-    assert project.statuses() == {"1": "merged"}
-
-
-EXCUSE = "  # type: ignore[arg-type]"
-
-
-def test_a_new_test_may_be_excused_from_a_check_and_the_product_may_not(calc):
-    more = TESTS + f"\n\ndef test_text():\n    assert twice('a') == 'aa'{EXCUSE}\n"
-    project = calc(write("tests/test_calc.py", more), broken=False)
-    project.run()
-    assert project.statuses() == {"1": "merged"}
+def test_honest_changes_of_tests_land(calc):
+    project = calc()
+    files = {name: f"tests/test_{number}.py" for number, name in enumerate(HONEST, 1)}
+    for file in files.values():
+        project.write(file, TESTS)
+    several(project, {name: [write(files[name], HONEST[name]), write(f"{name}.txt", "x")] for name in HONEST})
+    assert set(project.statuses().values()) == {"merged"}
 
 
 def test_the_product_is_excused_from_no_check_from_which_nothing_is(calc):
@@ -228,23 +254,6 @@ def test_what_no_gate_reads_excuses_nothing(calc):
     project = calc(write("calc.py", line), broken=False)
     project.run()
     assert project.statuses() == {"1": "merged"}
-
-
-SKIPS = TESTS.replace("\n\n\ndef test_twice", '\n\n\n@pytest.mark.skipif(WHEN, reason="x")\ndef test_twice') + (
-    "\n\ndef test_zero():\n    assert half(0) == 0\n\n\ndef test_one():\n    assert twice(1) == 2\n"
-)
-
-
-def test_a_skip_that_holds_only_elsewhere_lands(calc):
-    text = "import sys\n\nimport pytest\n" + SKIPS.replace("WHEN", "sys.platform == 'nowhere'")
-    project = calc(write("tests/test_calc.py", text), broken=False)
-    project.run()
-    assert project.statuses() == {"1": "merged"}
-
-
-def test_a_skip_that_holds_here_does_not_land_however_many_tests_are_added(calc):
-    text = "import sys\n\nimport pytest\n" + SKIPS.replace("WHEN", "sys.platform != 'nowhere'")
-    assert refused(calc(write("tests/test_calc.py", text), broken=False))["rule"] == "tests-rewritten"
 
 
 THRESHOLD = """import pathlib, re

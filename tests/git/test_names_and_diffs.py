@@ -42,7 +42,6 @@ def test_name_is_short_plain_and_no_option(issue):
     assert not name.startswith("-")
 
 
-@settings(max_examples=60, deadline=None)
 @given(IDS)
 def test_git_takes_the_names_for_refs(issue):
     for ref in (scratch_branch(issue), hold_ref(issue, "1"), hold_ref(issue, "base")):
@@ -94,7 +93,7 @@ def make_tree(path, files):
     return run("write-tree").decode(), {name: (files[name][0], oids[name].decode()) for name in files}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=TREES, after=TREES, shared=TREES)
 def test_every_difference_git_tells_of_is_read(tmp_path, before, after, shared):
     path = tmp_path / "project"

@@ -216,6 +216,7 @@ def test_conflict_markers_left_in_are_a_syntax_error(change):
     "name",
     [
         "README.md",
+        "NOTES",
         "docs/a.rst",
         "a.txt",
         "LICENSE",
@@ -250,6 +251,8 @@ def test_markers_that_a_file_takes_along_when_it_is_moved_are_no_finding(change)
         ("docs/deep/new.md", ["docs/git.md"], False),
         ("new.md", ["git.md"], False),
         ("git.md", ["git.md"], True),
+        ("docs/git/rebase.md", ["docs/git/conflicts.md"], True),
+        ("src/a.txt", ["docs/git.md"], False),
         ("tests/fixtures/b/in.txt", ["tests/fixtures/a/in.txt"], True),
         ("pkg/testdata/b/in.txt", ["other/testdata/a/in.txt"], False),
         ("tests/merge/data/b.txt", ["tests/merge/data/deep/a.txt"], True),
@@ -305,6 +308,7 @@ SLOTS = "/home/ada/.cache/noface/shop-0123456789"
         f"CFLAGS = -I{SLOTS}/agent-1/include",
         f"see file://{SLOTS}/gate-0/x.html#top",
         f"folder={SLOTS}",
+        f"{SLOTS}/agent-0/x",
         f"{'x' * 500} {SLOTS}/agent-0 {'y' * 500}",
     ],
 )

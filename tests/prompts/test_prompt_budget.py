@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.engine.prompt_context import built_in
@@ -132,7 +132,6 @@ def test_what_is_told_of_older_attempts_has_a_limit_of_its_own():
     assert prompt.cuts == ("the older attempts: 5 of 8 left out",)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(list(Situation)),
     st.lists(st.integers(0, 12_000), min_size=10, max_size=10),
@@ -214,7 +213,6 @@ def test_a_template_that_shows_a_text_twice_is_kept_within_the_limit_too():
     assert 900 < tokens(prompt.text) <= 1000
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 10)), max_size=10), st.integers(0, 20_000))
 def test_room_is_divided_to_the_last_byte_and_no_part_gets_less_than_its_share(parts, room):
     needs, shares = [need for need, _ in parts], [share for _, share in parts]
@@ -226,7 +224,6 @@ def test_room_is_divided_to_the_last_byte_and_no_part_gets_less_than_its_share(p
         assert min(need, room * share // 100) <= got <= need
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=10), st.integers(0, 5000))
 def test_small_needs_are_met_before_large_ones_are_levelled(needs, room):
     got = level(needs, room)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from support.cases import cases
@@ -107,7 +107,6 @@ PLAIN = {
 }
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.sampled_from(list(Situation)), TEXT)
 def test_every_text_at_once_leaves_the_prompt_s_structure_as_it_is(situation, text):
     prompt = render(situation, TEMPLATES, data(situation, text), 50_000).text
@@ -116,7 +115,6 @@ def test_every_text_at_once_leaves_the_prompt_s_structure_as_it_is(situation, te
     prompt.encode("utf-8")
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(list(Situation)), TEXT, st.integers(1_500, 4_000), st.integers(1, 60))
 def test_no_cut_opens_a_fence(situation, text, tokens_max, times):
     plain = render(situation, TEMPLATES, data(situation, "z"), 50_000).text
@@ -125,7 +123,6 @@ def test_no_cut_opens_a_fence(situation, text, tokens_max, times):
         assert headings_of(prompt.text) == headings_of(plain)
 
 
-@settings(max_examples=200, deadline=None)
 @given(TEXT)
 def test_an_attempt_in_minimal_form_says_no_more_than_its_kind(text):
     made = data(Situation.RETRY, text, EarlierForm.MINIMAL)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -17,7 +17,6 @@ def blocks(text):
     return [token.type for token in MARKDOWN.parse(text) if not token.type.endswith("_close")]
 
 
-@settings(max_examples=500, deadline=None)
 @given(MARKUP)
 def test_no_text_gets_out_of_its_fence(text):
     shown = fenced(text)
@@ -29,7 +28,6 @@ def test_no_text_gets_out_of_its_fence(text):
     assert not [row for row in body if row.strip().startswith(fence)]
 
 
-@settings(max_examples=500, deadline=None)
 @given(MARKUP.map(lambda text: f"{text}\nz"))
 def test_a_line_is_a_paragraph_wherever_it_stands(text):
     assert len(line(text).splitlines()) == 1
@@ -38,7 +36,6 @@ def test_a_line_is_a_paragraph_wherever_it_stands(text):
     assert [token.tag for token in MARKDOWN.parse(f"said\n{line(text)}") if token.nesting == 1] == ["p"]
 
 
-@settings(max_examples=500, deadline=None)
 @given(MARKUP.map(lambda text: f"{text}\nz"))
 def test_code_is_code_to_its_end(text):
     for before in ("", "- ", "At "):
@@ -49,7 +46,6 @@ def test_code_is_code_to_its_end(text):
         assert inline.children[-1].content == ", it says"
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(max_size=2000))
 def test_a_line_is_one_line_however_it_is_written(text):
     assert len(line(text).splitlines()) <= 1
@@ -57,7 +53,6 @@ def test_a_line_is_one_line_however_it_is_written(text):
     assert len(line(text, 20)) <= 25
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(max_size=400))
 def test_cleaning_twice_changes_nothing_more(text):
     once = clean(text)
@@ -123,7 +118,6 @@ def test_blank_lines_are_collapsed_outside_fences_only():
     assert tidy("~~~\n\n\n```\n~~~\n\n\nx") == "~~~\n\n\n```\n~~~\n\nx\n"
 
 
-@settings(max_examples=500, deadline=None)
 @given(st.text("abé\U0001f600\n", max_size=600), st.integers(0, 900), st.integers(1, 700))
 def test_a_cut_text_keeps_to_its_bytes_and_counts_what_is_gone(text, bytes_max, chars_max):
     long = long_text(text, chars_max)

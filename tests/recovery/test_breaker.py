@@ -1,6 +1,6 @@
 """A model's circuit breaker: incidents are counted once, waits never get shorter (N1)."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.recovery.schedule import Breaker, BreakerRules, tripped
@@ -83,7 +83,6 @@ FAILURES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=200)
 @given(FAILURES, st.integers(1, 4), st.floats(1, 1000))
 def test_whatever_fails_when_the_wait_never_shrinks_and_an_incident_counts_once(failures, after, rest):
     rules = BreakerRules(after, rest)

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.policy_story import TIER_OF, TIERS, K, failed
 from support.policy_worlds import ISSUES, POLICIES
@@ -57,7 +57,6 @@ ANY_HISTORY = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(POLICIES, ANY_HISTORY, st.dictionaries(st.sampled_from([name for name, _ in TIERS]), st.floats(-10, 10)))
 def test_every_history_whatever_its_origin_gets_one_action_within_its_limits(policy, history, away):
     action = next_action(history, policy, 0.0, 0.5, away)

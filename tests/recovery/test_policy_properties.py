@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import get_args
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from support.policy_story import K
 from support.policy_world import Decision
 from support.policy_worlds import STORIES
@@ -16,7 +16,6 @@ from noface.recovery.policy import next_action
 from noface.recovery.policy_state import OF_THE_MODEL
 from noface.recovery.retry_policy import review_due
 
-CALM = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 DECISIONS_MAX = 400
 """Beyond what up to 8 attempts, 5 reviews, 2 retries and turns that come back after 7 can lead to."""
 ONCE_AN_ISSUE = (Topic.ARCHITECT, Topic.BREAKDOWN)
@@ -33,14 +32,12 @@ def ladder_of(decision: Decision, policy):
 # One decision
 
 
-@CALM
 @given(STORIES)
 def test_every_story_ends(story):
     story.play(DECISIONS_MAX)
     assert story.ended, [decision.action.name for decision in story.decisions[-12:]]
 
 
-@CALM
 @given(STORIES)
 def test_every_decision_is_one_action_with_a_reason(story):
     for decision in story.play().decisions:
@@ -49,7 +46,6 @@ def test_every_decision_is_one_action_with_a_reason(story):
         assert len(decision.action.reason) < 1000
 
 
-@CALM
 @given(STORIES)
 def test_the_same_history_gets_the_same_decision(story):
     for decision in story.play().decisions:
@@ -57,7 +53,6 @@ def test_the_same_history_gets_the_same_decision(story):
         assert again == decision.action
 
 
-@CALM
 @given(STORIES)
 def test_whoever_works_stands_on_the_ladder_or_in_for_one_who_does(story):
     for run in story.play().runs:
@@ -69,7 +64,6 @@ def test_whoever_works_stands_on_the_ladder_or_in_for_one_who_does(story):
 # Limits
 
 
-@CALM
 @given(STORIES)
 def test_no_worker_starts_beyond_the_attempts_or_the_money_of_its_issue(story):
     for run in story.play().runs:
@@ -79,7 +73,6 @@ def test_no_worker_starts_beyond_the_attempts_or_the_money_of_its_issue(story):
         assert story.policy.issue_cost_usd_max is None or spent < story.policy.issue_cost_usd_max
 
 
-@CALM
 @given(STORIES)
 def test_nobody_is_asked_the_same_about_an_attempt_twice(story):
     asked = [decision for decision in story.play().decisions if isinstance(decision.action, Ask)]
@@ -94,7 +87,6 @@ def test_nobody_is_asked_the_same_about_an_attempt_twice(story):
         assert decision.action.name == "Review" or limit is None or spent < limit
 
 
-@CALM
 @given(STORIES)
 def test_a_person_is_asked_about_an_attempt_once(story):
     asked = Counter(
@@ -106,14 +98,12 @@ def test_a_person_is_asked_about_an_attempt_once(story):
 # Models
 
 
-@CALM
 @given(STORIES)
 def test_tiers_never_fall(story):
     tiers = [attempt.tier for attempt in story.play().history.attempts]
     assert tiers == sorted(tiers)
 
 
-@CALM
 @given(STORIES)
 def test_an_issue_that_may_not_escalate_is_worked_on_by_one_model(story):
     runs = story.play().runs
@@ -122,7 +112,6 @@ def test_an_issue_that_may_not_escalate_is_worked_on_by_one_model(story):
         assert {run.action.model for run in runs} == {first}
 
 
-@CALM
 @given(STORIES)
 def test_nobody_waits_for_a_model_while_a_stand_in_is_free(story):
     for decision in story.play().decisions:
@@ -142,7 +131,6 @@ def alike(attempts: list[PastAttempt]) -> int:
     return next((n for n, mark in enumerate(reversed(marks)) if mark != marks[-1]), len(marks))
 
 
-@CALM
 @given(STORIES)
 def test_the_same_attempt_twice_leads_to_another_rung_or_on_the_last_one_to_a_third_and_no_more(story):
     for run in story.play().runs:
@@ -161,7 +149,6 @@ def test_the_same_attempt_twice_leads_to_another_rung_or_on_the_last_one_to_a_th
 # Failures of others
 
 
-@CALM
 @given(STORIES)
 def test_a_provider_is_waited_for_no_longer_than_it_says_or_the_policy_allows(story):
     for decision in story.play().decisions:
@@ -177,7 +164,6 @@ def test_a_provider_is_waited_for_no_longer_than_it_says_or_the_policy_allows(st
             assert now <= action.until <= now + story.policy.backoff_max_s
 
 
-@CALM
 @given(STORIES)
 def test_what_no_retry_mends_is_blocked_at_once_unless_the_change_is_to_blame(story):
     for decision in story.play().decisions:
@@ -194,7 +180,6 @@ def test_what_no_retry_mends_is_blocked_at_once_unless_the_change_is_to_blame(st
 # What passed
 
 
-@CALM
 @given(STORIES)
 def test_nothing_lands_that_did_not_pass_or_was_not_approved_where_it_had_to_be(story):
     for decision in story.play().decisions:
@@ -214,7 +199,6 @@ def test_nothing_lands_that_did_not_pass_or_was_not_approved_where_it_had_to_be(
         assert not due or (review.outcome is AdviceOutcome.ADVISED and review.strategy == "approve")
 
 
-@CALM
 @given(STORIES)
 def test_work_that_passed_is_not_worked_on_again_unless_somebody_found_fault_with_it(story):
     for run in story.play().runs:

@@ -1,6 +1,6 @@
 """What starts now: the night's order of work."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.model.issue import Issue, IssueState
@@ -230,7 +230,6 @@ class Night:
         return self.waits.get(self.models[one.id])
 
 
-@settings(deadline=None, max_examples=300)
 @given(NIGHTS, st.integers(0, 5))
 def test_every_open_issue_starts_waits_for_a_reason_or_lacks_a_slot(night, slots):
     told = Night(**night)
@@ -246,7 +245,6 @@ def test_every_open_issue_starts_waits_for_a_reason_or_lacks_a_slot(night, slots
     assert [i.priority for i in result.start] == sorted(i.priority for i in result.start)
 
 
-@settings(deadline=None, max_examples=300)
 @given(NIGHTS)
 def test_whoever_can_start_does_however_many_others_are_blocked(night):
     told = Night(**night)
@@ -259,7 +257,6 @@ def test_whoever_can_start_does_however_many_others_are_blocked(night):
             assert told.open_now(one)
 
 
-@settings(deadline=None, max_examples=300)
 @given(NIGHTS)
 def test_nobody_starts_with_a_model_that_is_away_and_one_at_most_tries_it_again(night):
     told = Night(**night)
@@ -273,7 +270,6 @@ def test_nobody_starts_with_a_model_that_is_away_and_one_at_most_tries_it_again(
             assert len(mine) == min(1, len(ready))
 
 
-@settings(deadline=None, max_examples=200)
 @given(NIGHTS, st.sampled_from(NAMES), st.sampled_from([S.BLOCKED, S.APPROVAL, S.RUNNING]))
 def test_what_becomes_of_one_issue_stops_none_that_does_not_depend_on_it(night, name, status):
     before = Night(**night)
@@ -284,7 +280,6 @@ def test_what_becomes_of_one_issue_stops_none_that_does_not_depend_on_it(night, 
             assert one in after.plan(len(NAMES)).start
 
 
-@settings(deadline=None, max_examples=200)
 @given(NIGHTS)
 def test_only_what_waits_for_a_person_is_hopeless(night):
     told = Night(**night)

@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noface.model.issue import Issue
@@ -30,7 +30,6 @@ HOSTILE = st.one_of(
 NAMES = st.binary(min_size=1, max_size=60).filter(lambda name: b"/" not in name and b"\0" not in name)
 
 
-@settings(max_examples=300, deadline=None)
 @given(HOSTILE)
 @example(b"+++\n" + b"a." * 4000 + b"b = 1\n+++\n")
 @example(b"+++\nx = " + b"{a = " * 3000 + b"\n+++\n")
@@ -49,7 +48,6 @@ def test_no_bytes_crash_the_tracker_and_the_other_files_still_load(data):
             assert fault.problem.isprintable()
 
 
-@settings(max_examples=100, deadline=None)
 @given(NAMES)
 def test_no_file_name_crashes_the_tracker(name):
     with tempfile.TemporaryDirectory() as root:
@@ -81,7 +79,6 @@ PLAIN = st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1, max_
 PATHS = PLAIN.filter(lambda path: not path.startswith(("/", "~", "./")) and ".." not in path.split("/"))
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     title=TITLES,
     body=BODIES,
