@@ -20,7 +20,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from noface.data import Patterns
+from noface.data import Patterns, table
 from noface.diagnosis.text import signature_of
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
@@ -32,28 +32,6 @@ FILES_MAX = 300
 TOTAL_BYTES_MAX = 20_000_000
 FULLY_PARSED = frozenset(("python", "json", "toml", "yaml"))
 """Languages whose parser says for sure that a file is sound, not only that its brackets match."""
-_LANGUAGES = {
-    ".py": "python",
-    ".pyi": "python",
-    ".json": "json",
-    ".geojson": "json",
-    ".ipynb": "json",
-    ".toml": "toml",
-    ".yml": "yaml",
-    ".yaml": "yaml",
-    ".js": "javascript",
-    ".mjs": "javascript",
-    ".cjs": "javascript",
-    ".jsx": "javascript",
-    ".ts": "typescript",
-    ".mts": "typescript",
-    ".cts": "typescript",
-    ".tsx": "tsx",
-    ".go": "go",
-    ".rs": "rust",
-    ".java": "java",
-}
-# Read by tools that allow comments, trailing commas or single quotes.
 _EXCERPT_ROUND = 4
 _LINE_MAX = 240
 _SHOWN_MAX = 5
@@ -82,7 +60,7 @@ class Broken:
 
 def language_of(path: str) -> str | None:
     """Return the language a file is to be parsed as, None where it is left to the gates, or nothing can parse it."""
-    language = _LANGUAGES.get(f".{path.rpartition('.')[2].lower()}")
+    language = table("syntax")["suffixes"].get(path.rpartition(".")[2].lower())
     if language is None or _PATHS["set_aside"].search(path):
         return None
     if _PATHS["tests"].search(path) and not _PATHS["test_code"].search(path):
@@ -100,7 +78,7 @@ def _installed(language: str) -> bool:
         case "yaml":
             return find_spec("yaml") is not None
         case _:
-            return find_spec("tree_sitter") is not None and find_spec(GRAMMARS[language][0]) is not None
+            return all(find_spec(name) for name in ("tree_sitter", table("syntax")["grammars"][language][0]))
 
 
 def check(path: str, language: str, data: bytes) -> Broken | None:
@@ -340,14 +318,6 @@ def _nested_too_deeply(text: str) -> bool:
     return False
 
 
-GRAMMARS = {
-    "javascript": ("tree_sitter_javascript", "language"),
-    "typescript": ("tree_sitter_typescript", "language_typescript"),
-    "tsx": ("tree_sitter_typescript", "language_tsx"),
-    "go": ("tree_sitter_go", "language"),
-    "rust": ("tree_sitter_rust", "language"),
-    "java": ("tree_sitter_java", "language"),
-}
 _CLOSED_BY = {"(": ")", "[": "]", "{": "}", "${": "}"}
 _CLOSERS = frozenset(_CLOSED_BY.values())
 _FLOW_WITHIN = 2_000
@@ -364,7 +334,7 @@ def check_brackets(language: str, data: bytes) -> tuple[int, str] | None:
 
 def _parser(language: str) -> Any:
     """Return a parser, None where the extra is not installed, or its parts do not fit each other."""
-    package, function = GRAMMARS[language]
+    package, function = table("syntax")["grammars"][language]
     try:
         library: Any = import_module("tree_sitter")
         return library.Parser(library.Language(getattr(import_module(package), function)()))

@@ -11,45 +11,12 @@ import re
 import shlex
 from dataclasses import dataclass
 
+from noface.data import pattern, table
 from noface.model.issue import Issue
 from noface.model.patterns import is_file_name, path_problem, within
 from noface.model.quoting import literal
 
-_RUNNERS = (
-    "ava",
-    "bats",
-    "ctest",
-    "eslint",
-    "jest",
-    "mocha",
-    "mypy",
-    "nose2",
-    "phpunit",
-    "py.test",
-    "pyright",
-    "pytest",
-    "rspec",
-    "unittest",
-    "vitest",
-)
-_RUNNERS_OF_TWO = (
-    ("bun", "test"),
-    ("cargo", "test"),
-    ("dart", "test"),
-    ("flutter", "test"),
-    ("go", "test"),
-    ("go", "vet"),
-    ("mix", "test"),
-    ("node", "--test"),
-    ("ruff", "check"),
-    ("tsc", "--noEmit"),
-)
-_SUBCOMMANDS = ("run", "related", "discover")
 _TEST = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./:\[\]@,+-]*")
-_FLAG_ALONE = re.compile(
-    r"-[qvxsl]+|--no-[a-z-]+|--[a-z-]+=.*"
-    r"|--(?:exitfirst|strict-markers|strict-config|verbose|quiet|ci|bail|runInBand|lib|release|workspace|all|test|noEmit)"
-)
 _SHELL = re.compile(r"[;&|<>$`\\\n(){}*?~#!]")
 _FORMS_LISTED_MAX = 5
 
@@ -93,6 +60,7 @@ class AcceptForms:
 
 def _runner(command: str) -> tuple[str, ...]:
     """Return the words of a command up to the tests it runs; () where other tests cannot be given to it."""
+    runners = table("runners")
     if _SHELL.search(command):
         return ()
     try:
@@ -103,20 +71,22 @@ def _runner(command: str) -> tuple[str, ...]:
     if after is None:
         return ()
     end = len(words)
-    while end > after and _is_test(words[end - 1]) and words[end - 1] not in _SUBCOMMANDS:
+    while end > after and _is_test(words[end - 1]) and words[end - 1] not in runners["subcommands"]:
         end -= 1
     # The last word before them may be a flag that takes the first of them as its value.
-    if end < len(words) and end > after and not _FLAG_ALONE.fullmatch(words[end - 1]):
-        return words[:end] if words[end - 1] in _SUBCOMMANDS else words[: end + 1]
+    if end < len(words) and end > after and not pattern("runners", "flags", "alone").fullmatch(words[end - 1]):
+        return words[:end] if words[end - 1] in runners["subcommands"] else words[: end + 1]
     return words[:end]
 
 
 def _after_runner(words: tuple[str, ...]) -> int | None:
     """Return the place behind the words that name a test runner, None where none is known."""
+    runners = table("runners")
     for place, word in enumerate(words):
-        if word.rpartition("/")[2] in _RUNNERS:
+        name = word.rpartition("/")[2]
+        if name in runners["names"]:
             return place + 1
-        if (word.rpartition("/")[2], *words[place + 1 : place + 2]) in _RUNNERS_OF_TWO:
+        if [name, *words[place + 1 : place + 2]] in runners["pairs"]:
             return place + 2
     return None
 

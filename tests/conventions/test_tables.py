@@ -12,6 +12,7 @@ from support import ROOT
 from support.cases import cases
 
 from noface.data import FOLDER, Patterns, expanded, table
+from noface.diagnosis import syntax
 from noface.diagnosis.readers import counts
 from noface.model.actions import NAMES
 from noface.model.protection import always_protected, default_protected
@@ -222,3 +223,10 @@ def test_every_pattern_is_used_and_none_is_missing():
     assert {section for _, _, section in opened} == {section for section, _ in PATTERNS}
     assert used | compilers == {entry for entry in PATTERNS if entry[0] not in together}
     assert all(f"(?&{name})" in str(table("patterns")) for name in table("patterns")["pieces"])
+
+
+def test_runners_and_syntax_have_known_keys():
+    assert table("runners").keys() == {"names", "pairs", "subcommands", "flags"}
+    assert all(len(pair) == 2 for pair in table("runners")["pairs"])
+    assert table("syntax").keys() == {"suffixes", "grammars"}
+    assert table("syntax")["grammars"].keys() | syntax.FULLY_PARSED == set(table("syntax")["suffixes"].values())

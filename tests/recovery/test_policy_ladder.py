@@ -1,7 +1,7 @@
 """The ladder of recovery as stories: which model works next, and when it is a stronger one (N11, L5, L14, law 9)."""
 
 import pytest
-from support.policy_story import ALONE, K, conflict, decide, failed, fails, interrupted, policy, rungs, same
+from support.policy_story import ALONE, K, conflict, decide, failed, fails, interrupted, policy, rungs, same, typed
 
 from noface.model.actions import Block, Mode, Run
 from noface.model.taxonomy import Strategy
@@ -15,11 +15,11 @@ USUAL = policy(ladder=(Rung("small", 1, 2), Rung("big", 2, 1), Rung("big", 2, 5,
 
 
 def test_the_first_failure_is_retried_with_feedback_by_the_same_model():
-    assert decide(*fails(1)) == Run(Mode.FEEDBACK, "small", "TEST_FAILURE: once more, with feedback")
+    assert typed(decide(*fails(1))) == Run(Mode.FEEDBACK, "small", "")
 
 
 def test_after_escalate_after_attempts_failures_the_next_rung_takes_over():
-    assert decide(*fails(2)) == Run(Mode.ESCALATE, "big", "TEST_FAILURE: next rung, big")
+    assert typed(decide(*fails(2))) == Run(Mode.ESCALATE, "big", "")
 
 
 def test_the_usual_ladder_is_climbed_to_its_end_and_then_a_person_is_asked():
@@ -27,16 +27,16 @@ def test_the_usual_ladder_is_climbed_to_its_end_and_then_a_person_is_asked():
     assert decide(small, policy=USUAL).name == "RetryWithFeedback"
     assert decide(small, *fails(1), policy=USUAL).name == "Escalate"
     thinks = decide(small, *fails(1), big, policy=USUAL)
-    assert thinks == Run(Mode.THINK, "big", "TEST_FAILURE: big thinks longer, with all that was learnt", think=True)
+    assert typed(thinks) == Run(Mode.THINK, "big", "", think=True)
     again = decide(small, *fails(1), big, thinking[0], policy=USUAL)
-    assert again == Run(Mode.FEEDBACK, "big", "TEST_FAILURE: once more, with feedback", think=True)
+    assert typed(again) == Run(Mode.FEEDBACK, "big", "", think=True)
     assert isinstance(decide(small, *fails(1), big, *thinking, policy=USUAL), Block)
 
 
 def test_the_last_rung_repeats_until_the_cap_and_then_the_issue_is_blocked():
     attempts = [*fails(2), *fails(2, "big")]
-    assert decide(*attempts) == Run(Mode.FEEDBACK, "big", "TEST_FAILURE: once more, with feedback")
-    assert decide(*attempts, *fails(1, "big")) == Block(K.TEST_FAILURE, "all 5 attempts are used up")
+    assert typed(decide(*attempts)) == Run(Mode.FEEDBACK, "big", "")
+    assert typed(decide(*attempts, *fails(1, "big"))) == Block(K.TEST_FAILURE, "")
 
 
 def test_attempts_that_were_not_charged_use_up_no_rung():
@@ -79,7 +79,7 @@ def test_a_ladder_lengthened_meanwhile_does_not_lead_back_down():
 def test_a_ladder_cut_short_meanwhile_goes_on_with_its_strongest_model_as_a_plain_retry():
     for times in (1, 2):
         again = decide(*fails(times, "huge"))
-        assert again == Run(Mode.FEEDBACK, "big", "TEST_FAILURE: once more, with feedback")
+        assert typed(again) == Run(Mode.FEEDBACK, "big", "")
 
 
 def test_an_attempt_stands_on_the_rung_of_its_model_that_thought_as_it_did():
@@ -110,7 +110,7 @@ def test_a_failure_that_the_first_rung_does_not_answer_goes_straight_to_one_that
 
 def test_a_failure_that_no_rung_answers_is_blocked():
     picky = rungs(("small", 3, K.LINT_FAILURE), ("big", 3, K.TIMEOUT))
-    assert decide(*fails(1), policy=picky) == Block(K.TEST_FAILURE, "no rung of the ladder answers TEST_FAILURE")
+    assert typed(decide(*fails(1), policy=picky)) == Block(K.TEST_FAILURE, "")
 
 
 def test_the_last_rung_that_answers_a_kind_repeats_until_the_cap():
@@ -119,7 +119,7 @@ def test_the_last_rung_that_answers_a_kind_repeats_until_the_cap():
         again = decide(*fails(times), policy=specialist)
         assert again.name == "RetryWithFeedback", again.reason
         assert again.model == "small"
-    assert decide(*fails(5), policy=specialist) == Block(K.TEST_FAILURE, "all 5 attempts are used up")
+    assert typed(decide(*fails(5), policy=specialist)) == Block(K.TEST_FAILURE, "")
 
 
 def test_of_several_rungs_that_answer_a_kind_the_highest_repeats():
@@ -130,7 +130,7 @@ def test_of_several_rungs_that_answer_a_kind_the_highest_repeats():
 def test_a_rung_that_answers_nothing_else_does_not_lead_back_down():
     specialist = rungs(("small", 2), ("huge", 2, K.TIMEOUT))
     row = [*fails(2, kind=K.TIMEOUT), *fails(1, "huge")]
-    assert decide(*row, policy=specialist) == Block(K.TEST_FAILURE, "no rung of the ladder answers TEST_FAILURE")
+    assert typed(decide(*row, policy=specialist)) == Block(K.TEST_FAILURE, "")
 
 
 # No progress (rule 9)
@@ -139,7 +139,7 @@ def test_a_rung_that_answers_nothing_else_does_not_lead_back_down():
 def test_second_identical_failure_escalates():
     assert decide(*fails(2), policy=PATIENT).name == "RetryWithFeedback"
     skipped = decide(*same(2), policy=PATIENT)
-    assert skipped == Run(Mode.ESCALATE, "big", "no progress: TEST_FAILURE: next rung, big")
+    assert typed(skipped) == Run(Mode.ESCALATE, "big", "")
     assert decide(*same(2), policy=rungs(("small", 4), ("big", 4), ("huge", 4))).model == "big"
 
 
@@ -168,7 +168,7 @@ def test_three_identical_attempts_on_the_last_rung_end_in_no_progress():
     alone = policy(ladder=ALONE, attempts_max=9)
     assert decide(*same(2), policy=alone).name == "RetryWithFeedback"
     blocked = decide(*same(3), policy=alone)
-    assert blocked == Block(K.NO_PROGRESS, "the same diff and the same failure 3 times")
+    assert typed(blocked) == Block(K.NO_PROGRESS, "")
 
 
 def test_three_attempts_that_change_nothing_are_identical():
@@ -211,7 +211,7 @@ EAGER = {"strategies": ((K.TEST_FAILURE, Strategy.ESCALATE),)}
 
 
 def test_escalate_leaves_the_rung_after_one_failure():
-    assert decide(*fails(1), policy=policy(**EAGER)) == Run(Mode.ESCALATE, "big", "TEST_FAILURE: next rung, big")
+    assert typed(decide(*fails(1), policy=policy(**EAGER))) == Run(Mode.ESCALATE, "big", "")
 
 
 def test_escalate_goes_one_rung_up_for_each_failure():

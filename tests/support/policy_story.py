@@ -135,3 +135,8 @@ def decide(
 ) -> Action:
     """What the policy wants after `events`; `more` goes into the history."""
     return next_action(history_of(*events, **more), policy, now, jitter, away or {})
+
+
+def typed(action: Action) -> Action:
+    """The action without its words, for stories that are about what is done; test_policy_actions.py holds the words."""
+    return replace(action, reason="")
