@@ -66,23 +66,15 @@ def expected(what: str) -> PydanticCustomError:
     return PydanticCustomError("expected", "{what}", {"what": what})
 
 
-def _text(value: str) -> str:
-    # A NUL can be written in TOML ("\u0000") but not be passed to any program.
-    if "\0" in value:
-        raise expected("text without NUL characters")
-    return value
+def _require(holds: Callable[[str], bool], what: str) -> AfterValidator:
+    """Return the validator of texts for which `holds` is true; `what` is expected."""
 
+    def check(value: str) -> str:
+        if not holds(value):
+            raise expected(what)
+        return value
 
-def _command(value: str) -> str:
-    if not _text(value).strip():
-        raise expected("a shell command, not empty")
-    return value
-
-
-def _name(value: str) -> str:
-    if not is_name(value):
-        raise expected(NAME_EXPECTED)
-    return value
+    return AfterValidator(check)
 
 
 def is_name(value: str) -> bool:
@@ -93,7 +85,7 @@ def is_name(value: str) -> bool:
 def _path(value: str) -> str:
     if not value:
         return value
-    path = PurePosixPath(_text(value))
+    path = PurePosixPath(value)
     inside = not path.is_absolute() and ".." not in path.parts and not value.startswith("~") and "\\" not in value
     if not inside or not path.parts or ".git" in path.parts:
         raise expected("a path inside the repository, relative to its top, with forward slashes")
@@ -103,30 +95,6 @@ def _path(value: str) -> str:
 def _glob(value: str) -> str:
     # "ci/" is how people write the folder and all below it.
     return f"{_path(value)}/**" if value.endswith("/") else _path(value)
-
-
-def _filled(value: str) -> str:
-    if not value.strip():
-        raise expected("text that is not empty")
-    return value
-
-
-def _host_path(value: str) -> str:
-    if not _text(value).startswith(("/", "~/")) or value.rstrip("/") in ("", "~"):
-        raise expected('an absolute path, or one in your home that begins with "~/"')
-    return value
-
-
-def _slots_dir(value: str) -> str:
-    if value and not _text(value).startswith(("/", "~/")):
-        raise expected("an absolute path (or one that begins with ~/) outside the repository")
-    return value
-
-
-def _branch(value: str) -> str:
-    if value and _BRANCH_BAD.search(value):
-        raise expected("the name of a branch, such as main")
-    return value
 
 
 def _regex(value: str) -> str:
@@ -212,20 +180,28 @@ _DURATION_SCHEMA = WithJsonSchema(
     },
 )
 
-Text = Annotated[str, AfterValidator(_text)]
-FilledText = Annotated[str, AfterValidator(_text), AfterValidator(_filled), Field(json_schema_extra={"minLength": 1})]
-Command = Annotated[str, AfterValidator(_command), Field(json_schema_extra={"minLength": 1})]
-Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"pattern": NAME_PATTERN})]
-Branch = Annotated[str, AfterValidator(_branch)]
-SlotsDir = Annotated[str, AfterValidator(_slots_dir)]
-Regex = Annotated[str, AfterValidator(_text), AfterValidator(_regex)]
-FilledRegex = Annotated[
-    str,
-    AfterValidator(_filled),
-    AfterValidator(_text),
-    AfterValidator(_regex),
-    Field(json_schema_extra={"minLength": 1}),
+# A NUL can be written in TOML ("\u0000") but not be passed to any program.
+_NO_NUL = _require(lambda value: "\0" not in value, "text without NUL characters")
+_NOT_BLANK = _require(lambda value: bool(value.strip()), "text that is not empty")
+_NOT_EMPTY = Field(json_schema_extra={"minLength": 1})
+
+Text = Annotated[str, _NO_NUL]
+FilledText = Annotated[str, _NO_NUL, _NOT_BLANK, _NOT_EMPTY]
+Command = Annotated[str, _NO_NUL, _require(lambda value: bool(value.strip()), "a shell command, not empty"), _NOT_EMPTY]
+Name = Annotated[str, _require(is_name, NAME_EXPECTED), Field(json_schema_extra={"pattern": NAME_PATTERN})]
+Branch = Annotated[
+    str, _require(lambda value: not value or not _BRANCH_BAD.search(value), "the name of a branch, such as main")
 ]
+SlotsDir = Annotated[
+    str,
+    _NO_NUL,
+    _require(
+        lambda value: not value or value.startswith(("/", "~/")),
+        "an absolute path (or one that begins with ~/) outside the repository",
+    ),
+]
+Regex = Annotated[str, _NO_NUL, AfterValidator(_regex)]
+FilledRegex = Annotated[str, _NOT_BLANK, _NO_NUL, AfterValidator(_regex), _NOT_EMPTY]
 Env = Annotated[dict[str, Text], AfterValidator(_env)]
 EnvPattern = Annotated[
     str,
@@ -234,17 +210,25 @@ EnvPattern = Annotated[
 ]
 """The name of an environment variable, in which `*` stands for any letters."""
 
-HostPath = Annotated[str, AfterValidator(_host_path), Field(json_schema_extra={"pattern": "^(/|~/)"})]
+HostPath = Annotated[
+    str,
+    _NO_NUL,
+    _require(
+        lambda value: value.startswith(("/", "~/")) and value.rstrip("/") not in ("", "~"),
+        'an absolute path, or one in your home that begins with "~/"',
+    ),
+    Field(json_schema_extra={"pattern": "^(/|~/)"}),
+]
 """A path on this machine: absolute, or in the person's home (~/)."""
 
-OptionalPath = Annotated[str, AfterValidator(_path)]
+OptionalPath = Annotated[str, _NO_NUL, AfterValidator(_path)]
 """A path inside the repository, normalised; "" for none."""
-InnerPath = Annotated[str, AfterValidator(_filled), AfterValidator(_path), Field(json_schema_extra={"minLength": 1})]
+InnerPath = Annotated[str, _NOT_BLANK, _NO_NUL, AfterValidator(_path), _NOT_EMPTY]
 """The same, not empty."""
-Glob = Annotated[str, AfterValidator(_filled), AfterValidator(_glob), Field(json_schema_extra={"minLength": 1})]
+Glob = Annotated[str, _NOT_BLANK, _NO_NUL, AfterValidator(_glob), _NOT_EMPTY]
 """A glob inside the repository; "folder/" stands for "folder/**"."""
 
-OptionalGlob = Annotated[str, AfterValidator(_glob)]
+OptionalGlob = Annotated[str, _NO_NUL, AfterValidator(_glob)]
 """The same; "" for none."""
 
 Duration = Annotated[float, BeforeValidator(_duration(least_is_zero=False)), _DURATION_SCHEMA]
