@@ -11,19 +11,10 @@ from noface.config.presets import presets
 from noface.config.problems import SectionKeys, sections
 from noface.config.sections import Config
 from noface.config.values import format_duration, is_duration
+from noface.data import table
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
-
-_INTRO = """\
-# noface.toml: every key there is, with what it is for.
-#
-# `noface init` writes a shorter file to start with. A key shown as `key = value` has its default here, except
-# where it has none and an example stands instead. A key shown as `#key = value` is unset by default, and the
-# value is an example; of [protect] the default list is shown. [[retry.ladder]] is there for those whose ladder
-# default_model and escalation_model can't express: take these two out where you use it.
-# Durations: "90s", "10m", "1h30m", or a number of seconds. Unknown keys are errors.
-"""
 
 # Unset by default, but without them the example would show no escalation, and no hint that applies.
 _SHOWN_SET = {("retry", "escalation_model"), ("failure_hints", "label"), ("models", "model")}
@@ -34,7 +25,12 @@ _UNDER_HEADER = {("retry", "strategies")}
 
 def render() -> str:
     """Return the text of noface.toml.example; it loads as it stands."""
-    return "\n".join([_INTRO, *("\n".join(_section(name, section)) for name, section in sections().items())])
+    return "\n".join(
+        [
+            table("config_files")["example"]["intro"],
+            *("\n".join(_section(name, section)) for name, section in sections().items()),
+        ]
+    )
 
 
 def _section(name: str, section: SectionKeys) -> Iterator[str]:
