@@ -106,7 +106,7 @@ def _sum(*amounts: Spent) -> Spent:
 
 def estimates(context: Planning) -> Estimates:
     """Return what each model's next run may use: by its own limit, or by what its runs here have used."""
-    return Estimates(context.settings.models, context.spending.seen(), THINKING_FACTOR)
+    return Estimates(context.settings.models, context.spending.peaks(), THINKING_FACTOR)
 
 
 class RunLimits:

@@ -50,7 +50,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Peak:
     """The most that one of a model's newest runs used; None if none of them says."""
 
     usd: float | None = None
@@ -84,16 +84,16 @@ class Estimates:
     """What the next run of each model may use, as far as anybody knows."""
 
     models: Mapping[str, ModelSpec] = field(default_factory=dict)
-    seen: Mapping[str, Seen] = field(default_factory=dict)
+    peaks: Mapping[str, Peak] = field(default_factory=dict)
     thinking_factor: int = 1
 
     def of(self, model: str, *, think: bool = False) -> Estimate:
         """Return the estimate for a model; where it thinks longer its own limit is `thinking_factor` times as high."""
-        spec, seen = self.models.get(model), self.seen.get(model, Seen())
+        spec, peak = self.models.get(model), self.peaks.get(model, Peak())
         silent = spec is not None and spec.agent in _REPORTS_NOTHING
         # An agent that reports tokens and no price, or the reverse, will not report the other next time.
-        usd = seen.usd if seen.usd is not None else 0.0 if silent or seen.tokens is not None else None
-        tokens = seen.tokens if seen.tokens is not None else 0 if silent or seen.usd is not None else None
+        usd = peak.usd if peak.usd is not None else 0.0 if silent or peak.tokens is not None else None
+        tokens = peak.tokens if peak.tokens is not None else 0 if silent or peak.usd is not None else None
         if spec is not None and spec.max_cost_usd is not None:
             usd = spec.max_cost_usd * (self.thinking_factor if think else 1)
             return Estimate(model, usd, tokens, capped=True)
@@ -159,7 +159,8 @@ class _Held:
 def _short(left: float, held: _Held, need: float | None, *, lenient: bool) -> bool | None:
     """Tell whether `need` is too much for what is left: for good (True), for now (False), or not at all (None).
 
-    `lenient`: `need` was merely seen, and nothing is spent yet; then it refuses nothing but to run beside others.
+    `lenient`: `need` is merely what earlier runs used, and nothing is spent yet; then only a run beside others is
+    refused.
     """
     if need is None:
         return False if held.unknown or held.amount >= left else None

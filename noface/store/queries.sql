@@ -94,7 +94,7 @@ SELECT COUNT(*) FROM events
 WHERE issue_id = ? AND kind = 'noface_died'
     AND json_extract(data, '$.epoch') = ? AND json_extract(data, '$.number') > ?;
 
--- name: seen
+-- name: peaks
 -- The most that one of each model's newest runs used. A run that failed before it began cost nothing, which says
 -- nothing of the next; nor does one that was cut short.
 SELECT model, MAX(usd) AS usd, MAX(tokens) AS tokens FROM (

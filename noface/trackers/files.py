@@ -16,7 +16,7 @@ from noface.model.backlog import check
 from noface.model.issue import Backlog, Issue, IssueFault
 from noface.trackers.base import IssueDraft
 from noface.trackers.folder import (
-    Entry,
+    IssueFile,
     create_file,
     fingerprint,
     is_issue_name,
@@ -27,7 +27,7 @@ from noface.trackers.folder import (
 )
 from noface.trackers.issue_file import (
     FILE_BYTES_MAX,
-    Reading,
+    ParsedFile,
     checked_draft,
     fault,
     issue_id,
@@ -54,8 +54,8 @@ class FilesTracker:
         self._root = root
         self._path = root / folder
         self._folder = folder.rstrip("/")
-        self._readings: dict[str, tuple[Entry, Reading]] = {}
-        self._last: tuple[tuple[Entry, ...], frozenset[str], Backlog] | None = None
+        self._parsed: dict[str, tuple[IssueFile, ParsedFile]] = {}
+        self._last: tuple[tuple[IssueFile, ...], frozenset[str], Backlog] | None = None
 
     @property
     def protected(self) -> tuple[str, ...]:
@@ -82,10 +82,10 @@ class FilesTracker:
         landed = frozenset(merged)
         if self._last is not None and self._last[:2] == (entries, landed):
             return self._last[2]
-        readings = self._read_all(entries, listed_ns)
-        backlog = _checked(readings, landed)
+        parsed = self._read_all(entries, listed_ns)
+        backlog = _checked(parsed, landed)
         # Only when every file is settled may the next listing stand for their contents.
-        self._last = (entries, landed, backlog) if len(self._readings) == len(entries) else None
+        self._last = (entries, landed, backlog) if len(self._parsed) == len(entries) else None
         return backlog
 
     def add(self, draft: IssueDraft, merged: Collection[str] = ()) -> Issue:
@@ -108,30 +108,30 @@ class FilesTracker:
             raise NofaceError(f"{result.source} was added but is faulty: {result.problem}", result.hint)
         return result
 
-    def _read_all(self, entries: Sequence[Entry], listed_ns: int) -> list[Reading]:
-        """Return a reading of every file that is still there; those that may be trusted next time are remembered."""
-        readings: list[Reading] = []
-        remembered: dict[str, tuple[Entry, Reading]] = {}
+    def _read_all(self, entries: Sequence[IssueFile], listed_ns: int) -> list[ParsedFile]:
+        """Return what every file that is still there holds; what may be trusted next time is remembered."""
+        parsed: list[ParsedFile] = []
+        remembered: dict[str, tuple[IssueFile, ParsedFile]] = {}
         for entry in entries:
-            known = self._readings.get(entry.name)
+            known = self._parsed.get(entry.name)
             settled = listed_ns - entry.mtime_ns > _RACY_NS
             if known is not None and known[0] == entry:
-                reading = known[1]
+                file = known[1]
             else:
                 try:
-                    reading = self._read(entry)
+                    file = self._read(entry)
                 except FileNotFoundError:
                     continue
                 except OSError as error:
                     settled = False
-                    reading = self._fault(entry.name, f"cannot be read: {error.strerror}", "Check its permissions.")
-            readings.append(reading)
+                    file = self._fault(entry.name, f"cannot be read: {error.strerror}", "Check its permissions.")
+            parsed.append(file)
             if settled:
-                remembered[entry.name] = (entry, reading)
-        self._readings = remembered
-        return readings
+                remembered[entry.name] = (entry, file)
+        self._parsed = remembered
+        return parsed
 
-    def _read(self, entry: Entry) -> Reading:
+    def _read(self, entry: IssueFile) -> ParsedFile:
         if kind := odd_kind(entry.mode):
             hint = "Issues are regular files; move it away or give it a name that begins with an underscore."
             return self._fault(entry.name, f"is {kind}, not a file", hint)
@@ -141,21 +141,21 @@ class FilesTracker:
             if len(data) <= FILE_BYTES_MAX:
                 return read_issue(self._source(entry.name), entry.name, data)
             size = len(data)
-        return Reading(too_large(self._source(entry.name), entry.name, size))
+        return ParsedFile(too_large(self._source(entry.name), entry.name, size))
 
-    def _fault(self, name: str, problem: str, hint: str) -> Reading:
-        return Reading(fault(self._source(name), name, problem, hint))
+    def _fault(self, name: str, problem: str, hint: str) -> ParsedFile:
+        return ParsedFile(fault(self._source(name), name, problem, hint))
 
     def _source(self, name: str) -> str:
         return f"{self._folder}/{printable(name)}"
 
     def _no_folder(self) -> IssueFault:
-        hint = f"Put Markdown files into {self._folder}/, one for each piece of work."
+        hint = f"Put Markdown files into {self._folder}/, file for each piece of work."
         return IssueFault(source=self._folder, problem=f"there is no folder {self._folder}", hint=hint)
 
 
-def _checked(readings: Sequence[Reading], merged: Collection[str]) -> Backlog:
-    issues = [reading.result for reading in readings if isinstance(reading.result, Issue)]
-    faults = [reading.result for reading in readings if isinstance(reading.result, IssueFault)]
-    warnings = tuple(warning for reading in readings for warning in reading.warnings)
+def _checked(parsed: Sequence[ParsedFile], merged: Collection[str]) -> Backlog:
+    issues = [file.result for file in parsed if isinstance(file.result, Issue)]
+    faults = [file.result for file in parsed if isinstance(file.result, IssueFault)]
+    warnings = tuple(warning for file in parsed for warning in file.warnings)
     return replace(check(issues, faults, merged), warnings=warnings)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from noface.errors import NofaceError, UsageError
 
 
-class Entry(NamedTuple):
+class IssueFile(NamedTuple):
     """An issue file as the listing shows it; the file has not changed while all of this is the same."""
 
     name: str
@@ -45,19 +45,21 @@ def printable(name: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in name)
 
 
-def scan(folder: Path) -> tuple[Entry, ...] | None:
+def scan(folder: Path) -> tuple[IssueFile, ...] | None:
     """List the issue files in the order of their names; None if there is no folder.
 
     Raises OSError where the folder cannot be listed.
     """
-    entries: list[Entry] = []
+    entries: list[IssueFile] = []
     try:
         with os.scandir(folder) as listing:
             for each in listing:
                 if is_issue_name(each.name):
                     with suppress(FileNotFoundError):
-                        is_at = each.stat(follow_symlinks=False)
-                        entries.append(Entry(each.name, is_at.st_mtime_ns, is_at.st_size, is_at.st_ino, is_at.st_mode))
+                        status = each.stat(follow_symlinks=False)
+                        entries.append(
+                            IssueFile(each.name, status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode)
+                        )
     except FileNotFoundError:
         return None
     return tuple(sorted(entries))

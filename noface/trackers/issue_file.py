@@ -77,7 +77,7 @@ _HEADING_INDENT_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedFile:
     """What a file turned out to be: an issue or a fault, and what a person should know of a sound one."""
 
     result: Issue | IssueFault
@@ -114,22 +114,22 @@ def too_large(source: str, name: str, size: int) -> IssueFault:
     return fault(source, name, problem, "Put long material in files of the repository and name them in the issue.")
 
 
-def read_issue(source: str, name: str, data: bytes) -> Reading:
-    """Make of a file's bytes what they say; total: whatever the bytes are, the answer is a Reading."""
+def read_issue(source: str, name: str, data: bytes) -> ParsedFile:
+    """Make of a file's bytes what they say; total: whatever the bytes are, the answer is a ParsedFile."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         problem = f"line {line}: not UTF-8 text (byte {data[error.start]:#04x} at offset {error.start})"
-        return Reading(fault(source, name, problem, "Save the file as UTF-8."))
+        return ParsedFile(fault(source, name, problem, "Save the file as UTF-8."))
     if (at := text.find("\0")) >= 0:
         problem = f"line {text.count(chr(10), 0, at) + 1}: holds a NUL character, so it is no Markdown"
-        return Reading(fault(source, name, problem, "Save the file as UTF-8 text, or move it out of the folder."))
+        return ParsedFile(fault(source, name, problem, "Save the file as UTF-8 text, or move it out of the folder."))
     parts = _split(text.replace("\r\n", "\n").replace("\r", "\n"))
     if isinstance(parts, str):
-        return Reading(fault(source, name, parts, "Front matter is TOML between two lines of +++."))
+        return ParsedFile(fault(source, name, parts, "Front matter is TOML between two lines of +++."))
     if (size := len(parts.body.encode())) > BODY_BYTES_MAX:
-        return Reading(too_large(source, name, size))
+        return ParsedFile(too_large(source, name, size))
     return _build(source, name, parts, hashlib.sha256(data).hexdigest()[:_HASH_CHARS])
 
 
@@ -150,7 +150,7 @@ def _split(text: str) -> _Parts | str:
     return f"line {start + 1}: the front matter opened by +++ is never closed"
 
 
-def _build(source: str, name: str, parts: _Parts, content_hash: str) -> Reading:
+def _build(source: str, name: str, parts: _Parts, content_hash: str) -> ParsedFile:
     matter: FrontMatter | None = None
     problems: list[str] = []
     if parts.front is not None:
@@ -165,11 +165,11 @@ def _build(source: str, name: str, parts: _Parts, content_hash: str) -> Reading:
     elif title is not None and (problem := title_problem(title)):
         problems.append(problem)
     if problems or title is None or id_problem(issue_id(name)):
-        return Reading(fault(source, name, "; ".join(problems), f"Edit {source}."))
+        return ParsedFile(fault(source, name, "; ".join(problems), f"Edit {source}."))
     issue = Issue(issue_id(name), title, body, source=source, content_hash=content_hash)
     if matter is not None:
         issue = matter.apply_to(issue)
-    return Reading(issue, () if body.strip() else (empty_body(source, issue.id),))
+    return ParsedFile(issue, () if body.strip() else (empty_body(source, issue.id),))
 
 
 def empty_body(source: str, own_id: str) -> IssueFault:
