@@ -29,6 +29,8 @@ from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Ro
 from noface.recovery.schedule import BreakerRules
 from noface.trackers.base import open_tracker
 
+_BREAKDOWN_NAMES = {"max_children": "children_max", "max_depth": "depth_max"}
+
 
 def policy(config: Config, model: str | None = None) -> Policy:
     """Return the policy in force; `model` from the command line takes the first rung's place."""
@@ -50,10 +52,12 @@ def policy(config: Config, model: str | None = None) -> Policy:
         strategies_max=recovery.max_strategies,
         diagnose_after=recovery.diagnose_after,
         allow_skip=recovery.allow_skip,
-        breakdown=config.breakdown.record(BreakdownRules, enabled=config.breakdown.enabled and recovery.enabled),
+        breakdown=config.breakdown.record(
+            BreakdownRules, _BREAKDOWN_NAMES, enabled=config.breakdown.enabled and recovery.enabled
+        ),
         approval_paths=tuple(config.approval.paths),
         approval_labels=tuple(config.approval.labels),
-        review=config.review.record(ReviewRules),
+        review=config.review.record(ReviewRules, {"rounds": "rounds_max"}),
     )
 
 

@@ -55,9 +55,10 @@ class Section(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    def record(self, kind: type[_T], **changed: Any) -> _T:
-        """Return the record whose fields are this section's keys, some of them `changed`."""
-        return kind(**(dict(self) | changed))
+    def record(self, kind: type[_T], /, names: Mapping[str, str] | None = None, **changed: Any) -> _T:
+        """Return the record whose fields are this section's keys, or their `names` in it, some values `changed`."""
+        fields = {(names or {}).get(key, key): value for key, value in self}
+        return kind(**(fields | changed))
 
 
 SandboxKind = Literal["auto", "bubblewrap", "none"]
@@ -422,10 +423,10 @@ class Breakdown(Section):
     files: int = setting(default_of(BreakdownRules, "files"), "a change of more files is too big", ge=1)
     lines: int = setting(default_of(BreakdownRules, "lines"), "a change of more lines is too big", ge=1)
     max_children: int = setting(
-        default_of(BreakdownRules, "max_children"), "at most so many smaller issues (2 to 50)", ge=2, le=50
+        default_of(BreakdownRules, "children_max"), "at most so many smaller issues (2 to 50)", ge=2, le=50
     )
     max_depth: int = setting(
-        default_of(BreakdownRules, "max_depth"), "how often a part may be broken down again (1 to 5)", ge=1, le=5
+        default_of(BreakdownRules, "depth_max"), "how often a part may be broken down again (1 to 5)", ge=1, le=5
     )
 
 
@@ -461,7 +462,7 @@ class Review(Section):
         default_of(ReviewRules, "confidence"), "work whose worker reports less confidence (0 to 1) is risky", ge=0, le=1
     )
     rounds: int = setting(
-        default_of(ReviewRules, "rounds"), "so many rejections, then a person is asked (1 to 20)", ge=1, le=20
+        default_of(ReviewRules, "rounds_max"), "so many rejections, then a person is asked (1 to 20)", ge=1, le=20
     )
 
 

@@ -54,7 +54,7 @@ def split(
     last = past[-1].number
     changed = max((attempt.changed for attempt in past if attempt.epoch == epoch), key=len, default=())
     rules = context.settings.policy.breakdown
-    children = split_by_files(issue, changed, rules.max_children, frozenset(known_ids(context)))
+    children = split_by_files(issue, changed, rules.children_max, frozenset(known_ids(context)))
     if not children:
         why = "the diff does not divide into parts"
         return Advice(Topic.BREAKDOWN, last, AdviceOutcome.UNUSABLE, epoch, cause=why), ()

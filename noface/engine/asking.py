@@ -285,7 +285,7 @@ def _forms(context: RunContext, issue: Issue) -> AcceptForms:
 
 def _bounds(context: RunContext) -> BreakdownLimits:
     rules = context.settings.policy.breakdown
-    return BreakdownLimits(children_max=rules.max_children, depth_max=rules.max_depth)
+    return BreakdownLimits(children_max=rules.children_max, depth_max=rules.depth_max)
 
 
 def gate_lines(gates: tuple[GateRun, ...]) -> tuple[str, ...]:
@@ -301,7 +301,7 @@ def _limits(context: RunContext, issue: Issue, topic: Topic, forms: AcceptForms)
     if topic is not Topic.BREAKDOWN:
         return ()
     rules = context.settings.policy.breakdown
-    lines = [f"At least 2 and at most {rules.max_children} parts, each smaller than the issue."]
+    lines = [f"At least 2 and at most {rules.children_max} parts, each smaller than the issue."]
     lines.append("Each part names the paths it may change, inside the repository.")
     if not forms.any_command:
         lines.append(f"Accept commands that are allowed: {forms.listed}.")

@@ -393,7 +393,7 @@ def _of_unknown_blame(attempt: PastAttempt) -> bool:
 def _changes_asked_for(state: PolicyState) -> Action:
     """Have the reviewer's points answered, by the same model, up to the cap of rounds (N2)."""
     rounds = sum(failure_of(attempt).rule == REJECTED_BY_REVIEWER for attempt in state.attempts)
-    most = state.policy.review.rounds
+    most = state.policy.review.rounds_max
     if rounds >= most:
         return Block(state.failure.kind, f"the reviewer has asked for changes {rounds} times")
     model = same_model(state.attempts, state.ladder)

@@ -39,7 +39,7 @@ class When(StrEnum):
 class ReviewRules:
     """`[review]`. A diff beyond `files` or `lines`, a report less sure than `confidence`, is a risk.
 
-    `rounds`: so many rejections, then a person is asked. They do not count as attempts (docs/decisions.md).
+    `rounds_max`: so many rejections, then a person is asked. They do not count as attempts (docs/decisions.md).
     """
 
     when: When = When.RISKY
@@ -48,7 +48,7 @@ class ReviewRules:
     files: int = 10
     lines: int = 300
     confidence: float = 0.6
-    rounds: int = 5
+    rounds_max: int = 5
 
 
 def review_due(rules: ReviewRules, issue: Issue, attempt: PastAttempt) -> str:
@@ -164,8 +164,8 @@ class BreakdownRules:
     after_attempts: int = 3
     files: int = 20
     lines: int = 1000
-    max_children: int = 8
-    max_depth: int = 2
+    children_max: int = 8
+    depth_max: int = 2
 
 
 @dataclass(frozen=True, slots=True)

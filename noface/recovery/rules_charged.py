@@ -57,7 +57,7 @@ def _break_down(state: PolicyState) -> Action | None:
     policy, failure, rules = state.policy, state.failure, state.policy.breakdown
     issue = state.history.issue
     asked_for = policy.strategy(failure.kind) is Strategy.BREAKDOWN
-    if not (rules.enabled or asked_for) or issue.depth >= rules.max_depth or state.asked_before(Topic.BREAKDOWN):
+    if not (rules.enabled or asked_for) or issue.depth >= rules.depth_max or state.asked_before(Topic.BREAKDOWN):
         return None
     planner = policy.roles.planner
     if planner is None and max(len(attempt.changed) for attempt in state.attempts) < 2:  # noqa: PLR2004 - one file is no two parts

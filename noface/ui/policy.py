@@ -288,7 +288,7 @@ def _passing(told: Told) -> Iterator[str]:
     policy = told.policy
     if policy.roles.reviewer is not None and policy.review.when is not When.NEVER:
         which = "all of it" if policy.review.when is When.ALWAYS else "what is risky"
-        rounds = count(policy.review.rounds, "rejection")
+        rounds = count(policy.review.rounds_max, "rejection")
         yield f"{clean(policy.roles.reviewer)} reviews {which}; after {rounds} a person is asked"
     if policy.approval_paths:
         yield f"needs your approval where it changes {', '.join(policy.approval_paths)}"

@@ -148,7 +148,7 @@ def test_rounds_of_review_spend_no_attempts():
 
 @pytest.mark.parametrize("most", [1, 3, 5])
 def test_rounds_have_a_cap_of_their_own(most):
-    rules = replace(ALWAYS, review=ReviewRules(When.ALWAYS, rounds=most), attempts_max=99)
+    rules = replace(ALWAYS, review=ReviewRules(When.ALWAYS, rounds_max=most), attempts_max=99)
     rounds = [rejected(text=str(number)) for number in range(most)]
     assert decide(*rounds, policy=rules) == Block(K.REVIEW_REJECTED, f"the reviewer has asked for changes {most} times")
     if most > 1:

@@ -100,7 +100,7 @@ def test_a_resolver_is_asked_before_the_worker_is_told_of_its_boundary():
 
 
 def test_a_reviewer_s_rejections_have_rounds_of_their_own():
-    policy = replace(POLICY, roles=Roles(reviewer="opus"), review=ReviewRules(rounds=3))
+    policy = replace(POLICY, roles=Roles(reviewer="opus"), review=ReviewRules(rounds_max=3))
     steps = path(policy, K.REVIEW_REJECTED)
     assert [step.action.name for step in steps] == ["FirstAttempt", "RetryWithFeedback", "RetryWithFeedback", "Block"]
     assert "3 times" in steps[-1].action.reason

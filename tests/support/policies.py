@@ -40,5 +40,5 @@ def policies(draw):
         diagnose_after=draw(st.integers(1, 4)),
         allow_skip=draw(st.booleans()),
         breakdown=BreakdownRules(draw(st.booleans()), draw(st.integers(1, 4)), draw(st.integers(1, 4))),
-        review=ReviewRules(rounds=draw(st.integers(1, 5))),
+        review=ReviewRules(rounds_max=draw(st.integers(1, 5))),
     )

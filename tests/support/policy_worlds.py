@@ -64,11 +64,11 @@ POLICIES = st.builds(
         st.integers(1, 3),
         st.just(1),
         st.just(10),
-        max_depth=st.just(1),
+        depth_max=st.just(1),
     ),
     approval_paths=st.sampled_from([(), ("db/**",)]),
     approval_labels=st.sampled_from([(), ("risky",)]),
-    review=st.builds(ReviewRules, st.sampled_from(When), rounds=st.integers(1, 5)),
+    review=st.builds(ReviewRules, st.sampled_from(When), rounds_max=st.integers(1, 5)),
 )
 ISSUES = st.builds(
     Issue,
