@@ -6,7 +6,7 @@ What noface knows it answers itself: whether dependencies are merged (K5), how a
 from dataclasses import replace
 from functools import partial
 
-from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage
+from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage, record_question
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.model.actions import Ask
@@ -74,16 +74,7 @@ class Advisors:
         if action.model:
             return False
         context, issue, last = self._context, history.issue, history.attempts[-1]
-        row = context.questions.asked(
-            context.clock.now(),
-            issue.id,
-            action.topic,
-            after=last.number,
-            epoch=history.epoch,
-            model="",
-            run_id=context.run_id,
-            directory="",
-        )
+        row = record_question(context, history, action.topic)
         if action.topic is Topic.DEPENDENCY:
             self._record(row, issue, check_dependencies(context, issue, last, history.epoch), ())
         else:
@@ -95,7 +86,7 @@ class Advisors:
         context, slot = self._context, self._jobs.take_slot()
         question = make_question(context, history, action.topic, action.model, slot, state.note)
         reason = f"asks {action.model}: {action.topic.value.replace('_', ' ')}"
-        context.journal.status(context.clock.now(), history.issue.id, IssueStatus.RUNNING, reason)
+        context.set_status(history.issue.id, IssueStatus.RUNNING, reason)
 
         def run(cancel: Canceller) -> Answer:
             return ask(question, context.scope(cancel))

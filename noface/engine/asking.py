@@ -49,7 +49,7 @@ class Question:
     """All that asking needs. `id` is its row; `known_ids` and `limits` matter to a breakdown alone.
 
     `forms` are the accept commands that a breakdown may name. `protection` names the
-    files that the model reads from main, and never from the work it is asked about.
+    files that the model reads from main, and never from the work in question.
     """
 
     id: int
@@ -90,7 +90,7 @@ class Answer:
 def ask(question: Question, scope: Scope) -> Answer:
     """Ask, and once more where the answer is malformed. Raises only where noface, git or the disk fails."""
     for log in logs_of(question.directory):
-        log.unlink(missing_ok=True)  # of a run that was killed while it asked the same
+        log.unlink(missing_ok=True)  # of the same question in a run that was killed
     answer, fault = _once(question, scope)
     if fault is None or answer.advice is None or scope.cancel.cancelled:
         return answer
@@ -243,19 +243,10 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     )
     prompt = render(_SITUATIONS[topic], context.settings.templates, data, context.settings.prompt_tokens_max)
     for cut in prompt.cuts:
-        context.journal.event(context.clock.now(), "prompt_cut", issue.id, number=None, topic=topic, what=cut)
+        context.log_event("prompt_cut", issue.id, number=None, topic=topic, what=cut)
     asked = len(history.advice) + 1
     directory = f"{attempt_directory(context.settings.attempts_dir, issue.id, last.number)}/ask-{asked}-{topic}"
-    row = context.questions.asked(
-        context.clock.now(),
-        issue.id,
-        topic,
-        after=last.number,
-        epoch=history.epoch,
-        model=model,
-        run_id=context.run_id,
-        directory=directory,
-    )
+    row = record_question(context, history, topic, model, directory)
     return Question(
         id=row,
         run_id=context.run_id,
@@ -275,6 +266,14 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         # Whatever the work may change, its files must not instruct the model that judges it.
         forms=forms,
         protection=replace(protection_for(context, issue, main), may_change=()),
+    )
+
+
+def record_question(context: RunContext, history: History, topic: Topic, model: str = "", directory: str = "") -> int:
+    """Write a question's row before it is asked; return its id. `model` is "" where noface itself answers."""
+    after, epoch, now = history.attempts[-1].number, history.epoch, context.clock.now()
+    return context.questions.asked(
+        now, history.issue.id, topic, after=after, epoch=epoch, model=model, run_id=context.run_id, directory=directory
     )
 
 

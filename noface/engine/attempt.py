@@ -116,7 +116,7 @@ def _as_held(order: AttemptOrder, env: AttemptEnvironment, snapshot: Snapshot) -
 
 
 def _as_protected(order: AttemptOrder, env: AttemptEnvironment, snapshot: Snapshot) -> Snapshot:
-    """Return a recorded snapshot with what is protected now as it is on main: less may have been when it was taken."""
+    """Return a recorded snapshot with main's versions of all that is protected now: that may be more than then."""
     commit = with_files_of(env.plumbing, order.main, snapshot.candidate, order.protection)
     if commit == snapshot.candidate:
         return snapshot

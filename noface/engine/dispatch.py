@@ -12,7 +12,7 @@ from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing import MergeQueue, QueueEntry
 from noface.engine.orders import make_order
-from noface.engine.outside import move, taken, wait_for_person
+from noface.engine.outside import adopt_branch, move_branch, wait_for_person
 from noface.engine.prompt_context import history_of
 from noface.git.refs import scratch_branch
 from noface.model.actions import (
@@ -175,7 +175,7 @@ def apply_action(
     """Record a decision and carry it out. Where the scratch branch is a person's by now, the issue waits instead."""
     issue, last = past.issue, past.attempts[-1] if past.attempts else None
     number, now = last.number if last else None, context.clock.now()
-    why = move(context, issue, past.attempts)
+    why = move_branch(context, issue, past.attempts)
     if why is not None and not (why.place and isinstance(action, Land)):
         context.journal.action(now, issue.id, number, Block(FailureKind.MERGE_CONFLICT, why.reason))
         wait_for_person(context, past, why)
@@ -283,7 +283,7 @@ class Dispatch:
                 self._advisors.begin(past, action, context.reader.state(issue.id))
                 return Begun.QUESTION
             case Run() | WaitUntil():
-                if (why := taken(context, issue, past.attempts)) is not None:
+                if (why := adopt_branch(context, issue, past.attempts)) is not None:
                     wait_for_person(context, past, why)
                     return Begun.NOTHING
                 self._record(past, action)

@@ -223,7 +223,7 @@ class Engine:
         job.done(job)
 
     def _attempt_ended(self, order: AttemptOrder, job: Job[AttemptReport]) -> None:
-        context, report, over, notes = self._context, job.result, job.over, self._outside.ended(order)
+        context, report, over, notes = self._context, job.result, job.over, self._outside.after_attempt(order)
         context.suspects.discard(order.issue.id)
         if report is None:
             lost = lost_run(context.env, order.model, Path(order.directory, "agent.log"))
@@ -291,7 +291,7 @@ class Engine:
         if self._checks.needed(issue):
             self._checks.begin(issue)
             return
-        self._outside.begins(alone=not self._jobs.issues(JobKind.ATTEMPT))
+        self._outside.before_attempt(alone=not self._jobs.issues(JobKind.ATTEMPT))
         match self._dispatch.begin(issue, self._checks.failing(issue)):
             case Begun.ATTEMPT:
                 self._limits.attempt_started()

@@ -14,7 +14,7 @@ from noface.engine.gating import Task, main_is_red, run_gates
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import conflict, gates_failure, missing_gates, proof_of
 from noface.engine.judges import CutShort, Judges
-from noface.engine.outside import committed, wait_for_person
+from noface.engine.outside import branch_in_the_way, wait_for_person
 from noface.engine.prompt_context import attempt_directory, history_of, keep_lesson
 from noface.errors import RefLockedError
 from noface.git.fast_forward import Held, Landed, Moved
@@ -150,7 +150,7 @@ class MergeQueue:
         rejected = self._collect()
         while self._job is None and (entry := self._next()) is not None:
             main = self._context.env.plumbing.main()
-            if (why := committed(self._context, entry.issue)) is not None:
+            if (why := branch_in_the_way(self._context, entry.issue)) is not None:
                 self._remove(entry)
                 context = self._context
                 state = context.reader.state(entry.issue.id)
@@ -262,5 +262,5 @@ def release_merged(context: RunContext) -> None:
     try:
         plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in passing))
     except RefLockedError as error:  # the next run does it
-        context.journal.event(context.clock.now(), "refs_kept", reason=error.hint)
+        context.log_event("refs_kept", reason=error.hint)
     hit("cleaned_up")

@@ -36,7 +36,7 @@ from noface.recovery.retry_policy import REJECTED_BY_PERSON
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where an attempt starts: a commit, and the attempt it holds (None: main as it is, or what a person made)."""
+    """Where an attempt starts: a commit, and the attempt it holds (None: main alone, or a person's work)."""
 
     commit: str
     best: PastAttempt | None

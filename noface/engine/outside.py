@@ -108,12 +108,12 @@ class OutsideChanges:
         self._context = context
         self._last: Outside | None = None
 
-    def begins(self, *, alone: bool) -> None:
+    def before_attempt(self, *, alone: bool) -> None:
         """Take the present repository as known, where no other attempt is at work."""
         if alone or self._last is None:
             self._last = outside_state(self._context.env.plumbing)
 
-    def ended(self, order: AttemptOrder) -> tuple[str, ...]:
+    def after_attempt(self, order: AttemptOrder) -> tuple[str, ...]:
         """Return, and announce, what has changed since the last comparison; each change is reported for one attempt."""
         context, plumbing = self._context, self._context.env.plumbing
         before, now = self._last, outside_state(plumbing)
@@ -133,56 +133,51 @@ class OutsideChanges:
                 f" not by noface: git log {span}",
             )
         if changes:
-            context.journal.event(
-                context.clock.now(), "repository_changed", order.issue.id, number=order.number, what=changes
-            )
+            context.log_event("repository_changed", order.issue.id, number=order.number, what=changes)
         return tuple(changes)
 
 
 def scratch_of(context: RunContext, issue: Issue) -> Scratch:
-    """Return where an issue's scratch branch stands, and where noface left it."""
+    """Return the state of an issue's scratch branch, and where noface left it."""
     plumbing, ref, prefix = context.env.plumbing, scratch_branch(issue.id), hold_ref(issue.id, "")
     refs = {name.removeprefix(prefix): oid for name, oid in plumbing.references(prefix.rstrip("/")).items()}
     return Scratch(ref.removeprefix("refs/heads/"), plumbing.resolve(ref), refs)
 
 
-def taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
-    """Return why the issue waits before it is worked on; where a person has retried it, their commit becomes its own.
+def adopt_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
+    """Take a person's commit as the issue's own, where they have retried the issue; return why it waits if not.
 
-    What they committed is held by a ref from then on.
+    A ref holds the commit from then on.
     """
     scratch, plumbing = scratch_of(context, issue), context.env.plumbing
-    given = context.reader.given_branch(issue.id)
-    theirs = _of_a_person(context, scratch, past)
-    if theirs and not given:
-        return BranchTaken(scratch.name, scratch.at or "")
-    if theirs and scratch.at is not None:
+    given, theirs = context.reader.given_branch(issue.id), _persons_commit(context, scratch, past)
+    if theirs is not None and not given:
+        return theirs
+    if theirs is not None and scratch.at is not None:
         number = past[-1].number if past else 0
         plumbing.refs.apply(
             RefUpdate(hold_ref(issue.id, f"{PERSON}{number}-{scratch.at[:12]}"), scratch.at),
             RefUpdate(hold_ref(issue.id, LEFT), scratch.at),
         )
-        context.journal.event(context.clock.now(), "branch_adopted", issue.id, commit=scratch.at)
+        context.log_event("branch_adopted", issue.id, commit=scratch.at)
     if given:
         context.journal.give_branch(issue.id, given=False)
     return None
 
 
-def committed(context: RunContext, issue: Issue) -> BranchTaken | None:
-    """Return why an issue waits whose work has passed: a person has committed to its branch meanwhile."""
-    scratch = scratch_of(context, issue)
-    theirs = _of_a_person(context, scratch, context.reader.past(issue.id))
-    return BranchTaken(scratch.name, scratch.at or "") if theirs else None
+def branch_in_the_way(context: RunContext, issue: Issue) -> BranchTaken | None:
+    """Return why an issue whose work has passed waits: a person has committed to its branch meanwhile."""
+    return _persons_commit(context, scratch_of(context, issue), context.reader.past(issue.id))
 
 
-def move(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
-    """Point the branch at the best work since a person's last commit there; return why not where it is taken.
+def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
+    """Point the branch at the best work since a person's last commit there; return why not where that is not possible.
 
-    It is what a person looks at, and what the next attempt builds on.
+    A person reads this branch, and the next attempt builds on it.
     """
     scratch = scratch_of(context, issue)
-    if _of_a_person(context, scratch, past):
-        return BranchTaken(scratch.name, scratch.at or "")
+    if (theirs := _persons_commit(context, scratch, past)) is not None:
+        return theirs
     kept = kept_since(scratch, past)
     best = max(kept, key=_merit, default=None)
     if best is None or best.candidate is None or best.candidate == scratch.at == scratch.left:
@@ -207,7 +202,7 @@ def _merit(attempt: PastAttempt) -> tuple[bool, int, int, int]:
 
 
 def kept_since(scratch: Scratch, past: tuple[PastAttempt, ...]) -> list[PastAttempt]:
-    """Return the attempts with work in them that came after what a person gave to noface."""
+    """Return the attempts with work in them that came after the last commit of a person that noface has adopted."""
     after = scratch.adopted[0] if scratch.adopted is not None else 0
     return [a for a in past if a.number > after and a.candidate is not None and a.patch_hash]
 
@@ -219,7 +214,9 @@ def wait_for_person(context: RunContext, history: History, why: BranchTaken) -> 
     context.journal.blocked(context.clock.now(), issue.id, why.reason, document)
 
 
-def _of_a_person(context: RunContext, scratch: Scratch, past: tuple[PastAttempt, ...]) -> bool:
+def _persons_commit(context: RunContext, scratch: Scratch, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
+    """Return that the branch stands at a commit of a person's that is not on main, None where it does not."""
     made = {commit for attempt in past for commit in (attempt.commit, attempt.candidate) if commit}
     plumbing = context.env.plumbing
-    return scratch.of_a_person(made) and not plumbing.is_ancestor(str(scratch.at), plumbing.main())
+    theirs = scratch.of_a_person(made) and not plumbing.is_ancestor(str(scratch.at), plumbing.main())
+    return BranchTaken(scratch.name, scratch.at or "") if theirs else None

@@ -284,24 +284,24 @@ def repair(context: RunContext, findings: Iterable[Finding]) -> None:
             _carry_out(context, each.repair)
 
 
-def _carry_out(context: RunContext, asked: Repair) -> None:
+def _carry_out(context: RunContext, repair: Repair) -> None:
     now, journal, plumbing = context.clock.now(), context.journal, context.env.plumbing
-    match asked.kind:
+    match repair.kind:
         case RepairKind.RECOVER | RepairKind.RELEASE:
             pass  # done for all of them at once
         case RepairKind.END_RUNS:
             journal.runs_cut_off(now)
         case RepairKind.MARK_MERGED:
-            journal.merged(now, asked.subject, asked.oid)
+            journal.merged(now, repair.subject, repair.oid)
         case RepairKind.HOLD:
-            _hold(context, asked.subject, asked.oid)
+            _hold(context, repair.subject, repair.oid)
         case RepairKind.RECOUNT:
-            journal.recount(asked.subject)
+            journal.recount(repair.subject)
         case RepairKind.UNLOCK:
             with landing(plumbing):  # so that no git of an earlier landing holds it
-                remove_own_ref_locks(plumbing, asked.oid)
+                remove_own_ref_locks(plumbing, repair.oid)
         case RepairKind.REWRITE_HUB:
-            git_dir = plumbing.repository.private_git_dirs / asked.subject
+            git_dir = plumbing.repository.private_git_dirs / repair.subject
             write_if_new(git_dir / "config", config_text(plumbing.repository))
 
 
