@@ -1,6 +1,6 @@
 """Starts noface: what the command `noface` and `python -m noface` run."""
 
-from noface.process.import_path import leave_project_out
+from noface.process.startup import leave_project_out
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from importlib import import_module
 import typer
 
 from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, NofaceError
-from noface.process import standard_streams
+from noface.process.startup import prepare_streams
 
 VERBS: dict[str, str] = {
     "init": "init",
@@ -85,7 +85,7 @@ def _root(
 
 def main() -> None:
     """Run noface on the process's arguments and exit with one of the exit codes of docs/configuration.md."""
-    standard_streams.prepare()
+    prepare_streams()
     arguments = sys.argv[1:]
     verbose = _take(arguments, "--verbose")
     if _take(arguments, "--no-color"):

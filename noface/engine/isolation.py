@@ -19,9 +19,9 @@ from noface.git.repository import Repository
 from noface.git.workspace import Slot
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import Variables, boxed, gate_environment, package_folders, without_places
-from noface.process.files import read_regular
+from noface.process.files import is_folder, read_regular
 from noface.process.sandbox import Box
-from noface.process.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, is_folder, known_places
+from noface.process.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, known_places
 
 _POINTER_BYTES_MAX = 8192
 
@@ -271,7 +271,7 @@ def _hidden(env: AttemptEnvironment, home: str) -> tuple[str, ...]:
     if env.slots_dir.parent.is_dir():
         slots += [str(other) for other in env.slots_dir.parent.iterdir() if _ANOTHERS_SLOTS.fullmatch(other.name)]
     settings = [path for root in all_checkouts(repository) for path in _environment_files(root)]
-    secret = (f"{home}/{path}" for path in known_places().secret if not path.startswith("/"))
+    secret = (f"{home}/{path}" for path in known_places().secret_paths if not path.startswith("/"))
     linked = (path for path in secret if os.path.islink(path))  # their targets are secret as well
     return (str(repository.common_dir), *slots, *settings, *linked, *_other_home(home), *env.sandbox.hide)
 
@@ -291,4 +291,4 @@ def _other_home(home: str) -> tuple[str, ...]:
     own = own_home()
     if own in (home, "/"):
         return ()
-    return tuple(f"{own}/{path}" for path in known_places().secret if not path.startswith("/"))
+    return tuple(f"{own}/{path}" for path in known_places().secret_paths if not path.startswith("/"))

@@ -1,6 +1,6 @@
 """The environment and the programs of what noface starts.
 
-Environments are made from noface's own by the rules of `core.environment_rules`. What the programs that gates call are
+Environments are made from noface's own by the rules of `secrets.environment`. What the programs that gates call are
 on this machine is in a cheap digest: a gate's result counts for these only.
 """
 
@@ -38,7 +38,7 @@ def gate_environment(env_pass: tuple[str, ...] = (), extra: Iterable[tuple[str, 
 def without_places(
     environment: Variables, folders: tuple[str, ...], kept: tuple[str, ...], env_pass: tuple[str, ...] = ()
 ) -> Variables:
-    """Return an environment that does not lead into `folders`; see `core.environment_rules.without_places`."""
+    """Return an environment that does not lead into `folders`; see `secrets.environment.without_places`."""
     return tuple(rules.without_places(dict(environment), folders, kept, env_pass).items())
 
 
@@ -69,8 +69,7 @@ def programs_digest(names: Iterable[str]) -> str:
     for name in sorted(set(names)):
         if "/" in name and not name.startswith("/"):
             continue
-        found = shutil.which(name)
-        digest.update(repr((name, *_facts(found))).encode("utf-8", "surrogateescape"))
+        digest.update(repr((name, *_facts(shutil.which(name)))).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:16]
 
 

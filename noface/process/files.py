@@ -75,6 +75,19 @@ def read_bounded(path: Path, head_bytes: int, tail_bytes: int) -> str:
     return f"{first}\n[… {left_out} bytes left out …]\n{tail[rest_of_one:].decode(errors='replace')}"
 
 
+def kind_at(path: str | Path) -> int:
+    """Return the type of what is at a path (one of stat's S_IF…), 0 where there is nothing; no link is followed."""
+    try:
+        return stat.S_IFMT(os.lstat(path).st_mode)
+    except OSError:
+        return 0
+
+
+def is_folder(path: str | Path) -> bool:
+    """Tell whether a real folder is there, not a link to one."""
+    return kind_at(path) == stat.S_IFDIR
+
+
 def open_regular(path: Path) -> int | None:
     """Open a regular file to read, None where there is none: a FIFO would be waited on, a link may lead anywhere."""
     try:

@@ -10,7 +10,6 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from noface.errors import LockedError, UsageError
@@ -22,14 +21,14 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who says to hold the lock. `started` is its start in epoch seconds, 0 where unknown."""
+    """The process that holds the lock by its own account. `started` is its start in epoch seconds, 0 where unknown."""
 
     pid: int
     started: float
     host: str
 
     def is_here(self) -> bool:
-        """Say whether such a process runs on this machine (a reused pid cannot be told apart)."""
+        """Tell whether a process with this pid runs on this machine (a reused pid cannot be told apart)."""
         return self.host == socket.gethostname() and runs(self.pid)
 
 
@@ -48,9 +47,7 @@ class RepositoryLock:
         self.acquire()
         return self
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def acquire(self) -> None:
@@ -93,7 +90,7 @@ class RepositoryLock:
 
 
 def holder_of(path: Path) -> str:
-    """Say who holds the lock at `path` now, "" where nobody does. Never in the way of one who takes it.
+    """Name the process that holds the lock at `path`, "" where none does. It never keeps another from taking it.
 
     A process that has the pid of a dead holder is told from it by the lock itself, which is tried only then.
     """
@@ -159,7 +156,7 @@ def _parse_holder(path: Path) -> Holder | None:
 
 
 def runs(pid: int) -> bool:
-    """Tell whether such a process runs here (a reused pid cannot be told apart)."""
+    """Tell whether a process with this pid runs here (a reused pid cannot be told apart)."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -10,14 +10,13 @@ program starts, which files are to be looked through; it goes away once they hav
 left is looked through by the next one.
 """
 
-import contextlib
 import json
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from noface.process.files import is_folder
 from noface.process.masked_file import mask_file, open_file, overwrite, windows
 from noface.secrets.masking import Masker
 from noface.secrets.rules import secrets_of
@@ -133,7 +132,7 @@ def _is_path(value: str) -> bool:
 
 def _files_below(path: Path, there_before: frozenset[str]) -> Iterator[Path]:
     """Yield the path itself where it is no folder, else what is new in it, at any depth; no link is followed."""
-    if not _is_folder(path):
+    if not is_folder(path):
         yield path
         return
     found = [path / name for name in sorted(_names_in(path) - there_before, reverse=True)]
@@ -141,17 +140,10 @@ def _files_below(path: Path, there_before: frozenset[str]) -> Iterator[Path]:
         if not found:
             return
         file = found.pop()
-        if _is_folder(file):
+        if is_folder(file):
             found += [file / name for name in sorted(_names_in(file), reverse=True)]
         else:
             yield file
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return stat.S_ISDIR(path.lstat().st_mode)
-    except OSError:
-        return False
 
 
 def _names_in(path: Path) -> frozenset[str]:
@@ -165,7 +157,7 @@ def _names_in(path: Path) -> frozenset[str]:
 
 def _read_note(note: Path) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
     """Return the names of the secrets that were known, and the files. A torn or forged note names none."""
-    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
+    with suppress(OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         if note.stat().st_size <= _NOTE_BYTES_MAX:
             document = json.loads(note.read_text())
             files = {str(name): frozenset(map(str, before)) for name, before in document["files"].items()}

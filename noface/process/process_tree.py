@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,54 +32,47 @@ def prctl(option: int, value: int) -> bool:
 
 def children(pid: int) -> list[int]:
     """List the direct children of a process, as far as /proc lists them."""
-    found: list[int] = []
+    pids: list[int] = []
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
-            found.extend(map(int, (task / "children").read_bytes().split()))
+            pids.extend(map(int, (task / "children").read_bytes().split()))
     except OSError:
         if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
             return children_by_scan(pid)
-    return found
+    return pids
 
 
 def children_by_scan(pid: int) -> list[int]:
     """Find the same on kernels that keep no lists of children. Empty where there is no /proc."""
-    found = []
+    pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             parent = int((entry / "stat").read_bytes().rpartition(b")")[2].split()[1])
         except (OSError, IndexError):
             continue
         if parent == pid:
-            found.append(int(entry.name))
-    return found
+            pids.append(int(entry.name))
+    return pids
 
 
-def below(roots: Iterable[int]) -> list[int]:
+def below(roots: Sequence[int]) -> list[int]:
     """Every descendant of the roots, without the roots."""
-    found: list[int] = []
-    queue = list(roots)
-    while queue:
-        young = children(queue.pop())
-        found += young
-        queue += young
-    return found
+    descendants = list(roots)
+    for pid in descendants:  # it grows meanwhile
+        descendants += children(pid)
+    return descendants[len(roots) :]
 
 
 def send_signal(pid: int, number: int) -> None:
     """Signal a process that may be gone by now, or belong to another user."""
-    try:
+    with suppress(OSError):
         os.kill(pid, number)
-    except OSError:
-        return
 
 
 def send_group_signal(group: int, number: int) -> None:
     """Signal a process group that may be gone by now."""
-    try:
+    with suppress(OSError):
         os.killpg(group, number)
-    except OSError:
-        return
 
 
 def kill_all(find: Callable[[], Iterable[int]]) -> set[int]:

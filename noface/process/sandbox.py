@@ -18,14 +18,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.process.files import is_folder, kind_at
 from noface.process.sandbox_home import (
     Home,
     HomeRule,
     Mount,
     below,
     cache_of,
+    hide,
     home_mounts,
-    is_folder,
     known_places,
     make_mount_point,
 )
@@ -75,12 +76,12 @@ class Box:
     def _mounts(self) -> Iterator[Mount]:
         places = known_places()
         yield from (_read(path) for path in places.kernel_read if os.path.exists(path))
-        yield from (_hide(path) for path in places.kernel_hidden if os.path.lexists(path))
+        yield from (hide(path) for path in places.kernel_hidden if os.path.lexists(path))
         for folder in places.private_folders:
             if is_folder(folder):
                 yield ("--bind", self.tmp, folder) if folder in _ON_DISK else ("--tmpfs", folder)
-        yield from (_read(path) for path in places.needed if os.path.exists(path))
-        yield from (_hide(path) for path in places.secret if path.startswith("/") and os.path.lexists(path))
+        yield from (_read(path) for path in places.private_needed if os.path.exists(path))
+        yield from (hide(path) for path in places.secret_paths if path.startswith("/") and os.path.lexists(path))
         at_home = tuple(home.path for home in self.homes)
         outside = [path for path in self.visible if not below(path, at_home)]
         yield from (_read(path) for path in _outermost(outside) if os.path.exists(path))
@@ -90,8 +91,8 @@ class Box:
         absent = [f"{home.path}/{path}" for home, path in rules]
         yield from (_read(path) for path in self.visible if below(path, absent) and os.path.exists(path))
         hidden = [place for path in self.hidden if (place := _real(path))]
-        yield from (_hide(path) for path in _outermost(hidden) if not self._away(path))
-        yield from (_hide(path) for path in _listening() if not self._away(path) and not below(path, hidden))
+        yield from (hide(path) for path in _outermost(hidden) if not self._away(path))
+        yield from (hide(path) for path in _listening() if not self._away(path) and not below(path, hidden))
         yield from (_read(path) for path in self.visible if below(path, hidden) and os.path.exists(path))
         yield from (("--bind", path, path) for path in self.writable if os.path.exists(path))
 
@@ -104,7 +105,7 @@ class Box:
                 inner = os.path.relpath(path, home.path)
                 gone = [place for place, rule in home.rules.items() if rule in _NOT_THE_PERSONS]
                 composed = os.path.dirname(inner) in {"", *_ancestors(home.rules)}
-                return below(inner, gone) or (composed and _is_socket(path)) or home.closed
+                return below(inner, gone) or (composed and kind_at(path) == stat.S_IFSOCK) or home.closed
         return False
 
     def _prepare(self, mount: Mount) -> None:
@@ -120,21 +121,10 @@ def _read(path: str) -> Mount:
     return "--ro-bind", path, path
 
 
-def _hide(path: str) -> Mount:
-    return ("--tmpfs", path) if is_folder(path) else ("--ro-bind", "/dev/null", path)
-
-
 def _real(path: str) -> str:
     """Return the place behind a path, "" where there is none: nothing can be put over a link that leads nowhere."""
     place = os.path.realpath(path)
     return place if os.path.exists(place) else ""
-
-
-def _is_socket(path: str) -> bool:
-    try:
-        return stat.S_ISSOCK(os.lstat(path).st_mode)
-    except OSError:
-        return False
 
 
 def _ancestors(paths: Iterable[str]) -> set[str]:
@@ -150,7 +140,7 @@ def _listening() -> tuple[str, ...]:
     fields = (os.fsdecode(line).split(" ", _SOCKET_FIELDS - 1) for line in lines)
     named = {field[-1].strip() for field in fields if len(field) == _SOCKET_FIELDS}
     places = {os.path.realpath(path) for path in named if path.startswith("/")}
-    return tuple(sorted(path for path in places if _is_socket(path)))
+    return tuple(sorted(path for path in places if kind_at(path) == stat.S_IFSOCK))
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:

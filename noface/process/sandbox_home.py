@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from noface.data import table
+from noface.process.files import is_folder
 
 _CREDENTIALS = re.compile(
     rb"_auth\b|auth_?token|passw(?:or)?d|secret|api_?key|extraheader|[a-z+]{1,20}://[^\s/:@]{0,200}:[^\s/@]{1,500}@",
@@ -35,35 +36,24 @@ Mount = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The lists of sandbox_places.toml; paths of homes have no leading slash."""
+    """The lists of sandbox_places.toml, by table and key; paths of homes have no leading slash."""
 
     private_folders: tuple[str, ...]
-    needed: tuple[str, ...]
+    private_needed: tuple[str, ...]
     kernel_read: tuple[str, ...]
     kernel_hidden: tuple[str, ...]
-    caches: tuple[str, ...]
-    copied: tuple[str, ...]
-    cached_read: tuple[str, ...]
-    secret: tuple[str, ...]
-    settings: tuple[str, ...]
+    caches_private: tuple[str, ...]
+    caches_copied: tuple[str, ...]
+    caches_read: tuple[str, ...]
+    secret_paths: tuple[str, ...]
+    secret_settings: tuple[str, ...]
 
 
 @cache
 def known_places() -> Places:
     """Return what sandbox_places.toml says."""
     data = table("sandbox_places")
-    private, kernel, caches, secret = (data[name] for name in ("private", "kernel", "caches", "secret"))
-    return Places(
-        private_folders=tuple(private["folders"]),
-        needed=tuple(private["needed"]),
-        kernel_read=tuple(kernel["read"]),
-        kernel_hidden=tuple(kernel["hidden"]),
-        caches=tuple(caches["private"]),
-        copied=tuple(caches["copied"]),
-        cached_read=tuple(caches["read"]),
-        secret=tuple(secret["paths"]),
-        settings=tuple(secret["settings"]),
-    )
+    return Places(**{f"{part}_{name}": tuple(paths) for part, names in data.items() for name, paths in names.items()})
 
 
 def holds_credentials(path: str) -> bool:
@@ -149,10 +139,12 @@ class Home:
 
 def home_rules(places: Places, home: str) -> dict[str, HomeRule]:
     """Return the rules that hold in every home, for the one at `home`."""
-    rules = {path: HomeRule.HIDDEN for path in places.secret if not path.startswith("/")}
-    rules |= {path: HomeRule.HIDDEN for path in places.settings if holds_credentials(f"{home}/{path}")}
-    rules |= dict.fromkeys(places.caches, HomeRule.PRIVATE) | dict.fromkeys(places.copied, HomeRule.COPIED)
-    return rules | dict.fromkeys(places.cached_read, HomeRule.READ)
+    rules = {path: HomeRule.HIDDEN for path in places.secret_paths if not path.startswith("/")}
+    rules |= {path: HomeRule.HIDDEN for path in places.secret_settings if holds_credentials(f"{home}/{path}")}
+    rules |= dict.fromkeys(places.caches_private, HomeRule.PRIVATE) | dict.fromkeys(
+        places.caches_copied, HomeRule.COPIED
+    )
+    return rules | dict.fromkeys(places.caches_read, HomeRule.READ)
 
 
 def below(path: str, folders: Iterable[str]) -> bool:
@@ -193,12 +185,9 @@ def make_mount_point(top: str, path: str, *, folder: bool) -> None:
         os.close(descriptor)
 
 
-def is_folder(path: str) -> bool:
-    """Tell whether a real folder is there, not a link to one."""
-    try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
-    except OSError:
-        return False
+def hide(path: str) -> Mount:
+    """Return the mount that makes a folder empty, or a file unreadable."""
+    return ("--tmpfs", path) if is_folder(path) else ("--ro-bind", "/dev/null", path)
 
 
 def _entered(parent: int, name: str) -> int:
@@ -284,7 +273,7 @@ def _masked(home: Home, path: str) -> Iterator[Mount]:
     for other, rule in home.rules.items():
         place = f"{home.path}/{other}"
         if rule is HomeRule.HIDDEN and other.startswith(f"{path}/") and os.path.lexists(place):
-            yield ("--tmpfs", place) if is_folder(place) else ("--ro-bind", "/dev/null", place)
+            yield hide(place)
 
 
 def _as_it_is(home: Home, path: str) -> Iterator[Mount]:

@@ -13,18 +13,16 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from noface.errors import NofaceError
 from noface.model.worker_run import EndedBy
-from noface.process.command import COMMAND_MARKER, Canceller, Command, Exit, Ladder
+from noface.process.command import COMMAND_MARKER, Canceller, Command, CommandWatch, Exit, Ladder, OnOutput
 from noface.process.files import read_bounded
 from noface.process.log_masking import LogGuard, Masking
 from noface.process.process_tree import send_signal, sweep
 from noface.process.spawn import ForkServer, SupervisorLostError, explain
 from noface.process.supervisor import Containment
-from noface.process.watch import OnOutput, Watch
 
 __all__ = ["COMMAND_MARKER", "Canceller", "Command", "Containment", "Exit", "Ladder", "Launcher"]
 
@@ -56,9 +54,7 @@ class Launcher:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -135,7 +131,7 @@ class Launcher:
             supervisor = self._fork_server.spawn(order)
         except SupervisorLostError as lost:
             return unrun(f"{lost.message}; {lost.hint}", EndedBy.LOST)
-        watch = Watch(command, supervisor.control, cancellers, self._ladder, on_output, began, guard)
+        watch = CommandWatch(command, supervisor.control, cancellers, self._ladder, on_output, began, guard)
         report = watch.wait()
         if report is None:
             if watch.stuck:

@@ -187,6 +187,6 @@ class PlainLines:
 
 
 def _say(line: str) -> None:
-    """Print a line. Where nobody reads any more the work goes on, unseen (see process/standard_streams)."""
+    """Print a line. Where nobody reads any more the work goes on, unseen (see process/startup)."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()

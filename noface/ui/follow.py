@@ -10,7 +10,7 @@ from pathlib import Path
 
 from noface.process.files import open_regular
 from noface.process.lock import runs
-from noface.process.standard_streams import reader_is_gone
+from noface.process.startup import reader_is_gone
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow, EventRow
 from noface.ui import page

@@ -18,6 +18,6 @@ def test_system_clock_is_the_machine_s():
 
 def test_what_supervises_asks_no_wall_clock():
     """A wall clock that jumps must end no command early or late: durations come from the monotonic clock alone."""
-    names = ("supervise", "watch", "supervisor", "spawn", "fork_server", "process_tree", "namespace")
+    names = ("supervise", "command", "supervisor", "spawn", "fork_server", "process_tree", "namespace")
     modules = [ROOT / "noface" / "process" / f"{name}.py" for name in names]
     assert [path.name for path in modules if "time.time" in path.read_text()] == []

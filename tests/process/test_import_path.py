@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from noface.process.import_path import trusted
+from noface.process.startup import trusted
 
 HOSTILE = "open({mark!r}, 'a').write(__name__ + '\\n')\nraise SystemExit(77)\n"
 NAMES = ("typer", "rich", "git", "pydantic", "json", "sqlite3", "tomllib", "noface_x", "tomlkit", "regex")

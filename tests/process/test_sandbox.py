@@ -136,7 +136,7 @@ def test_shown_places_are_read_also_below_a_secret_one(made, tmp_path):
 
 
 def test_every_agent_keeps_its_login_where_the_list_of_secrets_hides_it_from_others():
-    secret = {path for path in known_places().secret if not path.startswith("/")}
+    secret = {path for path in known_places().secret_paths if not path.startswith("/")}
     for name, agent in AGENTS.items():
         for home in agent.homes:
             assert any(below(home.path, (path,)) for path in secret) or home.path == ".aider", (name, home.path)
@@ -144,7 +144,15 @@ def test_every_agent_keeps_its_login_where_the_list_of_secrets_hides_it_from_oth
 
 def test_the_lists_are_sorted_and_name_each_place_once():
     places = known_places()
-    for listed in (places.caches, places.copied, places.cached_read, places.secret, places.needed, places.settings):
+    lists = (
+        places.caches_private,
+        places.caches_copied,
+        places.caches_read,
+        places.secret_paths,
+        places.secret_settings,
+        places.private_needed,
+    )
+    for listed in lists:
         assert list(listed) == sorted(set(listed))
         assert not any(path.endswith("/") or "~" in path for path in listed)
 
