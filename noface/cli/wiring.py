@@ -15,7 +15,7 @@ from noface.errors import UsageError
 from noface.gates.rule_search import project_rules
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository
-from noface.git.snapshot import Limits
+from noface.git.snapshot import SlotLimits
 from noface.integrity.diff import DiffLimits
 from noface.knowledge.hints import HintRule
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -268,7 +268,7 @@ def attempt_environment(
         agents=AGENTS,
         slots_dir=slots_dir(config, repository),
         setup=setup_rules(config),
-        limits=Limits(config.limits.max_file_mb * MB, config.limits.max_files),
+        limits=SlotLimits(config.limits.max_file_mb * MB, config.limits.max_files),
         log_bytes_max=config.limits.log_mb * MB,
         state_marker=str(repository.state_dir),
         memo=memo,

@@ -23,7 +23,7 @@ from noface.gates.secrets import MARK
 from noface.git.plumbing import make_and_hold, with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
-from noface.git.snapshot import Taken, forget_index, take
+from noface.git.snapshot import SlotSnapshot, forget_index, take
 from noface.git.workspace import Slot, give_git
 from noface.model.attempt import (
     AttemptOrder,
@@ -175,11 +175,11 @@ def write_order(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> Pla
     return place
 
 
-def _held_snapshot(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> Taken:
+def _held_snapshot(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> SlotSnapshot:
     """Take a snapshot of the slot, from the files anew where its objects were pruned before their ref held them."""
     before: list[int] = []
 
-    def snapshot() -> Taken:
+    def snapshot() -> SlotSnapshot:
         if before:
             forget_index(slot)
         before.append(1)

@@ -15,7 +15,7 @@ from noface.agents.base import Agent, EventKind
 from noface.diagnosis.scan import ProjectRules
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
-from noface.git.snapshot import Limits
+from noface.git.snapshot import SlotLimits
 from noface.git.workspace import Slot, open_slot
 from noface.integrity.diff import DiffLimits
 from noface.integrity.inventory import Inventory
@@ -169,7 +169,7 @@ class AttemptEnvironment:
     agents: Mapping[str, Agent]
     slots_dir: Path
     setup: Setup
-    limits: Limits
+    limits: SlotLimits
     log_bytes_max: int
     state_marker: str
     memo: Mapping[str, GateResult] = field(default_factory=dict)

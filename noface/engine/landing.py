@@ -17,7 +17,7 @@ from noface.engine.judges import CutShort, Judges
 from noface.engine.outside import branch_in_the_way, wait_for_person
 from noface.engine.prompt_context import attempt_directory, history_of, keep_lesson
 from noface.errors import RefLockedError
-from noface.git.fast_forward import Held, Landed, Moved
+from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance
 from noface.git.plumbing import make_and_hold, merge_and_hold
 from noface.git.refs import ZERO, RefUpdate, hold_ref
@@ -228,11 +228,11 @@ class MergeQueue:
             case Moved():
                 journal.landing_dropped(landing)
                 entry.proof = None
-            case Held():
+            case Blocked():
                 journal.landing_dropped(landing)
                 self._hold(entry, result)
 
-    def _hold(self, entry: QueueEntry, held: Held) -> None:
+    def _hold(self, entry: QueueEntry, held: Blocked) -> None:
         paths = f": {', '.join(held.paths)}" if held.paths else ""
         reason = held.reason + paths
         now = self._context.clock.now()

@@ -22,7 +22,7 @@ from noface.engine.examine import own_values
 from noface.engine.landing import release_merged
 from noface.engine.protected_files import protection_for
 from noface.errors import GitError, StoreError
-from noface.git.fast_forward import Held, Landed, Moved
+from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, write_if_new
@@ -144,7 +144,7 @@ def _settle_landings(context: RunContext) -> None:
                 context.journal.landed(now, intent.id, intent.issue_id, commit)
             case Moved():
                 context.journal.landing_dropped(intent.id)
-            case Held(reason, paths):
+            case Blocked(reason, paths):
                 context.journal.landing_dropped(intent.id)
                 text = f"{reason}: {', '.join(paths)}" if paths else reason
                 context.set_status(intent.issue_id, IssueStatus.LANDING, text)

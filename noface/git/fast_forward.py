@@ -25,6 +25,7 @@ from noface.git.command import Git
 from noface.git.plumbing import Plumbing
 from noface.git.removal import unlink_below
 from noface.git.worktrees import Worktree, user_git
+from noface.process.files import is_folder, kind_at
 
 _MARK = "noface landing"
 _PATHSPEC_BYTES_MAX = 100_000
@@ -46,7 +47,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Blocked:
     """Something of the person's is in the way: `reason` says what, `paths` which files.
 
     `passing` names what goes by itself as a rule, and soon: another git's lock, a switch of branches.
@@ -57,7 +58,7 @@ class Held:
     passing: str = ""
 
 
-Result = Landed | Moved | Held
+MoveResult = Landed | Moved | Blocked
 """What can come of moving main."""
 
 
@@ -253,13 +254,8 @@ def _remove_empty_folders(top: Path) -> None:
 
 def _stands(top: Path, path: str) -> bool:
     """Tell whether there is a file or link at a path, reached through no link."""
-    kinds = []
-    for part in (*reversed(Path(path).parents[:-1]), Path(path)):
-        try:
-            kinds.append(stat.S_ISDIR((top / part).lstat().st_mode))
-        except OSError:
-            return False
-    return all(kinds[:-1]) and not kinds[-1]
+    folders = all(is_folder(top / parent) for parent in Path(path).parents[:-1])
+    return folders and kind_at(top / path) not in (0, stat.S_IFDIR)
 
 
 def _forget_copy(index: Path) -> None:
@@ -282,29 +278,23 @@ class Contents:
     def explain(self, path: str) -> bool:
         """Tell whether the file is as one of the commits has it, a beginning of that, or absent."""
         for parent in reversed(PurePosixPath(path).parents[:-1]):
-            kind = self._kind(str(parent))
-            if kind is None or (kind != stat.S_IFDIR and str(parent) in self._changes):
+            kind = kind_at(self._top / parent)
+            if not kind or (kind != stat.S_IFDIR and str(parent) in self._changes):
                 return True  # absent: so is the file, or what is in its folder's place is itself part of the move
             if kind != stat.S_IFDIR:
                 return False
-        kind = self._kind(path)
-        if kind is None:
+        file = self._top / path
+        kind = kind_at(file)
+        if not kind:
             return True
         if kind == stat.S_IFDIR:
             return any(PurePosixPath(path) in PurePosixPath(other).parents for other in self._changes)
         if kind not in (stat.S_IFREG, stat.S_IFLNK):
             return False
-        file = self._top / path
-        found = os.fsencode(file.readlink()) if kind == stat.S_IFLNK else file.read_bytes()
-        held = (self._held(commit, path) for commit in self._commits)
-        return any(content is not None and content.startswith(found) for content in held)
+        content = os.fsencode(file.readlink()) if kind == stat.S_IFLNK else file.read_bytes()
+        of_commits = (self._content(commit, path) for commit in self._commits)
+        return any(whole is not None and whole.startswith(content) for whole in of_commits)
 
-    def _kind(self, path: str) -> int | None:
-        try:
-            return stat.S_IFMT((self._top / path).lstat().st_mode)
-        except OSError:
-            return None
-
-    def _held(self, commit: str, path: str) -> bytes | None:
+    def _content(self, commit: str, path: str) -> bytes | None:
         output = self._git.run("cat-file", "--filters", f"{commit}:{path}")
         return output.stdout if output.code == 0 else None

@@ -16,11 +16,11 @@ from typing import Any
 from noface.errors import GitError, RefLockedError
 from noface.git.command import Git, end_process
 from noface.git.fast_forward import (
-    Held,
+    Blocked,
     Landed,
     Move,
     Moved,
-    Result,
+    MoveResult,
     carry_out,
     cut_off,
     index_is_new,
@@ -52,7 +52,7 @@ _OVERLAP = "local changes in {} overlap: commit, stash or undo them"
 _OBSTACLES = "files of yours in {} are where the landing has files of its own: move them away"
 
 
-def advance(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
+def advance(plumbing: Plumbing, old: str, new: str, note: str) -> MoveResult:
     """Move main from `old` to `new`, or say why not; nothing is changed unless it is `Landed`.
 
     `note` goes into the reflog. Raises UsageError where main is gone, GitError where git cannot be used.
@@ -70,7 +70,7 @@ def landing(plumbing: Plumbing) -> Iterator[int]:
         yield descriptor
 
 
-def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Result:
+def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> MoveResult:
     """Do what `advance` does; the caller is in `landing` and passes its descriptor.
 
     A lock that is in the way only for a moment is waited for, as an editor's `git status` holds one.
@@ -78,26 +78,26 @@ def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor:
     deadline, pause = time.monotonic() + PASSING_SECONDS_MAX, _FIRST_PAUSE_SECONDS
     while True:
         result = _advance(plumbing, old, new, note, descriptor)
-        if not isinstance(result, Held) or result.passing in ("", _SWITCH) or time.monotonic() + pause > deadline:
+        if not isinstance(result, Blocked) or result.passing in ("", _SWITCH) or time.monotonic() + pause > deadline:
             return result
         time.sleep(pause)
         pause *= 2
 
 
-def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Result:
+def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> MoveResult:
     repository = plumbing.repository
     follow_switches(plumbing, descriptor)
     trees = holding(repository, repository.main)
     if not trees:
         return _swap(plumbing, old, new, note, descriptor)
     if len(trees) > 1:
-        return Held(f"{repository.main_name} is checked out twice: {trees[0].path} and {trees[1].path}")
+        return Blocked(f"{repository.main_name} is checked out twice: {trees[0].path} and {trees[1].path}")
     tree = trees[0]
     if not tree.reachable:
-        return Held(f"{repository.main_name} is checked out, but its files cannot be got at ({tree.path})")
+        return Blocked(f"{repository.main_name} is checked out, but its files cannot be got at ({tree.path})")
     busy = tree.under_way()
     if busy is not None:
-        return Held(f"{busy} is under way in {tree.path}: finish or abort it")
+        return Blocked(f"{busy} is under way in {tree.path}: finish or abort it")
     held = repair_interrupted(plumbing, tree, descriptor)
     if held is not None:
         return held
@@ -109,23 +109,23 @@ def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int)
     try:
         changed = tracked_edits(move.git(), move.changes)
     except GitError as error:
-        return Held(f"git cannot tell what was changed in {tree.path}: {error}")
+        return Blocked(f"git cannot tell what was changed in {tree.path}: {error}")
     if changed:
-        return Held(_OVERLAP.format(tree.path), changed[:PATHS_SHOWN_MAX])
+        return Blocked(_OVERLAP.format(tree.path), changed[:PATHS_SHOWN_MAX])
     obstacles = Obstacles(tree.path, move.changes, move.links).find(PATHS_SHOWN_MAX)
     if obstacles:
-        return Held(_OBSTACLES.format(tree.path), obstacles)
+        return Blocked(_OBSTACLES.format(tree.path), obstacles)
     return _fast_forward(plumbing, move, note)
 
 
-def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Result:
+def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> MoveResult:
     repository = plumbing.repository
     try:
         with _prepared(plumbing, old, new, note, descriptor) as transaction:
             hit("landing_ref_locked")
             trees = holding(repository, repository.main)
             if trees:
-                return Held(f"{repository.main_name} is being checked out in {trees[0].path}", passing=_SWITCH)
+                return Blocked(f"{repository.main_name} is being checked out in {trees[0].path}", passing=_SWITCH)
             hit("landing_files_updated")
             remember(plumbing, old, new)
             _say(transaction, "commit")
@@ -136,7 +136,7 @@ def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) ->
     return Landed(new)
 
 
-def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> Result:
+def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> MoveResult:
     """Move files and ref under both locks; the index's first, so that no checkout is stopped half-way by the ref's.
 
     Where files and ref end up apart the index's lock stays: it tells the next landing what to mend.
@@ -148,12 +148,12 @@ def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> Result:
         with _prepared(plumbing, move.old, move.new, note, move.inherit[0]) as transaction:
             hit("landing_ref_locked")
             if checked_out(move.tree) != plumbing.repository.main:
-                return Held(f"{move.tree.path} is switching branches", passing=_SWITCH)
+                return Blocked(f"{move.tree.path} is switching branches", passing=_SWITCH)
             whole = False
             problem = carry_out(move)
             if problem:
                 whole = True
-                return Held(f"git would not update {move.tree.path}: {problem}")
+                return Blocked(f"git would not update {move.tree.path}: {problem}")
             carried = True
             remember(plumbing, move.old, move.new)
             hit("landing_files_updated")
@@ -164,7 +164,7 @@ def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> Result:
         whole = not carried or _agree(plumbing, move)
         return _outcome(plumbing, move.old, move.new, str(error))
     except GitError as error:
-        return Held(f"git could neither update {move.tree.path} nor put the old files back: {error}")
+        return Blocked(f"git could neither update {move.tree.path} nor put the old files back: {error}")
     except BaseException:
         whole = whole or (carried and _agree(plumbing, move))
         raise
@@ -184,13 +184,13 @@ def _agree(plumbing: Plumbing, move: Move) -> bool:
     return False
 
 
-def _locked_out(tree: Worktree) -> Held:
+def _locked_out(tree: Worktree) -> Blocked:
     lock = lock_of(tree)
     reason = f"another git command is running in {tree.path}, or left its lock behind: {lock_advice(lock)}"
-    return Held(reason, passing=str(lock))
+    return Blocked(reason, passing=str(lock))
 
 
-def _outcome(plumbing: Plumbing, old: str, new: str, message: str) -> Result:
+def _outcome(plumbing: Plumbing, old: str, new: str, message: str) -> MoveResult:
     """Return what came of a move that was refused, or that nobody confirmed."""
     now = plumbing.main()
     if now == new:
@@ -199,7 +199,7 @@ def _outcome(plumbing: Plumbing, old: str, new: str, message: str) -> Result:
     why = f"a lock is in the way: {lock_advice(lock)}" if lock is not None else message
     if now != old:
         return Moved(now)
-    return Held(f"main could not be moved: {why}", passing=str(lock or ""))
+    return Blocked(f"main could not be moved: {why}", passing=str(lock or ""))
 
 
 class _RefRefusedError(Exception):
@@ -237,7 +237,7 @@ def _say(process: Any, word: str) -> None:
         raise _RefRefusedError(process.stderr.read().decode("utf-8", "replace").strip())
 
 
-def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
+def settle(plumbing: Plumbing, old: str, new: str, note: str) -> MoveResult:
     """Bring an intended move of main from `old` to `new` to an end; harmless to repeat.
 
     Raises UsageError where main is gone, GitError where git cannot be used.
@@ -259,12 +259,12 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> Result:
             try:
                 plumbing.refs.apply(RefUpdate(plumbing.repository.main, new, old))
             except RefLockedError as error:
-                return Held(f"main could not be moved: a lock is in the way: {error.hint}", passing="lock")
+                return Blocked(f"main could not be moved: a lock is in the way: {error.hint}", passing="lock")
             return Landed(new)
         return advance_alone(plumbing, old, new, note, descriptor)
 
 
-def settle_forgotten(plumbing: Plumbing) -> tuple[Held, ...]:
+def settle_forgotten(plumbing: Plumbing) -> tuple[Blocked, ...]:
     """Bring moves of files to an end that were cut off and that no record tells of; return what is in the way."""
     with landing(plumbing) as descriptor:
         cut = [tree for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree) is not None]

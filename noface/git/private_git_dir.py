@@ -6,13 +6,12 @@ dir is as noface made it: files are ordinary ones with noface's text, and what n
 
 import os
 import re
-import stat
 from pathlib import Path
 
 from noface.git.command import Identity
 from noface.git.removal import remove
 from noface.git.repository import Repository
-from noface.process.files import open_regular, write_atomic
+from noface.process.files import is_folder, open_regular, write_atomic
 
 _OWN_FILES = (
     "HEAD",
@@ -49,21 +48,17 @@ def make_private_git_dir(repository: Repository, git_dir: Path, ignored: str = "
 
 def _ordinary_folder(path: Path) -> None:
     """Make a folder where there is none; a link or a file in its place goes: noface would write where it leads."""
-    try:
-        if stat.S_ISDIR(path.lstat().st_mode):
-            return
+    if not is_folder(path):
         remove(path)
-    except FileNotFoundError:
-        pass
-    path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
 
 
 def _remove_others(git_dir: Path) -> None:
     """Remove what noface does not put there: hooks, a second configuration, refs, grafts, a common dir."""
     for folder, own in ((git_dir, (*_OWN_FILES, *_OWN_FOLDERS)), (git_dir / "info", _OWN_INFO), (git_dir / "refs", ())):
         with os.scandir(folder) as entries:
-            found = list(entries)
-        for entry in found:
+            present = list(entries)
+        for entry in present:
             plain = entry.is_file(follow_symlinks=False)
             known = entry.name in own and (plain or entry.name in _OWN_FOLDERS)
             temporary = plain and folder == git_dir and _TEMPORARY.fullmatch(entry.name) is not None
@@ -81,14 +76,14 @@ def config_text(repository: Repository) -> str:
 
 def copy_shallow(repository: Repository, git_dir: Path) -> None:
     """Copy the list of commits whose parents are missing; a person may have fetched them since."""
-    content = read_regular(repository.common_dir / "shallow")
+    content = unshared_content(repository.common_dir / "shallow")
     if content is None:
         (git_dir / "shallow").unlink(missing_ok=True)
     else:
         write_atomic(git_dir / "shallow", content, durable=False)
 
 
-def read_regular(path: Path) -> bytes | None:
+def unshared_content(path: Path) -> bytes | None:
     """Return the content of an ordinary file that has no other name, None where there is none."""
     descriptor = open_regular(path)
     if descriptor is None:
@@ -100,7 +95,7 @@ def read_regular(path: Path) -> bytes | None:
 def write_if_new(path: Path, text: str) -> None:
     """Write a file unless it holds this text already."""
     content = text.encode("utf-8", "surrogateescape")
-    if read_regular(path) == content:
+    if unshared_content(path) == content:
         return
     if path.is_dir() and not path.is_symlink():
         remove(path)
@@ -147,8 +142,8 @@ def quoted(text: str) -> str:
 
 def _persons() -> tuple[str, ...]:
     """Return where git would read the person's configuration."""
-    told = os.environ.get(VARIABLE)
-    if told:
-        return (os.path.abspath(told),)  # noqa: PTH100 - a link stays one
+    configured = os.environ.get(VARIABLE)
+    if configured:
+        return (os.path.abspath(configured),)  # noqa: PTH100 - a link stays one
     folder = os.environ.get("XDG_CONFIG_HOME")
     return (f"{folder}/git/config" if folder else "~/.config/git/config", "~/.gitconfig")

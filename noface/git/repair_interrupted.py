@@ -9,7 +9,7 @@ from pathlib import Path
 
 from noface.errors import GitError
 from noface.git.fast_forward import (
-    Held,
+    Blocked,
     Move,
     carry_out,
     cut_off,
@@ -44,7 +44,7 @@ def make_move(plumbing: Plumbing, tree: Worktree, old: str, new: str, descriptor
     return Move(plumbing, tree, old, new, changes, frozenset(links), frozenset(unlinked), index, (descriptor,))
 
 
-def repair_interrupted(plumbing: Plumbing, tree: Worktree, descriptor: int) -> Held | None:
+def repair_interrupted(plumbing: Plumbing, tree: Worktree, descriptor: int) -> Blocked | None:
     """Bring a move that was cut off in `tree` to an end, forwards or backwards; None where all is well."""
     ends = cut_off(tree)
     if ends is None:
@@ -53,25 +53,25 @@ def repair_interrupted(plumbing: Plumbing, tree: Worktree, descriptor: int) -> H
         move = make_move(plumbing, tree, *ends, descriptor)
         forwards = index_is_new(move)
     except GitError as error:
-        return Held(f"a landing was cut off in {tree.path}, and git cannot tell how far it came: {error}")
+        return Blocked(f"a landing was cut off in {tree.path}, and git cannot tell how far it came: {error}")
     if forwards:
         try:
             forth = plumbing.is_ancestor(move.old, move.new)
             if forth and plumbing.main() == move.old and checked_out(tree) == plumbing.repository.main:
                 plumbing.refs.apply(RefUpdate(plumbing.repository.main, move.new, move.old))
         except GitError as error:
-            return Held(f"a landing was cut off in {tree.path}, and main cannot be moved: {error}")
+            return Blocked(f"a landing was cut off in {tree.path}, and main cannot be moved: {error}")
         unlock(tree)
         return None
     try:
         foreign = put_back(move)
     except GitError as error:
-        return Held(f"a landing was cut off in {tree.path}, and git cannot put the old files back: {error}")
+        return Blocked(f"a landing was cut off in {tree.path}, and git cannot put the old files back: {error}")
     unlock(tree)
     if not foreign:
         return None
     reason = f"a landing was cut off in {tree.path}, and these files hold neither the old nor the new"
-    return Held(reason, foreign[:PATHS_SHOWN_MAX])
+    return Blocked(reason, foreign[:PATHS_SHOWN_MAX])
 
 
 # `git switch` reads the branch's commit first, then writes files and index under the index's lock, and HEAD only when

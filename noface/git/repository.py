@@ -1,4 +1,4 @@
-"""The user's repository: how it is found, what noface refuses, and what the person's own git reads and runs there."""
+"""The user's repository: where it is, what noface refuses, and what the person's own git reads and runs there."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from noface.git.command import Git, Identity
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A user's repository as noface found it. Paths are absolute; `main` is a full ref name.
+    """A user's repository. Paths are absolute; `main` is a full ref name.
 
     `hooks` is the folder of the person's git hooks where that lies in the working tree, relative to it; `any_case` says
     that the file system takes names that differ in letter case alone for the same.
@@ -39,7 +39,7 @@ class Repository:
 
     @property
     def main_name(self) -> str:
-        """Main's branch name as a person says it."""
+        """Main's branch name without its prefix."""
         return self.main.removeprefix("refs/heads/")
 
     @property
@@ -65,7 +65,7 @@ def discover(start: Path, main: str = "") -> Repository:
     """
     check_version(Git.user("/"))
     git = Git.user(str(start))
-    shown = git.run(
+    output = git.run(
         "rev-parse",
         "--path-format=absolute",
         "--is-bare-repository",
@@ -73,9 +73,9 @@ def discover(start: Path, main: str = "") -> Repository:
         "--is-shallow-repository",
         "--git-common-dir",
     )
-    if shown.code != 0:
-        raise no_repository(start, shown.stderr)
-    bare, object_format, shallow, common = shown.text.split("\n", 3)
+    if output.code != 0:
+        raise no_repository(start, output.stderr)
+    bare, object_format, shallow, common = output.text.split("\n", 3)
     if bare == "true":
         raise UsageError(
             f"{start} is a bare repository: there are no files for issues and configuration to stand in.",
@@ -107,15 +107,15 @@ _INSTALL = "Install git 2.38 or newer and put it on PATH."
 def check_version(git: Git) -> None:
     """Raise UsageError where git is missing or older than `merge-tree --write-tree`."""
     try:
-        said = git.run("version")
+        version = git.run("version")
     except Exception as error:  # GitPython has no class for it: its import fails in several ways without a git
         raise UsageError("git was not found.", _INSTALL) from error
-    if said.code != 0:
+    if version.code != 0:
         raise UsageError("git was not found.", _INSTALL)
-    match = re.search(r"(\d+)\.(\d+)", said.text)
+    match = re.search(r"(\d+)\.(\d+)", version.text)
     if match is None or (int(match[1]), int(match[2])) < GIT_VERSION_MIN:
         raise UsageError(
-            f"{said.text} is too old: noface needs 2.38 (`git merge-tree --write-tree`).", "Install a newer git."
+            f"{version.text} is too old: noface needs 2.38 (`git merge-tree --write-tree`).", "Install a newer git."
         )
 
 
@@ -128,6 +128,10 @@ def no_repository(start: Path, stderr: str) -> UsageError:
         )
     if "unknown repository extension" in stderr or "repository version" in stderr:
         return UsageError(f"This git cannot read the repository: {stderr.strip()}", "Install a newer git.")
+    return _nothing_around(start)
+
+
+def _nothing_around(start: Path) -> UsageError:
     return UsageError(
         f"{start} is not in a git repository.", "Change to your project's folder, or make one: `git init`."
     )
@@ -161,10 +165,10 @@ def main_ref(git: Git, wanted: str) -> str:
     if not wanted:
         raise UsageError("The repository has no commit yet.", "Commit something first: `git commit`.")
     heads = git.run("for-each-ref", "--format=%(refname:short)", "refs/heads").text.split()
-    shown = ", ".join(h for h in heads if not h.startswith("noface/"))
+    branches = ", ".join(h for h in heads if not h.startswith("noface/"))
     raise UsageError(
         f"[project] main = {wanted!r}, but there is no such branch with a commit.",
-        f"Branches here: {shown or 'none'}. Set it with `noface config set project.main NAME`.",
+        f"Branches here: {branches or 'none'}. Set it with `noface config set project.main NAME`.",
     )
 
 
@@ -189,8 +193,8 @@ def excludes(git: Git, root: Path, common: Path) -> str:
 
     As in git, a rule of the repository's overrides one of the person's: the last that matches decides.
     """
-    told = git.run("config", "--path", "--get", "core.excludesFile").text
-    files = [Path(told or "~/.config/git/ignore").expanduser(), common / "info" / "exclude"]
+    configured = git.run("config", "--path", "--get", "core.excludesFile").text
+    files = [Path(configured or "~/.config/git/ignore").expanduser(), common / "info" / "exclude"]
     texts = []
     for file in files:
         try:
@@ -202,8 +206,8 @@ def excludes(git: Git, root: Path, common: Path) -> str:
 
 def hooks_in_tree(git: Git, root: Path) -> str:
     """Return the folder of the person's hooks, relative to `root`; "" where they lie outside the working tree."""
-    told = git.run("config", "--path", "-z", "--get-all", "core.hooksPath").stdout.decode("utf-8", "surrogateescape")
-    values = [value for value in told.split("\0") if value and value != os.devnull]  # the latter is noface's own
+    paths = git.run("config", "--path", "-z", "--get-all", "core.hooksPath").parts
+    values = [path for path in paths if path != os.devnull]  # that one is noface's own
     if not values:
         return ""
     folder = os.path.relpath(os.path.normpath(root / values[-1]), root)
@@ -237,9 +241,7 @@ def locate(start: Path) -> Location:
         if git_dir.is_file():
             pointer = git_dir.read_text().removeprefix("gitdir:").strip()
             return Location(folder, _common((folder / pointer).resolve()))
-    raise UsageError(
-        f"{start} is not in a git repository.", "Change to your project's folder, or make one: `git init`."
-    )
+    raise _nothing_around(start)
 
 
 def _common(git_dir: Path) -> Path:
@@ -272,8 +274,7 @@ def person_names(repository: Repository) -> PersonNames:
     """Return what the person's configuration and hooks name. What cannot be read names nothing."""
     root, paths, texts = repository.root, [], []
     hooks = repository.common_dir / "hooks"
-    listed = Git.user(str(root)).run("config", "--list", "--show-origin", "-z").stdout
-    fields = listed.decode("utf-8", "surrogateescape").split("\0")
+    fields = Git.user(str(root)).run("config", "--list", "--show-origin", "-z").text.split("\0")
     for origin, setting in zip(fields[::_FIELDS], fields[1::_FIELDS], strict=False):
         if not origin.startswith("file:"):
             continue  # a -c of noface's own

@@ -55,8 +55,8 @@ _READ_WHOLE_BY_GIT = (".gitignore", ".gitattributes")
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
-    """What was found: `oversized` files, what is `mounted` and what is `apart` must be left out of a snapshot.
+class WorktreeScan:
+    """What a workspace holds: `oversized` files, what is `mounted` and what is `apart` must be left out of a snapshot.
 
     `apart` are the folders that are repositories of their own, and what kind each is. `notes` tell what was removed,
     and what was not looked at.
@@ -72,7 +72,7 @@ class Findings:
 
 def scan_worktree(
     folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, files_max: int, tracked: Callable[[str], bool]
-) -> Findings:
+) -> WorktreeScan:
     """Remove special files from `folder`, and find the files that are too big and the folders that stand apart.
 
     `keep` are the paths that survive cleaning; they are never part of a snapshot and are not looked at. `tracked` tells
@@ -116,7 +116,7 @@ def scan_worktree(
             notes.append(f"{display_path(relative)}: a FIFO, socket or device was removed")
     mounted = mount_points(folder)
     notes += [f"{display_path(place)}: something is mounted there; it was left out" for place in mounted]
-    return Findings(tuple(oversized), tuple(notes), files, files > files_max, mounted, tuple(apart.items()))
+    return WorktreeScan(tuple(oversized), tuple(notes), files, files > files_max, mounted, tuple(apart.items()))
 
 
 def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:

@@ -1,18 +1,20 @@
 """Turns what a worker left in its slot into commits (law 2), and puts protected paths back to main's (law 11)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove
-from noface.git.scan_worktree import Findings, Nested, display_path, scan_worktree
+from noface.git.scan_worktree import Nested, display_path, scan_worktree
 from noface.git.workspace import Slot, ensure_folder, in_use
 from noface.model.attempt import Snapshot
 from noface.model.protection import Protection
 
+Paths = tuple[str, ...]
 _NOTES_MAX = 20
 _PLACES_MAX = 5
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
@@ -20,7 +22,7 @@ _DEBRIS = (":(exclude,top,glob)**/.aider*", ":(exclude,top,glob)**/.aider*/**")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SlotLimits:
     """What a workspace may hold: bytes of one file, number of files."""
 
     file_bytes_max: int
@@ -28,7 +30,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class SlotSnapshot:
     """A snapshot, the patch against main for people and prompts, and whether the worker changed anything.
 
     `undone` is the patch of what was taken back in protected files.
@@ -41,29 +43,18 @@ class Taken:
     undone: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class _Added:
-    """What git said of the files it could not add, and how many new ones were too many to be added."""
+def _began_with(plumbing: Plumbing, start: str) -> Callable[[str], bool]:
+    """Return what tells whether files below a folder, or a submodule in its place, were there when an attempt began.
 
-    notes: list[str]
-    left_out: int
+    They are listed when it is first asked: most workspaces hold no other repository.
+    """
 
+    @cache
+    def folders() -> frozenset[str]:
+        paths = plumbing.paths(start)
+        return frozenset((*paths, *(str(above) for path in paths for above in PurePosixPath(path).parents)))
 
-class _Tracked:
-    """What an attempt began with, listed when it is first asked for: most workspaces hold no other repository."""
-
-    def __init__(self, plumbing: Plumbing, start: str) -> None:
-        self._plumbing = plumbing
-        self._start = start
-        self._folders: frozenset[str] | None = None
-
-    def holds(self, folder: str) -> bool:
-        """Tell whether files below `folder` were there, or a submodule in its place."""
-        if self._folders is None:
-            paths = self._plumbing.paths(self._start)
-            folders = {str(above) for path in paths for above in PurePosixPath(path).parents}
-            self._folders = frozenset((*folders, *paths))
-        return folder in self._folders
+    return lambda folder: folder in folders()
 
 
 def take(
@@ -74,8 +65,8 @@ def take(
     main: str,
     message: str,
     protection: Protection,
-    limits: Limits,
-) -> Taken:
+    limits: SlotLimits,
+) -> SlotSnapshot:
     """Commit the slot's files on top of `start`.
 
     `main` is what protected paths are restored from and the diff is taken against; what was undone comes back as a
@@ -83,22 +74,28 @@ def take(
     """
     with in_use(slot) as git:
         notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
-        findings = scan_worktree(
+        scan = scan_worktree(
             slot.path,
             slot.keep,
             file_bytes_max=limits.file_bytes_max,
             files_max=limits.files_max,
-            tracked=_Tracked(plumbing, start).holds,
+            tracked=_began_with(plumbing, start),
         )
-        seen = _not_ignored(git, findings.apart) if findings.apart else ()
-        elsewhere = _elsewhere(findings.apart, seen)
-        added = _add_safely(slot, git, replace(findings, apart=seen), limits, start)
+        # git complains of excluded paths that it ignores anyway.
+        ignored = _ignored(git, (place for place, _ in scan.apart)) if scan.apart else frozenset()
+        out = (*scan.oversized, *scan.mounted, *(place for place, _ in scan.apart if place not in ignored))
+        add_notes, left_out = _add_safely(slot, git, out, limits.files_max if scan.too_many else None, start)
+        # A dependency with its `.git` is ignored and no place where a worker works; but a linked worktree is nobody's
+        # dependency.
+        elsewhere = tuple(
+            display_path(place) for place, kind in scan.apart if place not in ignored or kind is Nested.WORKTREE
+        )
         notes += [
             f"{place}: a git repository of its own was left out; it stays in the workspace until the next attempt"
             for place in elsewhere[:_PLACES_MAX]
         ]
-        notes += (*findings.notes, *added.notes)
-        oversized = _left_out(git, findings.oversized) if findings.oversized else ()
+        notes += (*scan.notes, *add_notes)
+        oversized = _left_out(git, scan.oversized) if scan.oversized else ()
         tree = git.ask("write-tree")
         diff = plumbing.diff(main, tree)
         guarded = tuple(c for c in diff.changes if protection.covers(c.path, c.new_mode))
@@ -117,12 +114,12 @@ def take(
         protected_edits=tuple(c.path for c in guarded),
         oversized=oversized,
         notes=tuple(notes[:_NOTES_MAX]),
-        left_out=added.left_out,
+        left_out=left_out,
         elsewhere=elsewhere,
     )
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)
     undone = plumbing.diff(candidate_tree, tree).patch if guarded else b""
-    return Taken(snapshot, diff.patch, diff.hash, changed=changed, undone=undone)
+    return SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed, undone=undone)
 
 
 def forget_index(slot: Slot) -> None:
@@ -130,53 +127,36 @@ def forget_index(slot: Slot) -> None:
     remove(slot.private_git_dir / "index")
 
 
-def _add_safely(slot: Slot, git: Git, findings: Findings, limits: Limits, start: str) -> _Added:
-    """Add the files, on a new index where the present one is missing or damaged: the work must not be lost."""
+def _add_safely(slot: Slot, git: Git, out: Paths, new_max: int | None, start: str) -> tuple[list[str], int]:
+    """Do what `_add` does, on a new index where the present one is missing or damaged: the work must not be lost."""
     if (slot.private_git_dir / "index").exists():
         try:
-            return _add(git, slot, findings, limits)
+            return _add(git, slot, out, new_max)
         except GitError:
-            remove(slot.private_git_dir / "index")
+            forget_index(slot)
     git.ask("read-tree", start)
-    return _add(git, slot, findings, limits)
+    return _add(git, slot, out, new_max)
 
 
-def _add(git: Git, slot: Slot, findings: Findings, limits: Limits) -> _Added:
-    """Bring the index up to the files.
+def _add(git: Git, slot: Slot, out: Paths, new_max: int | None) -> tuple[list[str], int]:
+    """Bring the index up to the files but those in `out`; of more new files than `new_max` none is added.
 
-    What must stay out is named here once more: an agent's own .gitignore overrides those of the private git dir.
+    Returns git's messages about files it could not add, and how many new ones were too many. What must stay out is
+    named here once more: an agent's own .gitignore overrides those of the private git dir.
     """
     kept = (path for path in slot.keep if not _beyond_link(slot.path, path))
-    apart = (place for place, _ in findings.apart)
-    out = (*findings.oversized, *findings.mounted, *apart, *kept)
-    left_out = [f":(exclude,top,literal){path.strip('/')}" for path in out]
-    feed = "\0".join((":/", *_DEBRIS, *left_out))
+    feed = "\0".join((":/", *_DEBRIS, *(f":(exclude,top,literal){path.strip('/')}" for path in (*out, *kept))))
     notes = []
     everything, too_many = "-A", 0
-    if findings.too_many:
+    if new_max is not None:
         new = git.run("ls-files", "--others", "--exclude-standard", "-z").stdout.count(b"\0")
-        if new > limits.files_max:
+        if new > new_max:
             everything, too_many = "-u", new
-            notes = [f"{new} new files, more than {limits.files_max}: only changes of tracked files were taken"]
+            notes = [f"{new} new files, more than {new_max}: only changes of tracked files were taken"]
     output = git.answer("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
     if output.code == 1:
         notes += [display_path(line) for line in output.stderr.splitlines() if line][:_NOTES_MAX]
-    return _Added(notes, too_many)
-
-
-def _not_ignored(git: Git, apart: tuple[tuple[str, Nested], ...]) -> tuple[tuple[str, Nested], ...]:
-    """Return the repositories that git does not ignore: it complains of excluded paths that it would not look at."""
-    ignored = _ignored(git, (place for place, _ in apart))
-    return tuple((place, kind) for place, kind in apart if place not in ignored)
-
-
-def _elsewhere(apart: tuple[tuple[str, Nested], ...], seen: tuple[tuple[str, Nested], ...]) -> tuple[str, ...]:
-    """Return the repositories in which a worker may have worked, to be told.
-
-    What is ignored is none of them, such as a dependency with its `.git`; but a linked worktree is nobody's dependency.
-    """
-    places = frozenset(place for place, _ in seen)
-    return tuple(display_path(place) for place, kind in apart if place in places or kind is Nested.WORKTREE)
+    return notes, too_many
 
 
 def _left_out(git: Git, oversized: tuple[str, ...]) -> tuple[str, ...]:
@@ -197,5 +177,5 @@ def _ignored(git: Git, paths: Iterable[str]) -> frozenset[str]:
 
 
 def _beyond_link(top: Path, path: str) -> bool:
-    """Tell whether a folder on the way to `path` is a link now: git refuses to hear of what lies behind one."""
+    """Tell whether a folder on the way to `path` is a link now: git refuses paths behind one."""
     return any((top / parent).is_symlink() for parent in list(PurePosixPath(path.strip("/")).parents)[:-1])

@@ -4,10 +4,12 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from noface.git.command import Git
 from noface.git.repository import Repository
+from noface.process.files import kind_at
 
 _IN_PROGRESS = {
     "MERGE_HEAD": "a merge",
@@ -51,10 +53,10 @@ class Worktree:
         """Tell whether a rebase or bisect here will come back to `ref`, or move it."""
         for name in _WILL_COME_BACK:
             try:
-                said = (self.git_dir / name).read_text("utf-8", "surrogateescape").split("\n")
+                lines = (self.git_dir / name).read_text("utf-8", "surrogateescape").split("\n")
             except OSError:
                 continue
-            if ref in said or ref.removeprefix("refs/heads/") in said:
+            if ref in lines or ref.removeprefix("refs/heads/") in lines:
                 return True
         return False
 
@@ -62,19 +64,19 @@ class Worktree:
 def worktrees(repository: Repository) -> tuple[Worktree, ...]:
     """List the working trees, those whose folder is gone left out."""
     text = repository.git().ask("worktree", "list", "--porcelain", "-z")
-    found = []
+    trees = []
     for block in text.split("\0\0"):
         fields = dict(line.partition(" ")[::2] for line in block.split("\0") if line)
         if "worktree" not in fields or "bare" in fields:
             continue
         path, branch, head = Path(fields["worktree"]), fields.get("branch"), fields.get("HEAD", "")
         if path.resolve() == repository.common_dir.resolve():
-            found.append(_main_worktree(repository, branch, head))
+            trees.append(_main_worktree(repository, branch, head))
         elif (git_dir := _git_dir(path)) is not None:
-            found.append(Worktree(path, branch, git_dir, head))
+            trees.append(Worktree(path, branch, git_dir, head))
         elif "locked" in fields:
-            found.append(Worktree(path, branch, path, head, reachable=False))
-    return tuple(found)
+            trees.append(Worktree(path, branch, path, head, reachable=False))
+    return tuple(trees)
 
 
 def holding(repository: Repository, ref: str) -> tuple[Worktree, ...]:
@@ -102,8 +104,8 @@ def _main_worktree(repository: Repository, branch: str | None, head: str) -> Wor
     `git worktree list` names the git dir in its place.
     """
     common = repository.common_dir.resolve()
-    told = repository.git().run("config", "--get", "core.worktree").text
-    for path in (repository.root, common / told):
+    configured = repository.git().run("config", "--get", "core.worktree").text
+    for path in (repository.root, common / configured):
         git_dir = _git_dir(path)
         if git_dir is not None and git_dir.resolve() == common:
             return Worktree(path, branch, common, head)
@@ -138,19 +140,19 @@ class Obstacles:
         self._top = top
         self._changes = changes
         self._links = links
-        self._kinds: dict[str, int | None] = {}
+        self._kind = cache(lambda path: kind_at(top / path))
         self._files: frozenset[tuple[int, int]] | None = None
 
     def find(self, most: int) -> tuple[str, ...]:
         """Return the paths of at most `most` obstacles, sorted; paths are relative to the working tree."""
-        found: set[str] = set()
+        obstacles: set[str] = set()
         for path, letter in self._changes.items():
             if letter == "A" or (letter == "T" and path in self._links):
                 for obstacle in self._at(path):
-                    found.add(obstacle)
-                    if len(found) >= most:
-                        return tuple(sorted(found))
-        return tuple(sorted(found))
+                    obstacles.add(obstacle)
+                    if len(obstacles) >= most:
+                        return tuple(sorted(obstacles))
+        return tuple(sorted(obstacles))
 
     def _at(self, path: str) -> Iterator[str]:
         for parent in map(str, reversed(PurePosixPath(path).parents[:-1])):
@@ -158,14 +160,14 @@ class Obstacles:
             if kind == stat.S_IFDIR and leaves and parent in self._links:
                 yield from self._below(parent)  # a submodule in whose place a folder comes
             if kind != stat.S_IFDIR:
-                if kind is not None and not leaves:
+                if kind and not leaves:
                     yield parent
                 return
         kind = self._kind(path)
         if kind == stat.S_IFDIR:
             becomes_submodule = path in self._links and self._changes[path] == "A"
             yield from () if becomes_submodule else self._below(path)
-        elif kind is not None and not self._is_moved(self._top / path):
+        elif kind and not self._is_moved(self._top / path):
             yield path
 
     def _below(self, folder: str) -> Iterator[str]:
@@ -185,14 +187,6 @@ class Obstacles:
                     pending.append(name)
                 elif self._changes.get(name, "") not in tuple(_LEAVES) and not self._is_moved(Path(entry.path)):
                     yield name
-
-    def _kind(self, path: str) -> int | None:
-        if path not in self._kinds:
-            try:
-                self._kinds[path] = stat.S_IFMT((self._top / path).lstat().st_mode)
-            except OSError:
-                self._kinds[path] = None
-        return self._kinds[path]
 
     def _is_moved(self, file: Path) -> bool:
         """Tell whether a file is one that the move removes, under a name that the file system takes for the same."""

@@ -9,7 +9,7 @@ import pytest
 from support.git_ground import a_bench, git, write
 
 from noface.errors import RefLockedError
-from noface.git.fast_forward import Held
+from noface.git.fast_forward import Blocked
 from noface.git.landing import advance
 from noface.git.plumbing import make_and_hold, merge_and_hold
 from noface.git.refs import ZERO, RefUpdate
@@ -118,7 +118,7 @@ def test_a_landing_that_meets_a_lock_on_main_waits_and_names_it(tmp_path):
     new = bench.merged({"new.txt": "new\n"})
     lock = a_lock(bench.path, "refs/heads/main.lock", age_s=60)
     result = advance(bench.plumbing, bench.main, new, "noface: land issue 7")
-    assert isinstance(result, Held)
+    assert isinstance(result, Blocked)
     assert str(lock) in result.reason
     assert "s old" in result.reason
     lock.unlink()

@@ -23,7 +23,7 @@ from support.landings import (
 from support.processes import wait_for
 
 from noface.errors import UsageError
-from noface.git.fast_forward import Held, Landed, Moved
+from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import _prepared, landing
 
 
@@ -178,7 +178,7 @@ def test_overlapping_local_change_holds_the_landing_and_is_named(tmp_path, chang
     path = change(bench.path)
     before = everything_of_the_persons(bench.path), listing(bench.path), (bench.path / ".git/index").read_bytes()
     held = land(bench, old, new)
-    assert isinstance(held, Held)
+    assert isinstance(held, Blocked)
     assert held.paths == (path,)
     after = everything_of_the_persons(bench.path), listing(bench.path), (bench.path / ".git/index").read_bytes()
     assert (after, bench.main, left(bench.path)) == (before, old, set())
@@ -224,7 +224,7 @@ def test_whatever_git_itself_would_not_overwrite_holds_the_landing(tmp_path, cha
     old, new = bench.main, bench.merged(LANDING | {"new-file": "x\n"}, remove=REMOVED)
     change(bench.path)
     before = listing(bench.path), git(bench.path, "status", "--porcelain", "-uall"), listing(tmp_path / "d")
-    assert isinstance(land(bench, old, new), Held)
+    assert isinstance(land(bench, old, new), Blocked)
     after = listing(bench.path), git(bench.path, "status", "--porcelain", "-uall"), listing(tmp_path / "d")
     assert (after, bench.main, left(bench.path)) == (before, old, set())
 
@@ -232,7 +232,7 @@ def test_whatever_git_itself_would_not_overwrite_holds_the_landing(tmp_path, cha
 def test_held_landing_goes_through_once_the_person_has_made_way(tmp_path):
     bench, old, new = the_bench(tmp_path)
     write(bench.path, {"a.txt": "mine\n"})
-    assert isinstance(land(bench, old, new), Held)
+    assert isinstance(land(bench, old, new), Blocked)
     git(bench.path, "checkout", "-q", "--", "a.txt")
     assert land(bench, old, new) == Landed(new)
 
@@ -252,7 +252,7 @@ def test_lock_of_another_git_holds_the_landing_and_stays(tmp_path, lock, content
     bench, old, new = the_bench(tmp_path)
     (bench.path / ".git" / lock).write_text(content)
     held = land(bench, old, new)
-    assert isinstance(held, Held)
+    assert isinstance(held, Blocked)
     assert lock.rsplit("/", maxsplit=1)[-1] in held.reason
     assert (bench.path / ".git" / lock).read_text() == content
     (bench.path / ".git" / lock).unlink()
@@ -348,7 +348,7 @@ def test_filter_that_fails_leaves_the_files_as_they_were(tmp_path):
     new = bench.merged({"a.txt": "landed\n", "m.big": "pointer\n", "z.txt": "z\n", "b/c/d.txt": "d\n"}, remove=REMOVED)
     before = listing(bench.path), (bench.path / ".git/index").read_bytes()
     held = land(bench, old, new)
-    assert isinstance(held, Held)
+    assert isinstance(held, Blocked)
     assert "m.big" in held.reason
     assert (listing(bench.path), (bench.path / ".git/index").read_bytes()) == before
     assert (git(bench.path, "status", "--porcelain"), bench.main, left(bench.path)) == ("", old, set())
@@ -382,7 +382,7 @@ def test_status_that_fails_holds_the_landing(tmp_path):
     git(bench.path, "config", "filter.gone.required", "true")
     os.utime(bench.path / "a.txt", (1, 1))
     held = land(bench, old, new)
-    assert isinstance(held, Held)
+    assert isinstance(held, Blocked)
     assert "a.txt: clean filter 'gone' failed" in held.reason
 
 
@@ -491,7 +491,7 @@ def test_main_that_is_checked_out_while_its_ref_is_being_locked_holds_the_landin
     child = landing_that_pauses(tmp_path, bench, old, new, "worktree list", 2)
     git(bench.path, "checkout", "-q", "main")
     write(tmp_path, {"go": ""})
-    assert child.communicate()[0] == "Held\n"
+    assert child.communicate()[0] == "Blocked\n"
     assert (bench.main, git(bench.path, "status", "--porcelain"), left(bench.path)) == (old, "", set())
 
 
@@ -501,7 +501,7 @@ def test_branch_switched_after_the_last_look_holds_the_landing(tmp_path):
     git(bench.path, "checkout", "-q", "-b", "other")
     before = listing(bench.path)
     write(tmp_path, {"go": ""})
-    assert child.communicate()[0] == "Held\n"
+    assert child.communicate()[0] == "Blocked\n"
     assert (bench.main, listing(bench.path), left(bench.path)) == (old, before, set())
     assert git(bench.path, "status", "--porcelain") == ""
 
@@ -512,7 +512,7 @@ def test_file_edited_after_the_last_look_holds_the_landing(tmp_path):
     write(bench.path, {"a.txt": "mine\n", "new/n.txt": "mine\n"})
     before = listing(bench.path)
     write(tmp_path, {"go": ""})
-    assert child.communicate()[0] == "Held\n"
+    assert child.communicate()[0] == "Blocked\n"
     assert (bench.main, listing(bench.path), left(bench.path)) == (old, before, set())
 
 

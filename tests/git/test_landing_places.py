@@ -6,7 +6,7 @@ import pytest
 from support.git_ground import Bench, a_bench, a_repository, git, listing, write
 from support.landings import AFTER, FILES, LANDING, REMOVED, land, plumbing_at, the_bench
 
-from noface.git.fast_forward import Held, Landed
+from noface.git.fast_forward import Blocked, Landed
 
 
 def merging(path):
@@ -70,7 +70,7 @@ def test_unfinished_work_of_the_persons_holds_the_landing(tmp_path, start, linke
     new = bench.merged(LANDING, remove=REMOVED)
     before = listing(path), git(path, "status")
     held = land(bench, old, new)
-    assert isinstance(held, Held)
+    assert isinstance(held, Blocked)
     assert "finish or abort" in held.reason
     assert ((listing(path), git(path, "status")), bench.main) == (before, old)
 
@@ -90,7 +90,7 @@ def test_rebase_that_will_move_main_along_holds_the_landing(tmp_path):
     git(bench.path, "checkout", "-q", "top")
     git(bench.path, "rebase", "--update-refs", "onto", check=False)
     old = bench.main
-    assert isinstance(land(bench, old, bench.merged(LANDING)), Held)
+    assert isinstance(land(bench, old, bench.merged(LANDING)), Blocked)
     assert bench.main == old
 
 
@@ -128,7 +128,7 @@ def test_worktree_that_is_locked_because_its_disk_is_away_holds_the_landing(tmp_
     git(bench.path, "worktree", "add", "-q", tmp_path / "linked", "main")
     git(bench.path, "worktree", "lock", tmp_path / "linked")
     (tmp_path / "linked").rename(tmp_path / "unplugged")
-    assert isinstance(land(bench, old, new), Held)
+    assert isinstance(land(bench, old, new), Blocked)
     (tmp_path / "unplugged").rename(tmp_path / "linked")
     assert land(bench, old, new) == Landed(new)
     assert git(tmp_path / "linked", "status", "--porcelain") == ""
@@ -153,7 +153,7 @@ def test_files_that_git_cannot_tell_the_place_of_hold_the_landing(tmp_path):
     old, new = bench.main, bench.merged(LANDING)
     git(bench.path, "worktree", "add", "-q", "-b", "other", tmp_path / "linked")
     elsewhere = Bench(tmp_path / "linked", tmp_path, plumbing_at(tmp_path / "linked", "main"))
-    assert isinstance(land(elsewhere, old, new), Held)
+    assert isinstance(land(elsewhere, old, new), Blocked)
     assert (git(bench.path, "status", "--porcelain"), bench.main) == ("", old)
 
 

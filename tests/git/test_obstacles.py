@@ -6,7 +6,7 @@ import pytest
 from support.git_ground import a_bench, a_repository, git, listing, write
 from support.landings import land, landing_that_pauses, left
 
-from noface.git.fast_forward import Held, Landed
+from noface.git.fast_forward import Blocked, Landed
 from noface.git.worktrees import Obstacles
 
 FILES = {"d/x": "x\n", "d/e/y": "y\n", "file": "f\n", "Name": "n\n", ".gitignore": "*.env\nmine\nmine/\n"}
@@ -97,7 +97,7 @@ def test_landing_that_would_remove_what_git_ignores_is_held_and_names_it(tmp_pat
     old, new = bench.main, bench.merged(files, remove=removed)
     before = listing(bench.path), listing(tmp_path / "elsewhere")
     held = land(bench, old, new)
-    assert isinstance(held, Held)
+    assert isinstance(held, Blocked)
     assert "move them away" in held.reason
     assert held.paths == (named,) if named else all(path.startswith("d/mine/") for path in held.paths)
     assert (listing(bench.path), listing(tmp_path / "elsewhere")) == before
@@ -120,7 +120,7 @@ def test_submodule_in_whose_place_something_else_comes_holds_the_landing(tmp_pat
     old, new = bench.main, bench.merged(files, remove=() if "sub" in files else ("sub",))
     before = listing(bench.path), listing(bench.path / "sub")
     held = land(bench, old, new)
-    assert isinstance(held, Held)
+    assert isinstance(held, Blocked)
     assert "sub/local.env" in held.paths
     assert (listing(bench.path), listing(bench.path / "sub"), bench.main) == (*before, old)
 
@@ -219,6 +219,6 @@ def test_ignored_file_that_appears_after_the_last_look_stays_and_holds_the_landi
     path = appears(bench.path)
     theirs = {path: listing(bench.path)[path]}
     write(tmp_path, {"go": ""})
-    assert child.communicate()[0] == "Held\n"
+    assert child.communicate()[0] == "Blocked\n"
     assert (listing(bench.path), bench.main, left(bench.path)) == (before | theirs, old, set())
     assert git(bench.path, "status", "--porcelain", "--untracked-files=no") == ""

@@ -15,7 +15,7 @@ from support.git_ground import ENV, a_bench, git, listing, write
 from support.landings import landing_that_pauses
 from support.processes import wait_for
 
-from noface.git.fast_forward import Held, Landed, Moved
+from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance, settle
 
 FILES = {
@@ -227,11 +227,11 @@ def test_anything_of_the_persons_among_the_files_is_named_and_left_alone(tmp_pat
     foreign = change(path)
     before = listing(path), listing(tmp_path / "outside-d")
     held = settled(bench, old, new)
-    assert isinstance(held, Held)
+    assert isinstance(held, Blocked)
     assert held.paths == (foreign,)
     assert "neither the old nor the new" in held.reason
     assert (listing(path), listing(tmp_path / "outside-d"), bench.main) == (*before, old)
-    assert isinstance(settled(bench, old, new), Held)
+    assert isinstance(settled(bench, old, new), Blocked)
     assert (listing(path), listing(tmp_path / "outside-d"), bench.main) == (*before, old)
 
 
@@ -240,7 +240,7 @@ def test_lock_of_a_running_git_is_never_taken_for_ours(tmp_path):
     index = (path / ".git/index").read_bytes()
     (path / ".git/index.lock").write_bytes(index)
     before = listing(path)
-    assert isinstance(settled(bench, old, new), Held)
+    assert isinstance(settled(bench, old, new), Blocked)
     assert ((path / ".git/index.lock").read_bytes(), listing(path), bench.main) == (index, before, old)
 
 
@@ -401,7 +401,7 @@ def test_old_files_that_cannot_be_put_back_are_put_back_once_they_can(tmp_path):
     write(path, {".git/info/attributes": "b.txt filter=fetch\n"})
     for _ in range(2):
         held = advance(bench.plumbing, old, new, "landing")
-        assert isinstance(held, Held)
+        assert isinstance(held, Blocked)
         assert bench.main == old
     git(path, "config", "filter.fetch.smudge", "cat")
     assert advance(bench.plumbing, old, new, "landing") == Landed(new)

@@ -12,7 +12,7 @@ from support import TESTS
 from support.git_ground import a_bench, listing, without_privilege, write
 
 from noface.git.refs import RefUpdate, hold_ref
-from noface.git.snapshot import Limits
+from noface.git.snapshot import SlotLimits
 from noface.git.workspace import checkout
 
 ODD_NAMES = [
@@ -189,7 +189,7 @@ def test_only_oversized_files_that_the_worker_would_commit_count(tmp_path):
     os.utime(work / "touched.bin", (1, 1))
     (work / "gone.bin").unlink()
     write(work, {"edited.bin": "x" * 50, "new.bin": "n" * 50, "build/out.bin": "b" * 50, "a.txt": "b\n"})
-    snapshot = bench.take(limits=Limits(file_bytes_max=20, files_max=100)).snapshot
+    snapshot = bench.take(limits=SlotLimits(file_bytes_max=20, files_max=100)).snapshot
     assert sorted(snapshot.oversized) == ["edited.bin", "new.bin"]
     assert statuses(snapshot) == {"a.txt": "M", "gone.bin": "D"}
     assert bench.files(snapshot.tree) == {*files, ".gitignore"} - {"gone.bin"}
@@ -200,7 +200,7 @@ def test_thousands_of_oversized_files_fit_on_no_command_line(tmp_path):
     work = bench.begin()
     name = "x" * 200
     write(work, {f"big/{name}{number}": "xx" for number in range(12_000)} | {"ok": "x"})
-    snapshot = bench.take(limits=Limits(file_bytes_max=1, files_max=100_000)).snapshot
+    snapshot = bench.take(limits=SlotLimits(file_bytes_max=1, files_max=100_000)).snapshot
     assert statuses(snapshot) == {"ok": "A"}
     assert len(snapshot.oversized) == 12_000
 
@@ -210,7 +210,7 @@ def test_too_many_new_files_leave_the_changes_of_tracked_ones(tmp_path):
     work = bench.begin()
     write(work, {f"many/{number}": "x" for number in range(60)} | {"a.txt": "changed\n"})
     os.mkfifo(work / "zz-pipe")
-    snapshot = bench.take(limits=Limits(file_bytes_max=100, files_max=50)).snapshot
+    snapshot = bench.take(limits=SlotLimits(file_bytes_max=100, files_max=50)).snapshot
     assert statuses(snapshot) == {"a.txt": "M"}
     assert any("60 new files, more than 50" in note for note in snapshot.notes)
 
@@ -219,7 +219,7 @@ def test_ignored_files_do_not_count_as_too_many(tmp_path):
     bench = a_bench(tmp_path, {".gitignore": "build/\n", "a.txt": "a\n"})
     work = bench.begin()
     write(work, {f"build/{number}": "x" for number in range(60)} | {"new.txt": "new\n"})
-    assert statuses(bench.take(limits=Limits(file_bytes_max=100, files_max=50)).snapshot) == {"new.txt": "A"}
+    assert statuses(bench.take(limits=SlotLimits(file_bytes_max=100, files_max=50)).snapshot) == {"new.txt": "A"}
 
 
 def test_only_ignored_files_are_no_change(tmp_path):

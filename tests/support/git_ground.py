@@ -15,11 +15,11 @@ from pathlib import Path
 
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
-from noface.git.snapshot import Limits, take
+from noface.git.snapshot import SlotLimits, take
 from noface.git.workspace import checkout, give_git, open_slot
 from noface.model.protection import Protection
 
-LIMITS = Limits(file_bytes_max=1_000_000, files_max=20_000)
+LIMITS = SlotLimits(file_bytes_max=1_000_000, files_max=20_000)
 ENV = {
     **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
     "GIT_CONFIG_GLOBAL": "/dev/null",
