@@ -23,7 +23,7 @@ from noface.agents.base import (
     defaults,
     option,
 )
-from noface.agents.json_stream import LITELLM_ENVIRONMENT, SHOWN_MAX, Ending, LineReader, dollars, unescaped
+from noface.agents.json_stream import LITELLM_ENVIRONMENT, TEXT_MAX, Ending, LineReader, dollars, unescaped
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
@@ -72,15 +72,15 @@ class AiderReader(LineReader):
             self._count(tokens)
             self._answer, self._answered = self._since.text, True
             self._since.clear()
-            return [AgentEvent(EventKind.RESULT, plain[:SHOWN_MAX])]
+            return [AgentEvent(EventKind.RESULT, plain[:TEXT_MAX])]
         if not self._answered and _HEADER_ENDS.match(plain):
             self._since.clear()
             return []
         self._since.append(plain)
         if edit := _EDIT.match(plain):
-            return [AgentEvent(EventKind.EDIT, f"edited {edit[1]}"[:SHOWN_MAX])]
+            return [AgentEvent(EventKind.EDIT, f"edited {edit[1]}"[:TEXT_MAX])]
         kind = EventKind.RETRY if _RETRIES.match(plain) else EventKind.TEXT
-        return [AgentEvent(kind, plain[:SHOWN_MAX])] if plain else []
+        return [AgentEvent(kind, plain[:TEXT_MAX])] if plain else []
 
     def ending(self, exit_code: int | None, stderr: str) -> Ending:
         """Return how the run ended; one that ends without an answer has not finished."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option
-from noface.agents.json_stream import SHOWN_MAX, Ending, JsonObject, JsonReader, total
+from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, total
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
@@ -44,13 +44,13 @@ class ClaudeReader(JsonReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._result = JsonObject({})
+        self._result = JsonRecord({})
         self._error = ""
         self._retrying: AgentError | None = None
         self._resets_at: float | None = None
         self._answers = AnswerTokens()
 
-    def entry(self, entry: JsonObject) -> list[AgentEvent]:
+    def entry(self, entry: JsonRecord) -> list[AgentEvent]:
         """Return the events of a line."""
         self._session = entry.text("session_id") or self._session
         message, limit = entry.inside("message"), entry.inside("rate_limit_info")
@@ -71,7 +71,7 @@ class ClaudeReader(JsonReader):
                 return [AgentEvent(EventKind.RESULT, "error" if failed else how)]
             case "system" if entry.text("subtype") == "api_retry":
                 name = entry.text("error") or "an error"
-                notice = f"retrying after {name}"[:SHOWN_MAX]
+                notice = f"retrying after {name}"[:TEXT_MAX]
                 self._retrying = AgentError(notice, (name,), entry.whole("error_status"))
                 return [AgentEvent(EventKind.RETRY, notice)]
             case "rate_limit_event" if limit.text("status") == "rejected":  # "allowed_warning" is no failure
@@ -129,7 +129,7 @@ class ClaudeReader(JsonReader):
         message = result.text("result") or first
         return AgentError(message, tuple(codes), result.whole("api_error_status"), resets_at=self._resets_at)
 
-    def _part(self, part: JsonObject) -> list[AgentEvent]:
+    def _part(self, part: JsonRecord) -> list[AgentEvent]:
         match part.text("type"):
             case "text":
                 return self.text_event(part.text("text"))
@@ -173,7 +173,7 @@ class AnswerTokens:
         """What all answers used, None before any used something."""
         return self._sum if self._sum.read or self._sum.written else None
 
-    def add(self, message: JsonObject) -> None:
+    def add(self, message: JsonRecord) -> None:
         """Count a line's message. One without an id or without usage tells nothing."""
         name, usage = message.text("id"), message.inside("usage")
         read = usage.total(*_READ)
@@ -194,7 +194,7 @@ class AnswerTokens:
             del self._open[next(iter(self._open))]
 
 
-def _written_chars(part: JsonObject) -> int:
+def _written_chars(part: JsonRecord) -> int:
     """Return how many characters the model wrote for a part of an answer."""
     match part.text("type"):
         case "text" | "thinking" as kind:

@@ -33,7 +33,7 @@ from noface.agents.base import (
     defaults,
     option,
 )
-from noface.agents.json_stream import SHOWN_MAX, Ending, JsonObject, JsonReader, json_value, last_match, log_time, tool
+from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, json_value, last_match, log_time, tool
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
@@ -67,7 +67,7 @@ class CodexReader(JsonReader):
         self._retrying: AgentError | None = None
         self._finished = False
 
-    def entry(self, entry: JsonObject) -> list[AgentEvent]:
+    def entry(self, entry: JsonRecord) -> list[AgentEvent]:
         """Return the events of a line."""
         match entry.text("type"):
             case "thread.started":
@@ -78,7 +78,7 @@ class CodexReader(JsonReader):
                 return [AgentEvent(EventKind.RESULT, "turn completed")]
             case "turn.failed":
                 self._error, self._finished = _error(entry.inside("error").text("message")), False
-                return [AgentEvent(EventKind.ERROR, self._error.message[:SHOWN_MAX])]
+                return [AgentEvent(EventKind.ERROR, self._error.message[:TEXT_MAX])]
             case "error":
                 return self._notice(entry.text("message"))
             case "item.started" | "item.updated" | "item.completed" as stage:
@@ -107,12 +107,12 @@ class CodexReader(JsonReader):
     def _notice(self, message: str) -> list[AgentEvent]:
         if message.startswith("Reconnecting..."):
             self._retrying = _error(message)
-            return [AgentEvent(EventKind.RETRY, message[:SHOWN_MAX])]
+            return [AgentEvent(EventKind.RETRY, message[:TEXT_MAX])]
         if not self._finished:
             self._error = _error(message)
-        return [AgentEvent(EventKind.ERROR, message[:SHOWN_MAX])]
+        return [AgentEvent(EventKind.ERROR, message[:TEXT_MAX])]
 
-    def _item(self, item: JsonObject, *, done: bool) -> list[AgentEvent]:
+    def _item(self, item: JsonRecord, *, done: bool) -> list[AgentEvent]:
         if item.text("type") != "error":
             self._retrying = None  # work goes on
         match item.text("type"):
@@ -120,7 +120,7 @@ class CodexReader(JsonReader):
                 return self.text_event(item.text("text"))
             case "file_change" if done:
                 paths = [change.text("path") for change in item.objects("changes")]
-                return [AgentEvent(EventKind.EDIT, f"edited {', '.join(paths)}"[:SHOWN_MAX])]
+                return [AgentEvent(EventKind.EDIT, f"edited {', '.join(paths)}"[:TEXT_MAX])]
             case "command_execution" | "mcp_tool_call" | "web_search" as kind if not done:
                 return [AgentEvent(EventKind.TOOL, tool(item.text("tool") or kind, item))]
             case "reasoning" | "todo_list" as kind:
@@ -188,7 +188,7 @@ def _logged_usage(line: str, thread: str) -> Usage | None:
     """Return what a line says that the thread has used."""
     if not any(word in line for word in _COUNTING):
         return None
-    entry = JsonObject.of(json_value(line))
+    entry = JsonRecord.of(json_value(line))
     payload = entry.inside("payload")
     match entry.text("type"), payload.text("type"):
         case "token_usage_record", _ if payload.text("thread_id") == thread:
@@ -199,8 +199,8 @@ def _logged_usage(line: str, thread: str) -> Usage | None:
             return None
 
 
-def _usage(counts: JsonObject) -> Usage | None:
-    """Return a usage from Codex's counts, None where there are none."""
+def _usage(counts: JsonRecord) -> Usage | None:
+    """Return a usage from Codex's counts, None if there are none."""
     read, written = counts.whole("input_tokens"), counts.whole("output_tokens")
     if read is None and written is None:
         return None

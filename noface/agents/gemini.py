@@ -26,7 +26,7 @@ from noface.agents.base import (
     Place,
     option,
 )
-from noface.agents.json_stream import SHOWN_MAX, Ending, JsonObject, JsonReader, error_codes, last_match, parsed
+from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, error_codes, last_match, parsed
 from noface.diagnosis.agent import stops_mid_sentence
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
@@ -48,12 +48,12 @@ class GeminiReader(JsonReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._result = JsonObject({})
+        self._result = JsonRecord({})
         self._noted = ""
         self._tools = 0
         self._awaits_answer = True
 
-    def entry(self, entry: JsonObject) -> list[AgentEvent]:
+    def entry(self, entry: JsonRecord) -> list[AgentEvent]:
         """Return the events of a line."""
         self._awaits_answer = entry.text("type") in ("init", "tool_result") or entry.text("role") == "user"
         match entry.text("type"):
@@ -73,7 +73,7 @@ class GeminiReader(JsonReader):
             case "error":
                 note = entry.text("message")
                 self._noted = note if entry.text("severity") != "warning" else self._noted
-                return [AgentEvent(EventKind.ERROR, note[:SHOWN_MAX])]
+                return [AgentEvent(EventKind.ERROR, note[:TEXT_MAX])]
             case "result":
                 self._result = entry
                 return [AgentEvent(EventKind.RESULT, entry.text("status"))]
@@ -86,7 +86,7 @@ class GeminiReader(JsonReader):
         if not self._result and document.text("response"):
             self._last_text, self._tools = document.text("response"), 1
             self._session = document.text("session_id") or None
-            self._result = JsonObject({"status": "success"})
+            self._result = JsonRecord({"status": "success"})
         good = self._result.text("status") == "success"
         error = None if good else self._failure(exit_code, stderr)
         if good and self._is_cut():

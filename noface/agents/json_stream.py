@@ -21,7 +21,7 @@ from noface.diagnosis.reset_times import WallClock, epoch
 from noface.model.budget import COST_MAX_USD
 from noface.model.worker_run import Usage
 
-SHOWN_MAX = 200
+TEXT_MAX = 200
 LITELLM_ENVIRONMENT = (
     "*_API_KEY", "*_API_BASE", "*_BASE_URL", "*_API_VERSION", "AWS_*", "AZURE_*", "GOOGLE_*", "VERTEX*", "LITELLM_*",
     "OLLAMA_*", "LM_STUDIO_*", "OPENAI_*", "DATABRICKS_*",
@@ -40,7 +40,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\x1b\][^\x07\x1b]{0,500
 
 
 @dataclass(frozen=True, slots=True)
-class JsonObject:
+class JsonRecord:
     """A JSON object of a program that may print anything: a value of another type than asked for counts as none."""
 
     values: Mapping[str, object]
@@ -57,7 +57,7 @@ class JsonObject:
         return key in self.values
 
     def text(self, key: str) -> str:
-        """Return a string, "" where there is none."""
+        """Return a string, "" if there is none."""
         value = self.values.get(key)
         return value if isinstance(value, str) else ""
 
@@ -82,7 +82,7 @@ class JsonObject:
         return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
     def total(self, *keys: str) -> int | None:
-        """Return the sum of the counts at these keys, None where there is none."""
+        """Return the sum of the counts at these keys, None if there is none."""
         return total(*(self.whole(key) for key in keys))
 
     def cost(self, key: str) -> float | None:
@@ -94,17 +94,17 @@ class JsonObject:
         at = self.number(key)
         return epoch(at) if at is not None else None
 
-    def inside(self, *path: str) -> "JsonObject":
-        """Return the object that `path` leads to, an empty one where there is none."""
-        inner: JsonObject = self
+    def inside(self, *path: str) -> "JsonRecord":
+        """Return the object that `path` leads to, an empty one if there is none."""
+        inner: JsonRecord = self
         for key in path:
-            inner = JsonObject.of(inner.values.get(key))
+            inner = JsonRecord.of(inner.values.get(key))
         return inner
 
-    def objects(self, key: str) -> "list[JsonObject]":
+    def objects(self, key: str) -> "list[JsonRecord]":
         """Return the objects of an array, [] where it is none."""
         value = self.values.get(key)
-        return [JsonObject(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+        return [JsonRecord(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class LineReader(ABC):
         ending = self.ending(exit_code, plain_stderr)
         coded = ending.error is not None and (ending.error.codes or ending.error.status)
         if not ending.finished and not coded and asks(unfinished):
-            message = f"it asks at the terminal, where nobody can answer: {unfinished.strip()[-SHOWN_MAX:]}"
+            message = f"it asks at the terminal, where nobody can answer: {unfinished.strip()[-TEXT_MAX:]}"
             ending = replace(ending, error=AgentError(message, (ASKS,)))
         return AgentEvidence(
             self.agent,
@@ -199,9 +199,9 @@ class JsonReader(LineReader):
         entry = json_value(line)
         if isinstance(entry, dict):
             self.any_entry = True
-            return self.entry(JsonObject(entry))
+            return self.entry(JsonRecord(entry))
         self.plain = line.strip()[:LAST_WORDS_MAX] or self.plain
-        self._first = self._first or self.plain[:SHOWN_MAX]
+        self._first = self._first or self.plain[:TEXT_MAX]
         if not self.any_entry and self._room > len(line):
             self._room -= len(line) + 1
             self._document.append(line)
@@ -214,15 +214,15 @@ class JsonReader(LineReader):
         if not strange or evidence.finished or evidence.error is not None:
             return evidence
         start = f'"{self._first}"' if self._first else "a line too long to read"
-        message = f"{self.agent} printed nothing that noface understands; it began with {start[:SHOWN_MAX]}"
+        message = f"{self.agent} printed nothing that noface understands; it began with {start[:TEXT_MAX]}"
         return replace(evidence, error=AgentError(message, (NOT_UNDERSTOOD,)))
 
-    def document(self) -> JsonObject:
+    def document(self) -> JsonRecord:
         """Return what was printed as one JSON object over many lines, an empty one where it was none."""
-        return JsonObject({}) if self.any_entry else parsed("\n".join(self._document))
+        return JsonRecord({}) if self.any_entry else parsed("\n".join(self._document))
 
     @abstractmethod
-    def entry(self, entry: JsonObject) -> list[AgentEvent]:
+    def entry(self, entry: JsonRecord) -> list[AgentEvent]:
         """Take one JSON object and return its events."""
 
     def text_event(self, text: str) -> list[AgentEvent]:
@@ -230,22 +230,22 @@ class JsonReader(LineReader):
         self._last_text = text
         return [AgentEvent(EventKind.TEXT, self._last_text[:LAST_WORDS_MAX])]
 
-    def tool_started(self, call: str, name: str, given: JsonObject) -> list[AgentEvent]:
+    def tool_started(self, call: str, name: str, given: JsonRecord) -> list[AgentEvent]:
         """Return the event of a tool call that begins; `call` is its id."""
-        shown = tool(name, given)
+        call_text = tool(name, given)
         if name in self.editing_tools and len(self._open_edits) < _OPEN_TOOLS_MAX:
-            self._open_edits[call] = shown
-        return [AgentEvent(EventKind.TOOL, shown)]
+            self._open_edits[call] = call_text
+        return [AgentEvent(EventKind.TOOL, call_text)]
 
     def tool_ended(self, call: str, *, succeeded: bool) -> list[AgentEvent]:
         """Return the edit that a tool call was, if it was one and succeeded."""
-        shown = self._open_edits.pop(call, "")
-        return [AgentEvent(EventKind.EDIT, shown)] if shown and succeeded else []
+        edit = self._open_edits.pop(call, "")
+        return [AgentEvent(EventKind.EDIT, edit)] if edit and succeeded else []
 
 
 def asks(unfinished: str) -> bool:
     """Tell whether output that ends in the middle of a line is a question that wants an answer from a keyboard."""
-    return _ASKS.search(unfinished[-SHOWN_MAX:]) is not None
+    return _ASKS.search(unfinished[-TEXT_MAX:]) is not None
 
 
 def json_value(line: str) -> object:
@@ -256,13 +256,13 @@ def json_value(line: str) -> object:
         return None
 
 
-def parsed(body: str) -> JsonObject:
-    """Return the JSON object in a provider's answer, an empty one where there is none."""
+def parsed(body: str) -> JsonRecord:
+    """Return the JSON object in a provider's answer, an empty one if there is none."""
     start = body.find("{")
     try:
-        return JsonObject.of(json.JSONDecoder().raw_decode(body[start:])[0] if start >= 0 else {})
+        return JsonRecord.of(json.JSONDecoder().raw_decode(body[start:])[0] if start >= 0 else {})
     except (ValueError, RecursionError):
-        return JsonObject({})
+        return JsonRecord({})
 
 
 def total(*counts: int | None) -> int | None:
@@ -299,18 +299,18 @@ def last_match(pattern: re.Pattern[str], value: str) -> re.Match[str] | None:
     return newest[0] if newest else None
 
 
-def error_codes(error: JsonObject) -> tuple[str, ...]:
+def error_codes(error: JsonRecord) -> tuple[str, ...]:
     """Return the names that a provider's error object gives itself, the most telling first."""
     names = [item.text("reason") for item in error.objects("details")]
     names += [error.text(key) for key in ("code", "type", "status")]
     return tuple(name for name in names if name)[:_CODES_MAX]
 
 
-def tool(name: str, given: JsonObject) -> str:
+def tool(name: str, given: JsonRecord) -> str:
     """Return what a tool call looks like to a person: its name and what it is about."""
     keys = ("file_path", "filePath", "path", "command", "pattern", "query", "description")
     target = next((given.values[key] for key in keys if given.values.get(key)), "")
-    return " ".join(f"{name or 'tool'} {target}"[: 2 * SHOWN_MAX].split())[:SHOWN_MAX]
+    return " ".join(f"{name or 'tool'} {target}"[: 2 * TEXT_MAX].split())[:TEXT_MAX]
 
 
 def unescaped(line: str) -> str:
@@ -330,7 +330,7 @@ def local_clock(now: float | None = None, zone: str | None = None) -> WallClock:
 
 
 def named_zone(name: str) -> tzinfo | None:
-    """Return the zone of the IANA database that is called `name`, None where there is none."""
+    """Return the zone of the IANA database that is called `name`, None if there is none."""
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, KeyError):

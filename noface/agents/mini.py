@@ -26,9 +26,9 @@ from noface.agents.base import (
 )
 from noface.agents.json_stream import (
     LITELLM_ENVIRONMENT,
-    SHOWN_MAX,
+    TEXT_MAX,
     Ending,
-    JsonObject,
+    JsonRecord,
     LineReader,
     dollars,
     json_value,
@@ -70,16 +70,16 @@ class MiniReader(LineReader):
         super().__init__()
         self._section = ""
         self._texts: dict[str, TextTail] = {}
-        self._summary = JsonObject({})
-        self._used = JsonObject({})
+        self._summary = JsonRecord({})
+        self._used = JsonRecord({})
 
     def line(self, line: str) -> list[AgentEvent]:
         """Return the event of a section's first line, and of each line of an answer."""
         if line.startswith(_SUMMARY):
-            self._used = self._summary = JsonObject.of(json_value(line)).inside(SUMMARY)
+            self._used = self._summary = JsonRecord.of(json_value(line)).inside(SUMMARY)
             return []
         if line.startswith(_USED):
-            self._used = JsonObject.of(json_value(line)).inside(USED)
+            self._used = JsonRecord.of(json_value(line)).inside(USED)
             return []
         plain = unescaped(line).rstrip()
         start = _SECTION.match(plain)
@@ -93,7 +93,7 @@ class MiniReader(LineReader):
             return []
         if self._section and not plain.startswith(_SAVED):
             self._texts[self._section].append(plain)
-        return [AgentEvent(EventKind.TEXT, plain[:SHOWN_MAX])] if plain and self._section == "Agent" else []
+        return [AgentEvent(EventKind.TEXT, plain[:TEXT_MAX])] if plain and self._section == "Agent" else []
 
     def ending(self, exit_code: int | None, stderr: str) -> Ending:
         """Return how the run ended."""

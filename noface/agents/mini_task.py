@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX
-from noface.agents.json_stream import JsonObject, total
+from noface.agents.json_stream import JsonRecord, total
 
 SUMMARY = "mini_run"
 USED = "mini_used"
@@ -32,7 +32,7 @@ def task(prompt: str) -> str:
     return _NOT_IN_YAML.sub(lambda bad: f"\\u{ord(bad[0]):04x}", document)
 
 
-def summary(trajectory: JsonObject) -> dict[str, object]:
+def summary(trajectory: JsonRecord) -> dict[str, object]:
     """Return how a run went: exit_status, submission, cost_usd, tokens_in, tokens_out, tokens_cached and limit.
 
     `limit` is "turns" or "cost", whichever was reached.
@@ -48,7 +48,7 @@ def summary(trajectory: JsonObject) -> dict[str, object]:
     }
 
 
-def used(trajectory: JsonObject) -> dict[str, object]:
+def used(trajectory: JsonRecord) -> dict[str, object]:
     """Return what a run has used: cost_usd, tokens_in, tokens_out, tokens_cached; None where it is not known."""
     usages = [message.inside("extra", "response", "usage") for message in trajectory.objects("messages")]
     return {
@@ -94,11 +94,11 @@ def _run(command: list[str], trajectory: Path) -> int:
                         _print(USED, used, trajectory)
 
 
-def _print(name: str, essence: Callable[[JsonObject], dict[str, object]], trajectory: Path) -> None:
+def _print(name: str, essence: Callable[[JsonRecord], dict[str, object]], trajectory: Path) -> None:
     """Print the essence of the trajectory as a line of its own, where there is a whole one."""
     try:
         if trajectory.stat().st_size <= _TRAJECTORY_BYTES_MAX:
-            essential = essence(JsonObject.of(json.loads(trajectory.read_bytes())))
+            essential = essence(JsonRecord.of(json.loads(trajectory.read_bytes())))
             sys.stdout.write(f"\n{json.dumps({name: essential})}\n")
             sys.stdout.flush()
     except (OSError, ValueError, RecursionError):

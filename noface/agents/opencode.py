@@ -17,10 +17,10 @@ from typing import ClassVar
 
 from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option
 from noface.agents.json_stream import (
-    SHOWN_MAX,
+    TEXT_MAX,
     Ending,
-    JsonObject,
     JsonReader,
+    JsonRecord,
     error_codes,
     last_match,
     log_time,
@@ -62,7 +62,7 @@ class OpencodeReader(JsonReader):
         self._asks_again = False
         self._newest_ms = 0.0
 
-    def entry(self, entry: JsonObject) -> list[AgentEvent]:
+    def entry(self, entry: JsonRecord) -> list[AgentEvent]:
         """Return the events of a line."""
         self._session = entry.text("sessionID") or self._session
         self._newest_ms = entry.number("timestamp") or self._newest_ms
@@ -87,7 +87,7 @@ class OpencodeReader(JsonReader):
                 return self._step(part)
             case "error":
                 self._error = self._read(entry.inside("error"))
-                return [AgentEvent(EventKind.ERROR, self._error.message[:SHOWN_MAX])]
+                return [AgentEvent(EventKind.ERROR, self._error.message[:TEXT_MAX])]
             case _:
                 return []
 
@@ -104,7 +104,7 @@ class OpencodeReader(JsonReader):
         """Return the sum of what its steps used."""
         return Usage(self._cost, *self._tokens, self._session, self._cached)
 
-    def _step(self, part: JsonObject) -> list[AgentEvent]:
+    def _step(self, part: JsonRecord) -> list[AgentEvent]:
         self._reason = part.text("reason")
         tokens, cache = part.inside("tokens"), part.inside("tokens", "cache")
         sent = total(self._tokens[0], tokens.whole("input"), cache.total("read", "write"))
@@ -115,7 +115,7 @@ class OpencodeReader(JsonReader):
             self._cost = spent + (self._cost or 0.0)
         self._asks_again = _ENDINGS.get(self._reason) == _BROKE_OFF
         kind = EventKind.RETRY if self._asks_again else EventKind.RESULT
-        return [AgentEvent(kind, f"step ended: {self._reason}"[:SHOWN_MAX])]
+        return [AgentEvent(kind, f"step ended: {self._reason}"[:TEXT_MAX])]
 
     def _waiting(self, stderr: str) -> AgentError | None:
         """Return what it is trying to overcome: the last error in its log, where nothing has come of it since."""
@@ -123,7 +123,7 @@ class OpencodeReader(JsonReader):
         at = log_time(logged[1]) if logged else None
         return AgentError(logged[2]) if logged and at is not None and at * 1000 >= self._newest_ms else None
 
-    def _read(self, error: JsonObject) -> AgentError:
+    def _read(self, error: JsonRecord) -> AgentError:
         data, name = error.inside("data"), error.text("name")
         body = parsed(data.text("responseBody")).inside("error")
         headers = data.inside("responseHeaders").values.items()

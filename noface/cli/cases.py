@@ -67,7 +67,7 @@ def _project_rules() -> "tuple[ProjectRules | None, str]":
     Output can be judged anywhere, also where there is no repository and no noface.toml.
     """
     from noface.config.load import find, parse, read
-    from noface.gates.rule_search import project_rules
+    from noface.gates.run import project_rules
     from noface.git.repository import locate
 
     try:

@@ -12,7 +12,7 @@ from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, 
 from noface.engine.context import RunSettings
 from noface.engine.prompt_context import load_templates
 from noface.errors import UsageError
-from noface.gates.rule_search import project_rules
+from noface.gates.run import project_rules
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository
 from noface.git.snapshot import SlotLimits

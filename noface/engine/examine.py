@@ -13,7 +13,7 @@ from noface.diagnosis import syntax
 from noface.engine.attempt_environment import AttemptEnvironment, put
 from noface.engine.isolation import outside_modules
 from noface.engine.protected_files import reached
-from noface.gates.secrets import Secret, scan, secret_failure
+from noface.gates.secrets import AddedSecret, scan, secret_failure
 from noface.git.objects import ObjectReader, refused
 from noface.git.plumbing import Plumbing, occurring
 from noface.integrity import diff as rules
@@ -80,7 +80,7 @@ def secrets_in_bytes(
         return None
     on_main: frozenset[str] | None = None
     left = bytes_max
-    secrets: list[Secret] = []
+    secrets: list[AddedSecret] = []
     with plumbing.blobs() as blobs:
         for at, change in enumerate(unseen):
             left -= blobs.size(change.new_oid) or 0
@@ -91,7 +91,7 @@ def secrets_in_bytes(
             if names and on_main is None:
                 on_main = plumbing.objects(main)
             if on_main is None or change.new_oid not in on_main:
-                secrets += [Secret(change.path, name, f"the value of {name}") for name in sorted(names)]
+                secrets += [AddedSecret(change.path, name, f"the value of {name}") for name in sorted(names)]
     return secret_failure(tuple(secrets)) if secrets else None
 
 

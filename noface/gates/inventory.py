@@ -65,7 +65,7 @@ def instrumented(env: Variables, folder: Path) -> Variables:
 
 
 def read_inventory(folder: Path, checkout: Path, stdout: str, command: str, stderr: str = "") -> Inventory | None:
-    """Return which tests a gate ran in `checkout`, None where there is no sign of any.
+    """Return which tests a gate ran in `checkout`, None if there is no sign of any.
 
     What runners wrote to the folder comes first, then the names in the gate's output, then the numbers in it.
     """
@@ -111,7 +111,7 @@ def _written(reports: Path, roots: tuple[str, ...]) -> list[Inventory]:
 
 
 def _files(reports: Path) -> Iterator[Path | None]:
-    """Yield the files of a folder, in the end None where there are more than are read."""
+    """Yield the files of a folder, and at last None if there are more than are read."""
     if reports.is_symlink() or not reports.is_dir():
         yield None
         return

@@ -1,13 +1,17 @@
-"""Runs a gate in a checkout and classifies its output. The caller has made the checkout hold exactly `tree`."""
+"""Runs a gate in a checkout and classifies its output. The caller has made the checkout hold exactly `tree`.
+
+The patterns of `[[gate_rules]]` are searched for within a time limit (library `regex`).
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from noface.diagnosis.evidence import GateEvidence, GateVerdict, TestReport
 from noface.diagnosis.gate import classify
-from noface.diagnosis.scan import ProjectRules, is_of_project
+from noface.diagnosis.scan import NoMatch, PatternMatch, ProjectRule, ProjectRules, is_of_project
 from noface.gates.report import read_report
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
@@ -17,8 +21,11 @@ from noface.process.environment import Variables
 from noface.process.files import read_bounded
 from noface.process.sandbox import Box
 from noface.process.supervise import Canceller, Command, Exit, Launcher
-from noface.secrets.masking import Masker
 
+if TYPE_CHECKING:
+    from noface.config.sections import GateRule
+
+_RULE_SECONDS_MAX = 1.0
 _HEAD_BYTES = 256 * 1024
 _TAIL_BYTES = 2 * 1024 * 1024
 _EVIDENCE_LINES_MAX = 20
@@ -89,7 +96,10 @@ def run_gate(
     if ended.ended_by in (EndedBy.CANCELLED, EndedBy.LOST) and not ended.output_limit:
         return None
     texts = (read_bounded(stdout, _HEAD_BYTES, _TAIL_BYTES), read_bounded(stderr, _HEAD_BYTES, _TAIL_BYTES))
-    report, report_note = _report(gate, place, started_at, launcher.masking.masker)
+    report, report_note = None, ""
+    if gate.report:
+        masker = launcher.masking.masker
+        report, report_note = read_report(place.folder / gate.report, started_at, place.folder, masker)
     verdict = classify(_evidence(gate, place, ended, texts, report), place.rules)
     failure = _failure(gate, ended, verdict, report_note)
     known = _only_known(verdict, ended.exit_code, known_failures)
@@ -105,10 +115,6 @@ def run_gate(
         stdout_log=str(stdout),
         only_known_failures=failure is not None and known,
     )
-
-
-def _report(gate: GateSpec, place: GatePlace, started_at: float, masker: Masker) -> tuple[TestReport | None, str]:
-    return read_report(place.folder / gate.report, started_at, place.folder, masker) if gate.report else (None, "")
 
 
 def _evidence(
@@ -182,3 +188,23 @@ def comparable(name: str) -> str:
     if not separator:
         return name
     return f"{path.removesuffix('.py').replace('/', '.')}.{inner.replace('::', '.')}{bracket}{parameters}"
+
+
+def project_rules(entries: "Sequence[GateRule]") -> ProjectRules | None:
+    """Return `[[gate_rules]]` with the search for their patterns, None if there are none."""
+    rules = tuple(ProjectRule(e.name, FailureKind(e.kind), e.pattern, e.even_in_tests) for e in entries)
+    return ProjectRules(rules, search) if rules else None
+
+
+def search(pattern: str, text: str) -> PatternMatch | NoMatch:
+    """Return the first match; `^` and `$` mean the ends of a line."""
+    import regex
+
+    try:
+        match = regex.search(pattern, text, flags=regex.MULTILINE, timeout=_RULE_SECONDS_MAX)
+    except TimeoutError:
+        return NoMatch.TOO_SLOW
+    if match is None:
+        return NoMatch.ABSENT
+    groups = match.groupdict()
+    return PatternMatch(match.start(), groups.get("file"), groups.get("line"))

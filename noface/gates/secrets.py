@@ -10,34 +10,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 
+from noface.data import table
 from noface.integrity.tampering import changed_lines
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 
-_DETECTORS = {
-    "aws": "AWSKeyDetector",
-    "azure_storage_key": "AzureStorageKeyDetector",
-    "discord": "DiscordBotTokenDetector",
-    "github_token": "GitHubTokenDetector",
-    "gitlab_token": "GitLabTokenDetector",
-    "mailchimp": "MailchimpDetector",
-    "npm": "NpmDetector",
-    "openai": "OpenAIDetector",
-    "private_key": "PrivateKeyDetector",
-    "pypi_token": "PypiTokenDetector",
-    "sendgrid": "SendGridDetector",
-    "slack": "SlackDetector",
-    "square_oauth": "SquareOAuthDetector",
-    "stripe": "StripeDetector",
-    "twilio": "TwilioKeyDetector",
-}
 _PRIVATE_KEY = "Private Key"
 _KEY_END = re.compile(r"END [A-Z ]*PRIVATE KEY|Private-MAC")
 _KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16,}")
 _LINE_MAX = 4_000
 MARK = "[masked by noface: {type}]"
 """What stands for a secret that a patch adds; a patch that holds it has been masked before."""
-_SHOWN_MAX = 10
+_NAMED_MAX = 10
 _MASK_MORE = "[masked by noface]"
 _MASKED = re.compile(r"\[masked by noface: (?P<type>[\w ()-]{1,60})\]")
 _ALLOWED = re.compile(r"pragma:\s*(allowlist|whitelist)[ -]secret|gitleaks:allow|nosec\b", re.IGNORECASE)
@@ -49,7 +33,7 @@ Detectors = tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class AddedSecret:
     """Where a secret was added, and of what kind; the secret itself is kept nowhere."""
 
     path: str
@@ -58,20 +42,20 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class PatchScan:
     """The secrets of a patch, and the patch without them."""
 
-    secrets: tuple[Secret, ...]
+    secrets: tuple[AddedSecret, ...]
     patch: str
 
 
-def scan(patch: str) -> Scan:
+def scan(patch: str) -> PatchScan:
     """Find the secrets that a patch adds, and mask them. A patch masked before has the same findings again."""
     detectors = _detectors()
     if not detectors and "[masked by noface: " not in patch:
-        return Scan((), patch)
+        return PatchScan((), patch)
     secrets = [
-        Secret(row.rpartition(" b/")[2].rstrip('"'), match["type"], row)
+        AddedSecret(row.rpartition(" b/")[2].rstrip('"'), match["type"], row)
         for row in patch.split("\n")
         if row.startswith("diff --git ")
         for match in list(_MASKED.finditer(row))[:1]
@@ -91,22 +75,22 @@ def scan(patch: str) -> Scan:
             in_key = ""
         if text != line.text:
             masked[line.text] = text
-        secrets += [Secret(line.path, kind, text.strip()[:_LINE_MAX]) for kind in types]
+        secrets += [AddedSecret(line.path, kind, text.strip()[:_LINE_MAX]) for kind in types]
     rows = (f"+{masked[row[1:]]}" if row[:1] == "+" and row[1:] in masked else row for row in patch.split("\n"))
-    return Scan(tuple(secrets), "\n".join(rows) if masked else patch)
+    return PatchScan(tuple(secrets), "\n".join(rows) if masked else patch)
 
 
-def secret_failure(secrets: tuple[Secret, ...]) -> Failure:
+def secret_failure(secrets: tuple[AddedSecret, ...]) -> Failure:
     """Return the failure for added secrets: a boundary, since no retry makes one public that was not meant to be."""
     named = dict.fromkeys(f"{secret.type} in {secret.path}" for secret in secrets)
     return Failure(
         FailureKind.BOUNDARY_VIOLATION,
-        f"the change adds what looks like a secret: {', '.join(list(named)[:_SHOWN_MAX])}; read it from the environment"
+        f"the change adds what looks like a secret: {', '.join(list(named)[:_NAMED_MAX])}; read it from the environment"
         " instead, or mark the line with `pragma: allowlist secret` if it is none",
         rule="secret-added",
         location=secrets[0].path,
         signature="secret-added:" + ",".join(sorted(named)),
-        evidence=tuple(f"{secret.path}: {secret.line[:200]}" for secret in secrets[:_SHOWN_MAX]),
+        evidence=tuple(f"{secret.path}: {secret.line[:200]}" for secret in secrets[:_NAMED_MAX]),
     )
 
 
@@ -114,7 +98,7 @@ def secret_failure(secrets: tuple[Secret, ...]) -> Failure:
 def _detectors() -> Detectors:
     """Return type and patterns of each detector; empty where the extra is not installed."""
     detectors = []
-    for module, name in _DETECTORS.items():
+    for module, name in table("secrets")["detectors"].items():
         try:
             detector = getattr(import_module(f"detect_secrets.plugins.{module}"), name)
             detectors.append((str(detector.secret_type), tuple(detector.denylist)))

@@ -96,7 +96,7 @@ def lock_of(tree: Worktree) -> Path:
 
 
 def cut_off(tree: Worktree) -> tuple[str, str] | None:
-    """Return old and new commit of a move that was cut off here, as its lock tells; None where there is none."""
+    """Return old and new commit of a move that was cut off here, as its lock tells; None if there is none."""
     try:
         text = lock_of(tree).read_bytes()
     except OSError:
@@ -130,7 +130,7 @@ def unlock(tree: Worktree) -> None:
 
 
 def carry_out(move: Move) -> str:
-    """Move index and files; return what git said where it would not, with everything as it was.
+    """Move index and files; return git's message if it refuses, with everything as it was.
 
     Raises GitError where it is not: the old files could not be put back.
     """
@@ -143,14 +143,14 @@ def carry_out(move: Move) -> str:
 
 
 def take_back(move: Move) -> str:
-    """Undo a move that was carried out; return what git said where it would not."""
+    """Undo a move that was carried out; return git's message if it refuses."""
     return _move_files(move, move.new, move.old, _appearing(move, "D"))
 
 
 def index_is_new(move: Move) -> bool:
     """Tell whether the index holds the new commit's entries: then every file had been written, too.
 
-    Raises GitError where git does not tell: a git that was killed has not said no.
+    Raises GitError if git fails: a git that was killed has not answered no.
     """
     return index_is_at(move, move.new)
 

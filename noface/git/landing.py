@@ -34,7 +34,7 @@ from noface.git.fast_forward import (
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate, exclusive_lock, lock_advice, lock_in_the_way
 from noface.git.repair_interrupted import (
-    PATHS_SHOWN_MAX,
+    PATHS_LISTED_MAX,
     follow_switches,
     follow_switches_soon,
     make_move,
@@ -111,8 +111,8 @@ def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int)
     except GitError as error:
         return Blocked(f"git cannot tell what was changed in {tree.path}: {error}")
     if changed:
-        return Blocked(_OVERLAP.format(tree.path), changed[:PATHS_SHOWN_MAX])
-    obstacles = Obstacles(tree.path, move.changes, move.links).find(PATHS_SHOWN_MAX)
+        return Blocked(_OVERLAP.format(tree.path), changed[:PATHS_LISTED_MAX])
+    obstacles = Obstacles(tree.path, move.changes, move.links).find(PATHS_LISTED_MAX)
     if obstacles:
         return Blocked(_OBSTACLES.format(tree.path), obstacles)
     return _fast_forward(plumbing, move, note)

@@ -41,17 +41,17 @@ class ObjectReader(GitProcess):
         return fields[0] if fields else None
 
     def size(self, oid: str) -> int | None:
-        """Return how many bytes a blob has, None where there is no such blob."""
+        """Return how many bytes a blob has, None if there is no such blob."""
         fields = self._info(oid)
         return int(fields[2]) if fields and fields[1] == "blob" else None
 
     def read(self, oid: str, bytes_max: int) -> bytes | None:
-        """Return a blob's bytes, None where there is no such blob or it is larger."""
+        """Return a blob's bytes, None if there is no such blob or it is larger."""
         size = self.size(oid)
         return None if size is None or size > bytes_max else b"".join(self.chunks(oid, max(size, 1)))
 
     def chunks(self, oid: str, bytes_each: int) -> Iterator[bytes]:
-        """Yield a blob's bytes in pieces of at most `bytes_each`; nothing where there is no such blob.
+        """Yield a blob's bytes in pieces of at most `bytes_each`; nothing if there is no such blob.
 
         The last piece must be taken before anything else is asked.
         """
@@ -74,7 +74,7 @@ class ObjectReader(GitProcess):
                 self.close()  # what is left unread is no answer to the next question
 
     def _info(self, name: str) -> tuple[str, ...]:
-        """Return id, type and size of an object, () where there is none."""
+        """Return id, type and size of an object, () if there is none."""
         fields = self._question(f"info {name}").decode("ascii", "replace").split()
         return tuple(fields) if len(fields) == _FIELDS and fields[2].isdigit() else ()
 

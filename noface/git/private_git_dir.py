@@ -84,7 +84,7 @@ def copy_shallow(repository: Repository, git_dir: Path) -> None:
 
 
 def unshared_content(path: Path) -> bytes | None:
-    """Return the content of an ordinary file that has no other name, None where there is none."""
+    """Return the content of an ordinary file that has no other name, None if there is none."""
     descriptor = open_regular(path)
     if descriptor is None:
         return None

@@ -34,8 +34,8 @@ class RefUpdate:
 
 def lock_in_the_way(message: str) -> Path | None:
     """Return the lock file that git names in a message, None where it names none."""
-    found = _LOCK.search(message)
-    return Path(found["path"]) if found else None
+    match = _LOCK.search(message)
+    return Path(match["path"]) if match else None
 
 
 def lock_advice(lock: Path) -> str:

@@ -212,13 +212,10 @@ def _mount_of(folder: int) -> object:
     """Return what tells the mounts of two folders apart: the device, and the mount's id where the system tells it."""
     device = os.fstat(folder).st_dev
     try:
-        told = os.open(f"/proc/self/fdinfo/{folder}", os.O_RDONLY | os.O_CLOEXEC)
+        with open(f"/proc/self/fdinfo/{folder}", "rb", buffering=0) as facts:  # noqa: PTH123 - for each folder
+            lines = facts.read(1024).splitlines()
     except OSError:
         return device
-    try:
-        lines = os.read(told, 1024).splitlines()
-    finally:
-        os.close(told)
     return device, *(line for line in lines if line.startswith(b"mnt_id:"))
 
 

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ from noface.git.refs import RefUpdate
 from noface.git.worktrees import Worktree, checked_out, worktrees
 from noface.process.files import read_regular
 
-PATHS_SHOWN_MAX = 20
+PATHS_LISTED_MAX = 20
 _GITLINK = "160000"
 
 
@@ -71,7 +70,7 @@ def repair_interrupted(plumbing: Plumbing, tree: Worktree, descriptor: int) -> B
     if not foreign:
         return None
     reason = f"a landing was cut off in {tree.path}, and these files hold neither the old nor the new"
-    return Blocked(reason, foreign[:PATHS_SHOWN_MAX])
+    return Blocked(reason, foreign[:PATHS_LISTED_MAX])
 
 
 # `git switch` reads the branch's commit first, then writes files and index under the index's lock, and HEAD only when
@@ -186,16 +185,13 @@ def _file(plumbing: Plumbing) -> Path:
 
 
 def _read(plumbing: Plumbing) -> tuple[_Late, ...]:
-    told = read_regular(_file(plumbing), _BYTES_MAX) or b""
-    return tuple(_parsed(told.decode("ascii", "replace").splitlines()))
-
-
-def _parsed(lines: list[str]) -> Iterator[_Late]:
-    for line in lines:
+    late = []
+    for line in (read_regular(_file(plumbing), _BYTES_MAX) or b"").decode("ascii", "replace").splitlines():
         words = line.split()
         with suppress(ValueError):
             if len(words) == _FIELDS:
-                yield _Late(words[0], words[1], float(words[2]))
+                late.append(_Late(words[0], words[1], float(words[2])))
+    return tuple(late)
 
 
 def _write(plumbing: Plumbing, late: tuple[_Late, ...]) -> None:

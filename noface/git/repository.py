@@ -233,7 +233,7 @@ class Location:
 
 
 def locate(start: Path) -> Location:
-    """Return the repository around `start` by looking at files alone; raise UsageError where there is none."""
+    """Return the repository around `start` by looking at files alone; raise UsageError if there is none."""
     for folder in (start, *start.parents):
         git_dir = folder / ".git"
         if git_dir.is_dir():

@@ -172,8 +172,8 @@ def _entries(path: str, prefix: str, unread: list[str]) -> list[os.DirEntry[str]
     try:
         if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
             os.chmod(path, stat.S_IRWXU)  # noqa: PTH101 - scandir deals in strings
-        with os.scandir(path) as found:
-            return sorted(found, key=lambda entry: not _is_git(entry))  # it decides about the others
+        with os.scandir(path) as entries:
+            return sorted(entries, key=lambda entry: not _is_git(entry))  # it decides about the others
     except OSError as error:
         unread.append(f"{display_path(prefix[:60])}…: {error.strerror}; what is in it was left out")
         return []

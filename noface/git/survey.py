@@ -51,7 +51,7 @@ def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
 
 
 def main_moves(plumbing: Plumbing) -> tuple[MainMove, ...]:
-    """Return main's reflog, oldest first; empty where there is none."""
+    """Return main's reflog, oldest first; empty if there is none."""
     path = plumbing.repository.common_dir / "logs" / plumbing.repository.main
     try:
         lines = path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
@@ -121,15 +121,15 @@ def _locks(plumbing: Plumbing) -> tuple[LockFile, ...]:
     files = {*(common / name for name in _LOCKS), *(common / "refs").rglob("*.lock")}
     for tree in worktrees(plumbing.repository):
         files |= {tree.git_dir / "index.lock", tree.git_dir / "HEAD.lock"}
-    found = []
+    locks = []
     for file in sorted(files):
         try:
             age = time.time() - file.lstat().st_mtime
             first = file.read_bytes()[:_FIRST_LINE_BYTES_MAX] if file.is_file() else b""
         except OSError:
             continue  # there is none, or none any more
-        found.append(LockFile(str(file), first.decode("utf-8", "replace").partition("\n")[0], max(0.0, age)))
-    return tuple(found)
+        locks.append(LockFile(str(file), first.decode("utf-8", "replace").partition("\n")[0], max(0.0, age)))
+    return tuple(locks)
 
 
 def _changed_git_dirs(plumbing: Plumbing) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ def outside_state(plumbing: Plumbing) -> Outside:
 
 def differences(before: Outside, now: Outside, main: str) -> tuple[str, ...]:
     """Return what differs, each as a phrase; main, which noface moves too, is left to `main_moved`."""
-    found = []
+    phrases = []
     for name in sorted(before.refs.keys() | now.refs.keys()):
         old, new = before.refs.get(name), now.refs.get(name)
         if name == main or old == new:
@@ -185,13 +185,13 @@ def differences(before: Outside, now: Outside, main: str) -> tuple[str, ...]:
         kind = "tag" if name.startswith("refs/tags/") else "branch"
         short = name.split("/", 2)[2]
         if old is None:
-            found.append(f"{kind} {short} is new")
+            phrases.append(f"{kind} {short} is new")
         elif new is None:
-            found.append(f"{kind} {short}, which was at {old[:_SHORT]}, is gone")
+            phrases.append(f"{kind} {short}, which was at {old[:_SHORT]}, is gone")
         else:
-            found.append(f"{kind} {short} moved from {old[:_SHORT]} to {new[:_SHORT]}")
+            phrases.append(f"{kind} {short} moved from {old[:_SHORT]} to {new[:_SHORT]}")
     changed = {path for path, *_ in before.files ^ now.files}
-    return (*found, *(f"{path} was changed" for path in sorted(changed)))
+    return (*phrases, *(f"{path} was changed" for path in sorted(changed)))
 
 
 def main_moved(plumbing: Plumbing, old: str, new: str, landed: Iterable[str]) -> bool:

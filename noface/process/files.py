@@ -76,7 +76,7 @@ def read_bounded(path: Path, head_bytes: int, tail_bytes: int) -> str:
 
 
 def kind_at(path: str | Path) -> int:
-    """Return the type of what is at a path (one of stat's S_IF…), 0 where there is nothing; no link is followed."""
+    """Return the type of what is at a path (one of stat's S_IF…), 0 if there is nothing; no link is followed."""
     try:
         return stat.S_IFMT(os.lstat(path).st_mode)
     except OSError:
@@ -89,7 +89,7 @@ def is_folder(path: str | Path) -> bool:
 
 
 def open_regular(path: Path) -> int | None:
-    """Open a regular file to read, None where there is none: a FIFO would be waited on, a link may lead anywhere."""
+    """Open a regular file to read, None if there is none: a FIFO would be waited on, a link may lead anywhere."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -101,7 +101,7 @@ def open_regular(path: Path) -> int | None:
 
 
 def read_regular(path: Path, bytes_max: int) -> bytes | None:
-    """Return the first bytes of a regular file, None where there is none that can be read."""
+    """Return the first bytes of a regular file, None if there is none that can be read."""
     descriptor = open_regular(path)
     if descriptor is None:
         return None

@@ -97,8 +97,8 @@ class Masking:
         if self._notes is None:
             return []
         try:
-            with os.scandir(self._notes) as found:
-                plain = (entry.path for entry in found if entry.is_file(follow_symlinks=False))
+            with os.scandir(self._notes) as entries:
+                plain = (entry.path for entry in entries if entry.is_file(follow_symlinks=False))
                 return [Path(path) for _, path in zip(range(_NOTES_MAX), plain, strict=False)]
         except OSError:
             return []
@@ -135,13 +135,13 @@ def _files_below(path: Path, there_before: frozenset[str]) -> Iterator[Path]:
     if not is_folder(path):
         yield path
         return
-    found = [path / name for name in sorted(_names_in(path) - there_before, reverse=True)]
+    pending = [path / name for name in sorted(_names_in(path) - there_before, reverse=True)]
     for _ in range(_FILES_MAX):
-        if not found:
+        if not pending:
             return
-        file = found.pop()
+        file = pending.pop()
         if is_folder(file):
-            found += [file / name for name in sorted(_names_in(file), reverse=True)]
+            pending += [file / name for name in sorted(_names_in(file), reverse=True)]
         else:
             yield file
 
@@ -149,8 +149,8 @@ def _files_below(path: Path, there_before: frozenset[str]) -> Iterator[Path]:
 def _names_in(path: Path) -> frozenset[str]:
     """Return the names in a folder; none where it is none."""
     try:
-        with os.scandir(path) as found:
-            return frozenset(entry.name for _, entry in zip(range(_FILES_MAX), found, strict=False))
+        with os.scandir(path) as entries:
+            return frozenset(entry.name for _, entry in zip(range(_FILES_MAX), entries, strict=False))
     except OSError:
         return frozenset()
 

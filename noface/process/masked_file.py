@@ -55,7 +55,7 @@ def _pieces(descriptor: int, masker: Masker) -> list[tuple[int, bytes]]:
 def open_file(name: str | Path, folder: int | None = None) -> int | None:
     """Open a regular file to read and write, `name` being below the descriptor `folder`; None for anything else.
 
-    Raises OSError where there is none, or it is a link, or closed to noface.
+    Raises OSError if there is none, or it is a link, or closed to noface.
     """
     descriptor = os.open(name, _OPEN, dir_fd=folder)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -134,7 +134,7 @@ def _own(path: Path, shared: int) -> int:
 
 
 def _data_from(descriptor: int, position: int) -> int | None:
-    """Return where the next bytes lie that were ever written, None where there are none."""
+    """Return where the next bytes lie that were ever written, None if there are none."""
     if not hasattr(os, "SEEK_DATA"):
         return position
     try:

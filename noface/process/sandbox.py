@@ -112,9 +112,9 @@ class Box:
         """Make the place for a mount below a cache, where an agent may have put a link."""
         target = mount[-1]
         for home in self.homes:
-            found = cache_of(home, target)
-            if found is not None:
-                make_mount_point(*found, folder=mount[0] == "--tmpfs" or is_folder(os.path.realpath(mount[1])))
+            cached = cache_of(home, target)
+            if cached is not None:
+                make_mount_point(*cached, folder=mount[0] == "--tmpfs" or is_folder(os.path.realpath(mount[1])))
 
 
 def _read(path: str) -> Mount:
@@ -122,7 +122,7 @@ def _read(path: str) -> Mount:
 
 
 def _real(path: str) -> str:
-    """Return the place behind a path, "" where there is none: nothing can be put over a link that leads nowhere."""
+    """Return the place behind a path, "" if there is none: nothing can be put over a link that leads nowhere."""
     place = os.path.realpath(path)
     return place if os.path.exists(place) else ""
 

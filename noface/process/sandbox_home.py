@@ -113,10 +113,10 @@ class AgentHome:
             HomeRule.COPIED: self.copied,
             HomeRule.SESSION: self.session,
         }
-        found = {
+        named = {
             "/".join(part for part in (prefix, name) if part): rule for rule, names in each.items() for name in names
         }
-        return ({prefix: HomeRule.HIDDEN} if prefix else {}) | found
+        return ({prefix: HomeRule.HIDDEN} if prefix else {}) | named
 
 
 @dataclass(frozen=True, slots=True)

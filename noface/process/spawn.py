@@ -195,13 +195,13 @@ def too_long(argv: Sequence[str], env: dict[str, str]) -> str:
 
 def _explain_exec(name: str, number: int | None, text: str, argv: Sequence[str], env: dict[str, str]) -> str:
     path = env.get("PATH", os.defpath)
-    found = name if "/" in name else shutil.which(name, path=path)
-    program = found or name
+    place = name if "/" in name else shutil.which(name, path=path)
+    program = place or name
     match number:
         case errno.E2BIG:
             problem = too_long(argv, env)
-        case errno.ENOENT if found is not None and os.path.lexists(found):
-            problem = f"cannot run {found}: the interpreter named in its first line, or a link's target, does not exist"
+        case errno.ENOENT if place is not None and os.path.lexists(place):
+            problem = f"cannot run {place}: the interpreter named in its first line, or a link's target, does not exist"
         case errno.ENOENT | errno.ENOTDIR:
             where = "no such file" if "/" in name else f"not in any folder of PATH={path}"
             problem = f"program not found: {name} ({where})"

@@ -143,7 +143,7 @@ def test_a_key_s_example_is_masked_by_its_own_shape(shape):
 
 def test_the_names_of_secrets_are_words_and_no_value_of_everybody_s_is_too_short_to_matter():
     secrets = table("secrets")
-    assert secrets.keys() == {"names", "places", "settings", "setting_patterns", "everybodys", "shapes"}
+    assert secrets.keys() == {"names", "places", "settings", "setting_patterns", "everybodys", "shapes", "detectors"}
     assert all(word.isupper() for word in (*secrets["places"], *secrets["settings"]))
     assert all(len(value) >= VALUE_CHARS_MIN and value == value.lower() for value in secrets["everybodys"])
 

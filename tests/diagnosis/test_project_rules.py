@@ -7,8 +7,7 @@ import pytest
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
 from noface.diagnosis.scan import ProjectRule, ProjectRules, rule_id
-from noface.gates.rule_search import search
-from noface.gates.run import names_suffice
+from noface.gates.run import names_suffice, search
 from noface.model.taxonomy import FailureKind
 
 RED_TESTS = """\

@@ -19,7 +19,7 @@ _ATTACH = {"_pytest.config": "attach_pytest", "unittest.case": "attach_unittest"
 _reporter: dict[str, object] = {}
 
 
-class Watch:
+class RunnerFinder:
     """A finder that finds nothing itself; where a test runner is looked for, it has a look at what the others find."""
 
     @staticmethod
@@ -28,10 +28,10 @@ class Watch:
         if name not in _ATTACH:
             return None
         for finder in sys.meta_path:
-            found = finder.find_spec(name, path, target) if finder is not Watch else None
-            if found is not None:
-                _attach_after_loading(name, found)
-                return found
+            spec = finder.find_spec(name, path, target) if finder is not RunnerFinder else None
+            if spec is not None:
+                _attach_after_loading(name, spec)
+                return spec
         return None
 
 
@@ -62,4 +62,4 @@ def _attach(name: str, module: ModuleType) -> None:
         pass
 
 
-sys.meta_path.insert(0, Watch)
+sys.meta_path.insert(0, RunnerFinder)

@@ -2,7 +2,7 @@
 
 A run is a line {"run": runner, "root": folder}, a line {"id", "outcome"} for each test, and {"end": whether all that
 was collected ran}. A file is a process's own, and each line is written at once: an os._exit cuts the end off.
-What is written here is said by the code under test; what it cannot do is say it without naming its tests.
+The code under test may write here, too; what it cannot do is to write results without naming its tests.
 """
 
 from __future__ import annotations
@@ -170,11 +170,12 @@ class _Pytest:
     def note(self, run: Run, report: Any) -> None:
         name = report.nodeid
         if hasattr(report, "context") and type(report).__name__.lower() == "subtestreport":
-            said = report.context
-            values = ", ".join(f"{key}={value}" for key, value in said.kwargs.items())
-            shown = " ".join(filter(None, (f"[{said.msg}]" if said.msg else "", f"({values})" if values else "")))
+            context = report.context
+            values = ", ".join(f"{key}={value}" for key, value in context.kwargs.items())
+            parts = (f"[{context.msg}]" if context.msg else "", f"({values})" if values else "")
+            label = " ".join(filter(None, parts))
             ended = _FAILED if report.outcome == "failed" else _SKIPPED if report.outcome == "skipped" else _PASSED
-            run.write(id=f"{name}[{shown}]", outcome=ended)
+            run.write(id=f"{name}[{label}]", outcome=ended)
             return
         if report.when == "setup":
             self.ended.pop(name, None)
