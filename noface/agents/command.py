@@ -8,16 +8,7 @@ edits are judged by the gates whatever it prints.
 import re
 import shlex
 
-from noface.agents.base import (
-    LAST_WORDS_MAX,
-    Agent,
-    AgentEvent,
-    EventKind,
-    Invocation,
-    Lines,
-    Place,
-    RunVerdict,
-)
+from noface.agents.base import LAST_WORDS_MAX, Agent, AgentEvent, EventKind, Invocation, Lines, Place, RunVerdict
 from noface.agents.json_stream import asks, unescaped
 from noface.diagnosis.agent_errors import ASKS
 from noface.model.attempt import AttemptOrder

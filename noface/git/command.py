@@ -57,6 +57,10 @@ class Output:
         """What a command with `-z` lists; empty parts are left out."""
         return [part for part in self.stdout.decode("utf-8", "surrogateescape").split("\0") if part]
 
+    def problem(self, name: str) -> str:
+        """Return git's message if the command called `name` failed, "" if it did not."""
+        return "" if self.code == 0 else self.stderr.strip() or f"{name} ended with code {self.code}"
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:

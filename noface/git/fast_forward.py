@@ -229,18 +229,18 @@ def _read_tree(git: Git, old: str, new: str) -> str:
     if output.code != 0 and "not uptodate" in output.stderr:
         git.run("update-index", "-q", "--refresh")  # times that changed without content make git refuse
         output = git.run(*_READ_TREE, old, new)
-    return "" if output.code == 0 else output.stderr.strip() or f"read-tree ended with code {output.code}"
+    return output.problem("read-tree")
 
 
 def _write_new(git: Git, old: str, new: str, paths: tuple[str, ...]) -> str:
     """Write the files that only the new tree has, none over anything that is there."""
-    entered = git.run("read-tree", "-m", "-i", old, new)
-    if entered.code != 0:
-        return entered.stderr.strip() or f"read-tree ended with code {entered.code}"
+    problem = git.run("read-tree", "-m", "-i", old, new).problem("read-tree")
+    if problem:
+        return problem
     for path in paths:
         _remove_empty_folders(Path(git.cwd, path))
-    written = git.run("checkout-index", "-u", "-z", "--stdin", stdin="".join(f"{path}\0" for path in paths))
-    return "" if written.code == 0 else written.stderr.strip() or f"checkout-index ended with code {written.code}"
+    feed = "".join(f"{path}\0" for path in paths)
+    return git.run("checkout-index", "-u", "-z", "--stdin", stdin=feed).problem("checkout-index")
 
 
 def _remove_empty_folders(top: Path) -> None:

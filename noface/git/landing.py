@@ -9,7 +9,7 @@ its intent and its record (law 7).
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +52,35 @@ _OVERLAP = "local changes in {} overlap: commit, stash or undo them"
 _OBSTACLES = "files of yours in {} are where the landing has files of its own: move them away"
 
 
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """A move of main from `old` to `new`; `note` goes into the reflog, `descriptor` is `landing`'s."""
+
+    plumbing: Plumbing
+    old: str
+    new: str
+    note: str
+    descriptor: int
+
+    def outcome(self, message: str) -> MoveResult:
+        """Return what came of a move that was refused with `message`, or that nobody confirmed."""
+        now = self.plumbing.main()
+        if now == self.new:
+            return Landed(self.new)
+        lock = lock_in_the_way(message)
+        why = f"a lock is in the way: {lock_advice(lock)}" if lock is not None else message
+        if now != self.old:
+            return Moved(now)
+        return Blocked(f"main could not be moved: {why}", passing=str(lock or ""))
+
+
 def advance(plumbing: Plumbing, old: str, new: str, note: str) -> MoveResult:
     """Move main from `old` to `new`, or say why not; nothing is changed unless it is `Landed`.
 
     `note` goes into the reflog. Raises UsageError where main is gone, GitError where git cannot be used.
     """
     with landing(plumbing) as descriptor:
-        return advance_alone(plumbing, old, new, note, descriptor)
+        return _advance_patiently(Advance(plumbing, old, new, note, descriptor))
 
 
 @contextmanager
@@ -70,26 +92,23 @@ def landing(plumbing: Plumbing) -> Iterator[int]:
         yield descriptor
 
 
-def advance_alone(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> MoveResult:
-    """Do what `advance` does; the caller is in `landing` and passes its descriptor.
-
-    A lock that is in the way only for a moment is waited for, as an editor's `git status` holds one.
-    """
+def _advance_patiently(plan: Advance) -> MoveResult:
+    """Carry out a move; a lock in the way for a moment only is waited for, as an editor's `git status` holds one."""
     deadline, pause = time.monotonic() + PASSING_SECONDS_MAX, _FIRST_PAUSE_SECONDS
     while True:
-        result = _advance(plumbing, old, new, note, descriptor)
+        result = _advance(plan)
         if not isinstance(result, Blocked) or result.passing in ("", _SWITCH) or time.monotonic() + pause > deadline:
             return result
         time.sleep(pause)
         pause *= 2
 
 
-def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> MoveResult:
-    repository = plumbing.repository
-    follow_switches(plumbing, descriptor)
+def _advance(plan: Advance) -> MoveResult:
+    plumbing, repository = plan.plumbing, plan.plumbing.repository
+    follow_switches(plumbing, plan.descriptor)
     trees = holding(repository, repository.main)
     if not trees:
-        return _swap(plumbing, old, new, note, descriptor)
+        return _swap(plan)
     if len(trees) > 1:
         return Blocked(f"{repository.main_name} is checked out twice: {trees[0].path} and {trees[1].path}")
     tree = trees[0]
@@ -98,14 +117,14 @@ def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int)
     busy = tree.under_way()
     if busy is not None:
         return Blocked(f"{busy} is under way in {tree.path}: finish or abort it")
-    held = repair_interrupted(plumbing, tree, descriptor)
-    if held is not None:
-        return held
+    blocked = repair_interrupted(plumbing, tree, plan.descriptor)
+    if blocked is not None:
+        return blocked
     if lock_of(tree).exists():
         return _locked_out(tree)
-    if tree.branch == repository.main and tree.head != old:
-        return _outcome(plumbing, old, new, f"{tree.path} is switching branches")
-    move = make_move(plumbing, tree, old, new, descriptor)
+    if tree.branch == repository.main and tree.head != plan.old:
+        return plan.outcome(f"{tree.path} is switching branches")
+    move = make_move(plumbing, tree, plan.old, plan.new, plan.descriptor)
     try:
         changed = tracked_edits(move.git(), move.changes)
     except GitError as error:
@@ -115,37 +134,38 @@ def _advance(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int)
     obstacles = Obstacles(tree.path, move.changes, move.links).find(PATHS_LISTED_MAX)
     if obstacles:
         return Blocked(_OBSTACLES.format(tree.path), obstacles)
-    return _fast_forward(plumbing, move, note)
+    return _fast_forward(plan, move)
 
 
-def _swap(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> MoveResult:
-    repository = plumbing.repository
+def _swap(plan: Advance) -> MoveResult:
+    plumbing, repository = plan.plumbing, plan.plumbing.repository
     try:
-        with _prepared(plumbing, old, new, note, descriptor) as transaction:
+        with _prepared(plan) as transaction:
             hit("landing_ref_locked")
             trees = holding(repository, repository.main)
             if trees:
                 return Blocked(f"{repository.main_name} is being checked out in {trees[0].path}", passing=_SWITCH)
             hit("landing_files_updated")
-            remember(plumbing, old, new)
-            _say(transaction, "commit")
+            remember(plumbing, plan.old, plan.new)
+            _command(transaction, "commit")
     except _RefRefusedError as error:
-        return _outcome(plumbing, old, new, str(error))
+        return plan.outcome(str(error))
     hit("landing_ref_moved")
-    follow_switches_soon(plumbing, descriptor)
-    return Landed(new)
+    follow_switches_soon(plumbing, plan.descriptor)
+    return Landed(plan.new)
 
 
-def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> MoveResult:
+def _fast_forward(plan: Advance, move: Move) -> MoveResult:
     """Move files and ref under both locks; the index's first, so that no checkout is stopped half-way by the ref's.
 
     Where files and ref end up apart the index's lock stays: it tells the next landing what to mend.
     """
+    plumbing = plan.plumbing
     if not lock(move):
         return _locked_out(move.tree)
     whole, carried = True, False
     try:
-        with _prepared(plumbing, move.old, move.new, note, move.inherit[0]) as transaction:
+        with _prepared(plan) as transaction:
             hit("landing_ref_locked")
             if checked_out(move.tree) != plumbing.repository.main:
                 return Blocked(f"{move.tree.path} is switching branches", passing=_SWITCH)
@@ -157,12 +177,12 @@ def _fast_forward(plumbing: Plumbing, move: Move, note: str) -> MoveResult:
             carried = True
             remember(plumbing, move.old, move.new)
             hit("landing_files_updated")
-            _say(transaction, "commit")
+            _command(transaction, "commit")
         hit("landing_ref_moved")
         whole = True
     except _RefRefusedError as error:
         whole = not carried or _agree(plumbing, move)
-        return _outcome(plumbing, move.old, move.new, str(error))
+        return plan.outcome(str(error))
     except GitError as error:
         return Blocked(f"git could neither update {move.tree.path} nor put the old files back: {error}")
     except BaseException:
@@ -190,44 +210,34 @@ def _locked_out(tree: Worktree) -> Blocked:
     return Blocked(reason, passing=str(lock))
 
 
-def _outcome(plumbing: Plumbing, old: str, new: str, message: str) -> MoveResult:
-    """Return what came of a move that was refused, or that nobody confirmed."""
-    now = plumbing.main()
-    if now == new:
-        return Landed(new)
-    lock = lock_in_the_way(message)
-    why = f"a lock is in the way: {lock_advice(lock)}" if lock is not None else message
-    if now != old:
-        return Moved(now)
-    return Blocked(f"main could not be moved: {why}", passing=str(lock or ""))
-
-
 class _RefRefusedError(Exception):
     """The ref could not be locked at its old value, or not moved."""
 
 
 @contextmanager
-def _prepared(plumbing: Plumbing, old: str, new: str, note: str, descriptor: int) -> Iterator[Any]:
+def _prepared(plan: Advance) -> Iterator[Any]:
     """Hold main's lock with the update prepared; leaving without a commit lets go of it unchanged.
 
     A git that was killed leaves the lock, and nobody would know it for noface's once another landing is tried.
     """
-    git: Git = replace(plumbing.git, inherit=(descriptor,))
+    git: Git = replace(plan.plumbing.git, inherit=(plan.descriptor,))
     # The loop waits meanwhile, and tries again soon.
     short = ("-c", "core.filesRefLockTimeout=1000", "-c", "core.packedRefsTimeout=1000")
-    process = git.open(*short, "update-ref", "-m", note, "--stdin")
+    process = git.open(*short, "update-ref", "-m", plan.note, "--stdin")
+    update = f"update {plan.plumbing.repository.main} {plan.new} {plan.old}\n"
     try:
-        _say(process, "start")
-        process.stdin.write(f"update {plumbing.repository.main} {new} {old}\n".encode("utf-8", "surrogateescape"))
-        _say(process, "prepare")
+        _command(process, "start")
+        process.stdin.write(update.encode("utf-8", "surrogateescape"))
+        _command(process, "prepare")
         yield process
     finally:
         end_process(process)
         if process.proc.returncode < 0:
-            remove_own_ref_locks(plumbing, new)
+            remove_own_ref_locks(plan.plumbing, plan.new)
 
 
-def _say(process: Any, word: str) -> None:
+def _command(process: Any, word: str) -> None:
+    """Give `git update-ref --stdin` a command and wait until it confirms it."""
     try:
         process.stdin.write(f"{word}\n".encode())
         process.stdin.flush()
@@ -246,9 +256,9 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> MoveResult:
         cut = [tree for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree) is not None]
         remove_own_ref_locks(plumbing, new, ours=bool(cut))
         for tree in cut:
-            held = repair_interrupted(plumbing, tree, descriptor)
-            if held is not None:
-                return held
+            blocked = repair_interrupted(plumbing, tree, descriptor)
+            if blocked is not None:
+                return blocked
         follow_switches(plumbing, descriptor)
         main = plumbing.main()
         if plumbing.is_ancestor(new, main):
@@ -261,16 +271,16 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> MoveResult:
             except RefLockedError as error:
                 return Blocked(f"main could not be moved: a lock is in the way: {error.hint}", passing="lock")
             return Landed(new)
-        return advance_alone(plumbing, old, new, note, descriptor)
+        return _advance_patiently(Advance(plumbing, old, new, note, descriptor))
 
 
 def settle_forgotten(plumbing: Plumbing) -> tuple[Blocked, ...]:
     """Bring moves of files to an end that were cut off and that no record tells of; return what is in the way."""
     with landing(plumbing) as descriptor:
         cut = [tree for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree) is not None]
-        held = tuple(held for tree in cut if (held := repair_interrupted(plumbing, tree, descriptor)) is not None)
+        repairs = [repair_interrupted(plumbing, tree, descriptor) for tree in cut]
         follow_switches(plumbing, descriptor)
-        return held
+        return tuple(blocked for blocked in repairs if blocked is not None)
 
 
 def _files_are_new(plumbing: Plumbing, old: str, new: str, descriptor: int) -> bool:

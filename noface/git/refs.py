@@ -151,23 +151,23 @@ def exclusive_lock(path: Path, seconds_max: float = WAIT_SECONDS_MAX) -> Iterato
     Raises GitError where another process still has it after `seconds_max` seconds.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    deadline = time.monotonic() + seconds_max
     try:
-        _lock(descriptor, path, time.monotonic() + seconds_max)
+        while not _locked(descriptor):
+            if time.monotonic() > deadline:
+                raise GitError(
+                    f"a git command of an earlier noface still runs; it holds {path}.",
+                    "See what it waits for (`fuser` tells its process), or end it.",
+                )
+            time.sleep(_LOOK_AGAIN_SECONDS)
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, path: Path, deadline: float) -> None:
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise GitError(
-                    f"a git command of an earlier noface still runs; it holds {path}.",
-                    "See what it waits for (`fuser` tells its process), or end it.",
-                ) from None
-            time.sleep(_LOOK_AGAIN_SECONDS)
-        else:
-            return
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

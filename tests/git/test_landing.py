@@ -24,7 +24,7 @@ from support.processes import wait_for
 
 from noface.errors import UsageError
 from noface.git.fast_forward import Blocked, Landed, Moved
-from noface.git.landing import _prepared, landing
+from noface.git.landing import Advance, _prepared, landing
 
 
 def everything_of_the_persons(path):
@@ -579,7 +579,10 @@ def test_new_files_go_through_the_persons_filters_as_with_large_file_storage(tmp
 def test_lock_of_main_that_a_killed_git_of_nofaces_own_leaves_stops_no_later_landing(tmp_path):
     bench, old, new = the_bench(tmp_path)
     lock = bench.path / ".git/refs/heads/main.lock"
-    with landing(bench.plumbing) as descriptor, _prepared(bench.plumbing, old, new, "note", descriptor) as process:
+    with (
+        landing(bench.plumbing) as descriptor,
+        _prepared(Advance(bench.plumbing, old, new, "note", descriptor)) as process,
+    ):
         assert lock.read_text().strip() == new
         os.kill(process.pid, signal.SIGKILL)
     assert left(bench.path) == set()
