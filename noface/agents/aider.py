@@ -9,7 +9,6 @@ stands before it.
 """
 
 import re
-from typing import ClassVar
 
 from noface.agents.base import (
     LAST_WORDS_MAX,
@@ -23,11 +22,10 @@ from noface.agents.base import (
     defaults,
     option,
 )
-from noface.agents.json_stream import LITELLM_ENVIRONMENT, TEXT_MAX, Ending, LineReader, dollars, unescaped
+from noface.agents.json_stream import TEXT_MAX, Ending, LineReader, dollars, unescaped
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
-from noface.process.sandbox_home import AgentHome
 
 _FLAGS = (
     "--yes-always", "--no-stream", "--no-pretty", "--no-fancy-input", "--no-check-update", "--no-show-release-notes",
@@ -140,13 +138,6 @@ class AiderAgent(Agent):
 
     name = "aider"
     stream = AiderReader
-    environment = (*LITELLM_ENVIRONMENT, "AIDER_*")
-    homes: ClassVar[tuple[AgentHome, ...]] = (
-        AgentHome(".aider.conf.yml", read=("",)),
-        AgentHome(".aider.oauth-keys.env", read=("",)),
-        AgentHome(".aider", copied=("analytics.json", "installs.json")),
-        AgentHome(".env", read=("",)),
-    )
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; histories go to the attempt's folder, wide lines keep messages whole.

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
+from noface.data import table
 from noface.model.attempt import AttemptOrder
 from noface.model.failure import Failure
 from noface.model.worker_run import ModelSpec, Usage
@@ -156,16 +157,23 @@ class Agent(ABC):
     """The program, unless `[models.NAME] command` gives another; "" where none is needed."""
     stream: ClassVar[type[StreamReader]]
     """What reads the program's output."""
-    environment: ClassVar[tuple[str, ...]] = ()
-    """Glob patterns of the variables that the program reads for itself, its keys among them. What any program needs
-    (PATH, HOME, proxies, certificates, locale) is not repeated here."""
     enforces_cost: ClassVar[bool] = False
     """True where the program ends a run at `max_cost_usd` by itself, and more gently than from outside."""
 
     @property
+    def environment(self) -> tuple[str, ...]:
+        """Glob patterns of the variables that the program reads for itself, its keys among them."""
+        return tuple(self._entry().get("environment", ()))
+
+    @property
     def homes(self) -> tuple[AgentHome, ...]:
         """The folders of the person's home that the program needs in a sandbox, its login among them."""
-        return ()
+        return tuple(AgentHome.of(home) for home in self._entry().get("homes", ()))
+
+    def _entry(self) -> dict[str, Any]:
+        """Return the agent's table in agents.toml; that of one without a name of its own lists nothing."""
+        entry: dict[str, Any] = table("agents").get(self.name, {})
+        return entry
 
     def program(self, model: ModelSpec) -> str:
         """Return the program that must be on PATH, or "" where none is needed."""

@@ -15,14 +15,12 @@ It prints one JSON object a line; the result line tells how the run went. An API
 import json
 import os
 from dataclasses import dataclass
-from typing import ClassVar
 
 from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option
 from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, total
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
-from noface.process.sandbox_home import AgentHome
 
 _READ_ONLY = ("--tools", "Read,Grep,Glob", "--strict-mcp-config")  # no MCP servers either: theirs may write
 _IN_PLACE = "--disallowedTools=EnterWorktree,ExitWorktree"
@@ -213,24 +211,6 @@ class ClaudeAgent(Agent):
 
     name = "claude"
     stream = ClaudeReader
-    environment = (
-        "ANTHROPIC_*", "CLAUDE_*", "MAX_THINKING_TOKENS", "API_TIMEOUT_MS", "BASH_*", "MCP_*", "MAX_MCP_*",
-        "DISABLE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*",
-    )  # fmt: skip
-    homes: ClassVar[tuple[AgentHome, ...]] = (
-        AgentHome(
-            ".claude",
-            variable="CLAUDE_CONFIG_DIR",
-            read=(
-                "settings.json", "settings.local.json", "CLAUDE.md", "agents", "commands", "hooks", "keybindings.json",
-                "local", "output-styles", "plugins", "rules", "skills",
-            ),
-            shared=(".credentials.json",),
-            copied=(".claude.json",),
-            session=("projects",),
-        ),
-        AgentHome(".claude.json", copied=("",)),
-    )  # fmt: skip
     enforces_cost = True
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:

@@ -20,7 +20,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar
 
 from noface.agents.base import (
     ONLY_THE_STREAM,
@@ -38,7 +37,6 @@ from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
 from noface.process.files import open_regular
-from noface.process.sandbox_home import AgentHome
 
 _LOG = "error,codex_core::responses_retry=warn"
 _STATUS = re.compile(r"\b(?:unexpected|last) status:? (\d{3})\b")
@@ -235,17 +233,6 @@ class CodexAgent(Agent):
     """Translates orders to Codex's command line."""
 
     name = "codex"
-    environment = ("CODEX_*", "OPENAI_*", "AZURE_OPENAI_*", "RUST_LOG")
-    homes: ClassVar[tuple[AgentHome, ...]] = (
-        AgentHome(
-            ".codex",
-            variable="CODEX_HOME",
-            read=("config.toml", "AGENTS.md", "AGENTS.override.md", "plugins", "prompts", "rules", "skills"),
-            shared=("auth.json", ".credentials.json"),
-            copied=("installation_id", "models_cache.json", "version.json"),
-            session=("sessions",),
-        ),
-    )
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; noface's own slot and sandbox bound it, nobody is there to approve.

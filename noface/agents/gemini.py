@@ -13,7 +13,6 @@ provider asked for.
 """
 
 import re
-from typing import ClassVar
 
 from noface.agents.base import (
     ANSWER_MAX,
@@ -31,7 +30,6 @@ from noface.diagnosis.agent import stops_mid_sentence
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
-from noface.process.sandbox_home import AgentHome
 
 _STATUS_OF_EXIT = {status & 255: status for status in (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504)}
 _OWN_EXITS = frozenset({41, 42, 44, 52, 53, 55})
@@ -138,18 +136,6 @@ class GeminiAgent(Agent):
 
     name = "gemini"
     stream = GeminiReader
-    environment = ("GEMINI_*", "GOOGLE_*", "CLOUDSDK_*")
-    homes: ClassVar[tuple[AgentHome, ...]] = (
-        AgentHome(
-            ".gemini",
-            read=("settings.json", "GEMINI.md", ".env", "agents", "commands", "extensions", "policies", "skills",
-                  "trustedFolders.json"),
-            shared=("oauth_creds.json", "google_accounts.json", "gemini-credentials.json", "mcp-oauth-tokens.json"),
-            copied=("installation_id", "projects.json", "state.json", "user_id"),
-            session=("tmp",),
-        ),
-        AgentHome(".config/gcloud", variable="CLOUDSDK_CONFIG", read=("",)),
-    )  # fmt: skip
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; it refuses a folder it was not told to trust (exit code 55).

@@ -22,11 +22,6 @@ from noface.model.budget import COST_MAX_USD
 from noface.model.worker_run import Usage
 
 TEXT_MAX = 200
-LITELLM_ENVIRONMENT = (
-    "*_API_KEY", "*_API_BASE", "*_BASE_URL", "*_API_VERSION", "AWS_*", "AZURE_*", "GOOGLE_*", "VERTEX*", "LITELLM_*",
-    "OLLAMA_*", "LM_STUDIO_*", "OPENAI_*", "DATABRICKS_*",
-)  # fmt: skip
-"""What litellm reads for the providers it knows; aider and mini-swe-agent stand on it."""
 _CODES_MAX = 8
 _OPEN_TOOLS_MAX = 1_000
 _DOCUMENT_MAX = 1_000_000

@@ -11,7 +11,6 @@ with 1 and an exception at the end of standard error, which no agent writes to.
 
 import re
 import sys
-from typing import ClassVar
 
 from noface.agents.base import (
     LAST_WORDS_MAX,
@@ -25,7 +24,6 @@ from noface.agents.base import (
     option,
 )
 from noface.agents.json_stream import (
-    LITELLM_ENVIRONMENT,
     TEXT_MAX,
     Ending,
     JsonRecord,
@@ -38,7 +36,6 @@ from noface.agents.mini_task import SUMMARY, USED
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
-from noface.process.sandbox_home import AgentHome
 
 _ENV = (
     ("MSWEA_CONFIGURED", "true"),
@@ -136,8 +133,6 @@ class MiniAgent(Agent):
 
     name = "mini"
     stream = MiniReader
-    environment = (*LITELLM_ENVIRONMENT, "MSWEA_*")
-    homes: ClassVar[tuple[AgentHome, ...]] = (AgentHome(".config/mini-swe-agent", read=("",)),)
     enforces_cost = True
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:

@@ -13,7 +13,6 @@ alone.
 
 import re
 from dataclasses import replace
-from typing import ClassVar
 
 from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option
 from noface.agents.json_stream import (
@@ -31,7 +30,6 @@ from noface.agents.json_stream import (
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Usage
-from noface.process.sandbox_home import AgentHome
 
 _READ_ONLY = ("OPENCODE_PERMISSION", '{"edit":"deny","bash":"deny"}')
 _LOG = (("OPENCODE_PRINT_LOGS", "1"), ("OPENCODE_LOG_LEVEL", "ERROR"))
@@ -143,15 +141,6 @@ class OpencodeAgent(Agent):
 
     name = "opencode"
     stream = OpencodeReader
-    environment = (
-        "OPENCODE_*", "*_API_KEY", "*_API_TOKEN", "*_BASE_URL", "*_API_BASE", "AWS_*", "AZURE_*", "GOOGLE_*",
-    )  # fmt: skip
-    homes: ClassVar[tuple[AgentHome, ...]] = (
-        AgentHome(".config/opencode", read=("",)),
-        AgentHome(
-            ".local/share/opencode", read=("bin",), shared=("auth.json", "mcp-auth.json"), session=("storage", "log")
-        ),
-    )
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; the model's name is provider/model.

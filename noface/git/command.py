@@ -1,7 +1,9 @@
 """Runs git. The only module that imports GitPython, and of it only the command wrapper.
 
-Every command runs as `env … git …`: GitPython copies noface's own environment, which may hold GIT_DIR and
-friends when noface was started from a hook or an alias. Two kinds of git exist:
+Every command runs as `env … git …`: GitPython copies noface's own environment, to which its `env` can add but from
+which it can take nothing out. It may hold GIT_DIR and friends when noface was started from a hook or an alias.
+
+Two kinds of git exist:
 
 * sealed: no user or system configuration, no hooks, no fsmonitor, no prompts, durable objects. Everything noface
   does on its own account (docs/facts.md, "Sealed git").

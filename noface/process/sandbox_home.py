@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+from typing import Self
 
 from noface.data import table
 from noface.process.files import is_folder
@@ -99,6 +100,12 @@ class AgentHome:
     shared: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
     session: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, entry: Mapping[str, str | list[str]]) -> Self:
+        """Return what a table `homes` of agents.toml says."""
+        lists = {key: tuple(value) for key, value in entry.items() if not isinstance(value, str)}
+        return cls(str(entry["path"]), str(entry.get("variable", "")), **lists)
 
     def place(self, home: str, environment: Mapping[str, str]) -> str:
         """Return the absolute path of the folder."""

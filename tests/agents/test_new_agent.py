@@ -16,7 +16,6 @@ from noface.agents.command import CommandReader
 class NewAgent(Agent):
     name = "new"
     stream = CommandReader
-    environment = ("NEW_*",)
 
     def invocation(self, order, place):
         return Invocation((self.program(order.model), *order.model.args), place.prompt_file)
@@ -27,6 +26,7 @@ AGENT: Agent = NewAgent()
 TABLE = """
 [new]
 install = "pipx install new-agent"
+environment = ["NEW_*"]
 tells_cost = false
 presets = [{ name = "new-fast", model = "fast-1", tier = 1 }]
 provider = "openai"
@@ -58,6 +58,7 @@ config = parse('[retry]\\ndefault_model = "new-fast"\\n[models.mine]\\nagent = "
 verdict = classify(AgentEvidence("new", 1, error=AgentError("", ("E_TIRED",))), WallClock(0.0))
 print(json.dumps({
     "agents": list(AGENTS),
+    "environment": AGENTS["new"].environment,
     "reader": type(AGENTS["new"].reader()).__name__,
     "preset": [config.models["new-fast"].agent, config.models["new-fast"].model, config.models["mine"].agent],
     "verdict": [verdict.kind, verdict.rule],
@@ -83,6 +84,7 @@ def test_a_new_agent_is_an_adapter_and_an_entry_of_the_registry(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
+        "environment": ["NEW_*"],
         "agents": ["claude", "codex", "gemini", "opencode", "aider", "mini", "command", "scripted", "new"],
         "reader": "CommandReader",
         "preset": ["new", "fast-1", "new"],

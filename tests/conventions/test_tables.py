@@ -91,7 +91,9 @@ def test_the_table_of_actions_names_actions_only():
 # --- agents, providers, prices
 
 
-AGENT_KEYS = {"install", "tells_cost", "presets", "provider", "elsewhere", "login", "errors"}
+AGENT_KEYS = {
+    "install", "environment", "tells_cost", "presets", "provider", "elsewhere", "login", "homes", "errors",
+}  # fmt: skip
 LOGIN_KEYS = {
     "keys", "by_provider", "folder", "folder_variable", "files", "uncertain_with", "uncertain_argument", "keychain",
     "command", "fix", "ignores",
