@@ -68,7 +68,7 @@ def _project_rules() -> "tuple[ProjectRules | None, str]":
     """
     from noface.config.load import find, parse, read
     from noface.gates.run import project_rules
-    from noface.git.repository import locate
+    from noface.git.locate import locate
 
     try:
         path = find(locate(Path.cwd()).root, None)

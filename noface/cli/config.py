@@ -160,7 +160,7 @@ def example() -> None:
 
 def _find(config: Path | None) -> Path:
     from noface.config.load import find
-    from noface.git.repository import locate
+    from noface.git.locate import locate
 
     return find(Path.cwd() if config is not None else locate(Path.cwd()).root, config)
 

@@ -54,7 +54,7 @@ def _introduce(repository: Path, issue_count: int) -> None:
 
 
 def _sum_up(repository: Path) -> None:
-    from noface.git.repository import locate
+    from noface.git.locate import locate
     from noface.store.database import Database
     from noface.store.reader import Reader
     from noface.ui.demo_story import lines

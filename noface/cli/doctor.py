@@ -56,7 +56,8 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
 def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Finding, ...]]":
     """Return the configuration and the repository, as far as they can be had, and what is said of them."""
     from noface.config.load import find, load
-    from noface.git.repository import discover, locate
+    from noface.git.locate import locate
+    from noface.git.repository import discover
     from noface.ui.doctor import Finding, State
     from noface.ui.text import count
 

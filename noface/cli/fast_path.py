@@ -5,12 +5,12 @@ wrong, `cli/session.py` opens it, and says what is wrong.
 """
 
 import sqlite3
+from importlib import import_module
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
-from noface.git.repository import locate
+from noface.git.locate import locate
 from noface.store.overview import Overview
 from noface.store.records import SCHEMA_VERSION
 
@@ -68,7 +68,8 @@ def _fingerprint(root: Path, config: Path | None) -> str | None:
     entry = TRACKERS.get(str(section.get("kind", DEFAULT_TRACKER))) if section is not None else None
     if section is None or entry is None:
         return None
-    return str(resolve_name(entry.fingerprint)(root, str(section.get("path", DEFAULT_PLACE))))
+    module, _, name = entry.fingerprint.partition(":")
+    return str(getattr(import_module(module), name)(root, str(section.get("path", DEFAULT_PLACE))))
 
 
 def _tracker_section(root: Path, config: Path | None) -> dict[str, Any] | None:

@@ -50,7 +50,8 @@ def _repository(config: Path | None) -> "Repository":
     """Return the repository; a configuration that is missing or wrong keeps nobody from checking."""
     from noface.config.load import load
     from noface.errors import ConfigError
-    from noface.git.repository import discover, locate
+    from noface.git.locate import locate
+    from noface.git.repository import discover
 
     try:
         main = load(locate(Path.cwd()).root, config).project.main

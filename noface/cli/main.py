@@ -95,7 +95,8 @@ def main() -> None:
     _hear_signals()
     verb = next((word for word in arguments if not word.startswith("-")), None)
     try:
-        build(verb)(args=arguments, prog_name="noface")
+        # Without a verb all of them are imported, for the help; the version needs none.
+        build("status" if arguments == ["--version"] else verb)(args=arguments, prog_name="noface")
     except NofaceError as error:
         _report(error, as_json="--json" in arguments)
         sys.exit(error.exit_code)

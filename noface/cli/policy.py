@@ -111,7 +111,7 @@ def _told(config: Path | None, issue_id: str | None) -> "Told":
     from noface.cli.wiring import breaker_rules
     from noface.cli.wiring import policy as policy_of
     from noface.config.load import load
-    from noface.git.repository import locate
+    from noface.git.locate import locate
     from noface.model.budget import Budget
     from noface.model.history import History
     from noface.recovery.policy_table import ANY_ISSUE

@@ -25,7 +25,8 @@ from noface.engine.dispatch import decide, history, plan_tick
 from noface.engine.engine import Stop, run_session
 from noface.engine.outside import as_agreed
 from noface.errors import UsageError
-from noface.git.repository import Repository, discover, locate
+from noface.git.locate import locate
+from noface.git.repository import Repository, discover
 from noface.model.actions import model_of
 from noface.model.backlog import same_id, without_unknown_models
 from noface.model.budget import Budget

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.git.repository import Location, locate
+from noface.git.locate import Location, locate
 from noface.model.issue import Backlog
 from noface.recovery.schedule import with_parts
 from noface.store.database import Database

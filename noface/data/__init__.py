@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-_PIECE = re.compile(r"\(\?&(\w+)\)")
+_PIECE = r"\(\?&(\w+)\)"
 
 
 @cache
@@ -67,6 +67,6 @@ def expanded(expression: str, pieces: Mapping[str, str | list[str]]) -> str:
         text = pieces[match[1]]
         return text if isinstance(text, str) else "|".join(text)
 
-    while _PIECE.search(expression):
-        expression = _PIECE.sub(piece, expression)
+    while re.search(_PIECE, expression):
+        expression = re.sub(_PIECE, piece, expression)
     return expression

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from noface.errors import UsageError
 from noface.git.command import Git, Identity
+from noface.git.locate import nothing_around
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +129,7 @@ def no_repository(start: Path, stderr: str) -> UsageError:
         )
     if "unknown repository extension" in stderr or "repository version" in stderr:
         return UsageError(f"This git cannot read the repository: {stderr.strip()}", "Install a newer git.")
-    return _nothing_around(start)
-
-
-def _nothing_around(start: Path) -> UsageError:
-    return UsageError(
-        f"{start} is not in a git repository.", "Change to your project's folder, or make one: `git init`."
-    )
+    return nothing_around(start)
 
 
 def check_complete(git: Git) -> None:
@@ -217,39 +212,6 @@ def hooks_in_tree(git: Git, root: Path) -> str:
 def any_case(git_dir: Path) -> bool:
     """Tell whether the file system of `git_dir` takes no notice of letter case."""
     return (git_dir / "head").exists()
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A working tree's top and the git dir that all its worktrees share."""
-
-    root: Path
-    common_dir: Path
-
-    @property
-    def state_dir(self) -> Path:
-        """Where noface keeps its state."""
-        return self.common_dir / "noface"
-
-
-def locate(start: Path) -> Location:
-    """Return the repository around `start` by looking at files alone; raise UsageError if there is none."""
-    for folder in (start, *start.parents):
-        git_dir = folder / ".git"
-        if git_dir.is_dir():
-            return Location(folder, _common(git_dir))
-        if git_dir.is_file():
-            pointer = git_dir.read_text().removeprefix("gitdir:").strip()
-            return Location(folder, _common((folder / pointer).resolve()))
-    raise _nothing_around(start)
-
-
-def _common(git_dir: Path) -> Path:
-    try:
-        pointer = (git_dir / "commondir").read_text().strip()
-    except OSError:
-        return git_dir
-    return (git_dir / pointer).resolve()
 
 
 _FIELDS = 2

@@ -48,7 +48,7 @@ def _decode(kind: Any, value: Any) -> Any:
         return None if value is None else _decode(options[0], value)
     if origin is tuple:
         return _decode_tuple(typing.get_args(kind), value)
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")):
         known = _hints(kind)
         _require(value, dict, kind)
         return kind(**{name: _decode(known[name], item) for name, item in value.items() if name in known})

@@ -7,7 +7,6 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
@@ -56,16 +55,14 @@ class IssueRow(NamedTuple):
     parent: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class NextAction:
+class NextAction(NamedTuple):
     """What the policy decided after an attempt: the action's name, and why."""
 
     kind: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class GateRun:
+class GateRun(NamedTuple):
     """What is kept of a gate that ran on an attempt's work. `memo`: the result was remembered."""
 
     name: str

@@ -6,9 +6,9 @@ regular file is ever opened, links are not followed, and a new file appears with
 
 import errno
 import fcntl
-import hashlib
 import os
 import stat
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -73,7 +73,8 @@ def fingerprint(root: Path, folder: str) -> str:
         return f"unreadable: {error.errno}"
     if entries is None:
         return "missing"
-    return hashlib.sha256(repr(entries).encode("utf-8", "surrogateescape")).hexdigest()
+    listing = repr(entries).encode("utf-8", "surrogateescape")
+    return f"{zlib.crc32(listing):08x}-{len(listing)}"  # hashlib would load OpenSSL, which takes longer than the rest
 
 
 def odd_kind(mode: int) -> str | None:

@@ -9,7 +9,6 @@ data.
 
 import types
 from collections.abc import Iterable
-from pkgutil import resolve_name
 from typing import Annotated, Any, NamedTuple, NotRequired, Union, get_args, get_origin, get_type_hints
 
 Schema = dict[str, Any]
@@ -39,6 +38,8 @@ class Words(NamedTuple):
         """Return the words."""
         if not isinstance(self.given, str):
             return [*self.also, *map(str, self.given)]
+        from pkgutil import resolve_name
+
         return [*self.also, *map(str, resolve_name(self.given))]
 
 

@@ -5,7 +5,6 @@ to make than dataclasses: a look must cost little more than a start.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from noface.store.overview import Gap, ModelWait
@@ -196,12 +195,11 @@ _INDENT = 2
 _LEVELS_MAX = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """The issues of a status, each with those it was divided into; `top` are those that stand by themselves."""
 
     top: tuple[ListedIssue, ...]
-    parts: Mapping[str, tuple[ListedIssue, ...]] = field(default_factory=dict)
+    parts: Mapping[str, tuple[ListedIssue, ...]]
 
 
 def family(issues: Sequence[ListedIssue]) -> Family:

@@ -13,8 +13,9 @@ from noface.errors import UsageError
 from noface.git.command import Identity
 from noface.git.fast_forward import Landed
 from noface.git.landing import advance
+from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
-from noface.git.repository import discover, locate
+from noface.git.repository import discover
 from noface.git.workspace import checkout
 
 

@@ -1,0 +1,45 @@
+"""Finds the repository around a folder by looking at files alone: commands that only look start no git."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from noface.errors import UsageError
+
+
+class Location(NamedTuple):
+    """A working tree's top and the git dir that all its worktrees share."""
+
+    root: Path
+    common_dir: Path
+
+    @property
+    def state_dir(self) -> Path:
+        """Where noface keeps its state."""
+        return self.common_dir / "noface"
+
+
+def locate(start: Path) -> Location:
+    """Return the repository around `start`; raise UsageError if there is none."""
+    for folder in (start, *start.parents):
+        git_dir = folder / ".git"
+        if git_dir.is_dir():
+            return Location(folder, _common(git_dir))
+        if git_dir.is_file():
+            pointer = git_dir.read_text().removeprefix("gitdir:").strip()
+            return Location(folder, _common((folder / pointer).resolve()))
+    raise nothing_around(start)
+
+
+def nothing_around(start: Path) -> UsageError:
+    """Return the error for a folder that no repository is around."""
+    return UsageError(
+        f"{start} is not in a git repository.", "Change to your project's folder, or make one: `git init`."
+    )
+
+
+def _common(git_dir: Path) -> Path:
+    try:
+        pointer = (git_dir / "commondir").read_text().strip()
+    except OSError:
+        return git_dir
+    return (git_dir / pointer).resolve()
