@@ -5,7 +5,7 @@ Scripts read the document: add keys, never rename.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from noface.store.records import IssueRow
 from noface.ui.page import paint, quoted
@@ -17,16 +17,14 @@ _KIND = "noface.model.taxonomy.FailureKind"
 _LISTS = ("tried", "errors", "unclear", "next_steps", "questions", "options", "commands")
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(NamedTuple):
     """Something that was tried."""
 
     strategy: Annotated[str, "What."]
     result: Annotated[str, "What came of it."]
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(NamedTuple):
     """What it took."""
 
     attempts_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many attempts each model made."]
@@ -36,8 +34,7 @@ class Resources:
     tokens_out: Annotated[int | None, "Tokens written; null where nobody said."]
 
 
-@dataclass(frozen=True, slots=True)
-class GivenUp:
+class GivenUp(NamedTuple):
     """What recovery did before it gave up; null where it never began."""
 
     id: Annotated[str, "The issue's id."]
@@ -54,7 +51,7 @@ class GivenUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
+class _Common:
     id: Annotated[str, "Its id."]
     title: Annotated[str, "Its title."]
     status: str
@@ -72,7 +69,7 @@ class _Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blocked(_Told):
+class Blocked(_Common):
     """An issue that is blocked."""
 
     status: Annotated[str, Words(("blocked",)), "Where it stands."]
@@ -81,7 +78,7 @@ class Blocked(_Told):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Approval(_Told):
+class Approval(_Common):
     """An issue that waits for approval."""
 
     status: Annotated[str, Words(("approval",)), "Where it stands."]
@@ -99,8 +96,7 @@ Waiting = Blocked | Approval
 """An issue that needs a person."""
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """An issue."""
 
     id: Annotated[str, "Its id."]
@@ -108,8 +104,7 @@ class Held:
     reason: Annotated[str, "What is in the way, and what to do about it."]
 
 
-@dataclass(frozen=True, slots=True)
-class BlockedDocument:
+class BlockedDocument(NamedTuple):
     """The issues that need a person, the blocked ones before those that wait for approval."""
 
     blocked: Annotated[tuple[Annotated[Waiting, "An issue that needs a person."], ...], "The issues."]
