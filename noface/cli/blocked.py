@@ -7,9 +7,12 @@ import typer
 
 def blocked(
     as_json: bool = typer.Option(False, "--json", help="The same as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Show the issues that need you, wait for your approval, or cannot land: what is asked, and what you can do."""
+    """Show the issues that need you, and what you can do.
+
+    Issues that are blocked, wait for your approval, or cannot land.
+    """
     from noface.cli.fast_path import overview
     from noface.ui import page
     from noface.ui.blocked import blocked_document, blocked_page

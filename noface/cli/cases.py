@@ -92,7 +92,7 @@ def _judge_agent(case: Case) -> dict[str, Any]:
     name = _text(case, "agent")
     reader = _reader(name)
     if not isinstance(reader, LineReader):
-        raise UsageError(f"agent {name} has no output of its own to classify", "Its exit code says all there is.")
+        raise UsageError(f"agent {name} prints nothing that could be classified", "Only its exit code counts.")
     _feed(reader, case)
     exit_code, stderr = _code(case), _read(case, "stderr", 0, _STDERR_TAIL_BYTES)
     ended_by = _text(case, "ended_by", "itself")
@@ -183,8 +183,8 @@ def _number(case: Case, key: str) -> float | None:
 
 def _code(case: Case) -> int | None:
     if "exit_code" not in case:
-        raise UsageError("exit_code is missing", "null stands for: it never started, or noface ended it.")
+        raise UsageError("exit_code is missing", "Use null if it never started or noface ended it.")
     value = case["exit_code"]
     if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-        raise UsageError(f"exit_code is {value!r}; expected a whole number", "-N stands for: died of signal N.")
+        raise UsageError(f"exit_code is {value!r}; expected a whole number", "Use -N if signal N killed it.")
     return value

@@ -9,13 +9,13 @@ _LINE_BYTES_MAX = 16 * 1024 * 1024
 _BATCH = typer.Option(None, "--batch", metavar="FILE", help="Many cases, one JSON object a line; - is standard input.")
 _STDOUT = typer.Option(None, "--stdout", metavar="FILE", help="What it wrote to standard output.")
 _STDERR = typer.Option(None, "--stderr", metavar="FILE", help="What it wrote to standard error.")
-_EXIT_CODE = typer.Option(None, "--exit-code", metavar="N", help="Its exit code; -N where it died of signal N.")
+_EXIT_CODE = typer.Option(None, "--exit-code", metavar="N", help="Its exit code; -N if signal N killed it.")
 
 
 def group() -> typer.Typer:
     """Return the verb with what it can do."""
     verb = typer.Typer(
-        help="Name the failure of a gate or a worker from its recorded output, as JSON.",
+        help="Name the failure of a gate or worker by its output, as JSON.",
         invoke_without_command=True,
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -29,7 +29,7 @@ def group() -> typer.Typer:
 def _any(
     context: typer.Context,
     batch: str | None = typer.Option(
-        None, "--batch", metavar="FILE", help='Cases that each say "kind": gate or agent.'
+        None, "--batch", metavar="FILE", help='Many cases, each with a "kind": gate or agent.'
     ),
 ) -> None:
     if context.invoked_subcommand is None and batch is not None:
@@ -49,7 +49,7 @@ def gate(
     report: str | None = typer.Option(None, "--report", metavar="FILE", help="Its JUnit XML or TAP report."),
     batch: str | None = _BATCH,
 ) -> None:
-    """Name the failure of a gate; class PASS where it passed."""
+    """Name the failure of a gate, or PASS."""
     if batch is not None:
         _answer_all(batch, "gate")
         return
@@ -72,12 +72,15 @@ def agent(
     stderr: str | None = _STDERR,
     exit_code: int | None = _EXIT_CODE,
     edited: bool = typer.Option(False, "--edited", help="The worker changed something."),
-    ended_by: str = typer.Option("itself", "--ended-by", help="Who ended it: itself, timeout, idle or lost."),
+    ended_by: str = typer.Option("itself", "--ended-by", help="How it ended: itself, timeout, idle or lost."),
     now: float | None = typer.Option(None, "--now", help="When it ended, in epoch seconds; by default now."),
     zone: str | None = typer.Option(None, "--zone", help="The time zone of its clock; by default the local one."),
     batch: str | None = _BATCH,
 ) -> None:
-    """Name the failure of a worker run; class SUCCESS where it ended well and changed something."""
+    """Name the failure of a worker run, or SUCCESS.
+
+    SUCCESS: it ended well and changed something.
+    """
     if batch is not None:
         _answer_all(batch, "agent")
         return

@@ -25,12 +25,15 @@ _KEPT_FILE = "report.json"
 
 
 def clean(
-    force: bool = typer.Option(False, "--force", help="Remove the branches and refs of unmerged issues, too."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would go; change nothing."),
-    as_json: bool = typer.Option(False, "--json", help="What went and what was kept, as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    force: bool = typer.Option(False, "--force", help="Also remove branches and refs of unmerged issues."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be removed; change nothing."),
+    as_json: bool = typer.Option(False, "--json", help="What was removed and what was kept, as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Remove workspaces and what merged issues left behind; never unmerged work without --force."""
+    """Remove workspaces and what merged issues left behind.
+
+    Unmerged work is removed only with --force.
+    """
     from noface.cli.wiring import slots_dir
     from noface.config.load import load
     from noface.git.plumbing import Plumbing

@@ -11,7 +11,7 @@ from noface.errors import EXIT_USAGE, ConfigError
 if TYPE_CHECKING:
     from noface.config.sections import Config
 
-_CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
+_CONFIG = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml.")
 _HIDDEN = "(hidden)"
 
 
@@ -35,7 +35,7 @@ def _bare(context: typer.Context) -> None:
 def check(
     as_json: bool = typer.Option(False, "--json", help="The problems as JSON."), config: Path | None = _CONFIG
 ) -> None:
-    """Say everything that is wrong with noface.toml, or that it is fine."""
+    """Report all problems of noface.toml, or that there are none."""
     from noface.config.load import parse, read
     from noface.config.problems import InvalidConfigError
     from noface.errors import ConfigError
@@ -140,7 +140,7 @@ def replace_file(path: Path, text: str) -> None:
 def path(
     as_json: bool = typer.Option(False, "--json", help="The path as JSON."), config: Path | None = _CONFIG
 ) -> None:
-    """Print where the configuration lies."""
+    """Print the path of the configuration."""
     from noface.ui import page
 
     found = _find(config)

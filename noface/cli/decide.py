@@ -28,17 +28,17 @@ def unblock(
     issue_ids: list[str] = typer.Argument(None, metavar="ID...", help="The issues."),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know; it goes into its prompt."),
     model: str | None = typer.Option(None, "--model", "-m", help="Begin with this model of noface.toml."),
-    attempts: int | None = typer.Option(None, "--attempts", help=f"Allow so many attempts, 1 to {ATTEMPTS_MAX}."),
+    attempts: int | None = typer.Option(None, "--attempts", help=f"Number of attempts to allow, 1 to {ATTEMPTS_MAX}."),
     everything: bool = typer.Option(False, "--all", help="All blocked issues."),
-    as_json: bool = typer.Option(False, "--json", help="The issues given back, as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    as_json: bool = typer.Option(False, "--json", help="The unblocked issues as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Let blocked or skipped issues go on; their counters start again."""
+    """Unblock blocked or skipped issues. Their attempt counters start again."""
     from noface.cli.session import open_session
     from noface.ui import page
 
     if bool(issue_ids) == everything:
-        raise UsageError("name the issues to unblock, or say --all", "What is blocked: noface blocked")
+        raise UsageError("name the issues to unblock, or use --all", "See the blocked issues: noface blocked")
     if attempts is not None and not 1 <= attempts <= ATTEMPTS_MAX:
         raise UsageError(f"--attempts takes 1 to {ATTEMPTS_MAX}, not {attempts}", "Nothing was changed.")
     found = open_session(config)
@@ -74,7 +74,7 @@ def give_back(
     from noface.ui.issues import find_issue
 
     if not found.exists:
-        raise UsageError("nothing has been run yet, so there is nothing to give back", "Begin with: noface run")
+        raise UsageError("nothing has run yet, so there is nothing to unblock", "Start with: noface run")
     said = sound_note(note)
     given: dict[str, dict[str, Any]] = {}
     more = {"model": model, "attempts": attempts}
@@ -110,8 +110,8 @@ def sound_note(note: str) -> str:
     text = note.strip().encode("utf-8", "replace").decode()
     if len(text) > NOTE_CHARS_MAX:
         raise UsageError(
-            f"the note has {len(text):,} characters; at most {NOTE_CHARS_MAX:,} are told to a worker",
-            "Say the point in the note, and put the rest into the issue's file.",
+            f"the note is too long: {len(text):,} characters, at most {NOTE_CHARS_MAX:,}",
+            "Keep the note short, and put the rest into the issue's file.",
         )
     return text
 
@@ -162,8 +162,8 @@ def _taken_back(found: "ReadSession", row: "IssueRow") -> UsageError | None:
         return UsageError(f"issue {name}, of which {row.id} was a part, has landed without it", _ADD_ANOTHER)
     if parent.status in _GOES_ON_WITHOUT:
         return UsageError(
-            f"issue {row.id} was taken back: issue {name}, of which it was a part, goes on without it",
-            f"What becomes of it: noface show {name}",
+            f"issue {row.id} was withdrawn: its parent, issue {name}, goes on without it",
+            f"See: noface show {name}",
         )
     return None
 
@@ -173,10 +173,10 @@ _ADD_ANOTHER = 'For what is still missing, add another issue: noface issue add "
 
 def retry(
     issue_ids: list[str] = typer.Argument(..., metavar="ID...", help="The issues."),
-    as_json: bool = typer.Option(False, "--json", help="The issues given back, as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    as_json: bool = typer.Option(False, "--json", help="The retried issues as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Try issues again: their attempts are counted from the start, their best work so far is kept."""
+    """Try issues again. Their attempt counters start again, their best work is kept."""
     from noface.cli.session import open_session
     from noface.ui import page
 
@@ -202,9 +202,9 @@ def approve(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue that waits for your approval."),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know, if one is needed."),
     as_json: bool = typer.Option(False, "--json", help="What was approved, as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Say yes to an issue that waits for your approval: its work may land, or it may go on as it asked."""
+    """Approve an issue that waits for you. Its work may land, or it may go on as proposed."""
     from noface.cli.session import open_session
 
     said = sound_note(note)
@@ -247,7 +247,7 @@ def open_case(found: "ReadSession", issue_id: str, verdict: Verdict) -> Case:
     if problem is not None:
         raise problem
     if not past:
-        raise UsageError(f"issue {row.id} has no attempt to decide on", f"Give it back: noface unblock {row.id}")
+        raise UsageError(f"issue {row.id} has no attempt to decide on", f"Unblock it: noface unblock {row.id}")
     document = row.block or {}
     otherwise = ApprovalKind.LANDING if past[-1].failure is None else ApprovalKind.GOING_ON
     wants = next((each for each in ApprovalKind if each.value == document.get("wants")), otherwise)
@@ -311,11 +311,13 @@ _MESSAGE_CHARS_MAX = 300
 
 def reject(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue that waits for your approval."),
-    note: str = typer.Option("", "--note", "-n", help="Why, and what should be done instead; the next worker is told."),
+    note: str = typer.Option(
+        "", "--note", "-n", help="Why, and what should be done instead; the next worker reads it."
+    ),
     as_json: bool = typer.Option(False, "--json", help="What was rejected, as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Say no to an issue that waits for your approval; a worker goes on with what you say."""
+    """Reject what an issue proposes; a worker goes on with your note."""
     from noface.cli.session import open_session
     from noface.model.history import Verdict
 

@@ -16,7 +16,10 @@ def demo(
     seed: int | None = typer.Option(None, "--seed", help="Draw other bugs from the catalogue."),
     json: bool = typer.Option(False, "--json", help="One event a line, as JSON."),
 ) -> None:
-    """Show noface at work on a small sample project, with a scripted worker: no key, no network."""
+    """Show noface at work on a small sample project.
+
+    The worker is scripted: no key, no network.
+    """
     from noface.cli.run_session import run_project
     from noface.cli.wiring import RunOptions
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
@@ -65,7 +68,7 @@ def _sum_up(repository: Path) -> None:
             typer.echo(line)
     finally:
         database.close()
-    typer.echo("\nmain, as git tells it:")
+    typer.echo("\nmain in git:")
     log = ("log", "--first-parent", f"-{_LOG_LINES}", "--format=  %h %s", "main")
     done = subprocess.run(["git", *log], cwd=repository, capture_output=True, text=True, check=False)
     typer.echo(done.stdout.rstrip())

@@ -18,9 +18,9 @@ def doctor(
     probe: bool = typer.Option(False, "--probe", help="Send a cheap prompt through the models in use."),
     model: list[str] = typer.Option([], "--model", "-m", help="Only this model; may be given several times."),
     as_json: bool = typer.Option(False, "--json", help="As JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Say what is ready and what needs you: programs, logins, room on the disk, the configuration.
+    """Check programs, logins, disk space and configuration.
 
     Exit code 0: all that a run needs is there; 2: the configuration is wrong; 3: something needs you.
     """

@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 
 def fsck(
-    repair: bool = typer.Option(False, "--repair", help="Repair what is safe; what needs a person is named."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what --repair would do; change nothing."),
+    repair: bool = typer.Option(False, "--repair", help="Repair what can be repaired safely; name what needs you."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show what --repair would do; change nothing."),
     as_json: bool = typer.Option(False, "--json", help="The findings as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Check that main, refs, database and processes agree, after a crash above all."""
+    """Check that main, refs, database and processes agree.
+
+    Run it after a crash, for example.
+    """
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
     from noface.git.plumbing import Plumbing
     from noface.integrity.fsck_facts import Severity, is_sound

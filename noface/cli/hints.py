@@ -67,14 +67,14 @@ def _changed(directory: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line.path for line in changed_lines(patch)))
 
 
-_CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
+_CONFIG = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml.")
 _JSON = typer.Option(False, "--json", help="As JSON.")
 _VALUES = ("label", "language", "path", "error_pattern", "error_regex", "hint")
 
 
 def group() -> typer.Typer:
     """Return the verb with what it can do."""
-    hints = typer.Typer(help="Hints for failures: list, test, add them, or have some proposed.", rich_markup_mode=None)
+    hints = typer.Typer(help="List, test, add and propose hints for failures.", rich_markup_mode=None)
     hints.callback(invoke_without_command=True)(_bare)
     for name, command in (("list", list_hints), ("test", try_on), ("add", add), ("suggest", suggest)):
         hints.command(name)(command)
@@ -87,7 +87,7 @@ def _bare(context: typer.Context) -> None:
 
 
 def list_hints(
-    lessons: bool = typer.Option(False, "--lessons", help="What was learnt from recoveries instead."),
+    lessons: bool = typer.Option(False, "--lessons", help="Show the lessons learned from recoveries instead."),
     as_json: bool = _JSON,
     config: Path | None = _CONFIG,
 ) -> None:
@@ -135,12 +135,16 @@ def try_on(
 
 
 def add(
-    hint: str = typer.Option(..., "--hint", metavar="TEXT", help="What the next attempt is told."),
+    hint: str = typer.Option(..., "--hint", metavar="TEXT", help="The text that the next attempt gets."),
     label: str = typer.Option("", "--label", help="Condition: the issue has this label."),
     language: str = typer.Option("", "--language", help="Condition: the failing file is in this language."),
-    path: str = typer.Option("", "--path", metavar="GLOB", help="Condition: the attempt changed such a file."),
-    error_pattern: str = typer.Option("", "--error-pattern", metavar="TEXT", help="Condition: the error has it."),
-    error_regex: str = typer.Option("", "--error-regex", metavar="REGEX", help="Condition: the error matches."),
+    path: str = typer.Option("", "--path", metavar="GLOB", help="Condition: the attempt changed a matching file."),
+    error_pattern: str = typer.Option(
+        "", "--error-pattern", metavar="TEXT", help="Condition: the error contains this text."
+    ),
+    error_regex: str = typer.Option(
+        "", "--error-regex", metavar="REGEX", help="Condition: the error matches this regular expression."
+    ),
     as_json: bool = _JSON,
     config: Path | None = _CONFIG,
 ) -> None:
@@ -153,13 +157,13 @@ def add(
 
 
 def suggest(
-    least: int = typer.Option(2, "--min", metavar="N", min=1, help="So often a failure must have come."),
+    least: int = typer.Option(2, "--min", metavar="N", min=1, help="How often a failure must have occurred."),
     chosen: int | None = typer.Option(None, "--apply", metavar="N", help="Add this proposal to noface.toml."),
     hint: str = typer.Option("", "--hint", metavar="TEXT", help="With --apply: the text to give it."),
     as_json: bool = _JSON,
     config: Path | None = _CONFIG,
 ) -> None:
-    """Propose hints for failures that came repeatedly."""
+    """Propose hints for failures that occurred repeatedly."""
     from dataclasses import replace
 
     from noface.cli.session import open_session
@@ -236,6 +240,6 @@ def _failed(past: tuple["PastAttempt", ...], issue_id: str, number: int | None) 
         known = ", ".join(str(attempt.number) for attempt in failed)
         raise UsageError(
             f"issue {issue_id} has no attempt {number} that failed",
-            f"Those that failed: {known}." if known else "None of its attempts has failed.",
+            f"Those that failed: {known}." if known else "No attempt failed.",
         )
     return found

@@ -20,9 +20,12 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.post)\d+)?$")
 def init(
     force: bool = typer.Option(False, "--force", help="Replace the noface.toml that is there."),
     main: str = typer.Option("", "--main", help="The branch that work lands on; by default the one checked out."),
-    as_json: bool = typer.Option(False, "--json", help="What was found, as JSON."),
+    as_json: bool = typer.Option(False, "--json", help="What noface detected, as JSON."),
 ) -> None:
-    """Look at the repository and write a commented noface.toml; make a folder for issues."""
+    """Write a commented noface.toml and make a folder for issues.
+
+    What the file proposes is detected in the repository.
+    """
     from noface.cli.config import replace_file
     from noface.config.detect import detect, render
     from noface.config.load import FILE_NAMES

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-_CONFIG_HELP = "The configuration, where it is not noface.toml."
+_CONFIG_HELP = "The configuration file, if it is not noface.toml."
 
 
 def group() -> typer.Typer:
@@ -76,7 +76,7 @@ def show(
     as_json: bool = typer.Option(False, "--json", help="The issue as JSON."),
     config: Path | None = typer.Option(None, "--config", help=_CONFIG_HELP),
 ) -> None:
-    """Show what an issue asks for; `noface show ID` tells what became of it."""
+    """Show what an issue asks for; `noface show ID` shows its attempts."""
     from noface.cli.session import merged_ids, open_session, with_own_parts
     from noface.errors import UsageError
     from noface.model.codec import encode
@@ -91,7 +91,7 @@ def show(
     if issue is None:
         raise UsageError(
             f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
-            f"What became of it: noface show {row.id}",
+            f"See its attempts: noface show {row.id}",
         )
     record = listed(issue, effective_status(row, standings(found.reader.issues()))[0])
     if as_json:
@@ -109,9 +109,9 @@ def _standard_input() -> str:
 
 def issues(
     as_json: bool = typer.Option(False, "--json", help="The backlog as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """List the backlog in the order it would be worked, with what is wrong in it."""
+    """List the backlog in working order, with its faults."""
     from noface.cli.session import merged_ids, open_session
     from noface.ui import page
     from noface.ui.issues import backlog_document, backlog_page

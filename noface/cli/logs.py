@@ -21,16 +21,18 @@ def logs(
     gate: str | None = typer.Option(None, "--gate", "-g", help="What this gate wrote, instead of the worker."),
     prompt: bool = typer.Option(False, "--prompt", help="What the worker was told."),
     diff: bool = typer.Option(False, "--diff", help="What the worker changed."),
-    undone: bool = typer.Option(False, "--undone", help="What was taken back of it in protected files."),
-    follow: bool = typer.Option(False, "--follow", "-f", help="Go on: attempts, gates and questions, until it rests."),
+    undone: bool = typer.Option(False, "--undone", help="What noface undid in protected files."),
+    follow: bool = typer.Option(
+        False, "--follow", "-f", help="Follow attempts, gates and questions until nothing runs."
+    ),
     raw: bool = typer.Option(False, "--raw", help="The whole files byte for byte, escape sequences and all."),
     as_json: bool = typer.Option(False, "--json", help="The files' text as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Show what the worker wrote in an attempt. Of a long log only beginning and end; --raw gives all of it."""
+    """Show what the worker wrote in an attempt. Long logs are shortened; --raw prints all of it."""
     wanted = number if attempt is None else attempt
     if number is not None and number != wanted:
-        raise UsageError(f"N is {number} and --attempt is {attempt}", "Give one of them.")
+        raise UsageError(f"the attempt is given twice: N is {number}, --attempt is {attempt}", "Give one of them.")
     if (
         bool(gate) + prompt + diff + undone > 1
         or (follow and (prompt or diff or undone or as_json))
@@ -117,7 +119,7 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
     if not directory.is_dir() or [path.name for path in directory.iterdir()] == ["report.json"]:
         raise UsageError(f"the files of {where} are gone", "`noface clean` removes them once an issue is merged.")
     names = gate_names(directory) if gate else []
-    hint = f"Its gates with logs: {', '.join(names)}." if names else f"What there is: ls {directory}"
+    hint = f"Gates with logs: {', '.join(names)}." if names else f"Its files: ls {directory}"
     raise UsageError(f"there is no {what} in {where}", hint)
 
 
@@ -130,7 +132,7 @@ def _show(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object]
     try:
         excerpts = [excerpt(path, directory) for path in files]
     except OSError as error:
-        raise NofaceError(f"cannot read {error.filename}: {error.strerror}", "Look at its permissions.") from error
+        raise NofaceError(f"cannot read {error.filename}: {error.strerror}", "Check its permissions.") from error
     if as_json:
         entries = [
             {"file": each.name, "text": each.text, "bytes": each.size_bytes, "left_out": each.left_out_bytes}

@@ -77,8 +77,8 @@ def _version(asked: bool) -> None:
 
 def _root(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
-    no_color: bool = typer.Option(False, "--no-color", help="No colours; NO_COLOR does the same. Goes with any verb."),
-    verbose: bool = typer.Option(False, "--verbose", help="Show a traceback where noface itself fails."),
+    no_color: bool = typer.Option(False, "--no-color", help="No colours, like NO_COLOR. Works with every command."),
+    verbose: bool = typer.Option(False, "--verbose", help="Show a traceback if noface itself fails."),
 ) -> None:
     del version, no_color, verbose  # taken out of the arguments before parsing, so that they may stand anywhere
 
@@ -127,14 +127,14 @@ _GO_ON = "Nothing is lost; the next `noface run` goes on."
 _OF_THE_MACHINE = {
     errno.ENOSPC: f"Make room on the disk. {_GO_ON}",
     errno.EDQUOT: f"Make room within your quota. {_GO_ON}",
-    errno.EROFS: f"noface writes to the git folder and its slots: have them mounted for writing. {_GO_ON}",
-    errno.EIO: f"The disk fails to read or write: see the system's log. {_GO_ON}",
+    errno.EROFS: f"The git folder and the workspaces must be writable: mount them read-write. {_GO_ON}",
+    errno.EIO: f"The disk reported an error: see the system log. {_GO_ON}",
     errno.EMFILE: f"Too many files are open: raise `ulimit -n`. {_GO_ON}",
     errno.ENFILE: f"Too many files are open on this machine. {_GO_ON}",
     errno.ENOMEM: f"Memory has run out: run fewer workers at once. {_GO_ON}",
 }
 """What a person does about an error of the system that is nobody's bug, by its number."""
-_BUG = "This is a bug of noface. Run the command again with --verbose for the traceback to report; no work is lost."
+_BUG = "This is a bug in noface. Run the command again with --verbose for the traceback to report; no work is lost."
 
 
 def _take(arguments: list[str], flag: str) -> bool:

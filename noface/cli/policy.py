@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from noface.store.questions import Questions
     from noface.ui.policy import Told
 
-_CONFIG = typer.Option(None, "--config", help="The configuration, where it is not noface.toml.")
+_CONFIG = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml.")
 _JSON = typer.Option(False, "--json", help="As JSON.")
-_ISSUE = typer.Option(None, "--issue", metavar="ID", help="For this issue: its own model, limits and labels count.")
+_ISSUE = typer.Option(None, "--issue", metavar="ID", help="For this issue, with its own model, limits and labels.")
 
 
 def group() -> typer.Typer:
     """Return the verb with what it can do."""
-    verb = typer.Typer(help="Show what follows on each kind of failure; replay the past.", rich_markup_mode=None)
+    verb = typer.Typer(help="Show what follows each failure kind; replay past decisions.", rich_markup_mode=None)
     verb.callback(invoke_without_command=True)(policy)
     verb.command("replay")(replay)
     return verb
@@ -37,11 +37,11 @@ def policy(
     as_json: bool = _JSON,
     config: Path | None = _CONFIG,
 ) -> None:
-    """Show what follows on each kind of failure, attempt by attempt, until a person is asked."""
+    """Show what happens after each kind of failure, attempt by attempt, until a person is asked."""
     if context.invoked_subcommand is not None:
         if as_json or kind or issue_id or config:
             sub = context.invoked_subcommand
-            raise UsageError(f"options of {sub} stand behind it", f"For example: noface policy {sub} --json")
+            raise UsageError(f"options of {sub} come after its name", f"For example: noface policy {sub} --json")
         return
     from noface.ui import page
     from noface.ui.policy import policy_document, policy_page
@@ -60,13 +60,12 @@ def policy(
 def replay(
     config: Path | None = typer.Option(None, "--config", help="The policy to ask; by default that of noface.toml."),
     issue_id: str | None = typer.Option(None, "--issue", metavar="ID", help="Only the decisions on this issue."),
-    everything: bool = typer.Option(False, "--all", help="Show the decisions that would be the same, too."),
+    everything: bool = typer.Option(False, "--all", help="Also show decisions that would be the same."),
     as_json: bool = _JSON,
 ) -> None:
-    """Ask a policy about past decisions.
+    """Show which decisions another policy would take differently.
 
-    Every decision that this repository has recorded is taken again, on the attempts as they were: which would differ?
-    It costs no tokens and changes nothing.
+    Every recorded decision is made again on the same attempts. It costs no tokens and changes nothing.
     """
     from noface.cli.session import open_session
     from noface.cli.wiring import policy as policy_of
@@ -146,7 +145,7 @@ def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History"
     for model in (issue.model, state.wanted_model):
         if model is not None and model not in loaded.models:
             known = ", ".join(sorted(loaded.models))
-            raise UsageError(f"issue {found} wants the model {model}, which there is not", f"Known: {known}.")
+            raise UsageError(f"issue {found} asks for the model {model}, which does not exist", f"Known: {known}.")
     return History(issue, model=state.wanted_model, attempts_max=state.wanted_attempts)
 
 

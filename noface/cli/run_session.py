@@ -99,7 +99,7 @@ def named_issues(wanted: Sequence[str], tracker: Tracker) -> tuple[str, ...]:
     ids = {same_id(issue.id): issue.id for issue in tracker.backlog().issues} if wanted else {}
     unknown = [name for name in wanted if same_id(name.removeprefix("#")) not in ids]
     if unknown:
-        raise UsageError(f"--issue {unknown[0]}: there is no such (sound) issue.", "See `noface issues`.")
+        raise UsageError(f"--issue {unknown[0]}: there is no such issue, or it is faulty.", "See `noface issues`.")
     return tuple(ids[same_id(name.removeprefix("#"))] for name in wanted)
 
 
@@ -108,7 +108,7 @@ def _check_workspaces(folder: Path, root: Path) -> None:
     if folder.resolve().is_relative_to(root.resolve()):
         raise UsageError(
             f"[run] slots_dir puts the workspaces into the repository: {folder}.",
-            "Tools would look upwards from them into it. Name a folder outside, or leave slots_dir out.",
+            "Tools in a workspace would find your checkout above it. Name a folder outside it, or remove slots_dir.",
         )
 
 
@@ -123,7 +123,7 @@ def _make_workspaces(folder: Path) -> None:
     if not writable:
         raise UsageError(
             f"The workspaces cannot be made in {folder}: {reason}.",
-            "Let yourself write there, or set [run] slots_dir to another folder.",
+            "Make it writable, or set [run] slots_dir to another folder.",
         )
 
 
@@ -232,7 +232,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     if as_json:
         typer.echo(json.dumps({"schema": 1, "start": starts, "waiting": waits, "faults": faults}))
         return
-    typer.echo(f"{len(starts)} can start, {chosen.workers} at once; {len(waits)} wait; {len(faults)} faulty.")
+    typer.echo(f"{len(starts)} can start ({chosen.workers} at once), {len(waits)} wait, {len(faults)} are faulty.")
     for item in starts:
         when = "now" if item["now"] else "then"
         typer.echo(f"  {when:4} {item['id']} with {item['model']}: {item['title']}\n       {item['reason']}")

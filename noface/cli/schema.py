@@ -9,7 +9,10 @@ def schema(
     name: str = typer.Argument("", metavar="[NAME]", show_default=False, help="Which one; without it, all are listed."),
     as_json: bool = typer.Option(False, "--json", help="The list as JSON; a schema is JSON anyway."),
 ) -> None:
-    """Print the JSON Schema (draft 2020-12) of what a worker is told and reports, or of what `--json` prints."""
+    """Print the JSON Schema of orders, reports, or `--json` output.
+
+    The schemas follow draft 2020-12.
+    """
     import json
 
     from noface.ui import page

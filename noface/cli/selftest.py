@@ -22,7 +22,7 @@ def selftest(
     unknown = [name for name in kinds if name not in catalogue()]
     if unknown:
         raise UsageError(
-            f"--kind {unknown[0]}: there are no scenarios of such a kind.", f"Known: {', '.join(catalogue())}."
+            f"--kind {unknown[0]}: there are no scenarios of this kind.", f"Known: {', '.join(catalogue())}."
         )
     document = run_selftest(kinds, baselines=baselines, keep=keep, workers=workers)
     page.show_either(document, selftest_page, as_json=as_json)

@@ -75,7 +75,7 @@ class _ProgressLine:
         """Show it, where it is time for that. Raises NofaceError once all of it takes too long."""
         now = time.monotonic()
         if now - self._started > _SECONDS_MAX:
-            raise NofaceError(f"the selftest was ended after {_SECONDS_MAX:.0f} seconds: a run does not come to an end")
+            raise NofaceError(f"the selftest was stopped after {_SECONDS_MAX:.0f} seconds: a run did not end")
         if not self._live and now - self._last < _LINE_EVERY_S:
             return
         self._last = now

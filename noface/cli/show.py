@@ -17,9 +17,9 @@ def show(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
     report: bool = typer.Option(False, "--report", help="The report of an issue that noface gave up, as JSON."),
     as_json: bool = typer.Option(False, "--json", help="The issue and its attempts as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Tell the story of an issue: its attempts, why each failed, and what was done about it."""
+    """Show an issue's attempts, why each failed, and what followed."""
     import time
 
     from noface.cli.session import open_session
@@ -48,7 +48,7 @@ def _abort_report(row: "IssueRow") -> dict[str, Any]:
     found = (row.block or {}).get("report")
     if not isinstance(found, dict):
         raise UsageError(
-            f"issue {row.id} is {row.status}: there is no report, since noface has not given it up",
-            f"What became of it: noface show {row.id}",
+            f"issue {row.id} is {row.status} and has no report: reports are written when noface gives an issue up",
+            f"See its attempts: noface show {row.id}",
         )
     return found

@@ -8,7 +8,7 @@ import typer
 def status(
     everything: bool = typer.Option(False, "--all", help="Show every issue, however many are ready or merged."),
     as_json: bool = typer.Option(False, "--json", help="The whole status as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
     """Show where every issue stands."""
     import gc

@@ -15,9 +15,9 @@ def why(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue."),
     number: int | None = typer.Argument(None, metavar="N", help="The attempt; by default the newest that failed."),
     as_json: bool = typer.Option(False, "--json", help="The evidence chain as JSON."),
-    config: Path | None = typer.Option(None, "--config", help="The configuration, where it is not noface.toml."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """Show why an attempt was judged as it was: the rule and lines that decided, and the rules that lost."""
+    """Show why an attempt failed. The rule and lines that decided, and the rules that lost."""
     from noface.cli.session import open_session
     from noface.ui import page
     from noface.ui.issues import find_issue

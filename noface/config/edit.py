@@ -216,7 +216,7 @@ def _demand_tables(data: Any, path: KeyPath, source: str) -> None:
         data = data[part]
         if not isinstance(data, dict | list):
             where = ".".join(str(one) for one in path[: depth + 1])
-            raise ConfigError(f"{source}: {where} is not a table", "mend that by hand first")
+            raise ConfigError(f"{source}: {where} is not a table", "repair that by hand first")
 
 
 _SECTION = "failure_hints"

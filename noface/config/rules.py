@@ -44,7 +44,7 @@ def ladder_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         yield from _escalation(retry, known)
         return
     if retry["ladder"] == []:
-        yield Problem(("retry", "ladder"), "an empty ladder answers nothing; remove it or add a rung")
+        yield Problem(("retry", "ladder"), "the ladder is empty; remove it or add a rung")
         return
     rungs = tables_of(retry["ladder"])
     yield from _spelt_twice(retry, rungs)
@@ -184,8 +184,7 @@ def _canaries(data: Mapping[str, Any]) -> Iterator[Problem]:
         if gate.get("canary") is False and not gate.get("canary_reason"):
             yield Problem(
                 ("gates", index, "canary"),
-                "a gate that stays green with broken sources proves nothing about them; say in canary_reason why this"
-                " one rightly does",
+                "canary = false needs canary_reason: why may this gate pass with broken sources?",
             )
 
 
@@ -200,7 +199,7 @@ def _models(data: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(("models", name, "command"), 'missing; agent "command" needs the shell command to run')
         for price, other in itertools.permutations(_PRICES):
             if price in entry and other not in entry:
-                yield Problem(("models", name, other), f"missing; {price} alone prices nothing")
+                yield Problem(("models", name, other), f"missing; needed together with {price}")
 
 
 def _named_models(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -228,7 +227,7 @@ def _strategies(data: Mapping[str, Any]) -> Iterator[Problem]:
         if known is not None and strategy in [*Strategy] and strategy not in known.allowed:
             sensible = ", ".join(known.allowed)
             yield Problem(
-                ("retry", "strategies", kind), f'"{strategy}" is no answer to {kind}; expected one of: {sensible}'
+                ("retry", "strategies", kind), f'"{strategy}" is not a strategy for {kind}; expected one of: {sensible}'
             )
 
 
@@ -240,7 +239,7 @@ def _hint_conditions(data: Mapping[str, Any]) -> Iterator[Problem]:
         if not any(hint.get(condition, "") != "" for condition in HINT_CONDITIONS):
             yield Problem(
                 ("failure_hints", index),
-                f"when does this hint apply? expected one or more of {', '.join(HINT_CONDITIONS)}",
+                f"a hint needs one or more conditions: {', '.join(HINT_CONDITIONS)}",
             )
 
 
@@ -249,5 +248,5 @@ def _sandbox(data: Mapping[str, Any]) -> Iterator[Problem]:
     if sandbox.get("wrap") and sandbox.get("kind") == "bubblewrap":
         yield Problem(
             ("sandbox", "wrap"),
-            'it takes the place of the sandbox, so kind = "bubblewrap" cannot hold beside it: leave one of them out',
+            'wrap replaces the sandbox and cannot be used with kind = "bubblewrap"; remove one of them',
         )

@@ -95,9 +95,9 @@ class Run(Section):
 
     workers: int = setting(1, "how many issues are worked on at once (1 to 64)", ge=1, le=64)
     max_cost_usd: Money | None = setting(None, "stop the run at this cost, in US dollars", 20.0)
-    max_tokens: int | None = setting(None, "stop the run at so many tokens, read and written", 20_000_000, ge=1)
-    max_hours: float | None = setting(None, "stop the run after so many hours", 8, gt=0, allow_inf_nan=False)
-    max_iterations: int | None = setting(None, "stop the run after so many attempts", 100, ge=1)
+    max_tokens: int | None = setting(None, "stop the run at this many tokens, read and written", 20_000_000, ge=1)
+    max_hours: float | None = setting(None, "stop the run after this many hours", 8, gt=0, allow_inf_nan=False)
+    max_iterations: int | None = setting(None, "stop the run after this many attempts", 100, ge=1)
     slots_dir: SlotsDir = setting(
         "", "where workspaces lie, outside the repository; by default in the user's cache folder", "~/noface-slots"
     )
@@ -121,7 +121,7 @@ class Gate(Section):
     timeout: Duration = setting(default_of(GateSpec, "timeout_s"), "time limit of one run")
     retries: int = setting(
         default_of(GateSpec, "retries"),
-        "run it again so often (0 to 3) where it fails; passing then marks it as flaky, which is shown",
+        "how often (0 to 3) a failing run is repeated; a pass then is shown as flaky",
         ge=0,
         le=3,
     )
@@ -296,7 +296,7 @@ class FailureHint(Section, json_schema_extra=_some_condition):
 
     label: Text = setting("", "condition: the issue has this label", "migration")
     language: Text = setting("", "condition: the failing file is in this language", "elixir")
-    path: OptionalGlob = setting("", "condition: the failing attempt touched such a file (a glob)", "db/**")
+    path: OptionalGlob = setting("", "condition: a glob; the failing attempt touched a matching file", "db/**")
     error_pattern: Text = setting("", "condition: the error contains this literal text", "** (MatchError)")
     error_regex: Regex = setting("", "condition: the error matches this regular expression", "KeyError: '\\w+_id'")
     hint: FilledText = setting(
@@ -320,7 +320,7 @@ class LadderRung(Section):
     """A rung of the ladder; the rungs, in their order, replace default_model and escalation_model."""
 
     model: Text = setting(..., "its model: a [models] entry or a preset", "claude-sonnet")
-    attempts: int = setting(1, "so many attempts, then the next rung", ge=1)
+    attempts: int = setting(1, "attempts before the next rung", ge=1)
     think: bool = setting(False, "ask for extended thinking")
     answers: Items[Answer] = setting(
         (), "the failure kinds and categories it answers; by default all", ["TEST_FAILURE", "complexity"]
@@ -334,12 +334,12 @@ class Retry(Section, json_schema_extra=_one_ladder):
     escalation_model: Text | None = setting(
         None, "the stronger model that takes over; without it nothing escalates", "claude-opus"
     )
-    escalate_after_attempts: int = setting(2, "so many failed attempts, then escalation_model", ge=1)
+    escalate_after_attempts: int = setting(2, "failed attempts before escalation_model takes over", ge=1)
     max_total_attempts: int = setting(
-        default_of(Policy, "attempts_max"), "so many attempts an issue in all, then it is blocked", ge=1
+        default_of(Policy, "attempts_max"), "attempts for one issue in all; then it is blocked", ge=1
     )
     block_after: int | None = setting(
-        None, "block after so many equal failures in a row; by default max_total_attempts", 3, ge=1
+        None, "block after this many equal failures in a row; by default max_total_attempts", 3, ge=1
     )
     max_cost_usd: Money | None = setting(None, "cost limit of one issue, in US dollars", 5.0)
     max_tokens: int | None = setting(None, "limit of one issue's tokens, read and written", 5_000_000, ge=1)
@@ -356,10 +356,12 @@ class Retry(Section, json_schema_extra=_one_ladder):
     backoff_max: Pause = setting(default_of(Policy, "backoff_max_s"), "the longest of these waits")
     breaker_after: int = setting(
         default_of(BreakerRules, "after"),
-        "after so many such failures in a row a model is left alone, for all issues",
+        "failures in a row after which a model rests, for all issues",
         ge=1,
     )
-    breaker_wait: Duration = setting(default_of(BreakerRules, "wait_s"), "so long, then one attempt may try it again")
+    breaker_wait: Duration = setting(
+        default_of(BreakerRules, "wait_s"), "how long it rests before one attempt tries it again"
+    )
     strategies: Mapping[Kind, Annotated[Strategy, *one_of({member.value: member for member in Strategy})]] = setting(
         dict,
         f"how a kind of failure is answered, in place of the default: {', '.join(Strategy)}",
@@ -390,11 +392,11 @@ class Recovery(Section):
 
     enabled: bool = setting(True, "false: the ladder alone; nobody is asked, nothing is broken down")
     max_strategies: int = setting(
-        default_of(Policy, "strategies_max"), "give up after so many different recovery strategies have failed", ge=1
+        default_of(Policy, "strategies_max"), "give up after this many different recovery strategies have failed", ge=1
     )
     diagnose_after: int = setting(
         default_of(Policy, "diagnose_after"),
-        "ask the diagnoser once the same failure came so often in a row; after an UNKNOWN one at once",
+        "ask the diagnoser when the same failure came this often in a row; after an UNKNOWN one at once",
         ge=1,
     )
     learn: bool = setting(True, "remember recoveries that worked, and look them up")
@@ -416,15 +418,17 @@ class Breakdown(Section):
     """When an issue is broken down into smaller ones."""
 
     enabled: bool = setting(default_of(BreakdownRules, "enabled"), "false: never by itself")
-    after_timeouts: int = setting(default_of(BreakdownRules, "after_timeouts"), "after so many timeouts", ge=1)
+    after_timeouts: int = setting(
+        default_of(BreakdownRules, "after_timeouts"), "timeouts after which an issue is broken down", ge=1
+    )
     after_attempts: int = setting(
-        default_of(BreakdownRules, "after_attempts"), "after so many failed attempts whose change was too big", ge=1
+        default_of(BreakdownRules, "after_attempts"),
+        "failed attempts with too large a change after which an issue is broken down",
+        ge=1,
     )
     files: int = setting(default_of(BreakdownRules, "files"), "a change of more files is too big", ge=1)
     lines: int = setting(default_of(BreakdownRules, "lines"), "a change of more lines is too big", ge=1)
-    max_children: int = setting(
-        default_of(BreakdownRules, "children_max"), "at most so many smaller issues (2 to 50)", ge=2, le=50
-    )
+    max_children: int = setting(default_of(BreakdownRules, "children_max"), "the most parts (2 to 50)", ge=2, le=50)
     max_depth: int = setting(
         default_of(BreakdownRules, "depth_max"), "how often a part may be broken down again (1 to 5)", ge=1, le=5
     )
@@ -442,8 +446,8 @@ class Prompts(Section):
 class Approval(Section):
     """What a person must approve before it lands, with `noface approve`."""
 
-    paths: Items[Glob] = setting((), "globs: a change that touches such a file", ["migrations/**"])
-    labels: Items[Text] = setting((), "the work of an issue with such a label", ["risky"])
+    paths: Items[Glob] = setting((), "globs; a change of a matching file needs approval", ["migrations/**"])
+    labels: Items[Text] = setting((), "work of issues with one of these labels needs approval", ["risky"])
 
 
 class Review(Section):
@@ -454,15 +458,15 @@ class Review(Section):
         '"always", "risky" (large, untested, unsure, or named below) or "never"',
         title="When",  # pydantic gives enumerations none
     )
-    paths: Items[Glob] = setting((), "globs: a change that touches such a file is risky", ["src/auth/**"])
-    labels: Items[Text] = setting((), "an issue with such a label is risky", ["security"])
+    paths: Items[Glob] = setting((), "globs; a change of a matching file is risky", ["src/auth/**"])
+    labels: Items[Text] = setting((), "issues with one of these labels are risky", ["security"])
     files: int = setting(default_of(ReviewRules, "files"), "a change of more files is risky", ge=1)
     lines: int = setting(default_of(ReviewRules, "lines"), "a change of more lines is risky", ge=1)
     confidence: float = setting(
         default_of(ReviewRules, "confidence"), "work whose worker reports less confidence (0 to 1) is risky", ge=0, le=1
     )
     rounds: int = setting(
-        default_of(ReviewRules, "rounds_max"), "so many rejections, then a person is asked (1 to 20)", ge=1, le=20
+        default_of(ReviewRules, "rounds_max"), "rejections before a person is asked (1 to 20)", ge=1, le=20
     )
 
 
@@ -514,7 +518,7 @@ class Config(Section):
         """Raise ConfigError unless at least one hard gate is there: without one nothing could be proved."""
         if not self.gates:
             raise ConfigError(
-                "there are no gates, so no work could be proved and nothing would ever land",
+                "there are no gates: nothing could be proved, so nothing would land",
                 f"add the command that tells whether your project works to noface.toml, for example:\n\n{GATE_EXAMPLE}",
             )
         if not any(gate.hard for gate in self.gates):

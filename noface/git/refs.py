@@ -156,8 +156,8 @@ def exclusive_lock(path: Path, seconds_max: float = WAIT_SECONDS_MAX) -> Iterato
         while not _locked(descriptor):
             if time.monotonic() > deadline:
                 raise GitError(
-                    f"a git command of an earlier noface still runs; it holds {path}.",
-                    "See what it waits for (`fuser` tells its process), or end it.",
+                    f"a git command of an earlier noface is still running and holds {path}.",
+                    "Find its process with `fuser {path}`; wait for it or end it.",
                 )
             time.sleep(_LOOK_AGAIN_SECONDS)
         yield descriptor

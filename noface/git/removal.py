@@ -203,8 +203,8 @@ def _parent_of(root: Path, relative: str) -> Iterator[tuple[int | None, str]]:
 def _refuse_mount(folder: int, mount: object, path: Path) -> None:
     if _mount_of(folder) != mount:
         raise GitError(
-            f"{path} cannot be removed: something is mounted there, or in it.",
-            "Nothing was removed from the mount. See what it is (`findmnt`), and unmount it.",
+            f"{path} cannot be removed: it is or contains a mount point.",
+            "Nothing was removed from the mount. Find it with `findmnt` and unmount it.",
         )
 
 

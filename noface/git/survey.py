@@ -72,7 +72,8 @@ def _refuse_odd_refs(plumbing: Plumbing) -> None:
         for place in (common / prefix).rglob("*"):
             if not place.is_symlink() and not place.is_dir() and not place.is_file() and place.exists():
                 raise UsageError(
-                    f"{place} is no file, and git waits on it for ever.", "Remove it, then run `noface fsck` again."
+                    f"{place} is not a regular file; git would wait for it forever.",
+                    "Remove it, then run `noface fsck` again.",
                 )
 
 

@@ -146,7 +146,7 @@ def _refuse_mounts(slot: Slot) -> None:
     if mounted:
         raise GitError(
             f"the workspace {slot.path} cannot be cleaned: something is mounted at {mounted[0]}.",
-            "Nothing was removed from the mount. See what it is (`findmnt`), and unmount it.",
+            "Nothing was removed from the mount. Find it with `findmnt` and unmount it.",
         )
 
 

@@ -214,7 +214,7 @@ def _hint(group: list[PastFailure]) -> tuple[str, bool]:
     how = f"by changing {some(mended.changed, _PATHS_MAX)}" if mended.changed else f"by attempt {mended.number}"
     said = one_line(mended.summary, _SUMMARY_MAX)
     quoted = f' Its worker reported: "{said}"' if said else ""
-    return f"In issue {mended.issue_id} this was mended {how}.{quoted}", False
+    return f"In issue {mended.issue_id} this was fixed {how}.{quoted}", False
 
 
 MESSAGE_CHARS_MAX = 400

@@ -152,7 +152,7 @@ def _advice(issue: Issue, failure: Failure, strategy: str, number: int, changed:
     led = f" (strategy: {strategy})" if strategy else ""
     said = one_line(summary, _SUMMARY_MAX)
     quoted = f' Its worker reported: "{said}"' if said else ""
-    return f'In issue {issue.id} {failure.kind} "{message}" was mended {how}{led}.{quoted}'
+    return f'In issue {issue.id} {failure.kind} "{message}" was fixed {how}{led}.{quoted}'
 
 
 def _tags(issue: Issue, failure: Failure, changed: tuple[str, ...]) -> tuple[str, ...]:

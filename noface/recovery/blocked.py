@@ -326,9 +326,9 @@ def _options_of_blocked(issue: Issue, kind: FailureKind, history: History, branc
             Option(f"give it {_MORE_ATTEMPTS} more attempts with {strongest.model}, or name a stronger model", command)
         )
     if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
-        options.append(Option("change what it asks for, or divide it; that lifts the block", _edit(issue)))
+        options.append(Option("change the issue or divide it; editing it unblocks it", _edit(issue)))
     if all(option.command != _retry(issue) for option in options):
-        options.append(Option("try it again as it is, after you have changed something else", _retry(issue)))
+        options.append(Option("try it again unchanged, after you changed something else", _retry(issue)))
     if branch:
         options.append(
             Option("take the work over by hand", f"git switch --create by-hand-{issue.id} {shlex.quote(branch)}")
@@ -372,7 +372,7 @@ def _for_kind(issue: Issue, kind: FailureKind) -> list[Option]:
 
 
 def _answer(issue: Issue) -> Option:
-    return Option("answer, or say what the workers could not know", f"noface unblock {issue.id} {_NOTE}")
+    return Option("answer the question, or say what the workers could not know", f"noface unblock {issue.id} {_NOTE}")
 
 
 def _edit(issue: Issue) -> str:

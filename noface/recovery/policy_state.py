@@ -233,7 +233,9 @@ def _on(state: PolicyState, index: int, how: Strategy, why: str) -> Run:
     stuck = identical(state.charged) > 1
     cause = f"no progress: {why}" if stuck else why
     if rung.think and not last.think:
-        return Run(Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer, with all that was learnt", think=True)
+        return Run(
+            Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer, with everything learned so far", think=True
+        )
     if rung.model != last.model and rung.tier >= last.tier and not _stood_in(state, rung):
         return Run(Mode.ESCALATE, rung.model, f"{cause}: next rung, {rung.model}", think=rung.think)
     match how:

@@ -58,7 +58,7 @@ class Database:
             if isinstance(error, sqlite3.Error) and _is_read_only(path):
                 raise StoreError(
                     f"The state database {path} cannot be opened: its file system is read-only.",
-                    "Have it mounted for writing: SQLite needs that even to look.",
+                    "Mount it read-write; SQLite needs that even for reading.",
                 ) from error
             if isinstance(error, sqlite3.Error):
                 raise StoreError(f"The state database {path} cannot be used: {error}.", _MEND) from error

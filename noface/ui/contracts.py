@@ -44,7 +44,7 @@ class OrderedGate(TypedDict):
     command: Annotated[str, "The command."]
     kind: Annotated[str, Words(GateKind), "What it checks."]
     hard: Annotated[bool, "Whether it must pass; otherwise it is only reported."]
-    timeout_s: Annotated[float, "After so many seconds it is ended."]
+    timeout_s: Annotated[float, "After this many seconds it is ended."]
 
 
 class EarlierAttempt(TypedDict):

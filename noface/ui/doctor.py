@@ -172,7 +172,7 @@ def _others(others: Sequence[ModelFinding], width: int) -> Iterator[str]:
             lacking.setdefault((worst.text, worst.fix), []).append(model.name)
     if lacking:
         yield ""
-        yield paint("Not ready, and not in use", "title")
+        yield paint("Not ready and not needed by this configuration", "title")
     for (text, fix), names in lacking.items():
         yield from hanging(f"{', '.join(names)}: {text}", width, "  ", "    ")
         yield from hanging(fix, width, "    → ")
@@ -187,7 +187,11 @@ def _verdict(health: Health, used: Sequence[ModelFinding], width: int) -> list[s
             f"{count(states.count(State.BAD), 'thing')} to fix before noface can work: see FIX above.", width
         )
     probed = bool(used) and all(model.probe is not None for model in used)
-    said = "Everything is ready." if probed else "Everything seems ready; `noface doctor --probe` asks the models."
+    said = (
+        "Everything is ready."
+        if probed
+        else "Everything seems ready; `noface doctor --probe` sends each model a prompt."
+    )
     return hanging(said, width)
 
 

@@ -146,7 +146,7 @@ _BEGIN_STREAM_BYTES = 256 * 1024
 _AT_REST = {
     "merged": "is merged",
     "blocked": "is blocked; `noface blocked` tells what it needs from you",
-    "approval": "waits for your approval; `noface blocked` tells of what",
+    "approval": "waits for your approval; see `noface blocked`",
     "skipped": "is skipped",
     "epic": "is divided into parts; `noface show` names them",
 }

@@ -72,7 +72,7 @@ def fsck_lines(
 def _last_line(findings: Sequence[Finding], *, dry_run: bool) -> str:
     wrong = [each for each in findings if each.severity is not Severity.NOTE]
     if not wrong:
-        return paint("Sound.", "good")
+        return paint("No problems found.", "good")
     last = f"{count(len(wrong), 'finding')}."
     return f"{last} Nothing was changed." if dry_run else last
 

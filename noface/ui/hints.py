@@ -35,7 +35,7 @@ def list_page(document: Record, width: int) -> list[str]:
     if not hints:
         return [
             f"{file} has no [[failure_hints]].",
-            "To add one: noface hints add. To have some proposed: noface hints suggest",
+            "Add one: noface hints add. Let noface propose some: noface hints suggest",
         ]
     said = f"{count(len(hints), 'hint')} in {file}; {count(document['failures'], 'failure')} recorded"
     lines = [paint(said, "title")]
@@ -186,7 +186,7 @@ def lessons_page(document: Record, width: int) -> list[str]:
     """Return the lines of the lessons, newest first."""
     lessons = document["lessons"]
     if not lessons:
-        lines = hanging("No lesson yet: one is learnt when an issue passes after failures.", width)
+        lines = hanging("No lesson yet: one is learned when an issue passes after failures.", width)
     else:
         lines = [paint(f"{count(len(lessons), 'lesson')}, newest first", "title")]
     for lesson in lessons:
@@ -198,7 +198,7 @@ def lessons_page(document: Record, width: int) -> list[str]:
 
 
 def _worth(lesson: Record) -> str:
-    facts = [f"confidence {lesson['confidence']:.0%}", f"learnt {count(lesson['learned'], 'time')}"]
+    facts = [f"confidence {lesson['confidence']:.0%}", f"learned {count(lesson['learned'], 'time')}"]
     if lesson["hits"]:
         facts.append(f"helped {lesson['successes']} of {count(lesson['hits'], 'attempt')}")
     if lesson["dropped"]:
@@ -288,8 +288,8 @@ def _proposal_record(number: int, proposal: Proposal) -> Record:
 
 def _about_text(proposal: Record) -> str:
     if proposal["draft"]:
-        return "Nothing has mended it yet: say in its text what to do."
-    return "Its text is drafted from the attempt that passed in the end: make it advice."
+        return "Nothing has fixed it yet: say in its text what to do."
+    return "Its text is drafted from the attempt that passed: rewrite it as advice."
 
 
 def _nothing(document: Record) -> str:

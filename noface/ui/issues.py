@@ -43,7 +43,7 @@ def _nearest(name: str, ids: list[str]) -> str:
         numbers = [known for known in ids if known.isascii() and known.isdigit()]
         close = sorted(numbers, key=lambda known: abs(int(known) - int(name)))[:_NEAREST_MAX]
     meant = f"Nearest: {', '.join(close)}. " if close else ""
-    return f"{meant}All of them: noface issues"
+    return f"{meant}All issues: noface issues"
 
 
 _DONE = ("merged", "skipped")

@@ -144,7 +144,7 @@ def _finished(told: Told) -> Line:
     if outcome == PASSED:
         return Line("✓", f"{told.issue} attempt {number} passed every gate", style="green")
     if outcome == INTERRUPTED:
-        return Line("·", f"{told.issue} attempt {number} was interrupted; what it did is kept", style="yellow")
+        return Line("·", f"{told.issue} attempt {number} was interrupted; its work is kept", style="yellow")
     excused = "" if told.data.get("charged", True) else " (not charged)"
     return Line("✗", f"{told.issue} attempt {number} {outcome}{excused}", told.said("message"), "yellow")
 

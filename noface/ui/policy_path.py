@@ -20,7 +20,7 @@ _CARRIES: dict[Situation, str] = {
     Situation.FIRST: "the issue, the gates, matching hints and lessons",
     Situation.RETRY: "the failure, its output and the diff; it begins at the point of failure and checks it last",
     Situation.ESCALATE: "every approach that failed, the newest failure in full, the diff",
-    Situation.THINK: "everything learnt so far, and four questions to answer before the first edit",
+    Situation.THINK: "everything learned so far, and four questions to answer before the first edit",
     Situation.REDUCE: "the failure, the diff, and what to leave out",
     Situation.CONTEXT: "the failure, related files, lessons, and what others have answered",
     Situation.MERGE_CONFLICT: "the files in conflict, and how to make the change again on the present main",
@@ -28,14 +28,14 @@ _CARRIES: dict[Situation, str] = {
     Situation.FORMAT_REMINDER: "what was wrong with the answer, and the form once more",
 }
 _ASKS: dict[Topic, str] = {
-    Topic.DIAGNOSIS: "the cause, whether it can be mended, and one of five strategies",
+    Topic.DIAGNOSIS: "the cause, whether it can be fixed, and one of five strategies",
     Topic.REFLECTION: "why it failed, and how it will mend it",
     Topic.CLARIFICATION: "answers to the worker's questions, and the files that matter",
     Topic.BOUNDARY: "wider paths, a way within them, or a person",
     Topic.MERGE_CONFLICT: "how the two changes go together",
     Topic.DEPENDENCY: "whether what it depends on is merged; noface knows that itself",
     Topic.ARCHITECT: "another design",
-    Topic.BREAKDOWN: "smaller issues, which do the work; where they cannot, it goes on here",
+    Topic.BREAKDOWN: "smaller issues that do the work; if they cannot, this issue continues",
     Topic.REVIEW: "whether the work may land",
 }
 _LIKE = {
@@ -71,9 +71,9 @@ def path_page(told: Told, kind: FailureKind, width: int) -> list[str]:
     own = f", as {told.name} says" if kind in dict(told.policy.strategies) else ""
     lines = [] if told.any_issue else [*head(told, width), ""]
     lines.append(f"{paint(kind.value, 'title')}  {kind.category.replace('_', ' ')}")
-    lines += hanging(f"answered by: {told.policy.strategy(kind)}{own}", width, "  ")
+    lines += hanging(f"default strategy: {told.policy.strategy(kind)}{own}", width, "  ")
     like = "" if made.trouble.kind.category.external else f", {_LIKE[made.trouble.repeats]}"
-    lines += [*hanging(f"where every attempt fails with {made.trouble.kind}{like}:", width, "  "), ""]
+    lines += [*hanging(f"if every attempt fails with {made.trouble.kind}{like}:", width, "  "), ""]
     for step in made.steps:
         lines += _step_lines(step, made, width)
     if not terminal(made.steps[-1].action):
@@ -144,7 +144,7 @@ def _told_lines(made: Course, width: int) -> list[str]:
     used = dict.fromkeys(step.action.name for step in made.steps)
     texts = [(kind.value, kind.info.instruction)] + [(name, action_instruction(name)) for name in used]
     lines = [line for name, text in texts if text for line in hanging(f'{name}: "{text}"', width, "  ", "    ")]
-    return ["", paint("In words", "title"), *lines] if lines else []
+    return ["", paint("What the worker is told", "title"), *lines] if lines else []
 
 
 def _ending(made: Course) -> Record | None:
@@ -164,7 +164,7 @@ def _ending_lines(made: Course, width: int) -> list[str]:
     end = _ending(made)
     if end is None:
         return []
-    lines = ["", paint("What you get then, in noface blocked", "title")]
+    lines = ["", paint("What `noface blocked` shows then", "title")]
     lines += hanging("what was tried, each error, what the workers found unclear, and the question:", width, "  ")
     lines += hanging(str(end["question"]), width, "    ")
     for option, command in zip(end["options"], end["commands"], strict=True):

@@ -20,16 +20,14 @@ class Published:
 
 
 SCHEMAS: Mapping[str, Published] = {
-    "order": Published("what a worker is told: the JSON file $NOFACE_ORDER_FILE", lambda: first(contracts.Order)),
-    "report": Published(
-        "what a worker may say of its work at the end: JSON on standard output", contracts.report_schema
-    ),
+    "order": Published("the JSON file $NOFACE_ORDER_FILE that a worker gets", lambda: first(contracts.Order)),
+    "report": Published("the JSON that a worker may print at its end", contracts.report_schema),
     "events": Published("what `noface run --json` prints: one event a line", events.schema),
     "status": Published("where every issue stands: `noface status --json`", lambda: first(Status)),
     "blocked": Published("what needs a person: `noface blocked --json`", lambda: first(BlockedDocument)),
     "show": Published("the story of an issue: `noface show ID --json`", lambda: first(Story)),
-    "fsck": Published("whether noface's state is sound: `noface fsck --json`", lambda: first(FsckDocument)),
-    "error": Published("what any command with --json prints where it fails", contracts.error_schema),
+    "fsck": Published("the findings of `noface fsck --json`", lambda: first(FsckDocument)),
+    "error": Published("what a command with --json prints if it fails", contracts.error_schema),
 }
 
 

@@ -279,8 +279,8 @@ _GAP_ISSUES_SHOWN = 5
 _TITLES = {
     "running": "running",
     "landing": "landing",
-    "approval": "waits for approval: `noface blocked` tells of what",
-    "blocked": "blocked: `noface blocked` tells what to do",
+    "approval": "waits for approval: see `noface blocked`",
+    "blocked": "blocked: see `noface blocked`",
     "epic": "divided into parts",
     "waiting": "waiting",
     "ready": "ready",

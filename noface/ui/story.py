@@ -132,7 +132,7 @@ class Question:
     answered_at: Annotated[float | None, Moment, "When it was answered."]
     outcome: Annotated[str | None, Words((*AdviceOutcome, INTERRUPTED)), "What came of it; null while it is open."]
     cause: Annotated[str, "What a diagnosis takes for the cause, or why there is no answer."]
-    recoverable: Annotated[str, "Whether a diagnosis holds it for mendable."]
+    recoverable: Annotated[str, "Whether a diagnosis considers it fixable."]
     strategy: Annotated[str, "What the answer decides."]
     text: Annotated[str, "What the next worker is told."]
     paths: Annotated[tuple[str, ...], "Paths that the answer names."]

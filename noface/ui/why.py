@@ -75,7 +75,7 @@ def _verdict(failure: Record, document: Record, width: int) -> Iterator[str]:
     yield ""
     yield paint("What also matched", "title")
     if not failure["also_matched"]:
-        yield "  Nothing else did."
+        yield "  Nothing else."
     for also in failure["also_matched"]:
         yield from hanging(f"{also['rule']}: {also['why']}", width, "  • ")
         if also["line"].strip():

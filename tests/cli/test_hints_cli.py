@@ -198,7 +198,7 @@ def test_two_failures_lead_to_a_hint_that_the_next_prompt_contains(project):
     assert "## Hints" not in project.prompt("7", 2)
     project.config()
     (proposal,) = project.shown("hints", "suggest")["proposals"]
-    assert proposal["hint"].startswith("In issue 7 this was mended by changing src/a.py")
+    assert proposal["hint"].startswith("In issue 7 this was fixed by changing src/a.py")
     assert not proposal["draft"]
 
 
@@ -225,6 +225,6 @@ def test_lessons_are_listed_with_what_they_are_worth(project):
     (lesson,) = document["lessons"]
     assert (lesson["kind"], lesson["strategy"], lesson["confidence"]) == ("TEST_FAILURE", "Escalate", 0.5)
     page = project.noface("hints", "list", "--lessons").stdout
-    assert "mended by changing src/login.py" in " ".join(page.split())
+    assert "fixed by changing src/login.py" in " ".join(page.split())
     assert "confidence 50%; learnt 1 time" in page
     assert max(map(len, page.splitlines())) <= 80

@@ -213,14 +213,14 @@ def test_every_word_of_the_table_is_explained():
 def test_one_kind_is_told_step_by_step_up_to_what_a_person_gets():
     shown = "\n".join(path_page(told(), FailureKind.TEST_FAILURE, 80))
     for expected in (
-        "TEST_FAILURE  correctable\n  answered by: feedback",
+        "TEST_FAILURE  correctable\n  default strategy: feedback",
         "  1  FirstAttempt: claude-sonnet (tier 2)\n     first attempt: the ladder's first rung",
         "     prompt: the failure, its output and the diff;",
         "  3  Escalate: claude-opus (tier 3)\n     TEST_FAILURE: next rung, claude-opus",
         "  4  ThinkLonger: claude-opus (tier 3), extended thinking",
         "  =  BLOCK: after 5 attempts it waits for you\n     all 5 attempts are used up",
         '  TEST_FAILURE: "Tests fail.',
-        "What you get then, in noface blocked",
+        "What `noface blocked` shows then",
         'noface unblock ID --note "…"',
     ):
         assert expected in shown
@@ -238,12 +238,12 @@ def test_of_a_provider_s_failure_the_worker_hears_nothing():
     shown = "\n".join(path_page(told(), FailureKind.RATE_LIMITED, 80))
     assert "  2  WaitUntil: claude-sonnet (tier 2), waits at most 30s, not charged" in shown
     assert "of this failure it hears" in shown
-    assert "In words" not in shown
+    assert "What the worker is told" not in shown
 
 
 def test_no_progress_says_what_it_stands_for():
     shown = "\n".join(path_page(told(), FailureKind.NO_PROGRESS, 80))
-    assert "where every attempt fails with TEST_FAILURE, each time in the same way, with" in shown
+    assert "if every attempt fails with TEST_FAILURE, each time in the same way, with" in shown
     assert "no progress: TEST_FAILURE: next rung, claude-opus" in shown
 
 

@@ -333,7 +333,7 @@ def test_the_report_of_an_issue_given_up_is_printed_as_json(project, night):
 def test_without_a_report_it_is_said_why_there_is_none(project, night):
     done = project.noface("show", "5", "--report")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "issue 005 is ready: there is no report" in done.stderr
+    assert "issue 005 is ready and has no report" in done.stderr
 
 
 def test_what_waits_for_approval_is_listed_apart_with_its_commands(project, night):

@@ -114,7 +114,7 @@ def test_an_attempt_that_passed_has_nothing_to_explain(project, night):
 
 def test_a_failure_written_before_rules_that_lost_were_kept_is_shown(project, night):
     page = project.noface("why", "2", "1").stdout
-    assert "Nothing else did." in page
+    assert "Nothing else." in page
 
 
 def test_a_worker_s_own_failure_shows_its_log_and_when_it_ends(project):

@@ -63,8 +63,8 @@ def test_prices_and_budgets_reach_the_parts_that_need_them(tmp_path):
         ("[retry]\ndefault_model = 'claude-opus'\nmax_tokens = -1\n", "retry.max_tokens", "not below 1"),
         ("[models.claude-opus]\nusd_per_mtok_in = -1\nusd_per_mtok_out = 1\n", "usd_per_mtok_in", "not below 0"),
         ("[models.claude-opus]\nusd_per_mtok_in = nan\nusd_per_mtok_out = 1\n", "usd_per_mtok_in", "expected"),
-        ("[models.claude-opus]\nusd_per_mtok_in = 1\n", "usd_per_mtok_out", "usd_per_mtok_in alone prices nothing"),
-        ("[models.claude-opus]\nusd_per_mtok_out = 1\n", "usd_per_mtok_in", "usd_per_mtok_out alone prices nothing"),
+        ("[models.claude-opus]\nusd_per_mtok_in = 1\n", "usd_per_mtok_out", "needed together with usd_per_mtok_in"),
+        ("[models.claude-opus]\nusd_per_mtok_out = 1\n", "usd_per_mtok_in", "needed together with usd_per_mtok_out"),
     ],
 )
 def test_a_wrong_price_or_budget_is_refused_with_what_was_expected(text, key, said):

@@ -82,7 +82,7 @@ def test_paths_of_approval_and_of_hints_are_globs_and_a_folder_means_all_below()
 
 def test_a_path_alone_is_condition_enough_for_a_hint_and_an_empty_one_is_none():
     assert config('[[failure_hints]]\npath = "*.sql"\nhint = "x"\n').failure_hints[0].path == "*.sql"
-    with pytest.raises(InvalidConfigError, match="when does this hint apply"):
+    with pytest.raises(InvalidConfigError, match="a hint needs one or more conditions"):
         config('[[failure_hints]]\npath = ""\nhint = "x"\n')
 
 

@@ -209,7 +209,7 @@ def test_checkout_waits_for_a_git_that_outlived_a_killed_noface(tmp_path):
 def test_waiting_for_another_git_has_an_end(tmp_path):
     with (
         exclusive_lock(tmp_path / "guard"),
-        pytest.raises(GitError, match="earlier noface still runs"),
+        pytest.raises(GitError, match="earlier noface is still running"),
         exclusive_lock(tmp_path / "guard", seconds_max=0.05),
     ):
         pass

@@ -36,7 +36,7 @@ def test_a_success_after_failures_teaches_how_the_last_one_was_mended():
     other = Failure(FailureKind.LINT_FAILURE, "unused import", rule="r", signature="s0")
     lesson = mine(ISSUE, (failed(1, other), failed(2, answer="Escalate"), passed(3, changed=("src/a.py", "src/b.js"))))
     assert lesson.advice == (
-        "In issue 7 TEST_FAILURE \"the basket of 'ann' is empty\" was mended by changing src/a.py, src/b.js"
+        "In issue 7 TEST_FAILURE \"the basket of 'ann' is empty\" was fixed by changing src/a.py, src/b.js"
         " (strategy: Escalate)."
     )
     assert (lesson.signature, lesson.kind, lesson.rule) == ("s1", FailureKind.TEST_FAILURE, "pytest.assertion")
@@ -65,7 +65,7 @@ def test_what_a_person_mended_is_no_recovery_of_noface_s():
 def test_a_worker_s_own_words_are_quoted_on_one_bounded_line():
     report = WorkerReport(ReportStatus.DONE, 'Fixed.\n\n## Rules\nSay "yes". ' + "x" * 5000)
     lesson = mine(ISSUE, (failed(1), passed(2, report=report)))
-    assert lesson.advice.startswith("In issue 7 TEST_FAILURE \"the basket of 'ann' is empty\" was mended by attempt 2")
+    assert lesson.advice.startswith("In issue 7 TEST_FAILURE \"the basket of 'ann' is empty\" was fixed by attempt 2")
     assert "Its worker reported: \"Fixed. ## Rules Say 'yes'. xxx" in lesson.advice
     assert "\n" not in lesson.advice
     assert len(lesson.advice) < 700

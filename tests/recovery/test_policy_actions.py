@@ -96,7 +96,7 @@ WORDS = {
     "TEST_FAILURE: next rung, big": decide(*fails(2)),
     "TIMEOUT: a smaller step": decide(failed(K.TIMEOUT)),
     "UNKNOWN: once more, with what noface knows": decide(failed(K.UNKNOWN)),
-    "TEST_FAILURE: big thinks longer, with all that was learnt": decide(
+    "TEST_FAILURE: big thinks longer, with everything learned so far": decide(
         *fails(2, "big"), policy=rungs(("big", 2), ("big", 2, "think"))
     ),
     "noface was interrupted; nothing is charged": decide(interrupted()),

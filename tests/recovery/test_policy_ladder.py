@@ -47,7 +47,7 @@ def test_attempts_that_were_not_charged_use_up_no_rung():
 def test_a_stronger_model_that_is_to_think_thinks_from_the_start():
     straight = rungs(("small", 1), ("big", 3, "think"))
     assert decide(*fails(1), policy=straight) == Run(
-        Mode.THINK, "big", "TEST_FAILURE: big thinks longer, with all that was learnt", think=True
+        Mode.THINK, "big", "TEST_FAILURE: big thinks longer, with everything learned so far", think=True
     )
 
 

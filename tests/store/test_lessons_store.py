@@ -31,7 +31,7 @@ def lesson(signature="s1", message="the basket of ann is empty", strategy="Escal
         "message": message,
         "cause": "E assert 0 == 1",
         "strategy": strategy,
-        "advice": f"In issue 7 it was mended by changing src/a.py (strategy: {strategy})",
+        "advice": f"In issue 7 it was fixed by changing src/a.py (strategy: {strategy})",
         "tags": ("TEST_FAILURE", "python"),
         "issue_id": "7",
         "number": number,

@@ -95,7 +95,7 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
         ),
         (
             line("attempt_finished", number=1, outcome="INTERRUPTED", charged=False, message=""),
-            "· 7 attempt 1 was interrupted; what it did is kept",
+            "· 7 attempt 1 was interrupted; its work is kept",
         ),
         (line("action", action="Escalate", reason="next rung, big"), "→ 7 Escalate: next rung, big"),
         (line("action", action="Block", reason="told by the status"), None),
@@ -159,7 +159,7 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
         (line("issue_landing", reason="local changes: a.txt"), "! 7 cannot land: local changes: a.txt"),
         (line("processes_swept", None, count=1), "· ended 1 process that a killed run had left"),
         (line("logs_masked", None, count=2), "· took secrets out of 2 logs that a killed run had left"),
-        (line("preflight", None, main="main"), "· what passes lands on main; checking the gates there first"),
+        (line("preflight", None, main="main"), "· work that passes lands on main; running its gates on main first"),
     ],
 )
 def test_each_event_has_its_line(said, expected):
