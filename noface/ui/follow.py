@@ -145,7 +145,7 @@ _BEGIN_BYTES = 16 * 1024
 _BEGIN_STREAM_BYTES = 256 * 1024
 _AT_REST = {
     "merged": "is merged",
-    "blocked": "is blocked; `noface blocked` tells what it needs from you",
+    "blocked": "is blocked; see `noface blocked`",
     "approval": "waits for your approval; see `noface blocked`",
     "skipped": "is skipped",
     "epic": "is divided into parts; `noface show` names them",

@@ -204,7 +204,7 @@ def test_a_faulty_line_is_answered_with_its_error_and_the_rest_goes_on(noface, t
     ("case", "said"),
     [
         ({"agent": "claud", "exit_code": 1}, "Did you mean claude?"), ({"exit_code": 1}, "agent is missing"),
-        ({"agent": "command", "exit_code": 1}, "exit code says all"),
+        ({"agent": "command", "exit_code": 1}, "Only its exit code counts"),
         ({"agent": "codex", "exit_code": 1, "edited": "yes"}, "true or false"),
         ({"agent": "codex", "exit_code": 1, "zone": "Mars/Base"}, "Mars/Base"),
         ({"agent": "codex", "exit_code": 1, "now": float("inf")}, "expected a number"),

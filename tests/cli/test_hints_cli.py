@@ -226,5 +226,5 @@ def test_lessons_are_listed_with_what_they_are_worth(project):
     assert (lesson["kind"], lesson["strategy"], lesson["confidence"]) == ("TEST_FAILURE", "Escalate", 0.5)
     page = project.noface("hints", "list", "--lessons").stdout
     assert "fixed by changing src/login.py" in " ".join(page.split())
-    assert "confidence 50%; learnt 1 time" in page
+    assert "confidence 50%; learned 1 time" in page
     assert max(map(len, page.splitlines())) <= 80

@@ -98,7 +98,7 @@ def test_prompt_change_and_gates_can_be_asked_for(project, story):
     assert project.noface("logs", "1", "--prompt").stdout == "Do it.\n"
     assert project.noface("logs", "1", "--diff").stdout == "+new\n"
     assert project.noface("logs", "1", "--gate", "unit").stdout == "1 failed\n"
-    assert "Its gates with logs: unit." in refused(project, "1", "--gate", "lint")
+    assert "Gates with logs: unit." in refused(project, "1", "--gate", "lint")
 
 
 def test_a_gates_name_cannot_lead_out_of_the_attempts_folder(project, story):
@@ -322,7 +322,7 @@ def test_following_a_gate_shows_that_gate_of_every_attempt(project, night):
         assert [shown.line() for _ in range(2)] == ["── gate unit, once more", "unit of 1 again"]
         finish(night, order, red_test())
         night.block("1")
-        assert shown.rest()[-1] == "── 1 is blocked; `noface blocked` tells what it needs from you"
+        assert shown.rest()[-1] == "── 1 is blocked; see `noface blocked`"
 
 
 def test_following_raw_passes_the_bytes_on_and_nothing_else(project, night):

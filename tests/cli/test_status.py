@@ -296,7 +296,7 @@ def test_what_the_work_turned_out_to_need_is_waited_for(project, night):
 def test_what_waits_for_approval_stands_before_what_is_blocked(project, night):
     night.attempt("005", 1).request_approval("005")
     page = project.noface("status").stdout
-    assert page.index("\nwaits for approval: `noface blocked`") < page.index("\nblocked: ")
+    assert page.index("\nwaits for approval: see `noface blocked`") < page.index("\nblocked: ")
     assert '       passed; label "risky" needs your approval\n' in page
 
 

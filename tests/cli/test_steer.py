@@ -96,7 +96,7 @@ def test_past_attempts_keep_their_numbers_after_a_retry(project, night):
 @pytest.mark.parametrize("verb", ["unblock", "retry"])
 def test_before_the_first_run_there_is_nothing_to_give_back(project, verb):
     write_issue(project.path, "1-x", "One")
-    assert "nothing has been run yet" in refused(project, verb, "1")
+    assert "nothing has run yet" in refused(project, verb, "1")
     assert not project.state.exists()
 
 

@@ -100,7 +100,7 @@ def test_tables_within_an_inline_table_are_inline_too():
         ("retry.ladder.0.model", "claude-opus-9", 'did you mean "claude-opus"'),
         ("retry.ladder.1.model", "claude-hiku", 'did you mean "claude-haiku"'),
         ("retry.strategies.TIMEOUTS", "reduce", 'did you mean "TIMEOUT"'),
-        ("retry.strategies.AUTH", "feedback", "no answer to AUTH"),
+        ("retry.strategies.AUTH", "feedback", "not a strategy for AUTH"),
         ("retry.strategies.TIMEOUT.x", "reduce", "too deep"),
         ("retry.escalation_model", "claude-opus", "remove escalation_model"),
         ("roles.planer", "claude-opus", 'did you mean "planner"'),

@@ -107,8 +107,8 @@ def test_roles_name_presets_and_own_models_and_count_as_in_use():
 
 # Each row is one mistake: the text, its key, its line, and words that the message must have.
 MISTAKES = {
-    "an empty ladder": ("[retry]\nladder = []\n", "retry.ladder", 2, ["empty ladder", "remove it or add a rung"]),
-    "an empty ladder beside a model": (DEFAULT + "ladder = []\n", "retry.ladder", 3, ["empty ladder"]),
+    "an empty ladder": ("[retry]\nladder = []\n", "retry.ladder", 2, ["the ladder is empty", "remove it or add a rung"]),
+    "an empty ladder beside a model": (DEFAULT + "ladder = []\n", "retry.ladder", 3, ["the ladder is empty"]),
     "a rung without a model": ("[[retry.ladder]]\nattempts = 2\n", "retry.ladder.0.model", 1, ["missing", "a preset"]),
     "a misspelt key of a rung": (RUNG + "atempts = 2\n", "retry.ladder.0.atempts", 3, ['did you mean "attempts"']),
     "a misspelt key in a line": (
@@ -167,7 +167,7 @@ MISTAKES = {
     ),
     "a strategy that cannot help": (
         DEFAULT + "[retry.strategies]\nTIMEOUT = 'think'\nRATE_LIMITED = 'feedback'\n",
-        "retry.strategies.RATE_LIMITED", 5, ['"feedback" is no answer to RATE_LIMITED', "wait, switch, block"],
+        "retry.strategies.RATE_LIMITED", 5, ['"feedback" is not a strategy for RATE_LIMITED', "wait, switch, block"],
     ),
     "strategies that are no table": (
         DEFAULT + "strategies = 'escalate'\n", "retry.strategies", 3, ["a table", 'got "escalate"'],
