@@ -53,11 +53,8 @@ def timeout_line(log: Log, findings: list[Finding], repo: Repo) -> tuple[int, st
 
 def dumped_place(log: Log, repo: Repo) -> str | None:
     """Return where the code stood when a watchdog dumped its stack (faulthandler, pytest-timeout)."""
-    for number in log.lines_with("most recent call first"):
-        place = place_below(log, number, repo)
-        if place:
-            return place
-    return None
+    dumps = (place_below(log, number, repo) for number in log.lines_with("most recent call first"))
+    return next((place for place in dumps if place), None)
 
 
 def exit_findings(evidence: GateEvidence, log: Log) -> list[Finding]:

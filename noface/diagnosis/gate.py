@@ -151,7 +151,7 @@ def _verdict(
 LINES_MAX = 40
 WIDTH_MAX = 240
 STACK_MAX = 60
-_ABOVE = 14
+_ABOVE, _ABOVE_CODE = 14, 4
 
 
 def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
@@ -160,13 +160,9 @@ def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
         return ""
     if line < 0 or line >= len(log.lines):
         return _join(log, _telling(log))
-    start = max(log.stream_start(line), line - _ABOVE)
-    end = min(log.stream_end(line), start + LINES_MAX)
-    if kind in {FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE}:
-        start = max(log.stream_start(line), line - 4)
-        end = min(log.stream_end(line), start + LINES_MAX)
-    numbers = list(range(start, end))
-    return _join(log, numbers)
+    above = _ABOVE_CODE if kind in {FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE} else _ABOVE
+    start = max(log.stream_start(line), line - above)
+    return _join(log, list(range(start, min(log.stream_end(line), start + LINES_MAX))))
 
 
 def _telling(log: Log) -> list[int]:

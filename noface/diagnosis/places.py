@@ -91,16 +91,10 @@ def place_below(log: Log, number: int, repo: Repo, limit: int = DOWN_MAX, blanks
     return None
 
 
-def place_on(log: Log, number: int, repo: Repo) -> str | None:
-    """Return the first own `file:line` that a line itself names."""
-    own = places(log.get(number), repo)
-    return own[0] if own else None
-
-
 def place_near(log: Log, number: int, repo: Repo) -> str | None:
     """On the line, else below it, else shortly above it."""
     return (
-        place_on(log, number, repo)
+        next(iter(places(log.get(number), repo)), None)
         or place_below(log, number, repo, limit=30, blanks=1)
         or place_above(log, number, repo, limit=6)
     )
@@ -129,22 +123,9 @@ def is_own_module(name: str, repo: Repo) -> bool:
     if not parts:
         return False
     if _EXCEPTION["public_root"].fullmatch(parts[0]) and len(parts) > _ROOT_AND_OWNER:
-        return _holds_folder(f"{parts[0]}/{parts[1]}/", repo)
-    candidates = {parts[0], parts[0].lower(), parts[0].replace("-", "_"), _snake(parts[0])}
-    return bool(candidates & repo.stems)
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-
-
-def _holds_folder(folder: str, repo: Repo) -> bool:
-    return any(f"/{folder}" in f"/{path}" for path in repo.files)
-
-
-def dependency_kind(name: str, repo: Repo, *, foreign: FailureKind, own: FailureKind) -> FailureKind:
-    """`own` where the missing thing is the project's, `foreign` where it is somebody else's."""
-    return own if is_own_module(name, repo) else foreign
+        return any(f"/{parts[0]}/{parts[1]}/" in f"/{path}" for path in repo.files)
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", parts[0]).lower()
+    return bool({parts[0], parts[0].lower(), parts[0].replace("-", "_"), snake} & repo.stems)
 
 
 def is_assertion(exc: str) -> bool:
@@ -164,7 +145,7 @@ def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) 
     missing = _EXCEPTION["missing_module"].search(message[:1000])
     if missing:
         name = next(value for value in missing.groups() if value)
-        return dependency_kind(name, repo, foreign=FailureKind.ENVIRONMENT, own=FailureKind.RUNTIME_ERROR)
+        return FailureKind.RUNTIME_ERROR if is_own_module(name, repo) else FailureKind.ENVIRONMENT
     if _EXCEPTION["syntax"].search(exc):
         return FailureKind.SYNTAX_ERROR if loading else FailureKind.RUNTIME_ERROR
     if is_environment(exc, message):

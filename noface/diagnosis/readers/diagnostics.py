@@ -119,23 +119,20 @@ def context_kind(log: Log, number: int, msg: str, line: str, context: Context) -
     typescript = _DIAGNOSTIC["ts"].search(line)
     if typescript:
         return _typescript_kind(typescript, line, log, context)
-    by_linter = context.lints and (
-        not context.tools & known_tools().compilers or bool(_DIAGNOSTIC["formatted"].search(line))
-    )
-    if (
-        not by_linter
-        and _DIAGNOSTIC["formatted"].search(line)
-        and "[-W" not in line
-        and any(log.may_hold(mark) and mark in log.text for mark in table("patterns")["words"]["lint"])
-    ):
-        by_linter = not context.tools & known_tools().compilers
-    if by_linter:
-        return (
-            FailureKind.SYNTAX_ERROR
-            if _DIAGNOSTIC["parse"].search(f"{msg}") and not _DIAGNOSTIC["style"].search(msg)
-            else FailureKind.LINT_FAILURE
-        )
-    return compile_kind(log, number, line, context)
+    if not _by_linter(log, line, context):
+        return compile_kind(log, number, line, context)
+    broken = _DIAGNOSTIC["parse"].search(msg) and not _DIAGNOSTIC["style"].search(msg)
+    return FailureKind.SYNTAX_ERROR if broken else FailureKind.LINT_FAILURE
+
+
+def _by_linter(log: Log, line: str, context: Context) -> bool:
+    """Tell whether a linter printed the line, by the gate's programs, or else by its form and how the output ends."""
+    compiles = bool(context.tools & known_tools().compilers)
+    formatted = _DIAGNOSTIC["formatted"].search(line) is not None
+    if context.lints and (formatted or not compiles):
+        return True
+    marks = table("patterns")["words"]["lint"]
+    return formatted and not compiles and "[-W" not in line and any(log.may_hold(m) and m in log.text for m in marks)
 
 
 def _typescript_kind(match: re.Match[str], line: str, log: Log, context: Context) -> FailureKind:

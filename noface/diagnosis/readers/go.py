@@ -79,8 +79,6 @@ def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
         last = number
     if last < 0:
         return (), ()
-    if not (failed or passed or ok) and not (empty or skipped):
-        return (), ()
     names = [n for n in names if not any(other.startswith(n + "/") for other in names)]
     if skipped and not (passed or failed) and ok:
         ok = 0
@@ -90,26 +88,16 @@ def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
 
 
 def _panics(log: Log, context: Context) -> list[Finding]:
-    findings: list[Finding] = []
-    for number in sorted(
-        {*log.lines_with("panic: "), *log.lines_with("fatal error: "), *log.lines_with("goroutine stack exceeds")}
-    ):
+    """Return the first panic that a trace of goroutines follows."""
+    starts = ("panic: ", "fatal error: ", "goroutine stack exceeds")
+    for number in sorted({number for start in starts for number in log.lines_with(start)}):
         match = _GO["panic"].match(log.get(number))
-        if not match or not _goroutine_follows(log, number):
-            continue
-        text = match["msg"] or match["fatal"] or ""
-        kind = FailureKind.TIMEOUT if text.startswith("test timed out after") else FailureKind.RUNTIME_ERROR
-        findings.append(
-            Finding(
-                "go.panic",
-                kind,
-                Level.SUMMARY,
-                number,
-                place_below(log, number, context.repo, limit=80, blanks=4),
-                even_in_tests=True,
-            )
-        )
-    return findings[:1] if findings else findings
+        if match and _goroutine_follows(log, number):
+            timed_out = (match["msg"] or match["fatal"] or "").startswith("test timed out after")
+            kind = FailureKind.TIMEOUT if timed_out else FailureKind.RUNTIME_ERROR
+            place = place_below(log, number, context.repo, limit=80, blanks=4)
+            return [Finding("go.panic", kind, Level.SUMMARY, number, place)]
+    return []
 
 
 def _goroutine_follows(log: Log, number: int) -> bool:

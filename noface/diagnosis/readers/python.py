@@ -5,6 +5,7 @@ above it or the test printed. What a block or a section of pytest's holds is own
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from noface.data import Patterns
@@ -168,14 +169,7 @@ def read_pytest(log: Log, context: Context) -> Reading | None:
 
 
 def _failing(log: Log, blocks: list[_Block]) -> list[str]:
-    names: list[str] = []
-    for number in range(*_pytest_span(log)):
-        line = log.get(number)
-        if not line.startswith(("FAILED ", "ERROR ")):
-            continue
-        match = _PYTEST["summary"].match(line)
-        if match and ("::" in match["test"]) and not line.startswith("ERROR    "):
-            names.append(match["test"].partition(" - ")[0])
+    names = [match["test"].partition(" - ")[0] for _, match in _summary(log) if "::" in match["test"]]
     if not names:
         names = [_test_of(block) for block in blocks if not block.title.startswith("ERROR collecting")]
     return list(dict.fromkeys(names))
@@ -185,16 +179,22 @@ def _test_of(block: _Block) -> str:
     return re.sub(r"^ERROR at (?:setup|teardown) of ", "", block.title)
 
 
-def _from_summary(log: Log, context: Context) -> list[Finding]:
-    findings = []
+def _summary(log: Log) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield the lines of the short test summary; "ERROR" with more space is a line that a test logged."""
     for number in range(*_pytest_span(log)):
         line = log.get(number)
-        if not line.startswith(("FAILED ", "ERROR ")) or line.startswith("ERROR    "):
-            continue
-        match = _PYTEST["summary"].match(line)
-        if not match or not match["exc"]:
-            continue
+        if line.startswith(("FAILED ", "ERROR ")) and not line.startswith("ERROR    "):
+            match = _PYTEST["summary"].match(line)
+            if match:
+                yield number, match
+
+
+def _from_summary(log: Log, context: Context) -> list[Finding]:
+    findings = []
+    for number, match in _summary(log):
         exc = match["exc"]
+        if not exc:
+            continue
         kind = (
             FailureKind.TEST_FAILURE
             if exc in {"assert", "Failed"}
@@ -222,7 +222,7 @@ def _internal(log: Log, context: Context) -> list[Finding]:
     kind = FailureKind.RUNTIME_ERROR
     if match:
         kind = exception_kind(match["exc"], match["msg"] or "", context.repo)
-    return [Finding("pytest.internal-error", kind, Level.SUMMARY, key, location, even_in_tests=True)]
+    return [Finding("pytest.internal-error", kind, Level.SUMMARY, key, location)]
 
 
 _UNITTEST = Patterns("unittest")

@@ -95,19 +95,21 @@ def _is_raised(fields: dict[str, str]) -> bool:
 
 
 def _finding(point: _Point, context: Context) -> Finding | None:
-    fields = point.fields
-    if fields.get("failureType") == "testTimeoutFailure":
-        return Finding(
-            "tap.point", FailureKind.TIMEOUT, Level.SUMMARY, point.key, point.location, point.name, even_in_tests=True
-        )
-    if "No tests were" in fields.get("message", ""):
-        return Finding("tap.point", FailureKind.NO_TESTS, Level.SUMMARY, point.key, even_in_tests=True)
+    kind = _kind(point.fields, context)
+    if kind is None or kind is FailureKind.NO_TESTS:
+        return Finding("tap.point", kind, Level.SUMMARY, point.key) if kind else None
+    return Finding("tap.point", kind, Level.SUMMARY, point.key, point.location, point.name)
+
+
+def _kind(fields: dict[str, str], context: Context) -> FailureKind | None:
+    """Return what the YAML block of a failed point says; None where it says nothing."""
     exc = fields.get("name") or fields.get("type") or ""
+    if fields.get("failureType") == "testTimeoutFailure":
+        return FailureKind.TIMEOUT
+    if "No tests were" in fields.get("message", ""):
+        return FailureKind.NO_TESTS
     if fields.get("code") == "ERR_ASSERTION" or is_assertion(exc):
-        return Finding("tap.point", FailureKind.TEST_FAILURE, Level.SUMMARY, point.key, point.location, point.name)
-    if exc.endswith(("Error", "Exception")) or exc == "Error":
-        kind = exception_kind(exc, fields.get("error", ""), context.repo, loading=False)
-        return Finding("tap.point", kind, Level.SUMMARY, point.key, point.location, point.name)
-    if fields.get("operator") and fields["operator"] not in {"error", "fail"}:
-        return Finding("tap.point", FailureKind.TEST_FAILURE, Level.SUMMARY, point.key, point.location, point.name)
-    return None
+        return FailureKind.TEST_FAILURE
+    if exc.endswith(("Error", "Exception")):
+        return exception_kind(exc, fields.get("error", ""), context.repo, loading=False)
+    return None if fields.get("operator", "fail") in {"error", "fail", ""} else FailureKind.TEST_FAILURE

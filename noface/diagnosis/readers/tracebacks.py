@@ -127,11 +127,7 @@ def _head_lines(log: Log) -> list[int]:
 
 def _frames_below(log: Log, number: int) -> bool:
     stop = min(log.stream_end(number), number + _LOOK_DOWN)
-    for at in range(number + 1, stop):
-        line = log.get(at)
-        if _TRACE["at"].match(line):
-            return True
-    return False
+    return any(_TRACE["at"].match(log.get(at)) for at in range(number + 1, stop))
 
 
 def _framed_finding(log: Log, number: int, exc: str, msg: str, code: str, *, framed: bool, context: Context) -> Finding:
