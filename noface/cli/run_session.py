@@ -176,7 +176,7 @@ def _signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
     """First Ctrl-C: finish what is quick and stop. Second: stop now. SIGTERM and SIGHUP are a first Ctrl-C.
 
     SIGHUP stays ignored under `nohup`. A run that a script has put in the background heeds SIGINT as well; else only
-    SIGTERM would end it in good order.
+    SIGTERM would end it cleanly.
     """
 
     def stop(_number: int, _frame: FrameType | None) -> None:

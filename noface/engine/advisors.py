@@ -20,18 +20,18 @@ from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.recovery.breakdown import split_by_files
 from noface.recovery.retry_policy import rejection
-from noface.recovery.schedule import tripped, waited_for
+from noface.recovery.schedule import waited_for
 from noface.secrets.masked_records import masked_issue
 
 
 def check_dependencies(context: RunContext, issue: Issue, last: PastAttempt, epoch: int) -> Advice:
     """Check the issues that the worker's report names: the open ones among them come first."""
     named = last.report.needs if last.report is not None else ()
-    states = context.reader.states()
+    states, issues = context.reader.states(), {issue.id: issue for issue in context.issues}
     known = [needed for needed in dict.fromkeys(named) if needed in states and needed != issue.id]
-    open_ones = tuple(
-        needed for needed in known if not states[needed].done and not _waits_for(context, needed, issue.id)
-    )
+    # Two issues that wait for each other, near or far, would never end.
+    in_turn = {needed for needed in known if needed in issues and issue.id in waited_for(issues[needed], issues)}
+    open_ones = tuple(needed for needed in known if not states[needed].done and needed not in in_turn)
     merged = [needed for needed in known if states[needed].done]
     lines = [f"Issue {needed} is merged: its work is in your checkout." for needed in merged]
     lines += [f"There is no issue {needed}." for needed in named if needed not in states]
@@ -39,12 +39,6 @@ def check_dependencies(context: RunContext, issue: Issue, last: PastAttempt, epo
         lines.append("The report names no issue to wait for. Every dependency that is known is merged.")
     text = "\n".join(lines)
     return Advice(Topic.DEPENDENCY, last.number, epoch=epoch, strategy="recheck", text=text, needs=open_ones)
-
-
-def _waits_for(context: RunContext, issue_id: str, target: str) -> bool:
-    """Tell whether `issue_id` waits, near or far, for `target`: waiting for it in turn would never end."""
-    known = {issue.id: issue for issue in context.issues}
-    return issue_id in known and target in waited_for(known[issue_id], known)
 
 
 def split(
@@ -63,7 +57,7 @@ def split(
 
 
 class Advisors:
-    """Asks other models about issues, each in a slot, and records what they answer."""
+    """Asks other models about issues, each in a slot, and records their answers."""
 
     def __init__(self, context: RunContext, jobs: Jobs) -> None:
         self._context = context
@@ -111,7 +105,7 @@ class Advisors:
             context.journal.status(now, question.issue.id, IssueStatus.READY, f"{why or 'interrupted'}; asks again")
             return
         if answer.away:
-            self._rest(question, answer, now)
+            self._rest(question, answer)
         if question.topic is Topic.BREAKDOWN and advice.outcome is not AdviceOutcome.ADVISED:
             instead, children = split(context, question.issue, context.reader.past(question.issue.id), question.epoch)
             why = f"the planner's answer was of no use ({advice.cause})"
@@ -121,7 +115,7 @@ class Advisors:
         self._record(question.id, question.issue, advice, children)
 
     def _too_dear(self, question: Question, used: Usage, over: Overrun) -> Advice | None:
-        """Return an answer of no use where asking once more would end the same way, None where it may not."""
+        """Return an unusable answer where the question would end the same way again, None where it may not."""
         topic, after, epoch = question.topic, question.after, question.epoch
         times = self._context.questions.ends_at_run(question.issue.id, topic, after=after, epoch=epoch) + 1
         again = over.ended_for is EndedFor.WITH_RUN or (over.ended_for is EndedFor.RUN and times < ENDS_MAX)
@@ -132,7 +126,7 @@ class Advisors:
         return Advice(topic, after, outcome, epoch, model, cause=cause, cost_usd=used.cost_usd, tokens=used.tokens)
 
     def _record(self, question: int, issue: Issue, advice: Advice, children: tuple[Issue, ...]) -> None:
-        """Record an answer with all that follows from it for the issue: a crash leaves all of it, or the question."""
+        """Record an answer with its consequences for the issue: a crash leaves all of it, or the question."""
         context, now = self._context, self._context.clock.now()
         with context.questions.together():
             context.questions.answered(now, question, issue.id, advice)
@@ -148,16 +142,10 @@ class Advisors:
                 context.journal.status(now, issue.id, IssueStatus.READY, text)
         hit("answer_recorded")
 
-    def _rest(self, question: Question, answer: Answer, now: float) -> None:
-        """Let everybody know that the model's provider is away; the issue goes on without the answer."""
-        context, model = self._context, question.model.name
-        policy = context.settings.policy
-        before = context.reader.waits().get(model)
-        until = answer.retry_at or now + policy.backoff_base_s
-        kind, reason = FailureKind.OVERLOADED, f"{model}: {answer.advice.cause if answer.advice else ''}"
-        rules = context.settings.breaker
-        context.journal.wait(
-            tripped(
-                before, model, started_at=question.asked_at, now=now, until=until, kind=kind, reason=reason, rules=rules
-            )
-        )
+    def _rest(self, question: Question, answer: Answer) -> None:
+        """Open the breaker of the model, whose provider is away; the issue goes on without the answer."""
+        context = self._context
+        until = answer.retry_at or context.clock.now() + context.settings.policy.backoff_base_s
+        cause, kind = answer.advice.cause if answer.advice else "", FailureKind.OVERLOADED
+        model, started_at = question.model.name, question.asked_at
+        context.open_breaker(model, started_at=started_at, until=until, kind=kind, reason=cause)

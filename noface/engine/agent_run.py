@@ -215,11 +215,13 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
     error = verdict.error
     if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
         error = _ended(order, ended, verdict.last_words, stopped)
-        if ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and _only_waited(verdict.error):
+        waited = verdict.error is not None and verdict.error.category is Category.TRANSIENT
+        if waited and ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT):
             error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
     elif ended.signal is not None and (error is None or error.kind is FailureKind.AGENT_CRASH):
-        excerpt = error.excerpt if error is not None else ""
-        error = replace(_crash(f"the worker died of {_name(ended.signal)}", f"signal-{ended.signal}"), excerpt=excerpt)
+        message = f"the worker died of {_name(ended.signal)}"
+        died = _failure(FailureKind.AGENT_CRASH, message, f"signal-{ended.signal}")
+        error = replace(died, excerpt=error.excerpt if error is not None else "")
     return AgentRun(
         exit_code=ended.exit_code,
         signal=ended.signal,
@@ -241,10 +243,6 @@ def _name(number: int) -> str:
         return f"signal {number}"  # a real-time signal
 
 
-def _only_waited(error: Failure | None) -> bool:
-    return error is not None and error.category is Category.TRANSIENT
-
-
 def _ended(order: AttemptOrder, ended: Exit, last_words: str, stopped: str) -> Failure | None:
     model = order.model
     if ended.output_limit:
@@ -253,40 +251,26 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str, stopped: str) -> F
     match ended.ended_by:
         case EndedBy.IDLE:
             message = f"no sign of life for {model.idle_timeout_s:.0f} s (idle_timeout of {model.name})"
-            return _timeout(message, "agent-idle", last_words)
+            return _failure(FailureKind.TIMEOUT, message, "agent-idle", last_words)
         case EndedBy.TIMEOUT:
             message = f"not finished after {model.timeout_s:.0f} s (timeout of {model.name})"
-            return _timeout(message, "agent-timeout", last_words)
+            return _failure(FailureKind.TIMEOUT, message, "agent-timeout", last_words)
         case EndedBy.BUDGET:
-            return _over_budget(stopped, last_words)
+            over = _failure(FailureKind.RESOURCE_EXHAUSTED, stopped, "agent-over-budget", last_words)
+            evidence = (stopped, f"ran out of {Resource.BUDGET}")
+            return replace(over, signature="over-budget", evidence=evidence)
         case EndedBy.LOST:
-            return _crash("the worker's supervisor was killed; what was left of it has been ended", "keeper-lost")
+            message = "the worker's supervisor was killed; what was left of it has been ended"
+            return _failure(FailureKind.AGENT_CRASH, message, "keeper-lost")
         case EndedBy.CANCELLED:
             return None
         case EndedBy.ITSELF:
-            failure = f"the worker could not be started: {ended.error}"
-            return Failure(FailureKind.MISCONFIGURED, failure, rule="agent-not-started", charged=False)
+            message = f"the worker could not be started: {ended.error}"
+            return Failure(FailureKind.MISCONFIGURED, message, rule="agent-not-started", charged=False)
 
 
-def _timeout(message: str, rule: str, last_words: str) -> Failure:
-    return Failure(
-        FailureKind.TIMEOUT, message, rule=rule, signature=rule, evidence=(message,), excerpt=last_words[-2000:]
-    )
-
-
-def _over_budget(message: str, last_words: str) -> Failure:
-    return Failure(
-        FailureKind.RESOURCE_EXHAUSTED,
-        message,
-        rule="agent-over-budget",
-        signature="over-budget",
-        evidence=(message, f"ran out of {Resource.BUDGET}"),
-        excerpt=last_words[-2000:],
-    )
-
-
-def _crash(message: str, rule: str) -> Failure:
-    return Failure(FailureKind.AGENT_CRASH, message, rule=rule, signature=rule, evidence=(message,))
+def _failure(kind: FailureKind, message: str, rule: str, last_words: str = "") -> Failure:
+    return Failure(kind, message, rule=rule, signature=rule, evidence=(message,), excerpt=last_words[-2000:])
 
 
 def missing_program(program: str) -> bool:

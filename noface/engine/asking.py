@@ -328,5 +328,5 @@ def _paths(issue: Issue, topic: Topic, last: PastAttempt) -> tuple[str, ...]:
 
 
 def known_ids(context: RunContext) -> frozenset[str]:
-    """Return every id in use: of present and former issues."""
+    """Return every id in use: of present and earlier issues."""
     return frozenset(context.reader.states()) | frozenset(child.id for child in context.questions.children())

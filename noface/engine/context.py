@@ -18,7 +18,7 @@ from noface.process.command import Canceller
 from noface.process.lock import boot_id
 from noface.prompts.data import EarlierForm
 from noface.recovery.policy import Policy
-from noface.recovery.schedule import BreakerRules
+from noface.recovery.schedule import BreakerRules, tripped
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
 from noface.store.questions import Questions
@@ -137,6 +137,22 @@ class RunContext(Planning):
     def log_event(self, kind: str, issue_id: str | None = None, **data: object) -> None:
         """Append an event, now."""
         self.journal.event(self.clock.now(), kind, issue_id, **data)
+
+    def open_breaker(self, model: str, *, started_at: float, until: float, kind: str, reason: str) -> None:
+        """Let all issues wait for a model whose provider is away, as work since `started_at` has shown."""
+        before, now, rules = self.reader.waits().get(model), self.clock.now(), self.settings.breaker
+        self.journal.wait(
+            tripped(
+                before,
+                model,
+                started_at=started_at,
+                now=now,
+                until=until,
+                kind=kind,
+                reason=f"{model}: {reason}",
+                rules=rules,
+            )
+        )
 
     def backlog_changed(self) -> None:
         """Have the backlog read again, though no file of it has changed."""

@@ -40,7 +40,7 @@ from noface.prompts.partial import accumulate, steps_of
 from noface.recovery.blocked import approval_document, block_document
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
-from noface.recovery.schedule import Plan, plan, tripped
+from noface.recovery.schedule import Plan, plan
 from noface.secrets.masked_records import masked_issue
 from noface.store.records import IssueRow
 
@@ -217,20 +217,9 @@ def block(context: RunContext, past: History, action: Block) -> None:
 
 
 def _trip(context: RunContext, model: str, last: PastAttempt | None, until: float, reason: str) -> None:
-    """Open the breaker of a model whose provider is away: all issues wait for it."""
-    now = context.clock.now()
-    context.journal.wait(
-        tripped(
-            context.reader.waits().get(model),
-            model,
-            started_at=last.started_at if last is not None else now,
-            now=now,
-            until=until,
-            kind=last.outcome if last is not None else "",
-            reason=f"{model}: {reason}",
-            rules=context.settings.breaker,
-        )
-    )
+    """Open the breaker of a model whose provider is away."""
+    started_at, kind = (last.started_at, last.outcome) if last is not None else (context.clock.now(), "")
+    context.open_breaker(model, started_at=started_at, until=until, kind=kind, reason=reason)
 
 
 def _branch(past: History) -> str:

@@ -123,7 +123,7 @@ def run_result(
 
 
 def _settled(row: IssueRow) -> bool:
-    """Tell whether an issue needs nobody any more. A part that its parent took back is the parent's affair."""
+    """Tell whether an issue is done with. A part that its parent has taken back belongs to the parent's work."""
     skipped = row.status == IssueStatus.SKIPPED and (row.satisfied or row.parent is not None)
     return bool(row.status == IssueStatus.MERGED or skipped)
 
@@ -148,7 +148,7 @@ class Engine:
         self._broken: BaseException | None = None
 
     def run(self, resumed: tuple[AttemptOrder, ...] = ()) -> RunResult:
-        """Run until done. `resumed` are attempts of a former run whose work only needs judging."""
+        """Run until done. `resumed` are attempts of an earlier run whose work only needs judging."""
         context = self._context
         try:
             self._watch.refresh()
@@ -335,7 +335,7 @@ class Engine:
         return not self._jobs.issues() and not landing
 
     def _settle_unfinished(self) -> None:
-        """Decide on the issues that a former run left in the middle: attempts without an action, landings."""
+        """Decide on the issues that an earlier run left unfinished: attempts without an action, landings."""
         for issue in self._watch.backlog.issues:
             row = self._context.reader.issue(issue.id)
             if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT):
@@ -375,7 +375,7 @@ class Engine:
         )
 
     def _break(self, error: BaseException) -> None:
-        """End the run in good order, charging nobody: noface itself failed (disk full, git broken)."""
+        """End the run, charging nobody: noface itself failed (disk full, git broken)."""
         self._broken = self._broken or error
         self._stop(urgent=False)
 

@@ -118,7 +118,7 @@ def _held(masker: Masker, blobs: ObjectReader, oid: str) -> tuple[frozenset[str]
 def _unread(paths: tuple[str, ...]) -> Failure:
     return Failure(
         FailureKind.RESOURCE_EXHAUSTED,
-        f"the change is too large to be looked through for secrets: {', '.join(paths[:_SHOWN_MAX])} were not read;"
+        f"the change is too large to search for secrets: {', '.join(paths[:_SHOWN_MAX])} were not read;"
         " leave out what need not be committed, or name it in .gitignore",
         rule="not-looked-through",
         location=paths[0],

@@ -63,7 +63,7 @@ class Job(Generic[R]):
 
     @property
     def endable(self) -> bool:
-        """True while it costs money and nobody has ended it; what is judged or landed goes on."""
+        """True while it costs money and has not been ended; judging and landing go on."""
         working = self.kind is JobKind.QUESTION or (self.kind is JobKind.ATTEMPT and self.phase in _ENDED_AT_ONCE)
         return working and not self.cancel.cancelled
 

@@ -35,7 +35,7 @@ from noface.model.taxonomy import FailureKind
 _TEXT_BYTES_MAX = 4_000_000
 
 
-class CutShort(Exception):  # noqa: N818 - no error: somebody wants noface to stop
+class CutShort(Exception):  # noqa: N818 - no error: noface is to stop
     """A cancel ended the judging."""
 
 

@@ -211,7 +211,8 @@ def _way_out(red: list[GateResult], *, only_new: bool) -> str:
     """Say what helps: main's own failures differ from new ones only where the gates name them."""
     names = ", ".join(result.gate.name for result in red)
     if only_new:
-        return f"Make main green first: {names} names no failing tests, so what is new cannot be told from what is old."
+        why = f"{names} names no failing tests, so noface cannot distinguish new failures from old ones"
+        return f"Make main green first: {why}."
     failures = [result.failure for result in red if result.failure is not None]
     if any(failure.rule == CHANGED_FILES for failure in failures):
         return "Commit what the gate writes; or have it only check. " + _MAY_FIX

@@ -180,7 +180,7 @@ def _last_failed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
 
 
 def _line(lesson: Lesson) -> str:
-    counted = f" (told {lesson.hits} times since, helped {lesson.successes})" if lesson.hits else ""
+    counted = f" (quoted {lesson.hits} times since, helped {lesson.successes})" if lesson.hits else ""
     return f"{lesson.advice}{counted}"
 
 

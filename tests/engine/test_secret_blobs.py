@@ -68,7 +68,7 @@ def test_what_main_holds_itself_is_no_finding(judged, before, after):
 def test_what_is_too_much_to_be_read_is_refused_and_named(judged):
     failure = judged({"x.bin": b"\0" * 50, "y.bin": b"\0" * 60}, bytes_max=100)
     assert (failure.rule, failure.location) == ("not-looked-through", "y.bin")
-    assert "too large to be looked through for secrets: y.bin" in failure.message
+    assert "too large to search for secrets: y.bin" in failure.message
 
 
 @pytest.mark.parametrize(
