@@ -114,28 +114,6 @@ class Rung:
         return not self.answers or kind is None or kind in self.answers
 
 
-def ladder_for(ladder: tuple[Rung, ...], tiers: Mapping[str, int], issue: Issue, model: str | None) -> tuple[Rung, ...]:
-    """Return the rungs for an issue. `model` is what a person named at unblocking, before the issue's own `model`.
-
-    A model so named comes first. Where the ladder knows it, it goes on from there; after any other model only
-    stronger rungs follow. `tier` leaves out the rungs below it, as long as one is left. With `no_escalate` no other
-    model follows the first.
-    """
-    rungs = ladder
-    if issue.tier is not None:
-        rungs = tuple(rung for rung in ladder if rung.tier >= issue.tier) or ladder[-1:]
-    wanted = model or issue.model
-    if wanted is not None and wanted != rungs[0].model:
-        rungs = _beginning_with(wanted, rungs, tiers)
-    if issue.no_escalate:
-        return tuple(rung for rung in rungs if rung.model == rungs[0].model)
-    climbing = list(rungs[:1])
-    for rung in rungs[1:]:
-        if rung.tier >= climbing[-1].tier:
-            climbing.append(rung)
-    return tuple(climbing)
-
-
 def _beginning_with(model: str, rungs: tuple[Rung, ...], tiers: Mapping[str, int]) -> tuple[Rung, ...]:
     names = [rung.model for rung in rungs]
     if model in names:
@@ -214,8 +192,25 @@ class Policy:
         return granted or issue.max_attempts or self.attempts_max
 
     def ladder_for(self, issue: Issue, model: str | None = None) -> tuple[Rung, ...]:
-        """Return the rungs for an issue; `model` is what a person named at unblocking."""
-        return ladder_for(self.ladder, dict(self.tiers), issue, model)
+        """Return the rungs for an issue. `model` is what a person named at unblocking, before the issue's own `model`.
+
+        A model so named comes first. Where the ladder knows it, it goes on from there; after any other model only
+        stronger rungs follow. `tier` leaves out the rungs below it, as long as one is left. With `no_escalate` no other
+        model follows the first.
+        """
+        rungs = self.ladder
+        if issue.tier is not None:
+            rungs = tuple(rung for rung in self.ladder if rung.tier >= issue.tier) or self.ladder[-1:]
+        wanted = model or issue.model
+        if wanted is not None and wanted != rungs[0].model:
+            rungs = _beginning_with(wanted, rungs, dict(self.tiers))
+        if issue.no_escalate:
+            return tuple(rung for rung in rungs if rung.model == rungs[0].model)
+        climbing = list(rungs[:1])
+        for rung in rungs[1:]:
+            if rung.tier >= climbing[-1].tier:
+                climbing.append(rung)
+        return tuple(climbing)
 
     def strategy(self, kind: FailureKind) -> Strategy:
         """Return how failures of a kind are answered."""
