@@ -11,14 +11,8 @@ from noface.model.quoting import literal
 
 
 @lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Translate one glob."""
-    return re.compile(_expression(pattern), re.DOTALL)
-
-
-@lru_cache(maxsize=64)
 def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Translate several globs at once: there are hundreds of them, asked about each of many files."""
+    """Translate globs at once: there are hundreds of them, and each of many files is matched."""
     return re.compile("|".join(_expression(pattern) for pattern in patterns), re.DOTALL)
 
 
@@ -57,7 +51,7 @@ def _expression(pattern: str, below: str = "(?:/.*)?") -> str:
 
 def matches(path: str, pattern: str) -> bool:
     """Tell whether `path` is meant by `pattern`: the file itself, or a folder above it."""
-    return _compiled(pattern).fullmatch(path) is not None
+    return _any_of((pattern,)).fullmatch(path) is not None
 
 
 def matches_any(path: str, patterns: tuple[str, ...]) -> bool:

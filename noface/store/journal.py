@@ -1,5 +1,6 @@
 """Writes what happens: each method is one transaction that appends an event and moves the rows people look at."""
 
+import sqlite3
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -48,18 +49,14 @@ class Journal:
     def runs_cut_off(self, at: float) -> None:
         """Mark the runs of others that never ended as cut off."""
         with self._db.transaction() as connection:
-            connection.execute(
-                "UPDATE runs SET ended_at = ?, ended_why = 'cut off' WHERE ended_at IS NULL AND id != ?",
-                (at, self._run_id),
-            )
+            columns = {"ended_at": at, "ended_why": "cut off"}
+            update(connection, "runs", columns, "ended_at IS NULL AND id != ?", self._run_id)
 
     def run_ended(self, at: float, exit_code: int, why: str) -> None:
         """Record how this run ended."""
         with self._db.transaction() as connection:
-            connection.execute(
-                "UPDATE runs SET ended_at = ?, exit_code = ?, ended_why = ? WHERE id = ?",
-                (at, exit_code, why, self._run_id),
-            )
+            columns = {"ended_at": at, "exit_code": exit_code, "ended_why": why}
+            update(connection, "runs", columns, "id = ?", self._run_id)
             self.event(at, "run_ended", exit_code=exit_code, why=why)
 
     def sync_backlog(self, backlog: Backlog, fingerprint: str) -> None:
@@ -92,10 +89,7 @@ class Journal:
         `satisfied` belongs to `skipped`: main holds already what the issue asks for.
         """
         with self._db.transaction() as connection:
-            connection.execute(
-                "UPDATE issues SET status = ?, reason = ?, until = ?, satisfied = ? WHERE id = ?",
-                (status, reason, until, satisfied, issue_id),
-            )
+            _set(connection, issue_id, status=status, reason=reason, until=until, satisfied=satisfied)
             if status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED):
                 connection.execute(
                     "UPDATE issues SET blocked_hash = content_hash WHERE id = ? AND blocked_hash = ''", (issue_id,)
@@ -105,13 +99,13 @@ class Journal:
     def blocked(self, at: float, issue_id: str, reason: str, block: dict[str, Any]) -> None:
         """Block an issue; `block` is what `noface blocked` shows (N13)."""
         with self._db.transaction() as connection:
-            connection.execute("UPDATE issues SET block = ? WHERE id = ?", (dumps(block), issue_id))
+            _set(connection, issue_id, block=dumps(block))
             self.status(at, issue_id, IssueStatus.BLOCKED, reason)
 
     def approval_requested(self, at: float, issue_id: str, reason: str, document: dict[str, Any]) -> None:
         """Let an issue wait for a person's decision; `document` is what `noface blocked` shows (L10)."""
         with self._db.transaction() as connection:
-            connection.execute("UPDATE issues SET block = ? WHERE id = ?", (dumps(document), issue_id))
+            _set(connection, issue_id, block=dumps(document))
             self.status(at, issue_id, IssueStatus.APPROVAL, reason)
             self.event(at, "approval_requested", issue_id, reason=reason)
 
@@ -152,13 +146,11 @@ class Journal:
                 think=order.think,
                 record=dumps(_kept(order)),
             )
-            connection.execute(
-                "UPDATE issues SET model = ?, branch = ?, blocked_hash = ? WHERE id = ?",
-                (order.model.name, branch, order.issue.content_hash, order.issue.id),
-            )
-            self.status(at, order.issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}")
+            issue = order.issue
+            _set(connection, issue.id, model=order.model.name, branch=branch, blocked_hash=issue.content_hash)
+            self.status(at, issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}")
             who = {"model": order.model.name, "tier": order.model.tier, "think": order.think}
-            self.event(at, "attempt_started", order.issue.id, number=order.number, **who)
+            self.event(at, "attempt_started", issue.id, number=order.number, **who)
 
     def attempt_finished(
         self,
@@ -210,9 +202,7 @@ class Journal:
     def _last_failure(self, issue_id: str, failure: Failure | None) -> None:
         kind, message = (failure.kind, failure.message) if failure is not None else (None, None)
         with self._db.transaction() as connection:
-            connection.execute(
-                "UPDATE issues SET last_kind = ?, last_message = ? WHERE id = ?", (kind, message, issue_id)
-            )
+            _set(connection, issue_id, last_kind=kind, last_message=message)
 
     def recount(self, issue_id: str) -> None:
         """Bring an issue's counters and its cost up to the rows of its attempts and questions."""
@@ -255,13 +245,13 @@ class Journal:
     def allowed(self, at: float, issue_id: str, paths: tuple[str, ...]) -> None:
         """Let an issue change further paths, as a person allowed."""
         with self._db.transaction() as connection:
-            connection.execute("UPDATE issues SET granted_paths = ? WHERE id = ?", (dumps(paths), issue_id))
+            _set(connection, issue_id, granted_paths=dumps(paths))
             self.event(at, "paths_allowed", issue_id, paths=paths)
 
     def depends(self, at: float, issue_id: str, needs: tuple[str, ...]) -> None:
         """Let an issue wait for others that the work turned out to need."""
         with self._db.transaction() as connection:
-            connection.execute("UPDATE issues SET needs = ? WHERE id = ?", (dumps(needs), issue_id))
+            _set(connection, issue_id, needs=dumps(needs))
             self.event(at, "dependency_found", issue_id, needs=needs)
 
     def landing_intent(
@@ -314,8 +304,13 @@ class Journal:
         """Mark an issue as merged; also after a lost database, from main's history."""
         with self._db.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
-            connection.execute("UPDATE issues SET merged_commit = ?, block = NULL WHERE id = ?", (commit, issue_id))
+            _set(connection, issue_id, merged_commit=commit, block=None)
             self.status(at, issue_id, IssueStatus.MERGED, f"merged as {commit[:12]}{more}")
+
+
+def _set(connection: sqlite3.Connection, issue_id: str, **columns: object) -> None:
+    """Set columns of an issue's row."""
+    update(connection, "issues", columns, "id = ?", issue_id)
 
 
 def _kept(order: AttemptOrder) -> AttemptOrder:

@@ -1,9 +1,5 @@
 -- The longer statements, by name. A name is followed by what the statement is for.
 
--- name: event
--- Appends to what happened.
-INSERT INTO events (at, run_id, kind, issue_id, data) VALUES (?, ?, ?, ?, ?);
-
 -- name: put_issue
 -- Brings an issue's row up to the tracker's state.
 INSERT INTO issues (id, position, title, priority, source, content_hash, depends_on, parent)

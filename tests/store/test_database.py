@@ -1,6 +1,7 @@
 """The state database as a file: never overwritten, never half written, readable by two."""
 
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -10,11 +11,13 @@ import threading
 from contextlib import suppress
 
 import pytest
-from support import TESTS
+from support import ROOT, TESTS
 
 from noface.errors import StoreError
+from noface.store import records
 from noface.store.database import Database
 from noface.store.journal import Journal
+from noface.store.lessons import LessonStore
 from noface.store.reader import Reader
 from noface.store.records import SCHEMA_VERSION
 
@@ -266,6 +269,7 @@ def test_two_connections_see_each_other_s_commits_and_nothing_earlier(path, data
 WRITER = """
 import sys
 from pathlib import Path
+from noface.store import records
 from noface.store.database import Database
 from noface.store.journal import Journal
 journal = Journal(Database.open(Path(sys.argv[1])))
@@ -276,6 +280,7 @@ for number in range(100_000):
 OPENER = """
 import sys
 from pathlib import Path
+from noface.store import records
 from noface.store.database import Database
 from noface.store.journal import Journal
 Journal(Database.open(Path(sys.argv[1]))).event(0.0, "opened")
@@ -307,3 +312,12 @@ def test_processes_that_open_a_new_database_at_once_all_succeed(path):
     made = Database.open(path)
     assert len(made.rows("SELECT 1 FROM events")) == 4
     made.close()
+
+
+def test_every_named_statement_fits_the_schema_and_is_used():
+    database = Database.memory()
+    LessonStore(database).ensure()
+    source = "".join(path.read_text() for path in (ROOT / "noface" / "store").glob("*.py"))
+    for name, sql in records._queries().items():
+        assert re.search(rf"query\(['\"]{name}['\"]\)", source), name
+        database.rows(f"EXPLAIN {sql}", *[None] * sql.count("?"))
