@@ -129,7 +129,9 @@ def copied(project, name):
 def stand_in(project, *others):
     """Return a configuration like the project's, in which the scripted worker poses as sonnet, opus and `others`."""
     config = project.folder / "stand-in.toml"
-    shutil.copyfile(project.path / "noface.toml", config)
+    text = (project.path / "noface.toml").read_text()
+    # Go builds a thing again that its cache has lost, and cannot where the cache is read-only.
+    config.write_text(f'{text}\n[sandbox]\nwrite = ["{project.env["GOCACHE"]}"]\n')
     for model in ("claude-sonnet", "claude-opus", *others):
         for key, value in (("command", str(project.script)), ("agent", "scripted")):
             done = project.noface("config", "set", "--config", str(config), f"models.{model}.{key}", value)

@@ -221,14 +221,19 @@ class Bench:
             ended = subprocess.run(["git", *args], env=env, input=stdin, capture_output=True, check=True)
             return ended.stdout.decode().strip()
 
+        changes = [
+            (path, *(what if isinstance(what, tuple) else ("100644", what))) for path, what in (files or {}).items()
+        ]
+        contents = self.folder / "scratch-contents"
+        contents.mkdir(exist_ok=True)
+        for number, (_, _, content) in enumerate(changes):
+            (contents / str(number)).write_bytes(content if isinstance(content, bytes) else content.encode())
+        held = "".join(f"{contents / str(number)}\n" for number in range(len(changes)))
+        blobs = run("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=held.encode()).split()
+        entries = [f"0 {'0' * len(base)}\t{path}\0" for path in remove]
+        entries += [f"{mode} {blob}\t{path}\0" for (path, mode, _), blob in zip(changes, blobs, strict=True)]
         run("read-tree", base)
-        for path in remove:
-            run("update-index", "--index-info", stdin=f"0 {'0' * len(base)}\t{path}\n".encode())
-        for path, what in (files or {}).items():
-            mode, content = what if isinstance(what, tuple) else ("100644", what)
-            raw = content if isinstance(content, bytes) else content.encode()
-            blob = run("hash-object", "-w", "--stdin", stdin=raw)
-            run("update-index", "--add", "--replace", "--cacheinfo", f"{mode},{blob},{path}")
+        run("update-index", "-z", "--index-info", stdin="".join(entries).encode("utf-8", "surrogateescape"))
         return run("commit-tree", "-p", base, "-m", "landing", run("write-tree"))
 
 
