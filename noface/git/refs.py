@@ -157,7 +157,7 @@ def exclusive_lock(path: Path, seconds_max: float = WAIT_SECONDS_MAX) -> Iterato
             if time.monotonic() > deadline:
                 raise GitError(
                     f"a git command of an earlier noface is still running and holds {path}.",
-                    "Find its process with `fuser {path}`; wait for it or end it.",
+                    f"Find its process with `fuser {path}`; wait for it or end it.",
                 )
             time.sleep(_LOOK_AGAIN_SECONDS)
         yield descriptor
