@@ -90,7 +90,8 @@ def _models(
     *,
     probe: bool,
 ) -> "tuple[ModelFinding, ...]":
-    from noface.cli.doctor_models import model_findings, uses
+    from noface.cli.doctor_models import model_findings, uses, with_probe
+    from noface.cli.doctor_models import probe as ask
     from noface.cli.wiring import model_specs
     from noface.config.load import parse
 
@@ -105,9 +106,6 @@ def _models(
     found = model_findings(chosen, used, launcher)
     if not (probe and config is not None and repository is not None):
         return found
-    from noface.cli.doctor_probe import probe as ask
-    from noface.cli.doctor_probe import with_probe
-
     startable = [each for each in found if not any(problem.name == "program" for problem in each.problems)]
     asked = [each.name for each in startable if wanted or (each.used_by and each.agent not in ("command", "scripted"))]
     answers = ask({name: specs[name] for name in asked}, config, repository, launcher)

@@ -1,24 +1,93 @@
-"""What `noface doctor` finds of each model without asking it: its program, that one's version, a login, a price."""
+"""What `noface doctor` finds of each model: its program, that one's version, a login, a price, and a probe.
 
+Of a login only the names of variables and files are known, never what is in them. What is not seen may still be there
+(a keyring, a provider of one's own): then the sight is not `certain`, and only a probe shows it.
+"""
+
+import json
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from noface.agents.base import place_in
 from noface.agents.registry import AGENTS
-from noface.cli.logins import Login, login_of
+from noface.cli.wiring import attempt_environment, bubblewrap_for
 from noface.config.sections import Config
 from noface.data import table
-from noface.engine.agent_run import missing_program
+from noface.engine.agent_run import missing_program, run_agent
+from noface.engine.attempt_environment import AttemptEnvironment, Scope, order_document
+from noface.git.repository import Repository
+from noface.model.attempt import AttemptOrder
+from noface.model.issue import Issue
+from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy, ModelSpec
 from noface.process.environment import agent_environment
-from noface.process.files import read_bounded
-from noface.process.supervise import Command, Launcher
-from noface.ui.doctor import Finding, ModelFinding, State
+from noface.process.files import read_bounded, write_atomic
+from noface.process.supervise import Canceller, Command, Launcher
+from noface.ui.doctor import Finding, ModelFinding, Probe, State
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """What was seen of an agent's login. `certain` False: it may be where nobody can look.
+
+    `needed` False: there is none to have. `fix` is what to do where nothing was seen.
+    """
+
+    seen: tuple[str, ...] = ()
+    certain: bool = True
+    needed: bool = True
+    fix: str = ""
+
+
+def login_of(agent: str, model: str, env: Mapping[str, str], home: Path, *, keychain: bool = False) -> Login:
+    """Return what is seen of the login that a model needs. `env` is the environment its agent would get.
+
+    `keychain`: the system keeps logins in a place of its own, as macOS does.
+    """
+    known = table("agents").get(agent, {}).get("login")
+    if known is None:
+        return Login(needed=False)
+    folder = Path(env.get(known.get("folder_variable", "")) or home / known.get("folder", ""))
+    files = tuple(folder / file for file in known["files"])
+    if known.get("by_provider"):
+        return _by_provider(model, env, home, files, known.get("command", ""))
+    ignored = known.get("ignores", "")
+    fix = known["fix"] + (f" ({agent} does not look at {ignored})" if env.get(ignored) else "")
+    elsewhere = "uncertain_with" in known and (folder / known["uncertain_with"]).is_file()
+    certain = not elsewhere and not (keychain and known.get("keychain"))
+    return Login(_seen(env, known["keys"], home, files), certain, fix=fix)
+
+
+def _by_provider(model: str, env: Mapping[str, str], home: Path, files: tuple[Path, ...], command: str) -> Login:
+    """Look for the key of the provider that a model's name begins with, or that its family belongs to."""
+    providers = table("providers")
+    provider, slash, _ = model.partition("/")
+    if not slash:
+        families = providers["key_families"]
+        provider = next((families[family] for family in families if model.startswith(family)), "")
+    if provider in providers["local"]["before_the_slash"]:
+        return Login(needed=False)
+    names = providers["keys"].get(provider, ())
+    ways = ([f"run `{command}`"] if command else []) + ([f"set {names[0]}"] if names else [])
+    fix = ", or ".join(ways) or f"set the key of the provider of {model or 'its model'}"
+    return Login(_seen(env, names, home, files), certain=bool(names), fix=fix)
+
+
+def _seen(env: Mapping[str, str], names: Iterable[str], home: Path, files: tuple[Path, ...]) -> tuple[str, ...]:
+    found = [name for name in names if env.get(name)]
+    return (*found, *(_short(file, home) for file in files if file.is_file()))
+
+
+def _short(file: Path, home: Path) -> str:
+    return f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
+
 
 VERSION_SECONDS_MAX = 5.0
 _OUTPUT_BYTES_MAX = 1_000_000
@@ -150,3 +219,68 @@ def _version(path: str, spec: ModelSpec, launcher: Launcher) -> Version:
         first = next((line.strip() for text in reversed(said) for line in text.splitlines() if line.strip()), "")
         return Version(problem=ended.error or first or f"exit code {ended.exit_code}")
     return Version(match[0] if match else "")
+
+
+PROBE_SECONDS_MAX = 60.0
+_PROMPT = "Reply with OK, and do nothing else.\n"
+
+
+def probe(
+    specs: Mapping[str, ModelSpec], config: Config, repository: Repository, launcher: Launcher
+) -> dict[str, Probe]:
+    """Ask each model, each in an empty folder of its own, for a minute at most. Raises KeyboardInterrupt."""
+    cancel = Canceller()
+    env = attempt_environment(config, repository, launcher, {}, bubblewrap_for(config))
+    with ExitStack() as stack:
+        stack.callback(env.plumbing.close)
+        pool = stack.enter_context(ThreadPoolExecutor(_AT_ONCE))
+        asked = {name: pool.submit(_asked, spec, env, cancel) for name, spec in specs.items()}
+        try:
+            return {name: future.result() for name, future in asked.items()}
+        except BaseException:
+            cancel.cancel(urgent=True)
+            raise
+
+
+def with_probe(finding: ModelFinding, spec: ModelSpec, found: Probe) -> ModelFinding:
+    """Return what is known of a model once it was asked: an answer shows that nothing was missing."""
+    rest = tuple(problem for problem in finding.problems if problem.name != LOGIN)
+    if found.usable:
+        return replace(finding, problems=rest, probe=found)
+    problem = Finding("probe", State.BAD, f"{found.kind}: {found.message}", _probe_fix(found, spec))
+    return replace(finding, problems=(*rest, problem), probe=found)
+
+
+def _asked(spec: ModelSpec, env: AttemptEnvironment, cancel: Canceller) -> Probe:
+    spec = replace(
+        spec,
+        timeout_s=min(spec.timeout_s, PROBE_SECONDS_MAX),
+        idle_timeout_s=min(spec.idle_timeout_s, PROBE_SECONDS_MAX),
+    )
+    with tempfile.TemporaryDirectory(prefix="noface-probe-", ignore_cleanup_errors=True) as folder:
+        work, kept = Path(folder, "empty"), Path(folder, "kept")
+        work.mkdir()
+        kept.mkdir()
+        place = place_in(work, kept)
+        write_atomic(kept / "prompt.md", _PROMPT, durable=False)
+        issue = Issue("probe", "Reply with OK")
+        order = AttemptOrder("probe", "probe", issue, 1, spec, _PROMPT, "", "", 0, str(kept), ())
+        write_atomic(kept / "order.json", json.dumps(order_document(order)), durable=False)
+        run = run_agent(order, Scope(env, cancel, lambda _: None), place)
+    if run.ended_by is EndedBy.CANCELLED:
+        raise KeyboardInterrupt
+    usage, error = run.usage, run.error
+    if error is None:
+        return Probe("", "", run.seconds, usage.cost_usd, run.answer.strip())
+    return Probe(error.kind.value, error.message, run.seconds, usage.cost_usd)
+
+
+def _probe_fix(found: Probe, spec: ModelSpec) -> str:
+    kind = FailureKind(found.kind)
+    if kind is FailureKind.AUTH:
+        login = login_seen(spec)
+        refused = f"{login.seen[0]} was not accepted. " if login.seen else ""
+        return f"{refused}To log in: {login.fix}." if login.fix else ""
+    if kind is FailureKind.MISCONFIGURED:
+        return f"Correct [models.{spec.name}]."
+    return "Try again later." if kind.category is Category.TRANSIENT else ""

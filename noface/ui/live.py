@@ -22,8 +22,7 @@ from rich.text import Text
 from noface.errors import NofaceError
 from noface.store.reader import Reader
 from noface.ui.announcer import Purse, Totals, closing_lines, look_up
-from noface.ui.live_drawing import block
-from noface.ui.live_state import IssueFacts, State, advance, wants_facts
+from noface.ui.live_block import IssueFacts, RunState, advance, block, wants_facts
 from noface.ui.narrate import Line, Narrator, printable
 
 _FRAME_S = 0.25
@@ -40,7 +39,7 @@ class LiveView:
         self._reader = reader
         self._purse = purse
         self._narrator = Narrator(reader)
-        self._state = State(time.monotonic())
+        self._state = RunState(time.monotonic())
         self._totals = Totals({})
         self._recount = True
         self._recount_from = 0.0

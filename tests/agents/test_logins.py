@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.cli.logins import Login, login_of
+from noface.cli.doctor_models import Login, login_of
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,7 @@ from noface.model.budget import Budget, Spent
 from noface.recovery.schedule import Breaker
 from noface.store.spending import Spending
 from noface.ui.announcer import Purse, Totals, look_up
-from noface.ui.live_drawing import block
-from noface.ui.live_state import IssueFacts, Role, State, advance, wants_facts
+from noface.ui.live_block import IssueFacts, Role, RunState, advance, block, wants_facts
 
 NOON = 1_790_000_000.0
 LOGIN = IssueFacts("Fix the login of visitors whose name holds a comma", "running", 2, "claude-sonnet", False, 0.42)
@@ -56,7 +55,7 @@ def rows(state, **how):
 
 
 def test_a_row_names_issue_attempt_model_step_cost_and_time():
-    state = told(State(0.0), running(), progress("Edit src/login.py", kind="edit", file="src/login.py"))
+    state = told(RunState(0.0), running(), progress("Edit src/login.py", kind="edit", file="src/login.py"))
     assert rows(state) == [
         " 7  Fix the login of visitors whose name holds a comma               $0.42  0:42",
         "    attempt 2 claude-sonnet · Edit src/login.py",
@@ -76,12 +75,12 @@ def test_a_row_names_issue_attempt_model_step_cost_and_time():
 )
 def test_a_row_shows_what_its_worker_has_used_so_far(finished, cost_usd, tokens, shown):
     facts = IssueFacts("Fix it", "running", 2, "small", cost_usd=finished)
-    state = told(State(0.0), running(), progress("Read a.py", cost_usd=cost_usd, tokens=tokens), facts=facts)
+    state = told(RunState(0.0), running(), progress("Read a.py", cost_usd=cost_usd, tokens=tokens), facts=facts)
     assert " ".join(rows(state)[0].split()) == f"7 Fix it {shown} 0:42".replace("  ", " ")
 
 
 def test_what_a_worker_used_is_shown_until_it_is_counted():
-    state = told(State(0.0), running(), progress("Read a.py", cost_usd=1.0, tokens=5000))
+    state = told(RunState(0.0), running(), progress("Read a.py", cost_usd=1.0, tokens=5000))
     state = told(state, progress("running the gates", phase="gate"))
     assert "$1.42" in rows(state)[0]
     assert drawn(state, Totals({}, Spent(0.42, 100)))[-1].endswith("1 attempt · $1.42 · 2:22")
@@ -94,31 +93,31 @@ def test_what_a_worker_used_is_shown_until_it_is_counted():
 
 
 def test_until_the_agent_is_seen_to_work_it_begins():
-    state = told(State(0.0), running(), progress("claude-sonnet is working", kind=None))
+    state = told(RunState(0.0), running(), progress("claude-sonnet is working", kind=None))
     assert rows(state)[1] == "    attempt 2 claude-sonnet · begins"
 
 
 def test_extended_thinking_is_marked():
     thinks = IssueFacts("Fix it", "running", 4, "claude-opus", True)
-    state = told(State(0.0), running(), facts=thinks)
+    state = told(RunState(0.0), running(), facts=thinks)
     assert rows(state)[1] == "    attempt 4 claude-opus, thinking longer · begins"
     assert "4 claude-opus +think" in rows(state, height=5)[0]
 
 
 def test_a_question_names_model_and_topic():
-    state = told(State(0.0), running(reason="asks claude-opus: diagnosis"), progress("Read a.py", kind="tool"))
+    state = told(RunState(0.0), running(reason="asks claude-opus: diagnosis"), progress("Read a.py", kind="tool"))
     assert rows(state)[1] == "    asks claude-opus: diagnosis · Read a.py"
 
 
 def test_gates_are_named_while_they_run():
-    state = told(State(0.0), running(), progress("running the gates", phase="gate"))
+    state = told(RunState(0.0), running(), progress("running the gates", phase="gate"))
     assert rows(state)[1].endswith("· gates")
     state = told(state, progress("unit once more", phase="gate"))
     assert rows(state)[1].endswith("· gates: unit once more")
 
 
 def test_landing_is_shown_until_the_issue_is_merged():
-    state = told(State(0.0), running(), ("issue_landing", "7", {"reason": "passed; waits to land"}))
+    state = told(RunState(0.0), running(), ("issue_landing", "7", {"reason": "passed; waits to land"}))
     assert rows(state)[1] == "    landing · waits for its turn"
     state = told(state, progress("unit", phase="gate"))
     assert rows(state)[1] == "    landing · gates: unit"
@@ -128,19 +127,19 @@ def test_landing_is_shown_until_the_issue_is_merged():
 
 def test_of_a_long_path_the_end_is_shown():
     path = "src/a/very/long/way/down/into/the/project/where/the/login/is.py"
-    state = told(State(0.0), running(), progress(f"Edit {path}", kind="edit", file=path))
+    state = told(RunState(0.0), running(), progress(f"Edit {path}", kind="edit", file=path))
     assert rows(state, width=60)[1] == "    attempt 2 claude-sonnet · Edit …ct/where/the/login/is.py"
 
 
 def test_long_words_are_cut_on_their_one_line():
-    state = told(State(0.0), running(), progress("I think\n\x1b[31mthat " + "x" * 500))
+    state = told(RunState(0.0), running(), progress("I think\n\x1b[31mthat " + "x" * 500))
     (line,) = [line for line in rows(state) if "I think" in line]
     assert line.startswith("    attempt 2 claude-sonnet · I think that xxx")
     assert line.endswith("…")
 
 
 def test_rows_keep_their_places_while_an_issue_pauses_between_attempts():
-    state = told(State(0.0), running("1"), running("2"), running("3"))
+    state = told(RunState(0.0), running("1"), running("2"), running("3"))
     state = told(state, ("issue_ready", "1", {"reason": "again"}), running("1"))
     assert [row.issue_id for row in state.at_work] == ["1", "2", "3"]
     state = told(state, ("issue_blocked", "2", {"reason": "no"}), running("4"))
@@ -148,22 +147,22 @@ def test_rows_keep_their_places_while_an_issue_pauses_between_attempts():
 
 
 def test_an_attempt_that_was_resumed_gets_its_row_from_its_progress():
-    state = told(State(0.0), progress("unit", phase="gate"))
+    state = told(RunState(0.0), progress("unit", phase="gate"))
     (row,) = state.at_work
     assert (row.role, row.facts) == (Role.ATTEMPT, LOGIN)
-    assert wants_facts(State(0.0), "progress", "7")
+    assert wants_facts(RunState(0.0), "progress", "7")
     assert not wants_facts(state, "progress", "7")
 
 
 def test_commands_tried_before_the_first_attempt_are_no_attempt():
     ready = IssueFacts("Fix it", "ready")
-    state = told(State(0.0), progress("accept", phase="gate", number=0), facts=ready)
+    state = told(RunState(0.0), progress("accept", phase="gate", number=0), facts=ready)
     assert rows(state)[1] == "    before the first attempt · gates: accept"
     assert state.attempts == 0
 
 
 def test_the_gates_on_main_are_shown_until_anything_else_begins():
-    state = told(State(0.0), ("preflight", None, {"main": "main"}), progress("unit", issue="", phase="gate"))
+    state = told(RunState(0.0), ("preflight", None, {"main": "main"}), progress("unit", issue="", phase="gate"))
     assert rows(state) == [
         " main  its gates, before any work                                           0:42",
         "       on main · gates: unit",
@@ -176,21 +175,21 @@ def test_the_gates_on_main_are_shown_until_anything_else_begins():
 
 
 def test_the_totals_count_issues_attempts_money_and_time():
-    state = told(State(0.0), running("1"), running("1"))
+    state = told(RunState(0.0), running("1"), running("1"))
     totals = Totals({"ready": 4, "merged": 3, "blocked": 1}, Spent(1.234), Budget("run", 10.0))
     (line,) = drawn(state, totals)[-1:]
     assert line == " 3 merged · 1 blocked · 4 ready              2 attempts · $1.23 of $10.00 · 2:22"
 
 
 def test_tokens_stand_for_money_where_nobody_tells_a_price():
-    assert "1.23M tokens · 2:22" in drawn(State(0.0), Totals({}, Spent(0.0, 1_234_567)))[-1]
+    assert "1.23M tokens · 2:22" in drawn(RunState(0.0), Totals({}, Spent(0.0, 1_234_567)))[-1]
     limited = Totals({}, Spent(0.5, 12_000), Budget("run", None, 50_000))
-    assert "$0.50 · 12k of 50k tokens · 2:22" in drawn(State(0.0), limited)[-1]
+    assert "$0.50 · 12k of 50k tokens · 2:22" in drawn(RunState(0.0), limited)[-1]
 
 
 def test_where_everything_waits_the_next_moment_and_its_cause_are_shown():
     until = NOON + 720
-    state = told(State(0.0), running(), ("waiting", None, {"until": until, "seconds": 720.0}))
+    state = told(RunState(0.0), running(), ("waiting", None, {"until": until, "seconds": 720.0}))
     lines = drawn(state, Totals({"waiting": 2}, away=("claude-sonnet: rate limited until 16:28",)))
     clock = time.strftime("%H:%M", time.localtime(until))
     assert lines[1:3] == [f" everything waits until {clock}, 12m more", "   claude-sonnet: rate limited until 16:28"]
@@ -200,14 +199,14 @@ def test_where_everything_waits_the_next_moment_and_its_cause_are_shown():
 
 
 def test_an_issue_s_own_wait_is_named_where_no_provider_is_away():
-    state = told(State(0.0), ("waiting", None, {"until": NOON + 30, "seconds": 30.0}))
+    state = told(RunState(0.0), ("waiting", None, {"until": NOON + 30, "seconds": 30.0}))
     totals = Totals({}, waits=((NOON + 90, "8: later"), (NOON + 30, "7: diagnosis: wait first")))
     assert "   7: diagnosis: wait first" in drawn(state, totals)
     assert "8: later" not in "\n".join(drawn(state, totals))
 
 
 def test_a_provider_that_is_away_is_named_while_others_work():
-    state = told(State(0.0), running())
+    state = told(RunState(0.0), running())
     assert " claude-sonnet: rate limited until 16:28" in drawn(
         state, Totals({}, away=("claude-sonnet: rate limited until 16:28",))
     )
@@ -238,7 +237,7 @@ def test_the_totals_are_looked_up_as_status_and_budget_count_them(project):
 @cases("height", [1, 2, 5, 10, 24, 60])
 def test_it_fits_any_terminal(at_work, width, height):
     facts = IssueFacts("日本語 " * 20, "running", 12, "claude-sonnet", True, 12.5)
-    state = State(0.0)
+    state = RunState(0.0)
     for number in range(at_work):
         issue = f"issue-{number}-日本"
         state = told(
@@ -254,14 +253,14 @@ def test_it_fits_any_terminal(at_work, width, height):
 
 
 def test_sixteen_workers_get_a_line_each_at_80x24():
-    state = told(State(0.0), *[running(str(number)) for number in range(100, 116)])
+    state = told(RunState(0.0), *[running(str(number)) for number in range(100, 116)])
     lines = rows(state, width=79)
     assert len(lines) == 16
     assert all(re.search(r"^ 1\d\d  Fix the login.*2 claude-sonnet +begins +\$0.42 +0:42$", line) for line in lines)
 
 
 def test_what_finds_no_room_is_counted():
-    state = told(State(0.0), *[running(str(number)) for number in range(16)])
+    state = told(RunState(0.0), *[running(str(number)) for number in range(16)])
     assert rows(state, width=40, height=10)[-1] == " … and 13 more at work"
 
 

@@ -1,12 +1,174 @@
-"""Draws the live view's block: the rows at work, models that rest, and the totals. Pure; fits any terminal."""
+"""The live view's block: what is known of a run, how events change it, and how it is drawn. Pure; fits any terminal.
+
+A row belongs to an issue that is being worked on. Its place stays free for a moment when the issue pauses, so that
+the next attempt, or another issue, takes that place, and the other rows stay where they are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from rich.text import Text
 
 from noface.model.budget import Spent
 from noface.ui.announcer import Totals
-from noface.ui.live_state import MAIN, Role, Row, State
-from noface.ui.narrate import when
+from noface.ui.narrate import printable, when
 from noface.ui.text import cells, count, duration, fit, money, pad
+
+MAIN = ""
+"""What stands in an issue's place while the gates run on main itself; no issue has this id."""
+
+
+_COUNTED = ("attempt_finished", "answered")
+"""Events from which on what a worker has used is among the issue's and the run's costs."""
+
+
+class Role(StrEnum):
+    """What a row's worker does. CHECK: gates run without an attempt, before an issue's first or after its parts'."""
+
+    ATTEMPT = "attempt"
+    QUESTION = "question"
+    CHECK = "check"
+    LANDING = "landing"
+
+
+@dataclass(frozen=True, slots=True)
+class IssueFacts:
+    """What the rows of the database tell of an issue; number, model and think are those of its newest attempt."""
+
+    title: str = ""
+    status: str = ""
+    number: int = 0
+    model: str = ""
+    think: bool = False
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRow:
+    """One issue at work; a vacant row only keeps its place.
+
+    `asks` names model and topic of a question. `step` is what was seen last, `kind` the agent's event behind it, and
+    `file` what that was about. `since` is a monotonic time. `usd` and `tokens` are what the worker under way has used
+    so far, as far as it told; what has ended is in `facts`.
+    """
+
+    issue_id: str
+    facts: IssueFacts
+    role: Role
+    since: float
+    asks: str = ""
+    phase: str = ""
+    step: str = ""
+    kind: str = ""
+    file: str = ""
+    vacant: bool = False
+    usd: float | None = None
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """The rows, and what a run has come to. `idle_until` (epoch seconds) is set while there is nothing to do."""
+
+    began: float
+    rows: tuple[WorkRow, ...] = ()
+    attempts: int = 0
+    idle_until: float | None = None
+    stopping: bool = False
+
+    @property
+    def at_work(self) -> tuple[WorkRow, ...]:
+        """The rows to show."""
+        return tuple(row for row in self.rows if not row.vacant)
+
+    def row(self, issue_id: str) -> WorkRow | None:
+        """Return an issue's row, a vacant one as well."""
+        return next((row for row in self.rows if row.issue_id == issue_id), None)
+
+
+def wants_facts(state: RunState, kind: str, issue_id: str | None) -> bool:
+    """Tell whether `advance` needs to know about the issue from the database."""
+    row = state.row(issue_id) if issue_id else None
+    match kind:
+        case "issue_running" | "issue_landing":
+            return bool(issue_id)
+        case "progress":
+            return bool(issue_id) and (row is None or row.vacant)
+        case _:
+            return row is not None and kind in _COUNTED
+
+
+def advance(
+    state: RunState, kind: str, issue_id: str | None, data: Mapping[str, object], facts: IssueFacts, now: float
+) -> RunState:
+    """Return the state after an event; `now` is monotonic. `facts` count where `wants_facts` asked for them."""
+    if kind == "progress":
+        return _progress(state, issue_id or MAIN, data, facts, now)
+    if kind == "preflight":
+        return _placed(state, WorkRow(MAIN, IssueFacts("its gates, before any work"), Role.CHECK, now, phase="gate"))
+    if kind == "waiting":
+        landing = tuple(row for row in state.rows if row.role is Role.LANDING and not row.vacant)
+        return replace(state, rows=landing, idle_until=_number(data.get("until")))
+    if kind == "stopping":
+        return replace(state, stopping=True)
+    if kind in _COUNTED and (row := state.row(issue_id or MAIN)) is not None:
+        return _placed(state, replace(row, facts=facts, usd=None, tokens=None))
+    if not kind.startswith("issue_") or issue_id is None:
+        return state
+    return _status(replace(_vacated(state, MAIN), idle_until=None), kind, issue_id, data, facts, now)
+
+
+def _status(
+    state: RunState, kind: str, issue_id: str, data: Mapping[str, object], facts: IssueFacts, now: float
+) -> RunState:
+    reason = printable(data.get("reason", ""))
+    match kind:
+        case "issue_running" if reason.startswith("asks "):
+            return _placed(state, WorkRow(issue_id, facts, Role.QUESTION, now, asks=reason))
+        case "issue_running":
+            row = WorkRow(issue_id, facts, Role.ATTEMPT, now)
+            return replace(_placed(state, row), attempts=state.attempts + 1)
+        case "issue_landing" if reason.startswith("passed"):
+            return _placed(state, WorkRow(issue_id, facts, Role.LANDING, now, step="waits for its turn"))
+        case "issue_landing":
+            return _placed(state, WorkRow(issue_id, facts, Role.LANDING, now, step=f"held: {reason}"))
+        case _:
+            return _vacated(state, issue_id)
+
+
+def _progress(state: RunState, issue_id: str, data: Mapping[str, object], facts: IssueFacts, now: float) -> RunState:
+    row = state.row(issue_id)
+    if issue_id != MAIN:
+        state = _vacated(state, MAIN)
+    if row is None or row.vacant:
+        if issue_id == MAIN:
+            return state  # told late: the gates on main have ended before anything else began
+        roles = {"running": Role.ATTEMPT, "landing": Role.LANDING}
+        row = WorkRow(issue_id, facts, roles.get(facts.status, Role.CHECK), now)
+    phase, step, did, file = (printable(data.get(name) or "") for name in ("phase", "text", "kind", "file"))
+    usd, tokens = _number(data.get("cost_usd")), _number(data.get("tokens"))
+    if usd is not None or tokens is not None:  # noface's own steps tell nothing of it
+        row = replace(row, usd=usd, tokens=None if tokens is None else int(tokens))
+    return _placed(state, replace(row, phase=phase, step=step, kind=did, file=file, vacant=False))
+
+
+def _placed(state: RunState, row: WorkRow) -> RunState:
+    """Put a row where the issue's row is, else in the first place that is free, else at the end."""
+    taken = [at for at, other in enumerate(state.rows) if other.issue_id == row.issue_id]
+    free = [at for at, other in enumerate(state.rows) if other.vacant]
+    at = (taken or free or [len(state.rows)])[0]
+    return replace(state, rows=(*state.rows[:at], row, *state.rows[at + 1 :]))
+
+
+def _vacated(state: RunState, issue_id: str) -> RunState:
+    rows = tuple(replace(row, vacant=True) if row.issue_id == issue_id else row for row in state.rows)
+    return replace(state, rows=rows if any(not row.vacant for row in rows) else ())
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
 
 _ID_CELLS_MAX = 16
 _TITLE_FROM = 48
@@ -15,7 +177,7 @@ _STYLES = {Role.ATTEMPT: "", Role.QUESTION: "magenta", Role.CHECK: "cyan", Role.
 _TROUBLED = ("retry", "limit", "error")
 
 
-def row_lines(state: State, width: int, now: float, rows_max: int, *, double: bool) -> list[Text]:
+def row_lines(state: RunState, width: int, now: float, rows_max: int, *, double: bool) -> list[Text]:
     """Return a line for each row, or two where `double`; of more than `rows_max` rows, how many more there are."""
     rows = state.at_work
     shown = rows if len(rows) <= rows_max else rows[: max(rows_max - 1, 0)]
@@ -34,7 +196,7 @@ def elapsed(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _two(row: Row, width: int, id_cells: int, now: float) -> list[Text]:
+def _two(row: WorkRow, width: int, id_cells: int, now: float) -> list[Text]:
     end = _end(row, now)
     title_room = max(width - id_cells - cells(end) - 5, 1)
     first = Text.assemble(
@@ -49,7 +211,7 @@ def _two(row: Row, width: int, id_cells: int, now: float) -> list[Text]:
     return [first, Text.assemble(" " * (id_cells + 3), (what, _style(row)), dot, (step, _step_style(row)))]
 
 
-def _one(row: Row, width: int, id_cells: int, now: float) -> list[Text]:
+def _one(row: WorkRow, width: int, id_cells: int, now: float) -> list[Text]:
     end = _end(row, now)
     room = max(width - id_cells - cells(end) - 5, 1)
     title_room = room * 2 // 5 if room >= _TITLE_FROM else 0
@@ -66,7 +228,7 @@ def _one(row: Row, width: int, id_cells: int, now: float) -> list[Text]:
     ]
 
 
-def _name(row: Row) -> str:
+def _name(row: WorkRow) -> str:
     return "main" if row.issue_id == MAIN else row.issue_id
 
 
@@ -78,19 +240,19 @@ def short_count(number: int) -> str:
     return str(number)
 
 
-def _end(row: Row, now: float) -> str:
+def _end(row: WorkRow, now: float) -> str:
     """Return what stands at the right: what the issue has cost so far, where somebody said, and the time."""
     return f"{_spent(row)} {elapsed(now - row.since):>5}".lstrip(" ").rjust(5)
 
 
-def _spent(row: Row) -> str:
+def _spent(row: WorkRow) -> str:
     """Return dollars, of what has ended and what is under way; tokens of the latter where nobody knows its price."""
     costs = [cost for cost in (row.facts.cost_usd, row.usd) if cost is not None]
     tokens = f"{short_count(row.tokens)} tok" if row.tokens and row.usd is None else ""
     return " + ".join(part for part in (money(sum(costs)) if costs else "", tokens) if part)
 
 
-def _what(row: Row, *, short: bool) -> str:
+def _what(row: WorkRow, *, short: bool) -> str:
     facts = row.facts
     match row.role:
         case Role.ATTEMPT:
@@ -106,7 +268,7 @@ def _what(row: Row, *, short: bool) -> str:
             return "checks" if short else long
 
 
-def _step(row: Row, room: int) -> str:
+def _step(row: WorkRow, room: int) -> str:
     """Return what was seen last, in `room` cells; of a file's path the end is what matters."""
     match row.phase:
         case "gate":
@@ -130,11 +292,11 @@ def _step(row: Row, room: int) -> str:
     return f"{before}…{file}"
 
 
-def _style(row: Row) -> str:
+def _style(row: WorkRow) -> str:
     return "magenta" if row.facts.think and row.role is Role.ATTEMPT else _STYLES[row.role]
 
 
-def _step_style(row: Row) -> str:
+def _step_style(row: WorkRow) -> str:
     return "yellow" if row.kind in _TROUBLED else "dim" if row.phase != "agent" else ""
 
 
@@ -156,7 +318,7 @@ _STATUSES = {
 """The statuses in the order in which they are counted, with their styles."""
 
 
-def block(state: State, totals: Totals, width: int, height: int, now: float, clock: float) -> list[Text]:
+def block(state: RunState, totals: Totals, width: int, height: int, now: float, clock: float) -> list[Text]:
     """Return the block's lines, none wider than `width` cells and not more than fit into `height` rows.
 
     `now` is a monotonic time, `clock` the same moment in epoch seconds.
@@ -176,7 +338,7 @@ def block(state: State, totals: Totals, width: int, height: int, now: float, clo
     return lines
 
 
-def _idle(state: State, totals: Totals, width: int, clock: float) -> list[Text]:
+def _idle(state: RunState, totals: Totals, width: int, clock: float) -> list[Text]:
     """Say what everything waits for, and until when."""
     until = state.idle_until
     if until is None:
@@ -186,7 +348,7 @@ def _idle(state: State, totals: Totals, width: int, clock: float) -> list[Text]:
     return [Text(fit(first, width), "yellow"), *(Text(fit(f"   {told}", width), "dim") for told in why[:_AWAY_MAX])]
 
 
-def _ending(state: State, totals: Totals, width: int, now: float) -> list[Text]:
+def _ending(state: RunState, totals: Totals, width: int, now: float) -> list[Text]:
     left = _counts(totals)
     tried = count(state.attempts, "attempt") if state.attempts else ""
     parts = ("stopping" if state.stopping else "", tried, *_spent_by_run(state, totals), elapsed(now - state.began))
@@ -198,7 +360,7 @@ def _ending(state: State, totals: Totals, width: int, now: float) -> list[Text]:
     return [left, Text(fit(f" {right}", width), "dim")]
 
 
-def _spent_by_run(state: State, totals: Totals) -> tuple[str, ...]:
+def _spent_by_run(state: RunState, totals: Totals) -> tuple[str, ...]:
     """Return dollars and tokens, with what is under way: what is limited; else dollars, or else tokens."""
     if totals.spent is None:
         return ()
