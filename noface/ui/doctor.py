@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from noface.ui.page import Record, paint
+from noface.ui.page import paint
 from noface.ui.text import clean, count, duration, hanging, money, pad
 
 _TEXT_MAX = 600
@@ -97,14 +97,97 @@ class Health:
         return State.BAD in states
 
 
-def doctor_document(health: Health) -> Record:
+@dataclass(frozen=True, slots=True)
+class ListedFinding:
+    """A finding as scripts read it; `fix` is null where nothing is to be done."""
+
+    name: str
+    state: State
+    text: str
+    fix: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProbe:
+    """An answered or failed prompt as scripts read it."""
+
+    usable: bool
+    kind: str | None
+    message: str
+    seconds: float
+    cost_usd: float | None
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """A model as scripts read it; null is what is not known."""
+
+    name: str
+    state: State
+    agent: str
+    model: str
+    tier: int
+    used_by: tuple[str, ...]
+    program: str | None
+    path: str | None
+    version: str | None
+    login: tuple[str, ...]
+    login_needed: bool
+    problems: tuple[ListedFinding, ...]
+    probe: ListedProbe | None
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorDocument:
+    """What `noface doctor --json` prints."""
+
+    ok: bool
+    machine: tuple[ListedFinding, ...]
+    project: tuple[ListedFinding, ...]
+    models: tuple[ListedModel, ...]
+
+
+def doctor_document(health: Health) -> DoctorDocument:
     """Return the document of `noface doctor --json`."""
-    return {
-        "ok": not health.needs_a_person and not health.error,
-        "machine": [_record(each) for each in health.machine],
-        "project": [_record(each) for each in health.project],
-        "models": [_model_record(each) for each in health.models],
-    }
+    return DoctorDocument(
+        ok=not health.needs_a_person and not health.error,
+        machine=_listed(health.machine),
+        project=_listed(health.project),
+        models=tuple(_listed_model(model) for model in health.models),
+    )
+
+
+def _listed(findings: Sequence[Finding]) -> tuple[ListedFinding, ...]:
+    return tuple(ListedFinding(each.name, each.state, clean(each.text), each.fix or None) for each in findings)
+
+
+def _listed_model(model: ModelFinding) -> ListedModel:
+    probe = model.probe
+    return ListedModel(
+        name=model.name,
+        state=model.state,
+        agent=model.agent,
+        model=model.model,
+        tier=model.tier,
+        used_by=model.used_by,
+        program=model.program or None,
+        path=model.path or None,
+        version=model.version or None,
+        login=model.login,
+        login_needed=model.login_needed,
+        problems=_listed(model.problems),
+        probe=None
+        if probe is None
+        else ListedProbe(
+            probe.usable,
+            probe.kind or None,
+            clean(probe.message),
+            round(probe.seconds, 1),
+            probe.cost_usd,
+            clean(probe.answer)[:200],
+        ),
+    )
 
 
 def doctor_page(health: Health, width: int) -> list[str]:
@@ -193,35 +276,3 @@ def _verdict(health: Health, used: Sequence[ModelFinding], width: int) -> list[s
         else "Everything seems ready; `noface doctor --probe` sends each model a prompt."
     )
     return hanging(said, width)
-
-
-def _record(each: Finding) -> Record:
-    return {"name": each.name, "state": each.state.value, "text": clean(each.text), "fix": each.fix or None}
-
-
-def _model_record(model: ModelFinding) -> Record:
-    probe = model.probe
-    return {
-        "name": model.name,
-        "state": model.state.value,
-        "agent": model.agent,
-        "model": model.model,
-        "tier": model.tier,
-        "used_by": list(model.used_by),
-        "program": model.program or None,
-        "path": model.path or None,
-        "version": model.version or None,
-        "login": list(model.login),
-        "login_needed": model.login_needed,
-        "problems": [_record(each) for each in model.problems],
-        "probe": None
-        if probe is None
-        else {
-            "usable": probe.usable,
-            "kind": probe.kind or None,
-            "message": clean(probe.message),
-            "seconds": round(probe.seconds, 1),
-            "cost_usd": probe.cost_usd,
-            "answer": clean(probe.answer)[:200],
-        },
-    }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from noface.ui.page import Record, paint
+from noface.ui.page import paint
 from noface.ui.text import clean, count, hanging, size
 
 
@@ -29,46 +29,72 @@ class Leftover:
     why: str = ""
 
 
-def clean_document(found: Sequence[Leftover], *, dry_run: bool) -> Record:
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Something that goes; `bytes` is null for branches and refs, which take no room of their own."""
+
+    what: What
+    name: str
+    issue: str | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Something that stays, and why."""
+
+    what: What
+    name: str
+    issue: str | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class CleanDocument:
+    """What `noface clean --json` prints."""
+
+    dry_run: bool
+    clean: tuple[Removed, ...]
+    kept: tuple[Kept, ...]
+
+
+def clean_document(leftovers: Sequence[Leftover], *, dry_run: bool) -> CleanDocument:
     """Return the document of `noface clean --json`."""
-    return {
-        "dry_run": dry_run,
-        "clean": [
-            {**_named(each), "bytes": each.size_bytes if each.what in (What.WORKSPACE, What.FILES) else None}
-            for each in found
+    sized = (What.WORKSPACE, What.FILES)
+    return CleanDocument(
+        dry_run=dry_run,
+        clean=tuple(
+            Removed(each.what, each.name, each.issue or None, each.size_bytes if each.what in sized else None)
+            for each in leftovers
             if not each.why
-        ],
-        "kept": [{**_named(each), "why": each.why} for each in found if each.why],
-    }
+        ),
+        kept=tuple(Kept(each.what, each.name, each.issue or None, each.why) for each in leftovers if each.why),
+    )
 
 
-def removal_lines(found: Sequence[Leftover], width: int, *, dry_run: bool) -> list[str]:
+def removal_lines(leftovers: Sequence[Leftover], width: int, *, dry_run: bool) -> list[str]:
     """Return the lines on what goes."""
-    going = [each for each in found if not each.why]
+    going = [each for each in leftovers if not each.why]
     if not going:
         return ["Nothing to clean."]
     freed = sum(each.size_bytes for each in going)
     title = "Would remove" if dry_run else "Removing"
     lines = [paint(f"{title} {size(freed)}:" if freed else f"{title}:", "title")]
     for name, things in _grouped(going, lambda each: each.issue):
-        lines += hanging(_said(things, sized=True), width, f"  {name}  " if name else "  ", "    ")
+        lines += hanging(_summary(things, sized=True), width, f"  {name}  " if name else "  ", "    ")
     return lines
 
 
-def kept_lines(found: Sequence[Leftover], width: int) -> list[str]:
+def kept_lines(leftovers: Sequence[Leftover], width: int) -> list[str]:
     """Return the lines on what stays, with the reasons."""
-    kept = [each for each in found if each.why]
+    kept = [each for each in leftovers if each.why]
     if not kept:
         return []
     lines = ["", paint("Kept:", "title")]
     for name, things in _grouped(kept, lambda each: f"{each.issue}\0{each.why}"):
         issue, _, why = name.partition("\0")
-        lines += hanging(f"{_said(things, sized=False)}: {why}", width, f"  {issue}  " if issue else "  ", "    ")
+        lines += hanging(f"{_summary(things, sized=False)}: {why}", width, f"  {issue}  " if issue else "  ", "    ")
     return lines
-
-
-def _named(each: Leftover) -> Record:
-    return {"what": each.what.value, "name": each.name, "issue": each.issue or None}
 
 
 def _grouped(things: Iterable[Leftover], key: Callable[[Leftover], str]) -> Iterator[tuple[str, list[Leftover]]]:
@@ -78,7 +104,7 @@ def _grouped(things: Iterable[Leftover], key: Callable[[Leftover], str]) -> Iter
     yield from groups.items()
 
 
-def _said(things: Sequence[Leftover], *, sized: bool) -> str:
+def _summary(things: Sequence[Leftover], *, sized: bool) -> str:
     """Name branches and workspaces; only count refs, which nobody knows by name."""
     parts = [f"branch {clean(each.name)}" for each in things if each.what is What.BRANCH]
     refs = sum(each.what is What.REF for each in things)
@@ -86,5 +112,5 @@ def _said(things: Sequence[Leftover], *, sized: bool) -> str:
         parts.append(count(refs, "ref"))
     for what, word in ((What.WORKSPACE, "workspace"), (What.FILES, "files of attempt")):
         sizes = {each.name: f" ({size(each.size_bytes)})" if sized else "" for each in things if each.what is what}
-        parts += [f"{word} {clean(name)}{told}" for name, told in sizes.items()]
+        parts += [f"{word} {clean(name)}{size_text}" for name, size_text in sizes.items()]
     return ", ".join(parts)

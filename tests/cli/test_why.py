@@ -91,7 +91,7 @@ def test_the_page_says_what_decided_what_lost_and_what_followed_at_80_columns(pr
         "    │ error: 401",
         "unit.out",
         "  RetryWithFeedback: attempt 1 of 2 failed; it is told why",
-        "What attempt 2 (claude-sonnet) was told",
+        "What the prompt of attempt 2 (claude-sonnet) said",
         "  │ Tests failed. Make them pass.",
     ):
         assert expected in page
