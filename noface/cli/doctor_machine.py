@@ -98,10 +98,8 @@ def _sandbox(config: Config | None) -> Finding:
     if not found.works:
         state = State.BAD if kind == "bubblewrap" else State.NOTE
         return Finding("sandbox", state, f"none: {found.problem}; {_RIGHTS}", found.remedy)
-    text = f"bubblewrap {found.version} ({found.program}): writes to the workspace only, no keys or logins of others"
-    return Finding(
-        "sandbox", State.OK, f"{text}; it does not stop reading other files, nor the network where that is on"
-    )
+    text = f"bubblewrap {found.version} ({found.program}): writes only to the workspace, hides known places of logins"
+    return Finding("sandbox", State.OK, f"{text}; reading other files and an allowed network are not stopped")
 
 
 _RIGHTS = "agents and gates can read and write whatever you can"
@@ -122,7 +120,7 @@ def _sqlite() -> Finding:
 
 def _extra(name: str, module: str, without: str) -> Finding:
     if find_spec(module) is not None:
-        return Finding(name, State.OK, f"{module.replace('_', '-')} is there")
+        return Finding(name, State.OK, f"{module.replace('_', '-')} is installed")
     return Finding(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", _EXTRAS.format(name))
 
 
@@ -156,7 +154,7 @@ def _isolation(config: Config, repository: Repository) -> tuple[Finding, ...]:
     hidden = bubblewrap is not None and bubblewrap.works
     said = "gates see neither your checkout nor workers' workspaces" if hidden else _IN_REACH
     said += f"; proven on broken sources: {', '.join(known)}" if known else ""
-    said += f"; the next run proves it of {', '.join(left)}" if left else ""
+    said += f"; the next run proves it for {', '.join(left)}" if left else ""
     return (Finding("isolation", State.OK if hidden else State.NOTE, said),)
 
 

@@ -278,7 +278,7 @@ def test_what_is_known_of_gates_that_judge_the_workspace_is_told(doctor):
     doctor.agents()
     isolation = named(doctor.told(**LOGGED_IN)["project"], "isolation")
     assert "without the sandbox, gates can reach your checkout" in isolation["text"]
-    assert "the next run proves it of check" in isolation["text"]
+    assert "the next run proves it for check" in isolation["text"]
     doctor.configure(CONFIG + "\n[run]\nallow_leaky_gates = true\n")
     assert "allow_leaky_gates" in named(doctor.told(**LOGGED_IN)["project"], "isolation")["text"]
 

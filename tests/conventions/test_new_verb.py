@@ -1,0 +1,57 @@
+"""A new verb is a page, a module of the command line and a line of the table of verbs: nothing else changes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+
+from support import ROOT
+
+PAGE = '''"""The page of `noface greet`."""
+
+from typing import NamedTuple
+
+
+class Greeting(NamedTuple):
+    """A greeting."""
+
+    text: str
+
+
+def greeting_page(document: Greeting, width: int) -> list[str]:
+    """Return the lines of the page."""
+    return [document.text[:width]]
+'''
+VERB = '''"""`noface greet`: greet."""
+
+import typer
+
+from noface.ui import page
+from noface.ui.greet import Greeting, greeting_page
+
+
+def greet(as_json: bool = typer.Option(False, "--json", help="As JSON.")) -> None:
+    """Greet whoever reads this."""
+    page.show_either(Greeting("hello"), greeting_page, as_json=as_json)
+'''
+LINE = '    "greet": "greet",\n'
+
+
+def test_a_verb_is_a_page_a_module_and_a_line_of_the_table(tmp_path: Path):
+    package = tmp_path / "noface"
+    copytree(ROOT / "noface", package, ignore=ignore_patterns("__pycache__"))
+    (package / "ui" / "greet.py").write_text(PAGE)
+    (package / "cli" / "greet.py").write_text(VERB)
+    table = package / "cli" / "main.py"
+    table.write_text(table.read_text().replace('    "demo": "demo",\n', f'    "demo": "demo",\n{LINE}'))
+
+    def noface(*arguments: str) -> str:
+        command = [sys.executable, "-P", "-m", "noface", *arguments]
+        env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout
+
+    assert "greet     Greet whoever reads this." in noface("--help")
+    assert noface("greet") == "hello\n"
+    assert json.loads(noface("greet", "--json")) == {"schema": 1, "text": "hello"}
