@@ -126,24 +126,19 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
 def _show(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object], *, as_json: bool) -> None:
     from noface.errors import NofaceError
     from noface.ui import page
-    from noface.ui.logs import excerpt
+    from noface.ui.logs import LogsDocument, excerpt
 
     directory = Path(attempt.directory)
     try:
-        excerpts = [excerpt(path, directory) for path in files]
+        excerpts = tuple(excerpt(path, directory) for path in files)
     except OSError as error:
         raise NofaceError(f"cannot read {error.filename}: {error.strerror}", "Check its permissions.") from error
     if as_json:
-        entries = [
-            {"file": each.name, "text": each.text, "bytes": each.size_bytes, "left_out": each.left_out_bytes}
-            for each in excerpts
-        ]
-        issue_id, number = attempt.issue_id, attempt.number
-        page.show_json({"id": issue_id, "attempt": number, "model": attempt.model, "logs": entries})
+        page.show_json(LogsDocument(attempt.issue_id, attempt.number, attempt.model, excerpts))
         return
     for each in excerpts:
-        heading = [page.paint(f"── {each.name}", "quiet")] if len(excerpts) > 1 else []
-        page.show([*heading, *_lines(each.name, each.text, attempt, models)])
+        heading = [page.paint(f"── {each.file}", "quiet")] if len(excerpts) > 1 else []
+        page.show([*heading, *_lines(each.file, each.text, attempt, models)])
 
 
 def _lines(name: str, text: str, attempt: "AttemptRow", models: Mapping[str, object]) -> list[str]:

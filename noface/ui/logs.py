@@ -17,13 +17,23 @@ _LOG_FOLDERS = ("gates", "landing")
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
-    """A file's text, cleaned; `left_out_bytes` of its middle were not read."""
+class LogFile:
+    """A file's text, cleaned; `left_out` bytes of its middle were not read."""
 
-    name: str
+    file: str
     text: str
-    size_bytes: int
-    left_out_bytes: int
+    bytes: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogsDocument:
+    """What `noface logs --json` prints."""
+
+    id: str
+    attempt: int
+    model: str
+    logs: tuple[LogFile, ...]
 
 
 def gate_names(directory: Path) -> list[str]:
@@ -43,12 +53,12 @@ def existing(*paths: Path) -> list[Path]:
     return [path for path in paths if path.is_file() and path.stat().st_size]
 
 
-def excerpt(path: Path, directory: Path) -> Excerpt:
+def excerpt(path: Path, directory: Path) -> LogFile:
     """Read a file's beginning and end. Raises OSError."""
     size = path.stat().st_size
     text = read_bounded(path, _HEAD_BYTES, _TAIL_BYTES)
     left_out = max(size - _HEAD_BYTES - _TAIL_BYTES, 0)
-    return Excerpt(str(path.relative_to(directory)), clean_block(text), size, left_out)
+    return LogFile(str(path.relative_to(directory)), clean_block(text), size, left_out)
 
 
 def chunks(path: Path, size_bytes: int = 1 << 20) -> Iterator[bytes]:
