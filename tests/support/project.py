@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from .processes import wait_for
-from .warm_noface import WarmNoface
+from .warm_noface import WarmNoface, WarmProcess
 
 GATE = "test ! -e bad && test -e a.txt"
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --disable-plugin-autoload"
@@ -63,7 +63,7 @@ class Project:
     env: dict[str, str] = field(default_factory=dict)
     base: str = ""
     warm: ClassVar = WarmNoface()
-    started: list["subprocess.Popen[str]"] = field(default_factory=list)
+    started: list["WarmProcess | subprocess.Popen[str]"] = field(default_factory=list)
 
     @property
     def script(self) -> Path:
@@ -133,7 +133,11 @@ class Project:
             check=False,
         )
 
-    def start(self, *args: str, **env: str) -> "subprocess.Popen[str]":
+    def start(self, *args: str, **env: str) -> "WarmProcess | subprocess.Popen[str]":
+        if not self._is_special(env):
+            warm = self.warm.start([*args], str(self.path), self.environment(**env))
+            self.started.append(warm)
+            return warm
         process = subprocess.Popen(
             [sys.executable, "-m", "noface", *args],
             cwd=self.path,
@@ -151,9 +155,12 @@ class Project:
 
         What Python itself looks at when it starts, and what /proc shows of the environment, only `cold` can tell.
         """
-        if any(name.startswith("PYTHON") for name in self.env.keys() | env.keys()):
+        if self._is_special(env):
             return self.cold(*args, **env)
         return self.warm.run([*args], str(self.path), self.environment(**env), timeout=180)
+
+    def _is_special(self, env: dict[str, str]) -> bool:
+        return any(name.startswith("PYTHON") for name in self.env.keys() | env.keys())
 
     def run(self, *args: str, code: int = 0, **env: str) -> str:
         done = self.noface("run", *args, **env)

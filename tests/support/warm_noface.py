@@ -14,13 +14,14 @@ import json
 import os
 import pkgutil
 import selectors
+import signal
 import socket
 import struct
 import subprocess
 import sys
 import threading
 import time
-from typing import NoReturn
+from typing import NoReturn, Self
 
 STATUS = struct.Struct("!i")
 SERVER = (sys.executable, "-P", "-I", __file__)
@@ -34,6 +35,13 @@ class WarmNoface:
         self._channel: socket.socket | None = None
         self._lock = threading.Lock()
 
+    def start(self, args: list[str], cwd: str, env: dict[str, str]) -> "WarmProcess":
+        """Start noface, with its errors among its output."""
+        ours, theirs = socket.socketpair()
+        out, err = self._order(ours, theirs, {"args": args, "cwd": cwd, "env": env, "errors_in_output": True})
+        os.close(err)
+        return WarmProcess(ours, out)
+
     def run(self, args: list[str], cwd: str, env: dict[str, str], timeout: float) -> "subprocess.CompletedProcess[str]":
         """Run noface to its end, and until nobody holds its output; AssertionError where that takes too long."""
         ours, theirs = socket.socketpair()
@@ -42,7 +50,7 @@ class WarmNoface:
             try:
                 written = _read_all([out, err], time.monotonic() + timeout)
                 ours.settimeout(timeout)
-                (status,) = STATUS.unpack(ours.recv(STATUS.size, socket.MSG_WAITALL))
+                _pid, status = (_number(ours) for _ in range(2))
             except TimeoutError:
                 raise AssertionError(f"noface {args} took longer than {timeout} seconds") from None
             finally:
@@ -84,6 +92,60 @@ class WarmNoface:
             self._channel.close()
             with self._server:
                 pass
+
+
+class WarmProcess:
+    """What a test does with the `subprocess.Popen` of a noface that goes on beside it."""
+
+    def __init__(self, control: socket.socket, out: int) -> None:
+        self.stdout = os.fdopen(out, encoding="utf-8")
+        self.returncode: int | None = None
+        self._control = control
+        self.pid = _number(control)
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def poll(self) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0.000_001)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            self._control.settimeout(timeout)
+            try:
+                self.returncode = _number(self._control)
+            except TimeoutError:
+                raise subprocess.TimeoutExpired("noface", timeout or 0) from None
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, None]:
+        """Read to the end of the output; the test's own time limit is the one on that."""
+        written = "" if self.stdout.closed else self.stdout.read()
+        self.stdout.close()
+        self.wait(timeout)
+        return written, None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stdout.close()
+        self.wait()
+        self._control.close()
+
+
+def _number(control: socket.socket) -> int:
+    (number,) = STATUS.unpack(control.recv(STATUS.size, socket.MSG_WAITALL))
+    return number
 
 
 def _read_all(descriptors: list[int], deadline: float) -> list[bytes]:
@@ -147,8 +209,11 @@ def _make_ready() -> None:
 def _watch_over_noface(streams: list[int], control: socket.socket) -> None:
     with control.makefile("rb") as orders:
         order = json.loads(orders.read())
+    if order.get("errors_in_output"):
+        os.dup2(streams[1], streams[2])
     pid = os.fork()
     if pid != 0:
+        control.sendall(STATUS.pack(pid))
         for descriptor in streams:  # its output is to end when noface does
             os.close(descriptor)
         _, status = os.waitpid(pid, 0)
