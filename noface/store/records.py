@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -202,6 +201,8 @@ def _record(kind: str) -> Callable[[str | None], Any]:
     """Return what reads a record, or None; `kind` is its class as `module:name`, which is imported when one is read."""
 
     def read_record(text: str | None) -> Any:
+        from pkgutil import resolve_name
+
         from noface.model.codec import decode
 
         return decode(resolve_name(kind), json.loads(text)) if text else None
