@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from support.cases import cases
 
 from noface.demo.catalogue import BugClass, catalogue
 from noface.store.database import Database
@@ -65,8 +66,7 @@ def demo(tmp_path_factory):
     return Demonstration(tmp_path_factory.mktemp("demo"))
 
 
-@pytest.mark.timeout(600)
-def test_the_demonstration_shows_each_important_thing(demo):
+def the_demonstration_shows_each_important_thing(demo):
     assert "(none this time" not in demo.done.stdout
     stories, merged = demo.stories, demo.merged
     assert len(stories) >= 8
@@ -82,33 +82,33 @@ def test_the_demonstration_shows_each_important_thing(demo):
     assert blocked[0].block["next_steps"]
 
 
-def test_a_bug_of_one_edit_is_merged_at_the_first_attempt(demo):
+def a_bug_of_one_edit_is_merged_at_the_first_attempt(demo):
     ways = demo.ways(BugClass.ONE_EDIT)
     assert len(ways) >= 3
     assert all(way == [("tier1", "PASSED")] for way in ways)
 
 
-def test_a_dependent_bug_is_merged_once_the_other_one_is(demo):
+def a_dependent_bug_is_merged_once_the_other_one_is(demo):
     assert demo.ways(BugClass.DEPENDENT) == [[("tier1", "PASSED")]]
 
 
-def test_a_patch_that_breaks_the_suite_is_caught_and_feedback_leads_to_the_right_one(demo):
+def a_patch_that_breaks_the_suite_is_caught_and_feedback_leads_to_the_right_one(demo):
     ways = demo.ways(BugClass.FEEDBACK)
     assert ways
     assert all(way == [("tier1", "TEST_FAILURE"), ("tier1", "PASSED")] for way in ways)
 
 
-def test_the_second_tier_does_what_the_first_cannot(demo):
+def the_second_tier_does_what_the_first_cannot(demo):
     ways = demo.ways(BugClass.SECOND_TIER)
     assert ways
     assert all(way == [*TIERS_IN_VAIN[:2], ("tier2", "PASSED")] for way in ways)
 
 
-def test_what_is_out_of_reach_ends_without_a_change(demo):
+def what_is_out_of_reach_ends_without_a_change(demo):
     assert demo.ways(BugClass.OUT_OF_REACH) == [TIERS_IN_VAIN]
 
 
-def test_the_worker_begins_with_what_it_is_and_says_where_it_changed_nothing(demo):
+def the_worker_begins_with_what_it_is_and_says_where_it_changed_nothing(demo):
     logs = demo.logs()
     assert len(logs) == sum(len(attempts) for _, attempts in demo.stories.values())
     assert all(log.startswith("scripted stand-in (no model)") for log in logs)
@@ -116,7 +116,7 @@ def test_the_worker_begins_with_what_it_is_and_says_where_it_changed_nothing(dem
     assert sum("no change made" in log.splitlines()[-1] for log in logs) == in_vain
 
 
-def test_in_the_end_main_is_green_and_only_the_library_has_changed(demo):
+def in_the_end_main_is_green_and_only_the_library_has_changed(demo):
     green = demo.pytest("tests")
     assert green.returncode == 0, green.stdout
     passed = [name for name in demo.merged if demo.pytest(f"acceptance/test_{name}.py").returncode == 0]
@@ -126,6 +126,25 @@ def test_in_the_end_main_is_green_and_only_the_library_has_changed(demo):
     assert changed
     assert all(path.startswith("oddments/") for path in changed)
     assert demo.git("status", "--porcelain") == ""
+
+
+PROMISES = [
+    the_demonstration_shows_each_important_thing,
+    a_bug_of_one_edit_is_merged_at_the_first_attempt,
+    a_dependent_bug_is_merged_once_the_other_one_is,
+    a_patch_that_breaks_the_suite_is_caught_and_feedback_leads_to_the_right_one,
+    the_second_tier_does_what_the_first_cannot,
+    what_is_out_of_reach_ends_without_a_change,
+    the_worker_begins_with_what_it_is_and_says_where_it_changed_nothing,
+    in_the_end_main_is_green_and_only_the_library_has_changed,
+]
+
+
+@pytest.mark.timeout(600)
+@cases("promise", PROMISES, ids=lambda promise: promise.__name__)
+def test_the_demonstration_keeps_its_promises(demo, promise):
+    """One test, because the workers of xdist would each make the demonstration for tests of their own."""
+    promise(demo)
 
 
 def test_a_folder_that_is_not_empty_is_refused(project):
