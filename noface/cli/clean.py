@@ -50,17 +50,17 @@ def clean(
         page.show_json(clean_document([], dry_run=dry_run)) if as_json else page.show(["Nothing to clean."])
         return
     with RepositoryLock(repository.state_dir / "lock"), contextlib.closing(Plumbing(repository)) as plumbing:
-        found = _gather(plumbing, slots, force=force)
+        leftovers = _gather(plumbing, slots, force=force)
         if not as_json:
-            page.show(removal_lines(found, page.width(), dry_run=dry_run))
+            page.show(removal_lines(leftovers, page.width(), dry_run=dry_run))
         if not dry_run:
-            going = [each for each in found if not each.why]
+            going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
             _remove(plumbing, slots, going)
     if as_json:
-        page.show_json(clean_document(found, dry_run=dry_run))
+        page.show_json(clean_document(leftovers, dry_run=dry_run))
     else:
-        page.show(kept_lines(found, page.width()))
+        page.show(kept_lines(leftovers, page.width()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,10 @@ def check(
     from noface.ui import page
     from noface.ui.text import count, hanging
 
-    found = _find(config)
-    name = found.name if config is None else str(found)
+    path = _find(config)
+    name = path.name if config is None else str(path)
     try:
-        loaded = parse(read(found), name)
+        loaded = parse(read(path), name)
         loaded.require_gates()
     except ConfigError as error:
         if not as_json:
@@ -53,10 +53,10 @@ def check(
         problems: list[dict[str, Any]] = [{"line": None, "key": "", "message": error.message}]
         if isinstance(error, InvalidConfigError):
             problems = [{"line": each.line, "key": each.key, "message": each.message} for each in error.problems]
-        page.show_json({"file": str(found), "ok": False, "problems": problems})
+        page.show_json({"file": str(path), "ok": False, "problems": problems})
         raise typer.Exit(EXIT_USAGE) from None
     if as_json:
-        page.show_json({"file": str(found), "ok": True, "problems": []})
+        page.show_json({"file": str(path), "ok": True, "problems": []})
         return
     models = ", then ".join(loaded.retry.models)
     gates = ", ".join(gate.name for gate in loaded.gates)
@@ -75,16 +75,16 @@ def show(
     from noface.ui import page
     from noface.ui.text import clean_block
 
-    found = _find(config)
-    effective = parse(read(found), found.name if config is None else str(found)).effective()
+    path = _find(config)
+    effective = parse(read(path), path.name if config is None else str(path)).effective()
     for model in effective["models"].values():
         model["env"] = dict.fromkeys(model.get("env", {}), _HIDDEN)
     if as_json:
-        page.show_json({"file": str(found), "config": effective})
+        page.show_json({"file": str(path), "config": effective})
         return
     import tomli_w
 
-    page.show([f"# {found} with its defaults", *clean_block(tomli_w.dumps(_without_none(effective))).splitlines()])
+    page.show([f"# {path} with its defaults", *clean_block(tomli_w.dumps(_without_none(effective))).splitlines()])
 
 
 def schema() -> None:
@@ -109,16 +109,16 @@ def set_value(
     from noface.ui import page
     from noface.ui.text import clean
 
-    found = _find(config)
-    before = read(found)
-    after = edit.set_value(before, key, value, found.name if config is None else str(found))
+    path = _find(config)
+    before = read(path)
+    after = edit.set_value(before, key, value, path.name if config is None else str(path))
     if after != before:
-        replace_file(found, after)
+        replace_file(path, after)
     if as_json:
-        page.show_json({"file": str(found), "key": key, "value": value, "changed": after != before})
+        page.show_json({"file": str(path), "key": key, "value": value, "changed": after != before})
         return
     said = f"Set {key} in" if after != before else f"{key} was so already in"
-    page.show([f"{said} {found.name}: {clean(value)}"])
+    page.show([f"{said} {path.name}: {clean(value)}"])
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -143,11 +143,11 @@ def path(
     """Print the path of the configuration."""
     from noface.ui import page
 
-    found = _find(config)
+    path = _find(config)
     if as_json:
-        page.show_json({"path": str(found)})
+        page.show_json({"path": str(path)})
     else:
-        page.show([str(found)])
+        page.show([str(path)])
 
 
 def example() -> None:

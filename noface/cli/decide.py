@@ -41,13 +41,13 @@ def unblock(
         raise UsageError("name the issues to unblock, or use --all", "See the blocked issues: noface blocked")
     if attempts is not None and not 1 <= attempts <= ATTEMPTS_MAX:
         raise UsageError(f"--attempts takes 1 to {ATTEMPTS_MAX}, not {attempts}", "Nothing was changed.")
-    found = open_session(config)
+    session = open_session(config)
     if model is not None:
-        _require_model(found.location.root, config, model)
+        _require_model(session.location.root, config, model)
     wanted = list(issue_ids or ())
     if everything:
-        wanted = [row.id for row in found.reader.issues() if row.status == "blocked" and row.present]
-    given = give_back(found, wanted, _no_unblocking, note, "unblocked by a person", model, attempts)
+        wanted = [row.id for row in session.reader.issues() if row.status == "blocked" and row.present]
+    given = give_back(session, wanted, _no_unblocking, note, "unblocked by a person", model, attempts)
     if as_json:
         page.show_json({"unblock": given})
         return
@@ -55,7 +55,7 @@ def unblock(
 
 
 def give_back(
-    found: "ReadSession",
+    session: "ReadSession",
     wanted: Sequence[str],
     refusal: Callable[["IssueRow"], UsageError | None],
     note: str,
@@ -73,19 +73,19 @@ def give_back(
 
     from noface.ui.issues import find_issue
 
-    if not found.exists:
+    if not session.exists:
         raise UsageError("nothing has run yet, so there is nothing to unblock", "Start with: noface run")
     said = sound_note(note)
     given: dict[str, dict[str, Any]] = {}
     more = {"model": model, "attempts": attempts}
-    with found.database.transaction():
+    with session.database.transaction():
         for name in wanted:
-            row = find_issue(found.reader, name)
-            problem = refusal(row) or gone(row) or _taken_back(found, row)
+            row = find_issue(session.reader, name)
+            problem = refusal(row) or gone(row) or _taken_back(session, row)
             if problem is not None:
                 raise problem
-            found.journal.give_branch(row.id, given=True)
-            found.journal.unblocked(time.time(), row.id, said, why, model, attempts)
+            session.journal.give_branch(row.id, given=True)
+            session.journal.unblocked(time.time(), row.id, said, why, model, attempts)
             record = {"id": row.id, "title": row.title, "status": "ready"}
             given[row.id] = record | {key: value for key, value in more.items() if value is not None}
     return list(given.values())
@@ -152,9 +152,9 @@ def _no_unblocking(row: "IssueRow") -> UsageError | None:
     return UsageError(f"issue {row.id} is {status}, not blocked", hint)
 
 
-def _taken_back(found: "ReadSession", row: "IssueRow") -> UsageError | None:
+def _taken_back(session: "ReadSession", row: "IssueRow") -> UsageError | None:
     """Refuse a part that its parent does without: both would do the same work."""
-    parent = found.reader.issue(row.parent) if row.parent is not None and row.status == "skipped" else None
+    parent = session.reader.issue(row.parent) if row.parent is not None and row.status == "skipped" else None
     if parent is None or row.satisfied:
         return None
     name = parent.id
@@ -208,11 +208,11 @@ def approve(
     from noface.cli.session import open_session
 
     said = sound_note(note)
-    found = open_session(config)
-    with found.database.transaction():
-        case = open_case(found, issue_id, Verdict.APPROVED)
+    session = open_session(config)
+    with session.database.transaction():
+        case = open_case(session, issue_id, Verdict.APPROVED)
         if case.settled is None:
-            _approve(found, case, said)
+            _approve(session, case, said)
     show_verdict(case, Verdict.APPROVED, as_json=as_json)
 
 
@@ -230,16 +230,16 @@ class Case:
     settled: str | None = None
 
 
-def open_case(found: "ReadSession", issue_id: str, verdict: Verdict) -> Case:
+def open_case(session: "ReadSession", issue_id: str, verdict: Verdict) -> Case:
     """Return what an issue waits for. Raises UsageError where it waits for no approval, or for nothing any more."""
     from noface.model.actions import ApprovalKind
     from noface.store.questions import Questions
     from noface.ui.issues import find_issue
 
-    row = find_issue(found.reader, issue_id)
-    past = found.reader.past(row.id)
+    row = find_issue(session.reader, issue_id)
+    past = session.reader.past(row.id)
     if row.status != "approval":
-        decided = Questions(found.database, found.journal).approvals(row.id)
+        decided = Questions(session.database, session.journal).approvals(row.id)
         if decided and past and (decided[-1].verdict, decided[-1].attempt) == (verdict, past[-1].number):
             return Case(row, past[-1], ApprovalKind.LANDING, settled=str(row.status))
         raise _no_approval(row)
@@ -274,7 +274,7 @@ def show_verdict(case: Case, verdict: Verdict, *, as_json: bool) -> None:
     page.show([*lines, "Next: noface run"])
 
 
-def _approve(found: "ReadSession", case: Case, note: str) -> None:
+def _approve(session: "ReadSession", case: Case, note: str) -> None:
     import time
 
     from noface.model.actions import ApprovalKind
@@ -282,14 +282,14 @@ def _approve(found: "ReadSession", case: Case, note: str) -> None:
     from noface.store.questions import Questions
 
     now, row = time.time(), case.row
-    questions = Questions(found.database, found.journal)
+    questions = Questions(session.database, session.journal)
     questions.approve(now, row.id, case.attempt.number, epoch=row.epoch, verdict=Verdict.APPROVED, note=note)
     if case.wants is ApprovalKind.PATHS:
         granted = (*row.granted_paths, *case.paths)
-        found.journal.allowed(now, row.id, tuple(dict.fromkeys(granted)))
+        session.journal.allowed(now, row.id, tuple(dict.fromkeys(granted)))
     if note and case.wants is not ApprovalKind.LANDING:
         questions.note(row.id, note)  # another worker follows, and should know
-    found.journal.status(now, row.id, IssueStatus.READY, "approved by a person")
+    session.journal.status(now, row.id, IssueStatus.READY, "approved by a person")
 
 
 def _no_approval(row: "IssueRow") -> UsageError:
@@ -327,15 +327,15 @@ def reject(
             "say why with --note: without a reason the next worker would do the same again",
             f'For example: noface reject {issue_id[:80]} --note "Keep the old name as an alias."',
         )
-    found = open_session(config)
-    with found.database.transaction():
-        case = open_case(found, issue_id, Verdict.REJECTED)
+    session = open_session(config)
+    with session.database.transaction():
+        case = open_case(session, issue_id, Verdict.REJECTED)
         if case.settled is None:
-            _reject(found, case, said)
+            _reject(session, case, said)
     show_verdict(case, Verdict.REJECTED, as_json=as_json)
 
 
-def _reject(found: "ReadSession", case: "Case", note: str) -> None:
+def _reject(session: "ReadSession", case: "Case", note: str) -> None:
     import time
 
     from noface.model.history import Verdict
@@ -343,12 +343,12 @@ def _reject(found: "ReadSession", case: "Case", note: str) -> None:
     from noface.store.questions import Questions
 
     now, name, number = time.time(), case.row.id, case.attempt.number
-    questions = Questions(found.database, found.journal)
+    questions = Questions(session.database, session.journal)
     questions.approve(now, name, number, epoch=case.row.epoch, verdict=Verdict.REJECTED, note=note)
     if case.attempt.outcome == PASSED:
-        found.journal.attempt_overruled(now, name, number, _rejection(note))
+        session.journal.attempt_overruled(now, name, number, _rejection(note))
     questions.note(name, note)
-    found.journal.status(now, name, IssueStatus.READY, "rejected by a person")
+    session.journal.status(now, name, IssueStatus.READY, "rejected by a person")
 
 
 def _rejection(note: str) -> "Failure":

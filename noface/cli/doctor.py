@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from noface.config.sections import Config
     from noface.git.repository import Repository
     from noface.process.supervise import Launcher
-    from noface.ui.doctor import Finding, Health, ModelFinding
+    from noface.ui.doctor import Check, Health, ModelFinding
 
 
 def doctor(
@@ -43,43 +43,43 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
     from noface.process.supervise import Launcher
     from noface.ui.doctor import Health
 
-    config, repository, told = _project(path)
-    error = next((each.text for each in told if each.state == "bad"), "")
+    config, repository, findings = _project(path)
+    error = next((each.text for each in findings if each.state == "bad"), "")
     if config is not None and repository is not None:
-        told += project(config, repository)
+        findings += project(config, repository)
     given = [variable for each in config.models.values() for variable in each.env.items()] if config else []
     with Launcher(masking=known_secrets(given, None)) as launcher:
         models = _models(config, repository, wanted, launcher, probe=probe and not error)
-    return Health(machine(config), told, models, error)
+    return Health(machine(config), findings, models, error)
 
 
-def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Finding, ...]]":
+def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Check, ...]]":
     """Return the configuration and the repository, as far as they can be had, and what is said of them."""
     from noface.config.load import find, load
     from noface.git.locate import locate
     from noface.git.repository import discover
-    from noface.ui.doctor import Finding, State
+    from noface.ui.doctor import Check, State
     from noface.ui.text import count
 
-    told: list[Finding] = []
+    findings: list[Check] = []
     config: Config | None = None
     repository: Repository | None = None
     root = Path.cwd()
     try:
         root = locate(Path.cwd()).root
         repository = discover(root)
-        told.append(Finding("repository", State.OK, f"{root}, work lands on {repository.main_name}"))
+        findings.append(Check("repository", State.OK, f"{root}, work lands on {repository.main_name}"))
     except NofaceError as error:
-        told.append(Finding("repository", State.BAD, error.message, error.hint))
+        findings.append(Check("repository", State.BAD, error.message, error.hint))
     try:
         config = load(root, path)
         config.require_gates()
         name = find(root, path).name
         ladder = ", then ".join(config.retry.models)
-        told.append(Finding("config", State.OK, f"{name}: {count(len(config.gates), 'gate')}; models {ladder}"))
+        findings.append(Check("config", State.OK, f"{name}: {count(len(config.gates), 'gate')}; models {ladder}"))
     except ConfigError as error:
-        told.append(Finding("config", State.BAD, error.message, error.hint))
-    return config, repository, tuple(told)
+        findings.append(Check("config", State.BAD, error.message, error.hint))
+    return config, repository, tuple(findings)
 
 
 def _models(
@@ -103,12 +103,12 @@ def _models(
     chosen = {name: spec for name, spec in specs.items() if not wanted or name in wanted}
     used = {name: purposes for name, purposes in (uses(known) if config else {}).items() if name in chosen}
     used |= {name: ("asked for",) for name in wanted if name not in used}
-    found = model_findings(chosen, used, launcher)
+    findings = model_findings(chosen, used, launcher)
     if not (probe and config is not None and repository is not None):
-        return found
-    startable = [each for each in found if not any(problem.name == "program" for problem in each.problems)]
+        return findings
+    startable = [each for each in findings if not any(problem.name == "program" for problem in each.problems)]
     asked = [each.name for each in startable if wanted or (each.used_by and each.agent not in ("command", "scripted"))]
     answers = ask({name: specs[name] for name in asked}, config, repository, launcher)
     return tuple(
-        with_probe(each, specs[each.name], answers[each.name]) if each.name in answers else each for each in found
+        with_probe(each, specs[each.name], answers[each.name]) if each.name in answers else each for each in findings
     )

@@ -25,18 +25,18 @@ from noface.process.supervise import Containment, Launcher
 from noface.store.database import Database
 from noface.store.lessons import has_full_text
 from noface.store.reader import Reader
-from noface.ui.doctor import Finding, State
+from noface.ui.doctor import Check, State
 from noface.ui.text import size
 
 _FEW_BYTES, _TOO_FEW_BYTES = 1_000_000_000, 100_000_000
 _EXTRAS = "pip install 'noface-loop[{}]'"
 
 
-def machine(config: Config | None = None) -> tuple[Finding, ...]:
+def machine(config: Config | None = None) -> tuple[Check, ...]:
     """Look at the machine: programs, kernel, libraries, what `config` makes of them. Changes nothing."""
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"
     return (
-        Finding("noface", State.OK, f"{__version__} with Python {platform.python_version()} on {system}"),
+        Check("noface", State.OK, f"{__version__} with Python {platform.python_version()} on {system}"),
         _git(),
         _processes(),
         _sandbox(config),
@@ -46,7 +46,7 @@ def machine(config: Config | None = None) -> tuple[Finding, ...]:
     )
 
 
-def project(config: Config, repository: Repository) -> tuple[Finding, ...]:
+def project(config: Config, repository: Repository) -> tuple[Check, ...]:
     """Look at what a run of this project needs: room on the disk, and the programs of the gates."""
     return (
         _room("state", repository.state_dir),
@@ -56,13 +56,13 @@ def project(config: Config, repository: Repository) -> tuple[Finding, ...]:
     )
 
 
-def _git() -> Finding:
+def _git() -> Check:
     git = Git.user("/")
     try:
         check_version(git)
     except UsageError as error:
-        return Finding("git", State.BAD, error.message, error.hint)
-    return Finding("git", State.OK, git.run("version").text.removeprefix("git version "))
+        return Check("git", State.BAD, error.message, error.hint)
+    return Check("git", State.OK, git.run("version").text.removeprefix("git version "))
 
 
 _HELD_BY = {
@@ -78,71 +78,72 @@ _HELD_BY = {
 }
 
 
-def _processes() -> Finding:
+def _processes() -> Check:
     try:
         with Launcher() as launcher:
             state, text = _HELD_BY[launcher.containment()]
     except NofaceError as error:
-        return Finding("processes", State.BAD, error.message, error.hint)
-    return Finding("processes", state, text)
+        return Check("processes", State.BAD, error.message, error.hint)
+    return Check("processes", state, text)
 
 
-def _sandbox(config: Config | None) -> Finding:
+def _sandbox(config: Config | None) -> Check:
     """Say what agents and gates run in, and what that does not stop."""
     kind = config.sandbox.kind if config is not None else "auto"
     if config is not None and config.sandbox.wrap:
-        return Finding("sandbox", State.OK, f"[sandbox] wrap: {' '.join(config.sandbox.wrap)[:_SHOWN_MAX]}")
-    found = find_bubblewrap(shutil.which("bwrap"))
+        return Check("sandbox", State.OK, f"[sandbox] wrap: {' '.join(config.sandbox.wrap)[:_SHOWN_MAX]}")
+    bubblewrap = find_bubblewrap(shutil.which("bwrap"))
     if kind == "none":
-        return Finding("sandbox", State.NOTE, f'none ([sandbox] kind = "none"): {_RIGHTS}')
-    if not found.works:
+        return Check("sandbox", State.NOTE, f'none ([sandbox] kind = "none"): {_RIGHTS}')
+    if not bubblewrap.works:
         state = State.BAD if kind == "bubblewrap" else State.NOTE
-        return Finding("sandbox", state, f"none: {found.problem}; {_RIGHTS}", found.remedy)
-    text = f"bubblewrap {found.version} ({found.program}): writes only to the workspace, hides known places of logins"
-    return Finding("sandbox", State.OK, f"{text}; reading other files and an allowed network are not stopped")
+        return Check("sandbox", state, f"none: {bubblewrap.problem}; {_RIGHTS}", bubblewrap.remedy)
+    program = f"bubblewrap {bubblewrap.version} ({bubblewrap.program})"
+    text = f"{program}: writes only to the workspace, hides known places of logins"
+    return Check("sandbox", State.OK, f"{text}; reading other files and an allowed network are not stopped")
 
 
 _RIGHTS = "agents and gates can read and write whatever you can"
 _SHOWN_MAX = 120
 
 
-def _sqlite() -> Finding:
+def _sqlite() -> Check:
     database = Database.memory()
     try:
         whole = has_full_text(database)
     finally:
         database.close()
     if whole:
-        return Finding("SQLite", State.OK, f"{sqlite3.sqlite_version} with FTS5")
+        return Check("SQLite", State.OK, f"{sqlite3.sqlite_version} with FTS5")
     lost = "without FTS5: lessons are found for the same failure only, not for similar ones"
-    return Finding("SQLite", State.NOTE, f"{sqlite3.sqlite_version} {lost}")
+    return Check("SQLite", State.NOTE, f"{sqlite3.sqlite_version} {lost}")
 
 
-def _extra(name: str, module: str, without: str) -> Finding:
+def _extra(name: str, module: str, without: str) -> Check:
     if find_spec(module) is not None:
-        return Finding(name, State.OK, f"{module.replace('_', '-')} is installed")
-    return Finding(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", _EXTRAS.format(name))
+        return Check(name, State.OK, f"{module.replace('_', '-')} is installed")
+    return Check(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", _EXTRAS.format(name))
 
 
-def _room(name: str, folder: Path) -> Finding:
+def _room(name: str, folder: Path) -> Check:
     there = next(each for each in (folder, *folder.parents) if each.exists())
     free = shutil.disk_usage(there).free
     text = f"{folder}, {size(free)} free"
     if not os.access(there, os.W_OK):
-        return Finding(name, State.BAD, f"{folder} cannot be written", f"Let yourself write to {there}.")
+        return Check(name, State.BAD, f"{folder} cannot be written", f"Let yourself write to {there}.")
     if free < _TOO_FEW_BYTES:
-        return Finding(name, State.BAD, text, "Make room on that disk.")
-    return Finding(name, State.NOTE if free < _FEW_BYTES else State.OK, text)
+        return Check(name, State.BAD, text, "Make room on that disk.")
+    return Check(name, State.NOTE if free < _FEW_BYTES else State.OK, text)
 
 
-def _isolation(config: Config, repository: Repository) -> tuple[Finding, ...]:
+def _isolation(config: Config, repository: Repository) -> tuple[Check, ...]:
     """Say whether the test gates are known to judge the workspace, and what they could reach beside it."""
     tests = [gate for gate in gate_specs(config) if gate.kind is GateKind.TEST and gate.hard]
     if not tests:
         return ()
     if config.run.allow_leaky_gates:
         said = "[run] allow_leaky_gates: gates may test something else than the work, such as your checkout"
-        return (Finding("isolation", State.NOTE, said, "Leave it out once each gate works in its workspace alone."),)
+        return (Check("isolation", State.NOTE, said, "Leave it out once each gate works in its workspace alone."),)
     try:
         bubblewrap = bubblewrap_for(config)
     except UsageError:
@@ -155,7 +156,7 @@ def _isolation(config: Config, repository: Repository) -> tuple[Finding, ...]:
     said = "gates see neither your checkout nor workers' workspaces" if hidden else _IN_REACH
     said += f"; proven on broken sources: {', '.join(known)}" if known else ""
     said += f"; the next run proves it for {', '.join(left)}" if left else ""
-    return (Finding("isolation", State.OK if hidden else State.NOTE, said),)
+    return (Check("isolation", State.OK if hidden else State.NOTE, said),)
 
 
 _IN_REACH = "without the sandbox, gates can reach your checkout and workers' workspaces"
@@ -170,7 +171,7 @@ def _fact(path: Path, name: str) -> str | None:
         return None
 
 
-def _gates(config: Config) -> tuple[Finding, ...]:
+def _gates(config: Config) -> tuple[Check, ...]:
     """Name the gates whose program is not found. What a gate's shell makes of the rest is its own affair."""
     command = AGENTS["command"]
     missing: dict[str, list[str]] = {}
@@ -180,8 +181,8 @@ def _gates(config: Config) -> tuple[Finding, ...]:
             missing.setdefault(program, []).append(gate.name)
     if not missing:
         names = ", ".join(gate.name for gate in config.gates)
-        return (Finding("gates", State.OK, names),) if names else ()
+        return (Check("gates", State.OK, names),) if names else ()
     return tuple(
-        Finding("gates", State.BAD, f"no program {program} for {', '.join(names)}", f"Install {program}.")
+        Check("gates", State.BAD, f"no program {program} for {', '.join(names)}", f"Install {program}.")
         for program, names in missing.items()
     )

@@ -30,7 +30,7 @@ from noface.model.worker_run import EndedBy, ModelSpec
 from noface.process.environment import agent_environment
 from noface.process.files import read_bounded, write_atomic
 from noface.process.supervise import Canceller, Command, Launcher
-from noface.ui.doctor import Finding, ModelFinding, Probe, State
+from noface.ui.doctor import Check, ModelFinding, Probe, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ def _by_provider(model: str, env: Mapping[str, str], home: Path, files: tuple[Pa
 
 
 def _seen(env: Mapping[str, str], names: Iterable[str], home: Path, files: tuple[Path, ...]) -> tuple[str, ...]:
-    found = [name for name in names if env.get(name)]
-    return (*found, *(_short(file, home) for file in files if file.is_file()))
+    logins = [name for name in names if env.get(name)]
+    return (*logins, *(_short(file, home) for file in files if file.is_file()))
 
 
 def _short(file: Path, home: Path) -> str:
@@ -109,13 +109,13 @@ class Version:
 
 def uses(config: Config) -> dict[str, tuple[str, ...]]:
     """Return what each model is used for: rungs of the ladder, roles."""
-    found: dict[str, list[str]] = {}
+    by_model: dict[str, list[str]] = {}
     for number, name in enumerate(config.retry.models, 1):
-        found.setdefault(name, []).append(f"rung {number}")
+        by_model.setdefault(name, []).append(f"rung {number}")
     for role, name in config.roles.model_dump().items():
         if name is not None:
-            found.setdefault(name, []).append(role)
-    return {name: tuple(purposes) for name, purposes in found.items()}
+            by_model.setdefault(name, []).append(role)
+    return {name: tuple(purposes) for name, purposes in by_model.items()}
 
 
 def model_findings(
@@ -168,28 +168,28 @@ def _finding(spec: ModelSpec, used_by: tuple[str, ...], path: str, version: Vers
     )
 
 
-def _problems(spec: ModelSpec, program: str, path: str, version: Version | None, login: Login) -> list[Finding]:
-    found = []
+def _problems(spec: ModelSpec, program: str, path: str, version: Version | None, login: Login) -> list[Check]:
+    problems = []
     if spec.agent == "scripted" and not Path(spec.command).is_file():
         fix = f"Set [models.{spec.name}] command to a TOML file."
-        found.append(Finding("program", State.BAD, f"its script is not there: {spec.command}", fix))
+        problems.append(Check("program", State.BAD, f"its script is not there: {spec.command}", fix))
     elif program and not path and "/" not in program:
         own = f"Correct [models.{spec.name}] command, or put it on PATH."
         fix = f"Install it: {table('agents')[spec.agent]['install']}" if program == spec.agent else own
-        found.append(Finding("program", State.BAD, f"the program {program} is not on PATH", fix))
+        problems.append(Check("program", State.BAD, f"the program {program} is not on PATH", fix))
     elif Path(program).is_absolute() and missing_program(program):
         fix = f"Correct [models.{spec.name}] command."
-        found.append(Finding("program", State.BAD, f"{program} is not there, or is no program", fix))
+        problems.append(Check("program", State.BAD, f"{program} is not there, or is no program", fix))
     if version is not None and version.problem:
-        found.append(Finding("program", State.BAD, f"{path} does not start: {version.problem}", "Install it anew."))
+        problems.append(Check("program", State.BAD, f"{path} does not start: {version.problem}", "Install it anew."))
     if login.needed and not login.seen:
         state = State.BAD if login.certain else State.NOTE
         hidden = "" if login.certain else ", though it may be where noface cannot look (`--probe` tells)"
-        found.append(Finding(LOGIN, state, f"no login seen{hidden}", f"To log in: {login.fix}."))
+        problems.append(Check(LOGIN, state, f"no login seen{hidden}", f"To log in: {login.fix}."))
     if not table("agents")[spec.agent].get("tells_cost", True) and spec.usd_per_mtok_in is None:
         fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out."
-        found.append(Finding("price", State.NOTE, f"nobody knows what it costs: {spec.agent} tells only tokens", fix))
-    return found
+        problems.append(Check("price", State.NOTE, f"nobody knows what it costs: {spec.agent} tells only tokens", fix))
+    return problems
 
 
 def _version(path: str, spec: ModelSpec, launcher: Launcher) -> Version:
@@ -242,13 +242,13 @@ def probe(
             raise
 
 
-def with_probe(finding: ModelFinding, spec: ModelSpec, found: Probe) -> ModelFinding:
+def with_probe(finding: ModelFinding, spec: ModelSpec, probe: Probe) -> ModelFinding:
     """Return what is known of a model once it was asked: an answer shows that nothing was missing."""
     rest = tuple(problem for problem in finding.problems if problem.name != LOGIN)
-    if found.usable:
-        return replace(finding, problems=rest, probe=found)
-    problem = Finding("probe", State.BAD, f"{found.kind}: {found.message}", _probe_fix(found, spec))
-    return replace(finding, problems=(*rest, problem), probe=found)
+    if probe.usable:
+        return replace(finding, problems=rest, probe=probe)
+    problem = Check("probe", State.BAD, f"{probe.kind}: {probe.message}", _probe_fix(probe, spec))
+    return replace(finding, problems=(*rest, problem), probe=probe)
 
 
 def _asked(spec: ModelSpec, env: AttemptEnvironment, cancel: Canceller) -> Probe:
@@ -275,8 +275,8 @@ def _asked(spec: ModelSpec, env: AttemptEnvironment, cancel: Canceller) -> Probe
     return Probe(error.kind.value, error.message, run.seconds, usage.cost_usd)
 
 
-def _probe_fix(found: Probe, spec: ModelSpec) -> str:
-    kind = FailureKind(found.kind)
+def _probe_fix(probe: Probe, spec: ModelSpec) -> str:
+    kind = FailureKind(probe.kind)
     if kind is FailureKind.AUTH:
         login = login_seen(spec)
         refused = f"{login.seen[0]} was not accepted. " if login.seen else ""

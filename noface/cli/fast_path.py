@@ -23,9 +23,9 @@ def overview(start: Path, config: Path | None) -> Overview:
 
     Raises UsageError where there is no repository, ConfigError where the configuration matters and is broken.
     """
-    found = _unchanged(start, config)
-    if found is not None:
-        return found
+    known = _unchanged(start, config)
+    if known is not None:
+        return known
     from noface.cli.session import open_session
 
     return open_session(config).reader
@@ -55,9 +55,9 @@ def _unchanged(start: Path, config: Path | None) -> Overview | None:
                 connection.text_factory = decode  # slower, and needed for text that is not UTF-8 only
                 return connection.execute(sql, values).fetchall()
 
-        found = Overview(rows)
+        reader = Overview(rows)
         known = rows("PRAGMA user_version")[0][0] == SCHEMA_VERSION
-        return found if known and found.fact("fingerprint") == fingerprint else None
+        return reader if known and reader.fact("fingerprint") == fingerprint else None
     except sqlite3.Error:
         return None
 

@@ -23,14 +23,14 @@ def recorded(session: "ReadSession") -> "tuple[PastFailure, ...]":
     from noface.knowledge.hint_mining import past_failures
 
     known = issues(session)
-    found: list[tuple[float, PastFailure]] = []
+    dated: list[tuple[float, PastFailure]] = []
     for issue_id in session.reader.attempted():
         past = attempts(session, issue_id)
         ended = {attempt.number: attempt.finished_at for attempt in past}
         failures = past_failures(known.get(issue_id) or nameless(session, issue_id), past)
-        found += [(ended[failure.number], failure) for failure in failures]
-    found.sort(key=lambda pair: pair[0])
-    return tuple(failure for _, failure in found)
+        dated += [(ended[failure.number], failure) for failure in failures]
+    dated.sort(key=lambda pair: pair[0])
+    return tuple(failure for _, failure in dated)
 
 
 def issues(session: "ReadSession") -> "dict[str, Issue]":
@@ -125,9 +125,9 @@ def try_on(
 
     seen = open_session(config)
     rules = _rules(seen, config)
-    found = str(find_issue(seen.reader, issue_id).id)
-    issue = issues(seen).get(found) or nameless(seen, found)
-    attempt = _failed(attempts(seen, found), found, number)
+    known_id = str(find_issue(seen.reader, issue_id).id)
+    issue = issues(seen).get(known_id) or nameless(seen, known_id)
+    attempt = _failed(attempts(seen, known_id), known_id, number)
     failure, touched = (attempt.failure, attempt.changed) if attempt is not None else (None, ())
     matches = tuple(explain(rule, issue, failure, touched, search) for rule in rules)
     document = match_document(issue, attempt, matches)
@@ -196,10 +196,10 @@ def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, as_json:
     from noface.ui import page
     from noface.ui.hints import added_document, added_page
 
-    found, name = find(seen.location.root, config), _name(seen, config)
+    path, name = find(seen.location.root, config), _name(seen, config)
     values = {key: value for key in _VALUES if (value := str(getattr(rule, key)))}
-    after = with_hint(read(found), values, name)
-    replace_file(found, after)
+    after = with_hint(read(path), values, name)
+    replace_file(path, after)
     number = len(_rules(seen, config))
     document = added_document(name, number, rule, recorded(seen), patient_search(), draft=draft)
     page.show_either(document, added_page, as_json=as_json)
@@ -235,11 +235,11 @@ def _failed(past: tuple["PastAttempt", ...], issue_id: str, number: int | None) 
     failed = [attempt for attempt in past if attempt.failure is not None]
     if number is None:
         return failed[-1] if failed else None
-    found = next((attempt for attempt in failed if attempt.number == number), None)
-    if found is None:
+    attempt = next((attempt for attempt in failed if attempt.number == number), None)
+    if attempt is None:
         known = ", ".join(str(attempt.number) for attempt in failed)
         raise UsageError(
             f"issue {issue_id} has no attempt {number} that failed",
             f"Those that failed: {known}." if known else "No attempt failed.",
         )
-    return found
+    return attempt

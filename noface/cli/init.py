@@ -40,15 +40,15 @@ def init(
             "Check it with `noface config check`, or replace it: `noface init --force`.",
         )
     target = present[0] if present else repository.root / FILE_NAMES[0]
-    found = detect(repository.root, _surroundings(repository))
-    replace_file(target, render(found, repository.main_name))
+    detection = detect(repository.root, _surroundings(repository))
+    replace_file(target, render(detection, repository.main_name))
     issues = repository.root / _ISSUES
     made = not issues.exists()
     issues.mkdir(exist_ok=True)
     if as_json:
-        page.show_json(_document(target, repository.main_name, found))
+        page.show_json(_document(target, repository.main_name, detection))
     else:
-        page.show(_lines(target, repository.main_name, found, made=made, width=page.width()))
+        page.show(_lines(target, repository.main_name, detection, made=made, width=page.width()))
 
 
 def _surroundings(repository: "Repository") -> "Surroundings":
@@ -62,23 +62,23 @@ def _surroundings(repository: "Repository") -> "Surroundings":
     return Surroundings(lambda program: shutil.which(program) is not None, version[0] if version else "")
 
 
-def _document(target: Path, main: str, found: "Detection") -> dict[str, object]:
+def _document(target: Path, main: str, detection: "Detection") -> dict[str, object]:
     return {
         "file": str(target),
         "main": main,
         "gates": [
-            {"name": g.name, "command": g.command, "kind": g.kind, "why": g.why, "set": found.usable(g)}
-            for g in found.gates
+            {"name": g.name, "command": g.command, "kind": g.kind, "why": g.why, "set": detection.usable(g)}
+            for g in detection.gates
         ],
         "setups": [
-            {"command": s.command, "inputs": s.inputs, "keep": s.keep, "why": s.why, "set": found.usable(s)}
-            for s in found.setups
+            {"command": s.command, "inputs": s.inputs, "keep": s.keep, "why": s.why, "set": detection.usable(s)}
+            for s in detection.setups
         ],
-        "notes": list(found.notes),
+        "notes": list(detection.notes),
     }
 
 
-def _lines(target: Path, main: str, found: "Detection", *, made: bool, width: int) -> list[str]:
+def _lines(target: Path, main: str, detection: "Detection", *, made: bool, width: int) -> list[str]:
     import shutil
 
     from noface.ui.page import paint
@@ -87,14 +87,14 @@ def _lines(target: Path, main: str, found: "Detection", *, made: bool, width: in
     lines = [paint(f"Wrote {target.name}", "title") + f" for work that lands on {main}."]
     if made:
         lines.append(f"Made {_ISSUES}/ for the issues.")
-    lines += ["", "Gates found:" if found.gates else "No gates found; without one noface does not run."]
-    for gate in found.gates:
-        why = f"{gate.kind}: {gate.why}{_in_comment(found, gate)}"
+    lines += ["", "Gates found:" if detection.gates else "No gates found; without one noface does not run."]
+    for gate in detection.gates:
+        why = f"{gate.kind}: {gate.why}{_in_comment(detection, gate)}"
         lines += [f"  {clean(gate.command)}", *hanging(why, width, "      ")]
-    for setup in found.setups:
-        why = " ".join(setup.why.split()) + _in_comment(found, setup)
+    for setup in detection.setups:
+        why = " ".join(setup.why.split()) + _in_comment(detection, setup)
         lines += ["", "Setup of a fresh checkout:", f"  {clean(setup.command)}", *hanging(why, width, "      ")]
-    for note in found.notes:
+    for note in detection.notes:
         lines += ["", *hanging(note, width)]
     if shutil.which(_AGENT) is None:
         lines += [
@@ -106,12 +106,12 @@ def _lines(target: Path, main: str, found: "Detection", *, made: bool, width: in
             ),
         ]
     steps = [
-        f"Look over {target.name}" + ("" if found.gates else " and say there how your project is checked"),
+        f"Look over {target.name}" + ("" if detection.gates else " and say there how your project is checked"),
         'noface issue add "What should be done"',
         "noface run --dry-run, then noface run",
     ]
     return [*lines, "", "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1))]
 
 
-def _in_comment(found: "Detection", each: "DetectedGate | DetectedSetup") -> str:
-    return "" if found.usable(each) else " (in a comment: see below)"
+def _in_comment(detection: "Detection", each: "DetectedGate | DetectedSetup") -> str:
+    return "" if detection.usable(each) else " (in a comment: see below)"

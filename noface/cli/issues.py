@@ -35,7 +35,7 @@ def add(
     from noface.ui import page
     from noface.ui.issues import listed
 
-    found = open_session(config)
+    session = open_session(config)
     draft = IssueDraft(
         title=title,
         body=_standard_input() if body == "-" else body,
@@ -46,8 +46,8 @@ def add(
         accept=tuple(accept),
         model=model,
     )
-    taken = (*merged_ids(found.reader), *found.reader.attempted(), *_landed_elsewhere())
-    issue = found.tracker.add(draft, taken)
+    taken = (*merged_ids(session.reader), *session.reader.attempted(), *_landed_elsewhere())
+    issue = session.tracker.add(draft, taken)
     if as_json:
         page.show_json({"issue": listed(issue, "ready")})
         return
@@ -84,16 +84,16 @@ def show(
     from noface.ui.issues import find_issue, issue_page, listed
     from noface.ui.status import effective_status, standings
 
-    found = open_session(config)
-    row = find_issue(found.reader, issue_id)
-    backlog = with_own_parts(found.tracker.backlog(merged_ids(found.reader)), found.database)
+    session = open_session(config)
+    row = find_issue(session.reader, issue_id)
+    backlog = with_own_parts(session.tracker.backlog(merged_ids(session.reader)), session.database)
     issue = next((each for each in backlog.issues if each.id == row.id), None)
     if issue is None:
         raise UsageError(
             f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
             f"See its attempts: noface show {row.id}",
         )
-    record = listed(issue, effective_status(row, standings(found.reader.issues()))[0])
+    record = listed(issue, effective_status(row, standings(session.reader.issues()))[0])
     if as_json:
         page.show_json({"issue": {**encode(record), "body": issue.body}})
     else:
@@ -117,7 +117,7 @@ def issues(
     from noface.ui.issues import backlog_document, backlog_page
     from noface.ui.status import listed_issues
 
-    found = open_session(config)
-    backlog = found.tracker.backlog(merged_ids(found.reader))
-    document = backlog_document(backlog, {each.id: each.status for each in listed_issues(found.reader.issues())})
+    session = open_session(config)
+    backlog = session.tracker.backlog(merged_ids(session.reader))
+    document = backlog_document(backlog, {each.id: each.status for each in listed_issues(session.reader.issues())})
     page.show_either(document, backlog_page, as_json=as_json)

@@ -45,31 +45,31 @@ def logs(
     from noface.cli.session import open_session
     from noface.ui.issues import find_issue
 
-    found = open_session(config)
-    row = find_issue(found.reader, issue_id)
+    session = open_session(config)
+    row = find_issue(session.reader, issue_id)
     if follow:
-        _follow(found, row.id, wanted, gate or "", config, raw=raw)
+        _follow(session, row.id, wanted, gate or "", config, raw=raw)
         return
-    chosen = _attempt(found.reader.attempts(row.id), row.id, wanted)
+    chosen = _attempt(session.reader.attempts(row.id), row.id, wanted)
     files = _files(chosen, gate, prompt=prompt, diff=diff, undone=undone)
     if raw:
         _copy(files)
     else:
-        _show(chosen, files, _models(found.location.root, config), as_json=as_json)
+        _show(chosen, files, _models(session.location.root, config), as_json=as_json)
 
 
 def _follow(
-    found: "ReadSession", issue_id: str, number: int | None, gate: str, config: Path | None, *, raw: bool
+    session: "ReadSession", issue_id: str, number: int | None, gate: str, config: Path | None, *, raw: bool
 ) -> None:
     from noface.ui.follow import Follower, Wanted, noface_at_work
     from noface.ui.logs import agent_of
 
-    attempts = found.reader.attempts(issue_id)
-    if number is not None or not (attempts or noface_at_work(found.reader)):
+    attempts = session.reader.attempts(issue_id)
+    if number is not None or not (attempts or noface_at_work(session.reader)):
         _attempt(attempts, issue_id, number)
-    models = _models(found.location.root, config)
+    models = _models(session.location.root, config)
     wanted = Wanted(issue_id, number, gate, raw)
-    Follower(found.reader, wanted, lambda folder, model: agent_of(folder, model, models)).run()
+    Follower(session.reader, wanted, lambda folder, model: agent_of(folder, model, models)).run()
 
 
 def _models(root: Path, config: Path | None) -> Mapping[str, object]:

@@ -107,8 +107,8 @@ def main() -> None:
             raise
         if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
             where = f" ({error.filename})" if error.filename else ""
-            told = NofaceError(f"{error.strerror}{where}", _OF_THE_MACHINE[error.errno])
-            _report(told, as_json="--json" in arguments)
+            problem = NofaceError(f"{error.strerror}{where}", _OF_THE_MACHINE[error.errno])
+            _report(problem, as_json="--json" in arguments)
             sys.exit(EXIT_FAILURE)
         _report(NofaceError(f"noface itself failed: {type(error).__name__}: {error}", _BUG), as_json=False)
         sys.exit(EXIT_FAILURE)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from noface.model.taxonomy import FailureKind
     from noface.recovery.policy_table import Recorded
     from noface.store.questions import Questions
-    from noface.ui.policy import Told
+    from noface.ui.policy import PolicyView
 
 _CONFIG = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml.")
 _JSON = typer.Option(False, "--json", help="As JSON.")
@@ -48,13 +48,13 @@ def policy(
     from noface.ui.policy_path import path_document, path_page
 
     meant = _kind(kind) if kind is not None else None
-    told = _told(config, issue_id)
+    view = _view(config, issue_id)
     if as_json:
-        page.show_json(policy_document(told) if meant is None else path_document(told, meant))
+        page.show_json(policy_document(view) if meant is None else path_document(view, meant))
     elif meant is None:
-        page.show(policy_page(told, page.width()))
+        page.show(policy_page(view, page.width()))
     else:
-        page.show(path_page(told, meant, page.width()))
+        page.show(path_page(view, meant, page.width()))
 
 
 def replay(
@@ -105,7 +105,7 @@ def _kind(word: str) -> "FailureKind":
     raise UsageError(f"there is no failure kind {clean(word)[:80]}", f"{meant}The kinds: {', '.join(FailureKind)}.")
 
 
-def _told(config: Path | None, issue_id: str | None) -> "Told":
+def _view(config: Path | None, issue_id: str | None) -> "PolicyView":
     """Return what the page is about. Without an issue nothing but the configuration is looked at."""
     from noface.cli.wiring import breaker_rules
     from noface.cli.wiring import policy as policy_of
@@ -114,13 +114,13 @@ def _told(config: Path | None, issue_id: str | None) -> "Told":
     from noface.model.budget import Budget
     from noface.model.history import History
     from noface.recovery.policy_table import ANY_ISSUE
-    from noface.ui.policy import Told
+    from noface.ui.policy import PolicyView
 
     root = Path.cwd() if config is not None and issue_id is None else locate(Path.cwd()).root
     loaded = load(root, config)
     asked = policy_of(loaded)
     used = list(dict.fromkeys(rung.model for rung in asked.ladder))
-    return Told(
+    return PolicyView(
         _name(root, config),
         asked,
         breaker_rules(loaded),
@@ -137,15 +137,17 @@ def _of_issue(loaded: "Config", config: Path | None, issue_id: str) -> "History"
     from noface.ui.issues import find_issue
 
     seen = open_session(config)
-    found = find_issue(seen.reader, issue_id).id
-    issue = _issues(seen).get(found)
+    issue_id = find_issue(seen.reader, issue_id).id
+    issue = _issues(seen).get(issue_id)
     if issue is None:
-        raise UsageError(f"issue {found} is not in the backlog any more", "Its file is gone or faulty: noface issues")
-    state = seen.reader.states()[found]
+        raise UsageError(
+            f"issue {issue_id} is not in the backlog any more", "Its file is gone or faulty: noface issues"
+        )
+    state = seen.reader.states()[issue_id]
     for model in (issue.model, state.wanted_model):
         if model is not None and model not in loaded.models:
             known = ", ".join(sorted(loaded.models))
-            raise UsageError(f"issue {found} asks for the model {model}, which does not exist", f"Known: {known}.")
+            raise UsageError(f"issue {issue_id} asks for the model {model}, which does not exist", f"Known: {known}.")
     return History(issue, model=state.wanted_model, attempts_max=state.wanted_attempts)
 
 

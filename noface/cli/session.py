@@ -74,12 +74,12 @@ def _tracker(root: Path, config: Path | None) -> Tracker:
     from noface.trackers.base import open_tracker
 
     try:
-        found = load.find(root, config)
+        path = load.find(root, config)
     except ConfigError:
         if config is not None:
             raise
         return open_tracker(DEFAULT_TRACKER, root, DEFAULT_PLACE)
-    section = load.tables(load.read(found), str(found)).get("tracker", {})
+    section = load.tables(load.read(path), str(path)).get("tracker", {})
     section = section if isinstance(section, dict) else {}
     kind, folder = str(section.get("kind", DEFAULT_TRACKER)), str(section.get("path", DEFAULT_PLACE))
     if kind not in TRACKERS:

@@ -45,10 +45,10 @@ def show(
 
 def _abort_report(row: "IssueRow") -> dict[str, Any]:
     """Return the report that was made when noface gave the issue up (K6)."""
-    found = (row.block or {}).get("report")
-    if not isinstance(found, dict):
+    report = (row.block or {}).get("report")
+    if not isinstance(report, dict):
         raise UsageError(
             f"issue {row.id} is {row.status} and has no report: reports are written when noface gives an issue up",
             f"See its attempts: noface show {row.id}",
         )
-    return found
+    return report

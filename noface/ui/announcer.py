@@ -37,8 +37,8 @@ def closing_lines(reader: Reader, why: str) -> list[str]:
     """Return what came of the run, and what to do next. `why` says how it ended."""
     everything = reader.issues()
     counts = effective_counts(everything)
-    told = ", ".join(f"{number} {status}" for status, number in counts.most_common())
-    lines = ["", f"{why[:1].upper()}{why[1:]}.", f"The backlog: {told}." if told else _NOTHING_THERE]
+    counted = ", ".join(f"{number} {status}" for status, number in counts.most_common())
+    lines = ["", f"{why[:1].upper()}{why[1:]}.", f"The backlog: {counted}." if counted else _NOTHING_THERE]
     rows = [row for row in everything if row.present]
     lines += _named(rows, "blocked", "■")
     lines += _named(rows, "approval", "?")
@@ -54,11 +54,11 @@ def closing_lines(reader: Reader, why: str) -> list[str]:
 
 
 def _named(rows: Iterable[IssueRow], status: str, mark: str) -> Iterator[str]:
-    found = [row for row in rows if row.status == status]
-    for row in found[:_SHOWN_MAX]:
+    named = [row for row in rows if row.status == status]
+    for row in named[:_SHOWN_MAX]:
         yield f"  {mark} {row.id} {short_title(row.title)}"
-    if len(found) > _SHOWN_MAX:
-        yield f"  {mark} … and {len(found) - _SHOWN_MAX} more"
+    if len(named) > _SHOWN_MAX:
+        yield f"  {mark} … and {len(named) - _SHOWN_MAX} more"
 
 
 def _flaky(reader: Reader) -> Iterator[str]:

@@ -69,7 +69,7 @@ class _Common:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blocked(_Common):
+class BlockedIssue(_Common):
     """An issue that is blocked."""
 
     status: Annotated[str, Words(("blocked",)), "Where it stands."]
@@ -78,7 +78,7 @@ class Blocked(_Common):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Approval(_Common):
+class ApprovalRequest(_Common):
     """An issue that waits for approval."""
 
     status: Annotated[str, Words(("approval",)), "Where it stands."]
@@ -92,7 +92,7 @@ class Approval(_Common):
     changed_lines: Annotated[int, "How many lines it added and deleted."]
 
 
-Waiting = Blocked | Approval
+Waiting = BlockedIssue | ApprovalRequest
 """An issue that needs a person."""
 
 
@@ -135,8 +135,8 @@ def waiting_of(row: IssueRow) -> Waiting:
         "parts_failed": str(block.get("parts_failed", "")),
     }
     if row.status != "approval":
-        return Blocked(**common, report=block.get("report"))
-    return Approval(
+        return BlockedIssue(**common, report=block.get("report"))
+    return ApprovalRequest(
         **common,
         wants=str(block.get("wants", "")),
         attempt=block.get("attempt", 0),
@@ -163,8 +163,8 @@ def blocked_page(document: BlockedDocument, width: int) -> list[str]:
     """Return the lines of the page."""
     if not document.blocked and not document.held:
         return ["Nothing is blocked."]
-    blocked = [record for record in document.blocked if isinstance(record, Blocked)]
-    waiting = [record for record in document.blocked if isinstance(record, Approval)]
+    blocked = [record for record in document.blocked if isinstance(record, BlockedIssue)]
+    waiting = [record for record in document.blocked if isinstance(record, ApprovalRequest)]
     lines: list[str] = []
     if blocked:
         lines.append(paint(f"{count(len(blocked), 'issue')} {'needs' if len(blocked) == 1 else 'need'} you.", "title"))
@@ -231,7 +231,7 @@ def _ways(record: Waiting, width: int) -> Iterator[str]:
 
 def _changed(record: Waiting, width: int) -> Iterator[str]:
     """Return what the attempt changed that waits for approval, and what it would be allowed."""
-    if not isinstance(record, Approval):
+    if not isinstance(record, ApprovalRequest):
         return
     if record.paths:
         yield from hanging(f"asks to change as well: {', '.join(record.paths)}", width, "    ")

@@ -27,7 +27,7 @@ _NAME_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Check:
     """One thing that was looked at. `fix` says what to do, "" where nothing is to be done."""
 
     name: str
@@ -70,7 +70,7 @@ class ModelFinding:
     version: str = ""
     login: tuple[str, ...] = ()
     login_needed: bool = True
-    problems: tuple[Finding, ...] = ()
+    problems: tuple[Check, ...] = ()
     probe: Probe | None = None
 
     @property
@@ -84,8 +84,8 @@ class ModelFinding:
 class Health:
     """All that was looked at. `error` is what keeps noface from even reading the project, "" where nothing does."""
 
-    machine: tuple[Finding, ...] = ()
-    project: tuple[Finding, ...] = ()
+    machine: tuple[Check, ...] = ()
+    project: tuple[Check, ...] = ()
     models: tuple[ModelFinding, ...] = ()
     error: str = ""
 
@@ -158,7 +158,7 @@ def doctor_document(health: Health) -> DoctorDocument:
     )
 
 
-def _listed(findings: Sequence[Finding]) -> tuple[ListedFinding, ...]:
+def _listed(findings: Sequence[Check]) -> tuple[ListedFinding, ...]:
     return tuple(ListedFinding(each.name, each.state, clean(each.text), each.fix or None) for each in findings)
 
 
@@ -202,7 +202,7 @@ def doctor_page(health: Health, width: int) -> list[str]:
     return [*lines, "", *_verdict(health, used, width)]
 
 
-def _table(findings: Sequence[Finding], width: int) -> Iterator[str]:
+def _table(findings: Sequence[Check], width: int) -> Iterator[str]:
     room = max((len(each.name) for each in findings), default=0)
     for each in findings:
         yield from _row(each.state, each.name, room, each.text, width)
@@ -216,7 +216,7 @@ def _row(state: State, name: str, room: int, text: str, width: int) -> list[str]
     return [rows[0].replace(word, paint(word, role), 1), *rows[1:]]
 
 
-def _fix(each: Finding, room: int, width: int) -> list[str]:
+def _fix(each: Check, room: int, width: int) -> list[str]:
     return hanging(each.fix, width, f"{' ' * (_ROOM + room + 4)}→ ") if each.fix else []
 
 
@@ -224,7 +224,7 @@ def _models(models: Sequence[ModelFinding], width: int) -> Iterator[str]:
     room = min(max(len(model.name) for model in models), _NAME_MAX)
     indent = " " * (_ROOM + room + 4)
     for model in models:
-        yield from _row(model.state, model.name, max(room, len(model.name)), _told(model), width)
+        yield from _row(model.state, model.name, max(room, len(model.name)), _model_facts(model), width)
         if model.path:
             yield from (paint(line, "quiet") for line in hanging(model.path, width, indent))
         for problem in model.problems:
@@ -232,14 +232,14 @@ def _models(models: Sequence[ModelFinding], width: int) -> Iterator[str]:
             yield from _fix(problem, room, width)
 
 
-def _told(model: ModelFinding) -> str:
+def _model_facts(model: ModelFinding) -> str:
     """Return what is known of a model in one line: what it is used for, its program, its login, its answer."""
-    told = [f"{', '.join(model.used_by)}: {model.program} {model.version}".rstrip(": ")]
-    told += [f"login {', '.join(model.login)}"] if model.login else []
+    facts = [f"{', '.join(model.used_by)}: {model.program} {model.version}".rstrip(": ")]
+    facts += [f"login {', '.join(model.login)}"] if model.login else []
     if model.probe is not None and model.probe.usable:
         cost = f" for {money(model.probe.cost_usd)}" if model.probe.cost_usd else ""
-        told.append(f"answered in {duration(model.probe.seconds)}{cost}")
-    return "; ".join(told)
+        facts.append(f"answered in {duration(model.probe.seconds)}{cost}")
+    return "; ".join(facts)
 
 
 def _others(others: Sequence[ModelFinding], width: int) -> Iterator[str]:

@@ -107,8 +107,8 @@ def sources(directory: Path, gate: str = "") -> list[Source]:
 
 def _gates(directory: Path) -> Iterator[Source]:
     for folder, where in (("gates", ""), ("landing", " on the merge with main")):
-        found = sorted((directory / folder).glob("**/*"), key=_age)
-        for path in found[:_FILES_MAX]:
+        files = sorted((directory / folder).glob("**/*"), key=_age)
+        for path in files[:_FILES_MAX]:
             if path.suffix in (".out", ".err"):
                 again = ", once more" if path.parent.name.startswith("again-") else ""
                 errors = ", errors" if path.suffix == ".err" else ""

@@ -51,7 +51,7 @@ _ID_CELLS_MAX = 16
 
 
 @dataclass(frozen=True, slots=True)
-class ListedIssue:
+class BacklogIssue:
     """An issue as its tracker has it, without its text, and where it stands."""
 
     id: str
@@ -71,15 +71,15 @@ class ListedIssue:
 class BacklogDocument:
     """What `noface issues --json` prints."""
 
-    issues: tuple[ListedIssue, ...]
+    issues: tuple[BacklogIssue, ...]
     faults: tuple[IssueFault, ...]
     warnings: tuple[IssueFault, ...]
 
 
-def listed(issue: Issue, status: str) -> ListedIssue:
+def listed(issue: Issue, status: str) -> BacklogIssue:
     """Return an issue as `noface issues` lists it."""
-    same = {field.name: getattr(issue, field.name) for field in fields(ListedIssue) if field.name != "status"}
-    return ListedIssue(status=status, **same)
+    same = {field.name: getattr(issue, field.name) for field in fields(BacklogIssue) if field.name != "status"}
+    return BacklogIssue(status=status, **same)
 
 
 def backlog_document(backlog: Backlog, statuses: Mapping[str, str]) -> BacklogDocument:
@@ -109,7 +109,7 @@ def backlog_page(document: BacklogDocument, width: int) -> list[str]:
     return lines
 
 
-def issue_page(record: ListedIssue, body: str, width: int) -> list[str]:
+def issue_page(record: BacklogIssue, body: str, width: int) -> list[str]:
     """Return the lines of `noface issue show`: what the file says, then its text."""
     head = [paint(line, "title") for line in hanging(record.title, width, f"{record.id}  ")]
     head.append(f"  {paint(record.status, record.status)} · priority {record.priority}")
@@ -125,7 +125,7 @@ def issue_page(record: ListedIssue, body: str, width: int) -> list[str]:
     return [*head, "", *(clean_block(body).strip("\n") or "(no text)").splitlines()]
 
 
-def _issue_line(issue: ListedIssue, id_cells: int, width: int) -> str:
+def _issue_line(issue: BacklogIssue, id_cells: int, width: int) -> str:
     needs = f"after {', '.join(issue.depends_on)}" if issue.depends_on else ""
     labels = clean(", ".join(issue.labels))
     facts = fit(" · ".join(part for part in (needs, labels) if part), width // 3)

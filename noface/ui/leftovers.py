@@ -40,7 +40,7 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptLeftover:
     """Something that stays, and why."""
 
     what: What
@@ -55,7 +55,7 @@ class CleanDocument:
 
     dry_run: bool
     clean: tuple[Removed, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptLeftover, ...]
 
 
 def clean_document(leftovers: Sequence[Leftover], *, dry_run: bool) -> CleanDocument:
@@ -68,7 +68,7 @@ def clean_document(leftovers: Sequence[Leftover], *, dry_run: bool) -> CleanDocu
             for each in leftovers
             if not each.why
         ),
-        kept=tuple(Kept(each.what, each.name, each.issue or None, each.why) for each in leftovers if each.why),
+        kept=tuple(KeptLeftover(each.what, each.name, each.issue or None, each.why) for each in leftovers if each.why),
     )
 
 
@@ -90,7 +90,7 @@ def kept_lines(leftovers: Sequence[Leftover], width: int) -> list[str]:
     kept = [each for each in leftovers if each.why]
     if not kept:
         return []
-    lines = ["", paint("Kept:", "title")]
+    lines = ["", paint("KeptLeftover:", "title")]
     for name, things in _grouped(kept, lambda each: f"{each.issue}\0{each.why}"):
         issue, _, why = name.partition("\0")
         lines += hanging(f"{_summary(things, sized=False)}: {why}", width, f"  {issue}  " if issue else "  ", "    ")

@@ -22,14 +22,14 @@ from rich.text import Text
 from noface.errors import NofaceError
 from noface.store.reader import Reader
 from noface.ui.announcer import Purse, Totals, closing_lines, look_up
-from noface.ui.live_block import IssueFacts, RunState, advance, block, wants_facts
+from noface.ui.live_block import RunState, WorkFacts, advance, block, wants_facts
 from noface.ui.narrate import Line, Narrator, printable
 
 _FRAME_S = 0.25
 _CLOCK_FROM = 60
 _REST_FACTOR = 20
 """Counting takes a twentieth of the time at most, however long the backlog is."""
-_NOBODY = IssueFacts()
+_NOBODY = WorkFacts()
 
 
 class LiveView:
@@ -43,7 +43,7 @@ class LiveView:
         self._totals = Totals({})
         self._recount = True
         self._recount_from = 0.0
-        self._told: deque[tuple[float, Line]] = deque()
+        self._lines: deque[tuple[float, Line]] = deque()
         self._drawn: list[int] = []
         self._gone = False
         self._descriptor = sys.stdout.fileno()
@@ -74,7 +74,7 @@ class LiveView:
         self._recount = self._recount or wanted or not (kind == "progress" or idle)
         if kind != "waiting":  # the block says so
             at = time.time()
-            self._told.extend((at, line) for line in self._narrator.lines(kind, issue_id, data))
+            self._lines.extend((at, line) for line in self._narrator.lines(kind, issue_id, data))
 
     def finish(self, exit_code: int, why: str) -> None:
         """Show the summary."""
@@ -83,16 +83,16 @@ class LiveView:
         for text in closing_lines(self._reader, why):
             self._console.print(Text(text))
 
-    def _facts(self, issue_id: str) -> IssueFacts:
+    def _facts(self, issue_id: str) -> WorkFacts:
         row = self._reader.issue(issue_id)
         if row is None:
             return _NOBODY
         attempts = self._reader.attempts(issue_id)
         title = printable(row.title)
         if not attempts:
-            return IssueFacts(title, row.status, cost_usd=row.cost_usd)
+            return WorkFacts(title, row.status, cost_usd=row.cost_usd)
         newest = attempts[-1]
-        return IssueFacts(title, row.status, newest.number, newest.model, newest.think, row.cost_usd)
+        return WorkFacts(title, row.status, newest.number, newest.model, newest.think, row.cost_usd)
 
     # Drawing: by the painter's thread only, until it has ended
 
@@ -115,13 +115,13 @@ class LiveView:
             return
         width, height = terminal_size(self._descriptor)
         lines = [] if last else self._block(width, height)
-        told = [told_line(*self._told.popleft(), width - 1) for _ in range(len(self._told))]
+        new = [timed_line(*self._lines.popleft(), width - 1) for _ in range(len(self._lines))]
         try:
             with self._console:
                 self._console.control(_climb(self._drawn, width))
                 self._console.size = ConsoleDimensions(width, height)
-                if told:
-                    self._console.print(Group(*told))
+                if new:
+                    self._console.print(Group(*new))
                 self._live.update(Group(*lines), refresh=True)
         except OSError:
             self._gone = True  # the terminal was closed; the work goes on, or ends by its own signal
@@ -137,7 +137,7 @@ class LiveView:
         return block(self._state, self._totals, width - 1, height, time.monotonic(), time.time())
 
 
-def told_line(at: float, line: Line, width: int) -> Text:
+def timed_line(at: float, line: Line, width: int) -> Text:
     """Return a line of what happened, cut to `width`, behind the time where there is room for it."""
     clock = f"{time.strftime('%H:%M', time.localtime(at))} " if width >= _CLOCK_FROM else ""
     text = Text.assemble(

@@ -33,7 +33,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class IssueFacts:
+class WorkFacts:
     """What the rows of the database tell of an issue; number, model and think are those of its newest attempt."""
 
     title: str = ""
@@ -50,11 +50,11 @@ class WorkRow:
 
     `asks` names model and topic of a question. `step` is what was seen last, `kind` the agent's event behind it, and
     `file` what that was about. `since` is a monotonic time. `usd` and `tokens` are what the worker under way has used
-    so far, as far as it told; what has ended is in `facts`.
+    so far, as far as it reports them; what has ended is in `facts`.
     """
 
     issue_id: str
-    facts: IssueFacts
+    facts: WorkFacts
     role: Role
     since: float
     asks: str = ""
@@ -100,13 +100,13 @@ def wants_facts(state: RunState, kind: str, issue_id: str | None) -> bool:
 
 
 def advance(
-    state: RunState, kind: str, issue_id: str | None, data: Mapping[str, object], facts: IssueFacts, now: float
+    state: RunState, kind: str, issue_id: str | None, data: Mapping[str, object], facts: WorkFacts, now: float
 ) -> RunState:
     """Return the state after an event; `now` is monotonic. `facts` count where `wants_facts` asked for them."""
     if kind == "progress":
         return _progress(state, issue_id or MAIN, data, facts, now)
     if kind == "preflight":
-        return _placed(state, WorkRow(MAIN, IssueFacts("its gates, before any work"), Role.CHECK, now, phase="gate"))
+        return _placed(state, WorkRow(MAIN, WorkFacts("its gates, before any work"), Role.CHECK, now, phase="gate"))
     if kind == "waiting":
         landing = tuple(row for row in state.rows if row.role is Role.LANDING and not row.vacant)
         return replace(state, rows=landing, idle_until=_number(data.get("until")))
@@ -120,7 +120,7 @@ def advance(
 
 
 def _status(
-    state: RunState, kind: str, issue_id: str, data: Mapping[str, object], facts: IssueFacts, now: float
+    state: RunState, kind: str, issue_id: str, data: Mapping[str, object], facts: WorkFacts, now: float
 ) -> RunState:
     reason = printable(data.get("reason", ""))
     match kind:
@@ -137,7 +137,7 @@ def _status(
             return _vacated(state, issue_id)
 
 
-def _progress(state: RunState, issue_id: str, data: Mapping[str, object], facts: IssueFacts, now: float) -> RunState:
+def _progress(state: RunState, issue_id: str, data: Mapping[str, object], facts: WorkFacts, now: float) -> RunState:
     row = state.row(issue_id)
     if issue_id != MAIN:
         state = _vacated(state, MAIN)
@@ -344,8 +344,8 @@ def _idle(state: RunState, totals: Totals, width: int, clock: float) -> list[Tex
     if until is None:
         return []
     first = f" everything waits until {when(until, clock)}, {duration(max(until - clock, 0.0))} more"
-    why = totals.away or tuple(told for at, told in totals.waits if at == until)
-    return [Text(fit(first, width), "yellow"), *(Text(fit(f"   {told}", width), "dim") for told in why[:_AWAY_MAX])]
+    why = totals.away or tuple(reason for at, reason in totals.waits if at == until)
+    return [Text(fit(first, width), "yellow"), *(Text(fit(f"   {reason}", width), "dim") for reason in why[:_AWAY_MAX])]
 
 
 def _ending(state: RunState, totals: Totals, width: int, now: float) -> list[Text]:
@@ -367,19 +367,19 @@ def _spent_by_run(state: RunState, totals: Totals) -> tuple[str, ...]:
     usd = totals.spent.usd + sum(row.usd or 0.0 for row in state.at_work)
     spent = Spent(usd, totals.spent.tokens + sum(row.tokens or 0 for row in state.at_work))
     usd_max, tokens_max = (totals.budget.usd, totals.budget.tokens) if totals.budget is not None else (None, None)
-    told = []
+    amounts = []
     if spent.usd or usd_max is not None:
-        told.append(money(spent.usd) + (f" of {money(usd_max)}" if usd_max is not None else ""))
-    if tokens_max is not None or (spent.tokens and not told):
+        amounts.append(money(spent.usd) + (f" of {money(usd_max)}" if usd_max is not None else ""))
+    if tokens_max is not None or (spent.tokens and not amounts):
         limit = f" of {short_count(tokens_max)}" if tokens_max is not None else ""
-        told.append(f"{short_count(spent.tokens)}{limit} tokens")
-    return tuple(told)
+        amounts.append(f"{short_count(spent.tokens)}{limit} tokens")
+    return tuple(amounts)
 
 
 def _counts(totals: Totals) -> Text:
     shown = [(f"{totals.counts[name]} {name}", style) for name, style in _STATUSES.items() if totals.counts.get(name)]
     text = Text(" ")
-    for position, (told, style) in enumerate(shown):
+    for position, (number, style) in enumerate(shown):
         text.append(" · " if position else "", "dim")
-        text.append(told, style)
+        text.append(number, style)
     return text

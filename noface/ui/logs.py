@@ -38,8 +38,8 @@ class LogsDocument:
 
 def gate_names(directory: Path) -> list[str]:
     """Return the gates of an attempt that left logs, by the names of their files."""
-    found = {path.stem for folder in _LOG_FOLDERS for path in (directory / folder).glob("*.out")}
-    return sorted(found)
+    gates = {path.stem for folder in _LOG_FOLDERS for path in (directory / folder).glob("*.out")}
+    return sorted(gates)
 
 
 def gate_files(directory: Path, gate: str) -> list[Path]:
@@ -78,8 +78,8 @@ def agent_of(folder: Path, model: str, models: Mapping[str, object]) -> str:
     `models` are the tables of [models.NAME] by name; `model` is the one that wrote the log.
     """
     try:
-        told = read_regular(folder / _ORDER_FILE, _ORDER_BYTES_MAX) or b""
-        return str(json.loads(told)["model"]["agent"])
+        order = read_regular(folder / _ORDER_FILE, _ORDER_BYTES_MAX) or b""
+        return str(json.loads(order)["model"]["agent"])
     except (ValueError, TypeError, KeyError, RecursionError):
         entry = models.get(model)
         return str(entry.get("agent", "")) if isinstance(entry, Mapping) else ""

@@ -1,4 +1,4 @@
-"""The words for what happens in a run: a line for each event, and what the event before it has already told.
+"""The words for what happens in a run: a line for each event, and what the event before it has already said.
 
 What issues, agents and models wrote comes last in a line, on that one line, without anything a terminal acts on.
 """
@@ -35,7 +35,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EventFacts:
     """An event: the issue ("" for none) with its title, the event's data, and the time in epoch seconds."""
 
     issue: str
@@ -43,7 +43,7 @@ class Told:
     data: Mapping[str, object]
     now: float
 
-    def said(self, name: str) -> str:
+    def text(self, name: str) -> str:
         """Return a field as one printable line, "" where it is not there."""
         value = self.data.get(name)
         return "" if value is None else printable(value)
@@ -76,139 +76,141 @@ def when(until: float, now: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(until)) if abs(until - now) < _NEAR_S else moment(until, now)
 
 
-Words = Callable[[Told], Line | None]
+Words = Callable[[EventFacts], Line | None]
 
 
-def words(kind: str, told: Told) -> Line | None:
+def words(kind: str, event: EventFacts) -> Line | None:
     """Return the line for an event, None where there is nothing to tell or the event is not known."""
     if kind in _WORDS:
-        return _WORDS[kind](told)
+        return _WORDS[kind](event)
     line = table("events").get(kind, {}).get("line")
     if line is None:
         return None
-    said = _Fields(told)
-    head, rest = line["head"].format_map(said), line.get("rest", "").format_map(said)
+    fields = _Fields(event)
+    head, rest = line["head"].format_map(fields), line.get("rest", "").format_map(fields)
     return Line(line["mark"], head, rest, line.get("style", ""))
 
 
 class _Fields(dict[str, str]):
     """The fields of an event, as the lines of data/events.toml name them."""
 
-    def __init__(self, told: Told) -> None:
-        super().__init__(issue=told.issue, title=told.title)
-        self._told = told
+    def __init__(self, event: EventFacts) -> None:
+        super().__init__(issue=event.issue, title=event.title)
+        self._event = event
 
     def __missing__(self, name: str) -> str:
         return (
-            self._told.listed(name) if isinstance(self._told.data.get(name), (list, tuple)) else self._told.said(name)
+            self._event.listed(name)
+            if isinstance(self._event.data.get(name), (list, tuple))
+            else self._event.text(name)
         )
 
 
-def _sandbox(told: Told) -> Line:
-    match told.said("kind"):
+def _sandbox(event: EventFacts) -> Line:
+    match event.text("kind"):
         case "bubblewrap":
-            text = f"sandbox: bubblewrap {told.said('version')}".rstrip()
+            text = f"sandbox: bubblewrap {event.text('version')}".rstrip()
             return Line("·", text, "workers and gates write to their workspace only", "dim")
         case "wrap":
             return Line("·", "sandbox: what [sandbox] wrap says", style="dim")
         case _:
-            why = f"{told.said('why')}; agents and gates run with all your rights"
+            why = f"{event.text('why')}; agents and gates run with all your rights"
             return Line("!", "no sandbox", why, "bold yellow")
 
 
-def _rules(told: Told) -> Line:
-    value = told.data.get("what")
+def _rules(event: EventFacts) -> Line:
+    value = event.data.get("what")
     changes = [printable(change) for change in value] if isinstance(value, (list, tuple)) else []
     return Line("!", "new in this version", "; ".join(changes), "yellow")
 
 
-def _swept(told: Told) -> Line:
-    many = count(int(told.number("count") or 0), "process", "processes")
+def _swept(event: EventFacts) -> Line:
+    many = count(int(event.number("count") or 0), "process", "processes")
     return Line("·", f"ended {many} that a killed run had left", style="yellow")
 
 
-def _masked(told: Told) -> Line:
-    many = count(int(told.number("count") or 0), "log")
+def _masked(event: EventFacts) -> Line:
+    many = count(int(event.number("count") or 0), "log")
     return Line("·", f"took secrets out of {many} that a killed run had left", style="yellow")
 
 
-def _running(told: Told) -> Line | None:
-    reason = told.said("reason")
+def _running(event: EventFacts) -> Line | None:
+    reason = event.text("reason")
     if reason.startswith("asks "):
         return None  # the event "asked" has told it
-    return Line("▶", f"{told.issue} {reason}", told.title, "cyan")
+    return Line("▶", f"{event.issue} {reason}", event.title, "cyan")
 
 
-def _finished(told: Told) -> Line:
-    number, outcome = told.said("number"), told.said("outcome")
+def _finished(event: EventFacts) -> Line:
+    number, outcome = event.text("number"), event.text("outcome")
     if outcome == PASSED:
-        return Line("✓", f"{told.issue} attempt {number} passed every gate", style="green")
+        return Line("✓", f"{event.issue} attempt {number} passed every gate", style="green")
     if outcome == INTERRUPTED:
-        return Line("·", f"{told.issue} attempt {number} was interrupted; its work is kept", style="yellow")
-    excused = "" if told.data.get("charged", True) else " (not charged)"
-    return Line("✗", f"{told.issue} attempt {number} {outcome}{excused}", told.said("message"), "yellow")
+        return Line("·", f"{event.issue} attempt {number} was interrupted; its work is kept", style="yellow")
+    excused = "" if event.data.get("charged", True) else " (not charged)"
+    return Line("✗", f"{event.issue} attempt {number} {outcome}{excused}", event.text("message"), "yellow")
 
 
 _TOLD_BY_STATUS = frozenset({"Land", "Block", "Skip", "WaitUntil", "AwaitIssues", "RequestApproval"})
 """Actions that are followed by a status which gives the same reason."""
 
 
-def _action(told: Told) -> Line | None:
-    action = told.said("action")
-    return None if action in _TOLD_BY_STATUS else Line("→", f"{told.issue} {action}", told.said("reason"), "dim")
+def _action(event: EventFacts) -> Line | None:
+    action = event.text("action")
+    return None if action in _TOLD_BY_STATUS else Line("→", f"{event.issue} {action}", event.text("reason"), "dim")
 
 
-def _waiting(told: Told) -> Line:
-    until = told.number("until")
-    shown = f" until {when(until, told.now)}" if until is not None else ""
-    return Line("…", f"{told.issue} waits{shown}", told.said("reason"), "yellow")
+def _waiting(event: EventFacts) -> Line:
+    until = event.number("until")
+    shown = f" until {when(until, event.now)}" if until is not None else ""
+    return Line("…", f"{event.issue} waits{shown}", event.text("reason"), "yellow")
 
 
-def _landing(told: Told) -> Line | None:
-    reason = told.said("reason")
-    return None if reason.startswith("passed") else Line("!", f"{told.issue} cannot land", reason, "bold yellow")
+def _landing(event: EventFacts) -> Line | None:
+    reason = event.text("reason")
+    return None if reason.startswith("passed") else Line("!", f"{event.issue} cannot land", reason, "bold yellow")
 
 
-def _flaky(told: Told) -> Line:
-    where = f"{told.issue} " if told.issue else "main: "
-    text = f"{where}gate {told.said('gate')} is flaky: it failed, and passed when run again"
-    return Line("~", text, told.said("message"), "yellow")
+def _flaky(event: EventFacts) -> Line:
+    where = f"{event.issue} " if event.issue else "main: "
+    text = f"{where}gate {event.text('gate')} is flaky: it failed, and passed when run again"
+    return Line("~", text, event.text("message"), "yellow")
 
 
-def _asked(told: Told) -> Line | None:
-    model = told.said("model")
-    return Line("?", f"{told.issue} asks {model}", _topic(told), "magenta") if model else None
+def _asked(event: EventFacts) -> Line | None:
+    model = event.text("model")
+    return Line("?", f"{event.issue} asks {model}", _topic(event), "magenta") if model else None
 
 
-def _answered(told: Told) -> Line | None:
-    topic, outcome, who, decided = _topic(told), told.said("outcome"), told.said("model"), told.said("strategy")
+def _answered(event: EventFacts) -> Line | None:
+    topic, outcome, who, decided = _topic(event), event.text("outcome"), event.text("model"), event.text("strategy")
     if outcome == "ADVISED" and (topic == "breakdown" or decided == "request_changes"):
         return None  # the events "broken_down" and "attempt_overruled" tell it
-    head = f"{told.issue} {f'{who}, ' if who else ''}{topic}"
+    head = f"{event.issue} {f'{who}, ' if who else ''}{topic}"
     match outcome:
         case "ADVISED":
-            return Line("»", f"{head} → {decided.replace('_', ' ')}" if decided else head, _gist(told), "magenta")
+            return Line("»", f"{head} → {decided.replace('_', ' ')}" if decided else head, _gist(event), "magenta")
         case "UNAVAILABLE":
             return Line("»", head, "could not be asked; the issue goes on without", "yellow")
         case _:
             return Line("»", head, "no usable answer; the issue goes on without", "yellow")
 
 
-def _gist(told: Told) -> str:
+def _gist(event: EventFacts) -> str:
     """Return what an answer says, without the lines that repeat what was decided."""
-    decided = str(told.data.get("strategy") or "")
-    lines = [line.removeprefix("Summary: ") for line in str(told.data.get("text") or "").splitlines()]
+    decided = str(event.data.get("strategy") or "")
+    lines = [line.removeprefix("Summary: ") for line in str(event.data.get("text") or "").splitlines()]
     return printable(" ".join(line for line in lines if not decided or not line.endswith(f": {decided}")))
 
 
-def _topic(told: Told) -> str:
-    return told.said("topic").replace("_", " ")
+def _topic(event: EventFacts) -> str:
+    return event.text("topic").replace("_", " ")
 
 
-def _broken_down(told: Told) -> Line:
-    children = told.data.get("children")
+def _broken_down(event: EventFacts) -> Line:
+    children = event.data.get("children")
     many = count(len(children) if isinstance(children, (list, tuple)) else 0, "part")
-    return Line("÷", f"{told.issue} divided into {many}", told.listed("children"), "magenta")
+    return Line("÷", f"{event.issue} divided into {many}", event.listed("children"), "magenta")
 
 
 _WORDS: dict[str, Words] = {
@@ -250,18 +252,18 @@ class Narrator:
         """Return the lines for an event: none where there is nothing to tell, and none for events nobody knows."""
         if kind == "progress":
             return self._breakers() if self._away else []
-        found = self._breakers() if kind in ("action", "answered") or kind.startswith("issue_") else []
+        lines = self._breakers() if kind in ("action", "answered") or kind.startswith("issue_") else []
         line = self._line(kind, issue_id or "", data)
         if issue_id is not None:
             self._before[issue_id] = kind
-        return [*found, line] if line is not None else found
+        return [*lines, line] if line is not None else lines
 
     def _line(self, kind: str, issue_id: str, data: Mapping[str, object]) -> Line | None:
         if kind == "waiting":
             return self._wait(data)
         if kind == "issue_ready" and self._before.get(issue_id) in _TELL_WHY_READY:
             return None
-        return words(kind, Told(issue_id, self.title(issue_id), data, time.time()))
+        return words(kind, EventFacts(issue_id, self.title(issue_id), data, time.time()))
 
     def title(self, issue_id: str) -> str:
         """Return an issue's title, shortened."""
@@ -280,11 +282,11 @@ class Narrator:
         waits, before = self._reader.waits(), self._away
         self._away = waits
         now = time.time()
-        found = [Line("·", f"{printable(name)} answers again", style="green") for name in before if name not in waits]
+        lines = [Line("·", f"{printable(name)} answers again", style="green") for name in before if name not in waits]
         for name, breaker in waits.items():
             if (name not in before or before[name].until != breaker.until) and breaker.open(now):
-                found.append(Line("…", away(name, breaker, now), _after_many(breaker), "yellow"))
-        return found
+                lines.append(Line("…", away(name, breaker, now), _after_many(breaker), "yellow"))
+        return lines
 
 
 def away(name: str, breaker: Breaker, now: float) -> str:

@@ -21,7 +21,7 @@ from noface.ui.text import clean, count, duration, hanging, money
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PolicyView:
     """What the page is about: the policy of the file `name`, for one issue or for any.
 
     `history` holds the issue and what a person said when they unblocked it; its attempts are not looked at.
@@ -69,24 +69,24 @@ class Told:
 _WAITS_MAX = 100
 
 
-def policy_document(told: Told) -> Record:
+def policy_document(view: PolicyView) -> Record:
     """Return the document of `noface policy --json`. Durations are seconds, money dollars."""
-    policy = told.policy
+    policy = view.policy
     return {
-        "file": told.name,
-        "issue": None if told.any_issue else issue_record(told),
-        "ladder": [rung_record(rung) for rung in told.ladder],
-        "max_total_attempts": told.cap,
+        "file": view.name,
+        "issue": None if view.any_issue else issue_record(view),
+        "ladder": [rung_record(rung) for rung in view.ladder],
+        "max_total_attempts": view.cap,
         "block_after": policy.block_after,
         "max_cost_usd": policy.issue_cost_usd_max,
         "max_tokens": policy.issue_tokens_max,
-        "run": {"max_cost_usd": told.run.usd, "max_tokens": told.run.tokens},
-        "attempt": {model: {"max_cost_usd": usd} for model, usd in told.attempt_usd},
+        "run": {"max_cost_usd": view.run.usd, "max_tokens": view.run.tokens},
+        "attempt": {model: {"max_cost_usd": usd} for model, usd in view.attempt_usd},
         "transient": {
             "retries": policy.transient_retries,
-            "waits_s": list(told.waits(min(policy.transient_retries, _WAITS_MAX))),
+            "waits_s": list(view.waits(min(policy.transient_retries, _WAITS_MAX))),
         },
-        "breaker": {"after": told.breaker.after, "wait_s": told.breaker.wait_s},
+        "breaker": {"after": view.breaker.after, "wait_s": view.breaker.wait_s},
         "roles": encode(policy.roles),
         "reflect": policy.reflect,
         "diagnose_after": policy.diagnose_after,
@@ -104,14 +104,14 @@ def policy_document(told: Told) -> Record:
                 "same_each_time": row.repeats is not None,
                 "steps": [step_record(step) for step in row.steps],
             }
-            for row in told.rows()
+            for row in view.rows()
         ],
     }
 
 
-def issue_record(told: Told) -> Record:
+def issue_record(view: PolicyView) -> Record:
     """Return what an issue, and the person who unblocked it, say about its attempts."""
-    history = told.history
+    history = view.history
     issue = history.issue
     return {
         "id": issue.id,
@@ -165,57 +165,57 @@ _LEGEND = (
 )
 
 
-def policy_page(told: Told, width: int) -> list[str]:
+def policy_page(view: PolicyView, width: int) -> list[str]:
     """Return the lines of the page."""
-    rows = told.rows()
+    rows = view.rows()
     used = [model_of(step.action) for row in rows for step in row.steps]
     names = short_names(tuple(dict.fromkeys(name for name in used if name)))
     shown = table_lines(rows, names, width)
-    lines = [*head(told, width), "", paint("Ladder", "title"), *ladder_lines(told, width)]
-    lines += ["", paint("Limits", "title"), *_limits(told, width)]
+    lines = [*head(view, width), "", paint("Ladder", "title"), *ladder_lines(view, width)]
+    lines += ["", paint("Limits", "title"), *_limits(view, width)]
     title = hanging("What follows on each kind of failure, where every attempt fails", width)
     lines += ["", *(paint(line, "title") for line in title), *shown]
     lines += ["", *_legend(shown, width)]
-    lines += _own_rules(told, width)
+    lines += _own_rules(view, width)
     return [*lines, "", paint("One kind step by step: noface policy --kind TEST_FAILURE", "quiet")]
 
 
-def head(told: Told, width: int) -> Iterator[str]:
+def head(view: PolicyView, width: int) -> Iterator[str]:
     """Yield what the page is about."""
-    if told.any_issue:
-        yield from (paint(line, "title") for line in hanging(f"The retry policy of {told.name}", width))
+    if view.any_issue:
+        yield from (paint(line, "title") for line in hanging(f"The retry policy of {view.name}", width))
         return
-    issue = issue_record(told)
+    issue = issue_record(view)
     yield from (paint(line, "title") for line in hanging(issue["title"], width, f"{clean(issue['id'])}  "))
     own = [f"model {issue['model']}" if issue["model"] else ""]
     own += [f"tier {issue['tier']} and above" if issue["tier"] else ""]
     own += [f"at most {count(issue['max_attempts'], 'attempt')}" if issue["max_attempts"] else ""]
     own += ["no escalation" if issue["no_escalate"] else ""]
     said = "; ".join(part for part in own if part) or "nothing of its own"
-    yield from hanging(f"{said}; the rest is the policy of {told.name}", width, "  ")
+    yield from hanging(f"{said}; the rest is the policy of {view.name}", width, "  ")
 
 
-def ladder_lines(told: Told, width: int) -> Iterator[str]:
+def ladder_lines(view: PolicyView, width: int) -> Iterator[str]:
     """Yield a line for each rung; the last one repeats until the cap."""
-    longest = max(len(clean(rung.model)) for rung in told.ladder)
-    for number, rung in enumerate(told.ladder, 1):
-        times = "to the end" if number == len(told.ladder) else count(rung.times, "attempt")
+    longest = max(len(clean(rung.model)) for rung in view.ladder)
+    for number, rung in enumerate(view.ladder, 1):
+        times = "to the end" if number == len(view.ladder) else count(rung.times, "attempt")
         facts = [f"tier {rung.tier}", times, "thinks longer" if rung.think else ""]
         facts += [f"answers {', '.join(rung.answers)}" if rung.answers else ""]
         text = " · ".join(fact for fact in facts if fact)
         yield from hanging(text, width, f"  {number}  {clean(rung.model):<{longest}}  ", rest=" " * 7)
 
 
-def _limits(told: Told, width: int) -> Iterator[str]:
-    policy, breaker = told.policy, told.breaker
+def _limits(view: PolicyView, width: int) -> Iterator[str]:
+    policy, breaker = view.policy, view.breaker
     same = f"; the same failure {policy.block_after} times in a row blocks at once" if policy.block_after else ""
     issue = spoken(Budget("issue", policy.issue_cost_usd_max, policy.issue_tokens_max), " and ")
     cost = f" and {issue}" if issue else ""
-    waits = [duration(wait) for wait in told.waits(min(policy.transient_retries, _WAITS_SHOWN))]
+    waits = [duration(wait) for wait in view.waits(min(policy.transient_retries, _WAITS_SHOWN))]
     more = ", …" if policy.transient_retries > _WAITS_SHOWN else ""
     tries = f"{count(policy.transient_retries, 'retry', 'retries')} at most, after up to {', '.join(waits)}{more}"
     facts = [
-        ("attempts", f"{told.cap} charged ones{cost} an issue, then it is blocked{same}"),
+        ("attempts", f"{view.cap} charged ones{cost} an issue, then it is blocked{same}"),
         ("provider", f"{tries}; not charged" if policy.transient_retries else "no failure is waited out"),
         (
             "breaker",
@@ -226,7 +226,7 @@ def _limits(told: Told, width: int) -> Iterator[str]:
             f"after {policy.strategies_max} different failed strategies beside the ladder the issue is blocked",
         ),
         ("breakdown", _breakdown(policy)),
-        *([("budget", _budget(told))] if told.run.limited or told.attempt_usd else []),
+        *([("budget", _budget(view))] if view.run.limited or view.attempt_usd else []),
         ("roles", _roles(policy)),
     ]
     for name, text in facts:
@@ -239,10 +239,10 @@ def spoken(budget: Budget, joint: str) -> str:
     return joint.join(part for part in (money(budget.usd), tokens) if part)
 
 
-def _budget(told: Told) -> str:
+def _budget(view: PolicyView) -> str:
     """Return what may be spent on a run, and on one attempt; what an issue may cost stands with its attempts."""
-    run = spoken(told.run, " or ")
-    each = [f"{money(usd)} an attempt of {clean(model)}" for model, usd in told.attempt_usd]
+    run = spoken(view.run, " or ")
+    each = [f"{money(usd)} an attempt of {clean(model)}" for model, usd in view.attempt_usd]
     return "; ".join([*([f"{run} a run, then it stops"] if run else []), *each])
 
 
@@ -269,12 +269,12 @@ def _roles(policy: Policy) -> str:
 def _legend(shown: list[str], width: int) -> list[str]:
     """Explain the words that are used, and no others."""
     text = "\n".join(shown)
-    told = [(word, meaning) for word, meaning in _LEGEND if word in text]
-    return [paint(line, "quiet") for word, meaning in told for line in hanging(meaning, width, f"  {word:<8}  ")]
+    used = [(word, meaning) for word, meaning in _LEGEND if word in text]
+    return [paint(line, "quiet") for word, meaning in used for line in hanging(meaning, width, f"  {word:<8}  ")]
 
 
-def _own_rules(told: Told, width: int) -> list[str]:
-    policy, lines = told.policy, list[str]()
+def _own_rules(view: PolicyView, width: int) -> list[str]:
+    policy, lines = view.policy, list[str]()
     own = [
         f"{kind}: {strategy} (by default {kind.info.strategy})"
         for kind, strategy in policy.strategies
@@ -284,18 +284,18 @@ def _own_rules(told: Told, width: int) -> list[str]:
         lines += ["", paint("Your own strategies", "title")]
         lines += [row for text in own for row in hanging(text, width, "  ")]
     lines += ["", paint("Work that passes", "title")]
-    return [*lines, *(row for text in _passing(told) for row in hanging(text, width, "  "))]
+    return [*lines, *(row for text in _passing(view) for row in hanging(text, width, "  "))]
 
 
-def _passing(told: Told) -> Iterator[str]:
-    policy = told.policy
+def _passing(view: PolicyView) -> Iterator[str]:
+    policy = view.policy
     if policy.roles.reviewer is not None and policy.review.when is not When.NEVER:
         which = "all of it" if policy.review.when is When.ALWAYS else "what is risky"
         rounds = count(policy.review.rounds_max, "rejection")
         yield f"{clean(policy.roles.reviewer)} reviews {which}; after {rounds} a person is asked"
     if policy.approval_paths:
         yield f"needs your approval where it changes {', '.join(policy.approval_paths)}"
-    mine = [label for label in told.history.issue.labels if label in policy.approval_labels]
+    mine = [label for label in view.history.issue.labels if label in policy.approval_labels]
     if mine:
         yield f'needs your approval, since the issue has the label "{mine[0]}"'
     elif policy.approval_labels:

@@ -110,14 +110,14 @@ def label(row: Row) -> str:
 
 def columns(rows: Sequence[Row], names: Mapping[str, str]) -> list[Column]:
     """Return the columns; those that are the same for every row are one."""
-    found: list[Column] = []
+    merged: list[Column] = []
     for after in range(max(step.after for row in rows for step in row.steps) + 1):
         made = tuple(_cell(row, after, names) for row in rows)
-        if found and found[-1].cells == made and after > 1:
-            found[-1] = Column(found[-1].first, after, made)
+        if merged and merged[-1].cells == made and after > 1:
+            merged[-1] = Column(merged[-1].first, after, made)
         else:
-            found.append(Column(after, after, made))
-    return found
+            merged.append(Column(after, after, made))
+    return merged
 
 
 def _cell(row: Row, after: int, names: Mapping[str, str]) -> Cell:
@@ -196,14 +196,14 @@ def _coloured(line: str) -> str:
 
 def _counted(row: Row, names: Mapping[str, str]) -> list[str]:
     """Return the steps of a row in words; several alike are one with their number."""
-    found: list[tuple[str, int]] = []
+    runs: list[tuple[str, int]] = []
     for step in row.steps:
         text = ", ".join(
             " ".join(p.text for p in part) for part in (_waiting(step), _worded(step.action, names)) if part
         )
-        if found and found[-1][0] == text:
-            found[-1] = (text, found[-1][1] + 1)
+        if runs and runs[-1][0] == text:
+            runs[-1] = (text, runs[-1][1] + 1)
         else:
-            found.append((text, 1))
+            runs.append((text, 1))
     cut = [] if terminal(row.steps[-1].action) else ["…"]
-    return [text if times == 1 else f"{text} ×{times}" for text, times in found] + cut
+    return [text if times == 1 else f"{text} ×{times}" for text, times in runs] + cut

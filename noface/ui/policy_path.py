@@ -12,7 +12,7 @@ from noface.prompts.data import Situation, situation_for
 from noface.recovery.blocked import approval_document, block_document
 from noface.recovery.policy_table import Answer, Course, Decision, Repeats, Step, terminal
 from noface.ui.page import Record, paint
-from noface.ui.policy import Told, head, issue_record, step_record
+from noface.ui.policy import PolicyView, head, issue_record, step_record
 from noface.ui.text import clean, count, duration, hanging
 
 _INDENT = " " * 5
@@ -45,16 +45,16 @@ _LIKE = {
 }
 
 
-def path_document(told: Told, kind: FailureKind) -> Record:
+def path_document(view: PolicyView, kind: FailureKind) -> Record:
     """Return the document of `noface policy --kind KIND --json`."""
-    made = told.course(kind)
+    made = view.course(kind)
     end = _ending(made)
     return {
-        "file": told.name,
-        "issue": None if told.any_issue else issue_record(told),
+        "file": view.name,
+        "issue": None if view.any_issue else issue_record(view),
         "kind": kind.value,
         "category": kind.category.value,
-        "strategy": told.policy.strategy(kind).value,
+        "strategy": view.policy.strategy(kind).value,
         "simulated": {"kind": made.trouble.kind.value, "in_common": made.trouble.repeats.value},
         "policy": [
             {**step_record(step), "prompt": _situation(step, made), "carries": _carries(step, made)}
@@ -65,20 +65,20 @@ def path_document(told: Told, kind: FailureKind) -> Record:
     }
 
 
-def path_page(told: Told, kind: FailureKind, width: int) -> list[str]:
+def path_page(view: PolicyView, kind: FailureKind, width: int) -> list[str]:
     """Return the lines of the page."""
-    made = told.course(kind)
-    own = f", as {told.name} says" if kind in dict(told.policy.strategies) else ""
-    lines = [] if told.any_issue else [*head(told, width), ""]
+    made = view.course(kind)
+    own = f", as {view.name} says" if kind in dict(view.policy.strategies) else ""
+    lines = [] if view.any_issue else [*head(view, width), ""]
     lines.append(f"{paint(kind.value, 'title')}  {kind.category.replace('_', ' ')}")
-    lines += hanging(f"default strategy: {told.policy.strategy(kind)}{own}", width, "  ")
+    lines += hanging(f"default strategy: {view.policy.strategy(kind)}{own}", width, "  ")
     like = "" if made.trouble.kind.category.external else f", {_LIKE[made.trouble.repeats]}"
     lines += [*hanging(f"if every attempt fails with {made.trouble.kind}{like}:", width, "  "), ""]
     for step in made.steps:
         lines += _step_lines(step, made, width)
     if not terminal(made.steps[-1].action):
         lines.append(f"{_INDENT}… and so on")
-    return lines + _told_lines(made, width) + _ending_lines(made, width)
+    return lines + _instruction_lines(made, width) + _ending_lines(made, width)
 
 
 def _step_lines(step: Step, made: Course, width: int) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _carries(step: Step, made: Course) -> str:
     return ("the answer; " if answered else "") + _CARRIES[situation]
 
 
-def _told_lines(made: Course, width: int) -> list[str]:
+def _instruction_lines(made: Course, width: int) -> list[str]:
     """Quote what the workers are told beside the facts: about the kind, and with each strategy."""
     kind = made.trouble.kind
     used = dict.fromkeys(step.action.name for step in made.steps)

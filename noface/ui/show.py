@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from noface.model.taxonomy import PASSED
 from noface.ui.blocked import block_lines
 from noface.ui.page import paint, quoted
-from noface.ui.story import Attempt, Decision, Question, ShownFailure, ShownGate, Story
+from noface.ui.story import AskedQuestion, Attempt, PersonVerdict, ShownFailure, ShownGate, Story
 from noface.ui.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
 
 _EVIDENCE_LINES_MAX = 12
@@ -51,12 +51,12 @@ def action_lines(attempt: Attempt, width: int) -> Iterator[str]:
 
 
 def _used(attempt: Attempt) -> str:
-    """Return what the agent told of its tokens, and what it calls its session."""
+    """Return what the agent used of its tokens, and what it calls its session."""
     counts = [(attempt.tokens_in, "read"), (attempt.tokens_out, "written")]
-    told = ", ".join(f"{number:,} {what}" for number, what in counts if number is not None)
+    used = ", ".join(f"{number:,} {what}" for number, what in counts if number is not None)
     session = clean(attempt.session_id or "")
     return " · ".join(
-        part for part in (f"tokens: {told}" if told else "", f"session {session}" if session else "") if part
+        part for part in (f"tokens: {used}" if used else "", f"session {session}" if session else "") if part
     )
 
 
@@ -128,7 +128,7 @@ _OUTCOMES = {
 }
 
 
-def asked_lines(asked: Question, now: float, width: int) -> Iterator[str]:
+def asked_lines(asked: AskedQuestion, now: float, width: int) -> Iterator[str]:
     """Return a question with its answer."""
     topic = _TOPICS.get(asked.topic, clean(asked.topic))
     who = f"Asked {clean(asked.model)} for {topic}" if asked.model else f"Looked for {topic}"
@@ -147,7 +147,7 @@ def asked_lines(asked: Question, now: float, width: int) -> Iterator[str]:
             yield from hanging(", ".join(items), width, f"    {title}: ", "      ")
 
 
-def decided_lines(decided: Decision, now: float, width: int) -> Iterator[str]:
+def decided_lines(decided: PersonVerdict, now: float, width: int) -> Iterator[str]:
     """Return a person's decision."""
     role = "good" if decided.verdict == "approved" else "bad"
     said = paint(f"You {decided.verdict} it", role)

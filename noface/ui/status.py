@@ -68,7 +68,7 @@ class ReportedGap(NamedTuple):
     gap: Annotated[str, "What was missing."]
 
 
-class Run(NamedTuple):
+class LatestRun(NamedTuple):
     """The newest run; null before the first."""
 
     id: Annotated[str, "Its id."]
@@ -90,7 +90,7 @@ class Status(NamedTuple):
     ]
     faults: Annotated[tuple[ListedFault, ...], "The issues that cannot be run as written."]
     gaps: Annotated[tuple[ReportedGap, ...], "What workers of the newest run reported as missing."]
-    run: Run | None
+    run: LatestRun | None
 
 
 def standings(rows: Iterable[IssueRow]) -> dict[str, str]:
@@ -134,7 +134,7 @@ def listed_issues(rows: Sequence[IssueRow]) -> tuple[ListedIssue, ...]:
 
 
 def status_document(
-    rows: Sequence[IssueRow], faults: Sequence[ListedFault], run: Run | None, gaps: Sequence[Gap] = ()
+    rows: Sequence[IssueRow], faults: Sequence[ListedFault], run: LatestRun | None, gaps: Sequence[Gap] = ()
 ) -> Status:
     """Return the document of `noface status`. `gaps` are what workers of the newest run reported (L2)."""
     issues = listed_issues(rows)
@@ -146,12 +146,12 @@ def status_document(
     return Status(issues, counts, tuple(faults), tuple(ReportedGap(gap.id, gap.gap) for gap in gaps), run)
 
 
-def run_of(row: RunRow | None, *, alive: bool) -> Run | None:
+def run_of(row: RunRow | None, *, alive: bool) -> LatestRun | None:
     """Return a run; `alive` tells whether its process still works. None where nothing has been run yet."""
     if row is None:
         return None
     running = row.ended_at is None and alive
-    return Run(row.id, row.pid, row.started_at, row.ended_at, row.exit_code, row.ended_why, running)
+    return LatestRun(row.id, row.pid, row.started_at, row.ended_at, row.exit_code, row.ended_why, running)
 
 
 def _cut_off(issue: ListedIssue) -> ListedIssue:
@@ -329,7 +329,7 @@ def _summary(document: Status, width: int) -> list[str]:
     return [*lines, line]
 
 
-def _run_lines(run: Run | None, now: float, width: int) -> list[str]:
+def _run_lines(run: LatestRun | None, now: float, width: int) -> list[str]:
     if run is None:
         return [paint("Nothing has been run yet: noface run", "quiet")]
     since = moment(run.started_at, now)

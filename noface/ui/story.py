@@ -28,7 +28,7 @@ _Satisfied = Annotated[bool, "Skipped since main holds already what it asks for.
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class IssuePart:
     """A part."""
 
     id: Annotated[str, "Its id."]
@@ -122,7 +122,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskedQuestion:
     """A question."""
 
     after: Annotated[int, Least(1), "The attempt it is about."]
@@ -141,7 +141,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class PersonVerdict:
     """A decision."""
 
     attempt: Annotated[int, "The attempt it is about."]
@@ -151,7 +151,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class AttemptGap:
     """Something missing."""
 
     attempt: Annotated[int, Least(1), "Who missed it first."]
@@ -173,7 +173,7 @@ class Story:
     depends_on: Annotated[tuple[str, ...], "Ids of issues that must be merged first."]
     needs: Annotated[tuple[str, ...], "Ids of issues that the work turned out to need."]
     parent: Annotated[str | None, "The issue it is a part of."]
-    parts: Annotated[tuple[Part, ...], "Its parts, where it was divided."]
+    parts: Annotated[tuple[IssuePart, ...], "Its parts, where it was divided."]
     progress: Annotated[str, "How many of its parts are merged; empty without any."]
     granted_paths: Annotated[tuple[str, ...], "Paths that a person allowed it to change as well."]
     wanted_model: Annotated[str | None, "The entry of [models] that a person wants it to begin with."]
@@ -186,9 +186,9 @@ class Story:
     note: Annotated[str, "What a person said for the next attempt."]
     block: Annotated[Waiting | None, "What a person is asked; null where nothing is."]
     attempts: Annotated[tuple[Attempt, ...], "Its attempts, oldest first."]
-    asked: Annotated[tuple[Question, ...], "What was asked about it, oldest first."]
-    approvals: Annotated[tuple[Decision, ...], "What people decided on it, oldest first."]
-    gaps: Annotated[tuple[Gap, ...], "What workers reported as missing, each thing once."]
+    asked: Annotated[tuple[AskedQuestion, ...], "What was asked about it, oldest first."]
+    approvals: Annotated[tuple[PersonVerdict, ...], "What people decided on it, oldest first."]
+    gaps: Annotated[tuple[AttemptGap, ...], "What workers reported as missing, each thing once."]
 
 
 def show_document(reader: Reader, row: IssueRow) -> Story:
@@ -198,7 +198,7 @@ def show_document(reader: Reader, row: IssueRow) -> Story:
     status, reason = effective_status(row, statuses)
     attempts = tuple(_attempt(attempt) for attempt in reader.attempts(row.id))
     parts = tuple(
-        Part(each.id, each.title, *effective_status(each, statuses), each.satisfied)
+        IssuePart(each.id, each.title, *effective_status(each, statuses), each.satisfied)
         for each in issues
         if each.parent == row.id
     )
@@ -228,7 +228,9 @@ def show_document(reader: Reader, row: IssueRow) -> Story:
         block=waiting_of(row) if row.block is not None and row.status in _FOR_A_PERSON else None,
         attempts=attempts,
         asked=tuple(_question(each) for each in reader.questions(row.id)),
-        approvals=tuple(Decision(each.attempt, each.verdict, each.note, each.at) for each in reader.decisions(row.id)),
+        approvals=tuple(
+            PersonVerdict(each.attempt, each.verdict, each.note, each.at) for each in reader.decisions(row.id)
+        ),
         gaps=_gaps(attempts),
     )
 
@@ -268,9 +270,9 @@ def _task_failure(row: AttemptRow, failure: Failure) -> dict[str, Any]:
     return task_failure(failure, partial=row.partial, metrics=known)
 
 
-def _question(row: QuestionRow) -> Question:
+def _question(row: QuestionRow) -> AskedQuestion:
     answer = row.answer
-    return Question(
+    return AskedQuestion(
         after=row.after,
         topic=row.topic,
         model=row.model,
@@ -300,13 +302,13 @@ def _report(report: WorkerReport) -> ShownReport:
     )
 
 
-def _gaps(attempts: Sequence[Attempt]) -> tuple[Gap, ...]:
-    """Return what workers found missing (L2), each gap once, with the first attempt that reported it."""
-    found: dict[str, Gap] = {}
+def _gaps(attempts: Sequence[Attempt]) -> tuple[AttemptGap, ...]:
+    """Return what workers reported as missing (L2), each gap once, with the first attempt that reported it."""
+    gaps: dict[str, AttemptGap] = {}
     for attempt in attempts:
         for gap in attempt.report.gaps if attempt.report is not None else ():
-            found.setdefault(gap, Gap(attempt.number, gap))
-    return tuple(found.values())
+            gaps.setdefault(gap, AttemptGap(attempt.number, gap))
+    return tuple(gaps.values())
 
 
 def _failure(failure: Failure) -> ShownFailure:

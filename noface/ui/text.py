@@ -129,12 +129,12 @@ def moment(at: float, now: float) -> str:
         return "a far day"
 
 
-def _line_ends(found: re.Match[str]) -> str:
+def _line_ends(match: re.Match[str]) -> str:
     """Return one line end for a run of carriage returns before a line end, else one for each of them.
 
     The whole run is one match: an expression that tries each return anew takes the square of a run's length.
     """
-    return "\n" if found[0].endswith("\n") else "\n" * len(found[0])
+    return "\n" if match[0].endswith("\n") else "\n" * len(match[0])
 
 
 def _pieces(text: str, room: int) -> list[str]:

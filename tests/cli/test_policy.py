@@ -14,7 +14,7 @@ from noface.cli.wiring import policy as policy_of
 from noface.config.load import parse
 from noface.model.taxonomy import FailureKind
 from noface.recovery.schedule import BreakerRules
-from noface.ui.policy import Told, policy_page
+from noface.ui.policy import PolicyView, policy_page
 from noface.ui.policy_cells import short_names
 from noface.ui.policy_path import path_page
 
@@ -92,13 +92,13 @@ reviewer = "claude-sonnet"
 """
 
 
-def told(text=PRESETS, name="noface.toml"):
+def view_of(text=PRESETS, name="noface.toml"):
     config = parse(text, name)
-    return Told(name, policy_of(config), breaker_rules(config))
+    return PolicyView(name, policy_of(config), breaker_rules(config))
 
 
 def page(text=PRESETS, width=80):
-    return "\n".join(line.rstrip() for line in policy_page(told(text), width))
+    return "\n".join(line.rstrip() for line in policy_page(view_of(text), width))
 
 
 def other_config(project, before, after):
@@ -182,7 +182,7 @@ def test_models_keep_their_names_where_the_short_ones_would_say_less():
 
 @given(policies(), st.integers(40, 120), st.sampled_from(FailureKind))
 def test_no_policy_s_pages_are_wider_than_the_terminal(policy, width, kind):
-    about = Told("noface.toml", policy, BreakerRules())
+    about = PolicyView("noface.toml", policy, BreakerRules())
     for line in (*policy_page(about, width), *path_page(about, kind, width)):
         command = "noface" in line or "/" in line  # a command is to be copied whole
         assert command or len(line) <= width
@@ -211,7 +211,7 @@ def test_every_word_of_the_table_is_explained():
 
 
 def test_one_kind_is_told_step_by_step_up_to_what_a_person_gets():
-    shown = "\n".join(path_page(told(), FailureKind.TEST_FAILURE, 80))
+    shown = "\n".join(path_page(view_of(), FailureKind.TEST_FAILURE, 80))
     for expected in (
         "TEST_FAILURE  correctable\n  default strategy: feedback",
         "  1  FirstAttempt: claude-sonnet (tier 2)\n     first attempt: the ladder's first rung",
@@ -228,21 +228,21 @@ def test_one_kind_is_told_step_by_step_up_to_what_a_person_gets():
 
 def test_what_is_asked_before_an_attempt_is_told_in_its_place():
     text = PRESETS + '[roles]\nplanner = "claude-opus"\n'
-    shown = "\n".join(path_page(told(text), FailureKind.AGENT_CONFUSION, 80))
+    shown = "\n".join(path_page(view_of(text), FailureKind.AGENT_CONFUSION, 80))
     asked, again = shown.index("  ·  CallResolver: asks claude-opus (tier 3)"), shown.index("  2  AddContext")
     assert asked < again
     assert "prompt: the answer; the failure, related files" in shown[again:]
 
 
 def test_of_a_provider_s_failure_the_worker_hears_nothing():
-    shown = "\n".join(path_page(told(), FailureKind.RATE_LIMITED, 80))
+    shown = "\n".join(path_page(view_of(), FailureKind.RATE_LIMITED, 80))
     assert "  2  WaitUntil: claude-sonnet (tier 2), waits at most 30s, not charged" in shown
     assert "of this failure it hears" in shown
     assert "What the worker is told" not in shown
 
 
 def test_no_progress_says_what_it_stands_for():
-    shown = "\n".join(path_page(told(), FailureKind.NO_PROGRESS, 80))
+    shown = "\n".join(path_page(view_of(), FailureKind.NO_PROGRESS, 80))
     assert "if every attempt fails with TEST_FAILURE, each time in the same way, with" in shown
     assert "no progress: TEST_FAILURE: next rung, claude-opus" in shown
 

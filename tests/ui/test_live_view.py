@@ -20,10 +20,10 @@ from noface.model.budget import Budget, Spent
 from noface.recovery.schedule import Breaker
 from noface.store.spending import Spending
 from noface.ui.announcer import Purse, Totals, look_up
-from noface.ui.live_block import IssueFacts, Role, RunState, advance, block, wants_facts
+from noface.ui.live_block import Role, RunState, WorkFacts, advance, block, wants_facts
 
 NOON = 1_790_000_000.0
-LOGIN = IssueFacts("Fix the login of visitors whose name holds a comma", "running", 2, "claude-sonnet", False, 0.42)
+LOGIN = WorkFacts("Fix the login of visitors whose name holds a comma", "running", 2, "claude-sonnet", False, 0.42)
 
 
 def told(state, *events, facts=LOGIN, now=100.0):
@@ -74,7 +74,7 @@ def test_a_row_names_issue_attempt_model_step_cost_and_time():
     ],
 )
 def test_a_row_shows_what_its_worker_has_used_so_far(finished, cost_usd, tokens, shown):
-    facts = IssueFacts("Fix it", "running", 2, "small", cost_usd=finished)
+    facts = WorkFacts("Fix it", "running", 2, "small", cost_usd=finished)
     state = told(RunState(0.0), running(), progress("Read a.py", cost_usd=cost_usd, tokens=tokens), facts=facts)
     assert " ".join(rows(state)[0].split()) == f"7 Fix it {shown} 0:42".replace("  ", " ")
 
@@ -98,7 +98,7 @@ def test_until_the_agent_is_seen_to_work_it_begins():
 
 
 def test_extended_thinking_is_marked():
-    thinks = IssueFacts("Fix it", "running", 4, "claude-opus", True)
+    thinks = WorkFacts("Fix it", "running", 4, "claude-opus", True)
     state = told(RunState(0.0), running(), facts=thinks)
     assert rows(state)[1] == "    attempt 4 claude-opus, thinking longer · begins"
     assert "4 claude-opus +think" in rows(state, height=5)[0]
@@ -155,7 +155,7 @@ def test_an_attempt_that_was_resumed_gets_its_row_from_its_progress():
 
 
 def test_commands_tried_before_the_first_attempt_are_no_attempt():
-    ready = IssueFacts("Fix it", "ready")
+    ready = WorkFacts("Fix it", "ready")
     state = told(RunState(0.0), progress("accept", phase="gate", number=0), facts=ready)
     assert rows(state)[1] == "    before the first attempt · gates: accept"
     assert state.attempts == 0
@@ -236,7 +236,7 @@ def test_the_totals_are_looked_up_as_status_and_budget_count_them(project):
 @cases("width", [1, 7, 20, 40, 80, 200])
 @cases("height", [1, 2, 5, 10, 24, 60])
 def test_it_fits_any_terminal(at_work, width, height):
-    facts = IssueFacts("日本語 " * 20, "running", 12, "claude-sonnet", True, 12.5)
+    facts = WorkFacts("日本語 " * 20, "running", 12, "claude-sonnet", True, 12.5)
     state = RunState(0.0)
     for number in range(at_work):
         issue = f"issue-{number}-日本"

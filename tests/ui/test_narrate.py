@@ -14,7 +14,7 @@ from noface.model.taxonomy import IssueStatus
 from noface.recovery.schedule import Breaker
 from noface.store.journal import Journal
 from noface.ui.announcer import closing_lines
-from noface.ui.narrate import UNTOLD, Narrator, Told, words
+from noface.ui.narrate import UNTOLD, EventFacts, Narrator, words
 
 TITLE = "Fix the login of visitors whose name holds a comma"
 
@@ -46,7 +46,7 @@ def night(project):
 
 
 def line(kind, issue="7", title=TITLE, **data):
-    found = words(kind, Told(issue, title, data, 1_790_000_000.0))
+    found = words(kind, EventFacts(issue, title, data, 1_790_000_000.0))
     return f"{found.mark} {found.text}" if found is not None else None
 
 
@@ -59,9 +59,9 @@ def written():
     for path in Path(noface.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                name, place = node.func.attr, {"event": 1, "announce": 0}.get(node.func.attr)
+                name, place = node.func.attr, {"event": 1, "announce": 0, "log_event": 0}.get(node.func.attr)
                 owner = ast.unparse(node.func.value)
-                about_runs = name == "announce" or owner.endswith(("journal", "self"))
+                about_runs = name in ("announce", "log_event") or owner.endswith(("journal", "self"))
                 if place is not None and about_runs and len(node.args) > place:
                     given = node.args[place]
                     kinds |= {given.value} if isinstance(given, ast.Constant) else set()
@@ -71,7 +71,9 @@ def written():
 def test_every_event_that_is_written_has_words_or_is_told_otherwise():
     assert {"asked", "lesson_learnt", "waiting", "prompt_cut"} < written()
     assert [
-        kind for kind in written() - UNTOLD if words(kind, Told("7", "", {"topic": "?", "model": "m"}, 0.0)) is None
+        kind
+        for kind in written() - UNTOLD
+        if words(kind, EventFacts("7", "", {"topic": "?", "model": "m"}, 0.0)) is None
     ] == []
 
 
