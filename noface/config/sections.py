@@ -41,7 +41,7 @@ from noface.errors import ConfigError
 from noface.integrity.diff import DiffLimits
 from noface.model.gate import GateSpec
 from noface.model.protection import default_protected
-from noface.model.taxonomy import Category, FailureKind, Strategy
+from noface.model.taxonomy import Category, FailureKind, Strategy, gate_kinds
 from noface.model.worker_run import ModelSpec
 from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, When
 from noface.recovery.schedule import BreakerRules
@@ -63,9 +63,8 @@ class Section(BaseModel):
 
 SandboxKind = Literal["auto", "bubblewrap", "none"]
 Network = Literal["on", "off"]
-GateFailure = Literal[
-    "SYNTAX_ERROR", "RUNTIME_ERROR", "TEST_FAILURE", "LINT_FAILURE", "NO_TESTS", "TIMEOUT", "ENVIRONMENT"
-]
+_GATE_FAILURES = tuple(kind.value for kind in gate_kinds())
+GateFailure = Annotated[str, *one_of({kind: kind for kind in _GATE_FAILURES})]
 """The kinds of the failure taxonomy that a gate can fail with."""
 
 
@@ -155,8 +154,7 @@ class GateRule(Section):
     name: Name = setting(..., "a unique name, shown as project:NAME by `noface why`, `show` and `classify`", "db-away")
     kind: GateFailure = setting(
         ...,
-        "what the failure is: SYNTAX_ERROR, RUNTIME_ERROR, TEST_FAILURE, LINT_FAILURE, NO_TESTS, TIMEOUT or"
-        " ENVIRONMENT",
+        f"what the failure is: {', '.join(_GATE_FAILURES[:-1])} or {_GATE_FAILURES[-1]}",
         "ENVIRONMENT",
     )
     pattern: FilledRegex = setting(

@@ -116,18 +116,6 @@ def _reported_kind(case: ReportCase, repo: Repo) -> FailureKind | None:
     return FailureKind.RUNTIME_ERROR if kind is FailureKind.TEST_FAILURE and not case.failed else kind
 
 
-ORDER = (
-    FailureKind.TIMEOUT,
-    FailureKind.ENVIRONMENT,
-    FailureKind.SYNTAX_ERROR,
-    FailureKind.TEST_FAILURE,
-    FailureKind.RUNTIME_ERROR,
-    FailureKind.LINT_FAILURE,
-    FailureKind.NO_TESTS,
-    FailureKind.UNKNOWN,
-)
-"""The decision rules' order: of two findings of the same worth, the first kind wins."""
-
 _REPORTED = Finding("report.failing", FailureKind.TEST_FAILURE, Level.REPORT, -1, text="the report names failing tests")
 
 
@@ -219,7 +207,8 @@ def _of(findings: list[Finding], *kinds: FailureKind) -> list[Finding]:
 
 
 def _pick(candidates: list[Finding], everything: list[Finding]) -> Decision:
-    kind = min((finding.kind for finding in candidates), key=ORDER.index)
+    """Decide among equals by the kinds' precedence (`gate` in kinds.toml)."""
+    kind = min((finding.kind for finding in candidates), key=lambda kind: kind.precedence)
     same = [finding for finding in candidates if finding.kind is kind]
     first = max(same, key=_worth)
     lost = tuple((f, _why(f, first)) for f in everything if f is not first and f.kind is not kind)

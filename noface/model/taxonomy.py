@@ -110,6 +110,11 @@ class FailureKind(StrEnum):
         return self.info.category
 
     @property
+    def precedence(self) -> tuple[bool, bool, int]:
+        """What orders findings that are equally strong: the lowest wins, UNKNOWN comes last."""
+        return self is FailureKind.UNKNOWN, self.info.gate is None, self.info.gate or 0
+
+    @property
     def allowed(self) -> tuple[Strategy, ...]:
         """The strategies that make sense: no prompt mends a rate limit, no wait a failing test."""
         return _ALLOWED.get(self.category, _WORKING)
@@ -136,6 +141,7 @@ class KindInfo:
     question: str
     recommendation: str
     names_tests: bool = False
+    gate: int | None = None
 
 
 @cache
@@ -145,6 +151,11 @@ def _infos() -> Mapping[FailureKind, KindInfo]:
 
 def _info(category: str, strategy: str, reason: str, **rest: Any) -> KindInfo:
     return KindInfo(category=Category(category), strategy=Strategy(strategy), reason=Reason(reason), **rest)
+
+
+def gate_kinds() -> tuple[FailureKind, ...]:
+    """Return the kinds that a gate can fail with, in the order of kinds.toml; a project's rules may name them."""
+    return tuple(kind for kind, info in _infos().items() if info.gate is not None)
 
 
 def instruction_for(outcome: str) -> str:

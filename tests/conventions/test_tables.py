@@ -36,7 +36,7 @@ def fits(cls, entry):
 def test_every_kind_has_every_field(kind):
     entry = table("kinds")[kind.value]
     fits(KindInfo, entry)
-    assert entry.keys() | {"names_tests"} == {field.name for field in fields(KindInfo)}
+    assert entry.keys() | {"names_tests", "gate"} == {field.name for field in fields(KindInfo)}
     told = {name for name, value in entry.items() if value == ""}
     assert told == ({"instruction"} if kind.category.external else set())
     assert kind.info.strategy in kind.allowed

@@ -8,7 +8,7 @@ from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
 from noface.diagnosis.scan import ProjectRule, ProjectRules, rule_id
 from noface.gates.run import names_suffice, search
-from noface.model.taxonomy import FailureKind
+from noface.model.taxonomy import FailureKind, gate_kinds
 
 RED_TESTS = """\
 =================================== FAILURES ===================================
@@ -44,6 +44,26 @@ def test_a_rule_names_what_nothing_else_does():
     assert bare.kind is FailureKind.UNKNOWN
     assert (verdict.kind, verdict.rule, verdict.key_line) == (FailureKind.ENVIRONMENT, "project:depot", "depot: closed")
     assert verdict.signature != bare.signature
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_a_rule_may_name_any_kind(kind):
+    assert judged("depot: closed\n", rule(kind=kind)).kind is kind
+
+
+def test_of_equal_findings_the_kind_with_the_lower_number_wins_and_one_without_comes_last():
+    kinds = (FailureKind.UNKNOWN, FailureKind.NETWORK, *gate_kinds())
+    lines = "".join(f"{kind} happened\n" for kind in kinds)
+    rules = [ProjectRule(f"rule-{kind}".lower(), kind, f"^{kind} happened") for kind in kinds]
+    assert judged(lines, *rules).kind is FailureKind.TIMEOUT
+    assert judged(lines, *rules[:2]).kind is FailureKind.NETWORK
+    others = [each for each in rules if each.kind is not FailureKind.TIMEOUT]
+    assert judged(lines, *others).kind is FailureKind.ENVIRONMENT
+
+
+def test_no_two_kinds_have_the_same_number():
+    numbers = [kind.precedence for kind in gate_kinds()]
+    assert len(set(numbers)) == len(numbers), "two kinds have the same `gate` in data/kinds.toml"
 
 
 def test_a_rule_wins_over_one_of_noface_that_is_as_strong_and_says_so():
