@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from noface.data import table
 from noface.process.files import is_folder
@@ -52,9 +52,20 @@ class Places:
 
 @cache
 def known_places() -> Places:
-    """Return what sandbox_places.toml says."""
+    """Return what sandbox_places.toml says; the homes and logins of the agents in agents.toml are secret as well."""
     data = table("sandbox_places")
-    return Places(**{f"{part}_{name}": tuple(paths) for part, names in data.items() for name, paths in names.items()})
+    lists = {f"{part}_{name}": tuple(paths) for part, names in data.items() for name, paths in names.items()}
+    agents = (path for entry in table("agents").values() for path in agent_places(entry))
+    return Places(**lists | {"secret_paths": tuple(sorted({*lists["secret_paths"], *agents}))})
+
+
+def agent_places(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the places of an agent of agents.toml in a home: its own, and the files of its login that lie elsewhere."""
+    homes = [home["path"] for home in entry.get("homes", ())]
+    yield from homes
+    login = entry.get("login", {})
+    folder = f"{login['folder']}/" if "folder" in login else ""
+    yield from (path for name in login.get("files", ()) if not below(path := folder + name, homes))
 
 
 def holds_credentials(path: str) -> bool:

@@ -6,8 +6,18 @@ import socket
 import pytest
 
 from noface.agents.registry import AGENTS
+from noface.data import table
 from noface.process.sandbox import Box, find_bubblewrap
-from noface.process.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, known_places, make_mount_point
+from noface.process.sandbox_home import (
+    AgentHome,
+    Home,
+    HomeRule,
+    agent_places,
+    below,
+    home_rules,
+    known_places,
+    make_mount_point,
+)
 
 
 @pytest.fixture
@@ -135,11 +145,23 @@ def test_shown_places_are_read_also_below_a_secret_one(made, tmp_path):
     assert ".ssh/id" not in mounts
 
 
-def test_every_agent_keeps_its_login_where_the_list_of_secrets_hides_it_from_others():
-    secret = {path for path in known_places().secret_paths if not path.startswith("/")}
-    for name, agent in AGENTS.items():
-        for home in agent.homes:
-            assert any(below(home.path, (path,)) for path in secret) or home.path == ".aider", (name, home.path)
+@pytest.mark.parametrize("name", [name for name in AGENTS if table("agents")[name].get("homes")])
+def test_what_an_agent_keeps_in_the_home_is_hidden_from_gates_and_from_other_agents(name):
+    rules = home_rules(known_places(), "/nowhere")
+    for home in AGENTS[name].homes:
+        assert rules.get(home.path) is HomeRule.HIDDEN, home.path
+    hidden = [path for path, rule in rules.items() if rule is HomeRule.HIDDEN]
+    login = table("agents")[name]["login"]
+    folder = f"{login['folder']}/" if "folder" in login else ""
+    for file in login["files"]:
+        assert below(folder + file, hidden), file
+
+
+def test_the_login_of_an_agent_without_a_home_is_secret_and_in_its_own_home_nothing_is_named_twice():
+    login = {"folder": ".config/new", "files": ["key", "own/auth.json"]}
+    assert list(agent_places({"login": login})) == [".config/new/key", ".config/new/own/auth.json"]
+    assert list(agent_places({"login": login, "homes": [{"path": ".config/new"}]})) == [".config/new"]
+    assert list(agent_places({})) == []
 
 
 def test_the_lists_are_sorted_and_name_each_place_once():
@@ -148,7 +170,7 @@ def test_the_lists_are_sorted_and_name_each_place_once():
         places.caches_private,
         places.caches_copied,
         places.caches_read,
-        places.secret_paths,
+        tuple(table("sandbox_places")["secret"]["paths"]),
         places.secret_settings,
         places.private_needed,
     )
