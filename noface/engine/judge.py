@@ -40,7 +40,7 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
     Rules read `change`, never the masked record of it; what they say has yet to be masked.
     """
     env, judged = scope.env, Judgement(work.snapshot)
-    nothing = None if change.by_worker else _unchanged(order, work)
+    nothing = None if change.by_worker and change.files else _unchanged(order, work)
     left = nothing is not None and _left_ungated(order, change, nothing)
     early = _before_gates(order, env, work, change, None if left else nothing)
     suspicion = early if early is not None and gates_decide(early, order) else None
@@ -82,7 +82,7 @@ def _unchanged(order: AttemptOrder, work: Work) -> Failure:
     status = work.report.status if work.report is not None else ReportStatus.DONE
     if snapshot.elsewhere and agent.error is None and status is not ReportStatus.BLOCKED:
         return _worked_elsewhere(order, snapshot.elsewhere, agent.last_words)
-    return of_report(work.report) or _nothing_changed(order, agent, snapshot.protected_edits)
+    return of_report(work.report) or _nothing_changed(order, agent, snapshot)
 
 
 def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool:
@@ -187,21 +187,23 @@ def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list
     ]
 
 
-def _nothing_changed(order: AttemptOrder, agent: AgentRun, protected: tuple[str, ...]) -> Failure:
+def _nothing_changed(order: AttemptOrder, agent: AgentRun, snapshot: Snapshot) -> Failure:
     """Return why nothing changed: the run's error, what a language model's last words mean, or plain NO_DIFF."""
     if agent.error is None and order.model.agent in _PLAIN_AGENTS:
-        return _no_diff(order, agent.last_words, protected)
+        return _no_diff(order, snapshot, agent.last_words)
     failure = without_changes(order.model.agent, agent.last_words, agent.error)
-    return _no_diff(order, agent.last_words, protected) if failure.kind is FailureKind.NO_DIFF else failure
+    return _no_diff(order, snapshot, agent.last_words) if failure.kind is FailureKind.NO_DIFF else failure
 
 
-def _no_diff(order: AttemptOrder, last_words: str, protected: tuple[str, ...]) -> Failure:
-    message = "the worker changed nothing"
+def _no_diff(order: AttemptOrder, snapshot: Snapshot, last_words: str) -> Failure:
+    taken_back = not snapshot.changes and order.start != order.main
+    message = "the work is exactly what main has: nothing of it is left" if taken_back else "the worker changed nothing"
+    protected = snapshot.protected_edits
     if last_words:
         message += f"; its last words: {' '.join(last_words.split())[:_WORDS_MAX]}"
     if protected:
         message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
-    evidence = (f"the snapshot's tree equals that of {order.start[:12]}",)
+    evidence = (f"the snapshot's tree equals that of {(order.main if taken_back else order.start)[:12]}",)
     return Failure(
         FailureKind.NO_DIFF, message, rule="tree-unchanged", signature="NO_DIFF", evidence=evidence, excerpt=last_words
     )

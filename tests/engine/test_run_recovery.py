@@ -378,6 +378,19 @@ def test_a_worker_that_repeats_itself_is_told_that_the_same_will_not_do(project)
     assert "made the same change and failed in the same way" in project.prompt("7", 3)
 
 
+def test_work_that_takes_back_all_that_was_left_lands_nothing(project):
+    project.config(gate="grep -q one a.txt")
+    project.play(("7", 1, [{"write": "a.txt", "text": "two\n"}]), ("7", 0, [{"write": "a.txt", "text": "one\n"}]))
+    project.issue(7)
+    project.commit()
+    before = project.git("rev-parse", "main")
+    project.run(code=3)
+    attempts = project.attempts("7")
+    assert [attempt["outcome"] for attempt in attempts[:2]] == ["RUNTIME_ERROR", "NO_DIFF"]
+    assert "what main has" in attempts[1]["failure"]["message"]
+    assert project.git("rev-parse", "main") == before
+
+
 def test_earlier_work_that_is_left_alone_is_examined_before_the_gates_decide(project):
     project.play(
         ("7", 1, [{"write": "elsewhere.txt", "text": "x"}, {"exit": 3}]),
