@@ -215,7 +215,7 @@ def _head(document: Story, now: float, width: int) -> Iterator[str]:
         yield f"  {clean(document.source)}"
     if document.merged_commit:
         yield f"  landed as {document.merged_commit[:12]}: git show {document.merged_commit[:12]}"
-    elif document.branch and any(attempt.commit for attempt in document.attempts):
+    elif document.branch and any(attempt.changed for attempt in document.attempts):
         yield f"  best work so far: git diff ...{document.branch}"
 
 

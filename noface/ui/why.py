@@ -11,7 +11,7 @@ from noface.model.taxonomy import Category, FailureKind
 from noface.store.records import AttemptRow, GateRun, NextAction
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import paint, quoted
-from noface.ui.text import clean, fit, hanging
+from noface.ui.text import clean, fit, hanging, moment
 
 _PROMPT_BYTES = 200_000
 _EXCERPT_LINES = 40
@@ -120,7 +120,7 @@ def _decided(failure: Evidence, width: int, *, charged: bool) -> Iterator[str]:
         "gate": failure.gate,
         "location": failure.location,
         "signature": failure.signature,
-        "retry at": "" if failure.retry_at is None else f"{failure.retry_at:.0f}",
+        "retry at": "" if failure.retry_at is None else moment(failure.retry_at, 0.0),
     }
     for name, value in facts.items():
         if value or name == "rule":
