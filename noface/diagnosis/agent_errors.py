@@ -32,7 +32,8 @@ class AgentError:
     """The error a run ended with, as the CLI's own error channel told it; one that was overcome is none.
 
     `codes` are names that the CLI or its provider gave it, the most telling first; `status` the HTTP status;
-    `details` what the provider answered, where the CLI quotes it. `resets_at` is epoch seconds.
+    `details` what the provider answered, where the CLI quotes it. `resets_at` is when to come back, in epoch seconds;
+    a CLI that says in how many seconds gives them as a header: `headers=(("retry-after", "30"),)`.
     """
 
     message: str = ""

@@ -112,7 +112,10 @@ def _anything_to_do(context: RunContext) -> bool:
 
 
 _REACHES = "passes on main only with your checkout within its reach"
-_STAYS_GREEN = "stays green with every source file of the project broken: it tests something else than the workspace"
+_STAYS_GREEN = (
+    "stays green with every source file of the project broken: it tests something else than the workspace, or no test"
+    " uses the sources"
+)
 
 
 def _leaking(leaking: Sequence[Leak], what: str) -> UsageError:

@@ -4,14 +4,14 @@ import json
 import tracemalloc
 
 import pytest
-from support.agent_recordings import CLIS, run
+from support.agent_recordings import CLIS, of_each, run
 from support.cases import cases
 
 from noface.agents.base import ANSWER_MAX, LINE_BYTES_MAX, EventKind, TextTail
-from noface.agents.json_stream import asks
+from noface.agents.json_stream import JsonReader, asks
 from noface.agents.registry import AGENTS
 
-JSON_CLIS = ("claude", "codex", "gemini", "opencode")
+JSON_CLIS = tuple(cli for cli in CLIS if isinstance(AGENTS[cli].reader(), JsonReader))
 
 
 def judged(cli, stdout, exit_code=0, stderr=""):
@@ -40,12 +40,17 @@ def test_50_mb_on_one_line_take_little_memory_and_the_rest_is_read(cli):
 
 @pytest.mark.parametrize("cli", CLIS)
 def test_20_000_lines_of_prose_leave_little_in_memory(cli):
-    line = {
-        "claude": {"type": "assistant", "message": {"content": [{"type": "text", "text": "prose " * 30}]}},
-        "codex": {"type": "item.completed", "item": {"type": "agent_message", "text": "prose " * 30}},
-        "gemini": {"type": "message", "role": "assistant", "content": "prose " * 30, "delta": True},
-        "opencode": {"type": "text", "part": {"text": "prose " * 30}},
-    }.get(cli)
+    line = of_each(
+        "a line of prose as the agent prints it, None for plain text",
+        {
+            "claude": {"type": "assistant", "message": {"content": [{"type": "text", "text": "prose " * 30}]}},
+            "codex": {"type": "item.completed", "item": {"type": "agent_message", "text": "prose " * 30}},
+            "gemini": {"type": "message", "role": "assistant", "content": "prose " * 30, "delta": True},
+            "opencode": {"type": "text", "part": {"text": "prose " * 30}},
+            "aider": None,
+            "mini": None,
+        },
+    )[cli]
     data = (json.dumps(line) if line else "prose " * 30).encode() + b"\n"
     reader = AGENTS[cli].reader()
     reader.feed(b"mini-swe-agent (step 1, $0.00):\n")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from support.agent_recordings import CLIS, of_each
 
 from noface.agents.base import Place
 from noface.agents.json_stream import JsonRecord
@@ -17,7 +18,6 @@ from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.worker_run import ModelSpec
 
-CLIS = ("claude", "codex", "gemini", "opencode", "aider", "mini")
 PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")
 
 
@@ -36,14 +36,17 @@ def added(cli, **what):
 
 @pytest.mark.parametrize(
     ("cli", "more", "less"),
-    [
-        ("claude", {"--tools", "Read,Grep,Glob", "--strict-mcp-config"}, set()),
-        ("codex", {"-s", "read-only"}, {"--dangerously-bypass-approvals-and-sandbox"}),
-        ("gemini", {"--approval-mode", "default"}, {"--yolo"}),
-        ("opencode", {'OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}'}, set()),
-        ("aider", {"--chat-mode", "ask"}, set()),
-        ("mini", set(), set()),
-    ],
+    of_each(
+        "what keeps it from editing when it is only asked: arguments added, taken away",
+        [
+            ("claude", {"--tools", "Read,Grep,Glob", "--strict-mcp-config"}, set()),
+            ("codex", {"-s", "read-only"}, {"--dangerously-bypass-approvals-and-sandbox"}),
+            ("gemini", {"--approval-mode", "default"}, {"--yolo"}),
+            ("opencode", {'OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}'}, set()),
+            ("aider", {"--chat-mode", "ask"}, set()),
+            ("mini", set(), set()),
+        ],
+    ),
 )
 def test_whoever_is_only_asked_cannot_edit_where_the_program_can_be_kept_from_it(cli, more, less):
     assert added(cli, role="review") == (more, less)
@@ -52,14 +55,17 @@ def test_whoever_is_only_asked_cannot_edit_where_the_program_can_be_kept_from_it
 
 @pytest.mark.parametrize(
     ("cli", "more"),
-    [
-        ("claude", {"--effort", "max", "MAX_THINKING_TOKENS=63999", "CLAUDE_CODE_MAX_OUTPUT_TOKENS=64000"}),
-        ("codex", {"-c", 'model_reasoning_effort="high"'}),
-        ("gemini", set()),
-        ("opencode", {"--variant", "high"}),
-        ("aider", {"--reasoning-effort", "--thinking-tokens", "high", "32k"}),
-        ("mini", {"model.model_kwargs.reasoning_effort=high"}),
-    ],
+    of_each(
+        "what it is started with to think longer",
+        [
+            ("claude", {"--effort", "max", "MAX_THINKING_TOKENS=63999", "CLAUDE_CODE_MAX_OUTPUT_TOKENS=64000"}),
+            ("codex", {"-c", 'model_reasoning_effort="high"'}),
+            ("gemini", set()),
+            ("opencode", {"--variant", "high"}),
+            ("aider", {"--reasoning-effort", "--thinking-tokens", "high", "32k"}),
+            ("mini", {"model.model_kwargs.reasoning_effort=high"}),
+        ],
+    ),
 )
 def test_extended_thinking_is_asked_for_in_each_program_s_own_words(cli, more):
     assert added(cli, think=True) == (more, set())
@@ -83,7 +89,7 @@ def test_a_person_s_arguments_come_last_and_their_variables_stand(cli):
 @pytest.mark.parametrize("cli", CLIS)
 def test_the_prompt_is_no_argument_and_standard_input_is_never_left_open(cli):
     invocation = started(cli)
-    assert invocation.stdin == ("/d/prompt.md" if cli in ("claude", "codex", "gemini", "opencode") else None)
+    assert invocation.stdin == (None if cli in ("aider", "mini") else "/d/prompt.md")
     assert sum(map(len, invocation.argv)) < 2_000
 
 
@@ -98,14 +104,17 @@ def test_what_is_written_beside_the_work_goes_to_the_attempt_s_folder(cli):
 
 @pytest.mark.parametrize(
     ("cli", "needed"),
-    [
-        ("claude", "ANTHROPIC_API_KEY ANTHROPIC_BASE_URL CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CONFIG_DIR AWS_REGION"),
-        ("codex", "OPENAI_API_KEY CODEX_API_KEY CODEX_HOME AZURE_OPENAI_API_KEY"),
-        ("gemini", "GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_CLOUD_PROJECT"),
-        ("opencode", "OPENCODE_CONFIG ANTHROPIC_API_KEY OPENROUTER_API_KEY"),
-        ("aider", "OPENAI_API_KEY OPENAI_API_BASE AIDER_MODEL DEEPSEEK_API_KEY"),
-        ("mini", "MSWEA_GLOBAL_CONFIG_DIR ANTHROPIC_API_KEY OPENAI_BASE_URL"),
-    ],
+    of_each(
+        "variables that it reads",
+        [
+            ("claude", "ANTHROPIC_API_KEY ANTHROPIC_BASE_URL CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CONFIG_DIR AWS_REGION"),
+            ("codex", "OPENAI_API_KEY CODEX_API_KEY CODEX_HOME AZURE_OPENAI_API_KEY"),
+            ("gemini", "GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_CLOUD_PROJECT"),
+            ("opencode", "OPENCODE_CONFIG ANTHROPIC_API_KEY OPENROUTER_API_KEY"),
+            ("aider", "OPENAI_API_KEY OPENAI_API_BASE AIDER_MODEL DEEPSEEK_API_KEY"),
+            ("mini", "MSWEA_GLOBAL_CONFIG_DIR ANTHROPIC_API_KEY OPENAI_BASE_URL"),
+        ],
+    ),
 )
 def test_each_program_names_the_variables_it_reads(cli, needed):
     patterns = AGENTS[cli].environment

@@ -1,6 +1,7 @@
 """Where each agent's key or login is looked for."""
 
 import pytest
+from support.agent_recordings import of_each
 
 from noface.cli.doctor_models import Login, login_of
 
@@ -41,14 +42,17 @@ def test_a_local_model_needs_no_login(model, tmp_path):
 
 @pytest.mark.parametrize(
     ("agent", "file"),
-    [
-        ("claude", ".claude/.credentials.json"),
-        ("codex", ".codex/auth.json"),
-        ("gemini", ".gemini/oauth_creds.json"),
-        ("opencode", ".local/share/opencode/auth.json"),
-        ("aider", ".aider.conf.yml"),
-        ("mini", ".config/mini-swe-agent/.env"),
-    ],
+    of_each(
+        "a file of its login",
+        [
+            ("claude", ".claude/.credentials.json"),
+            ("codex", ".codex/auth.json"),
+            ("gemini", ".gemini/oauth_creds.json"),
+            ("opencode", ".local/share/opencode/auth.json"),
+            ("aider", ".aider.conf.yml"),
+            ("mini", ".config/mini-swe-agent/.env"),
+        ],
+    ),
 )
 def test_a_login_file_is_seen_where_its_agent_keeps_it(agent, file, tmp_path):
     assert login_of(agent, "anthropic/m", {}, tmp_path).seen == ()

@@ -8,6 +8,8 @@ import sys
 
 from support import ROOT
 
+from noface.agents.registry import AGENTS
+
 ADAPTER = """
 from noface.agents.base import Agent, Invocation
 from noface.agents.command import CommandReader
@@ -85,7 +87,7 @@ def test_a_new_agent_is_an_adapter_and_an_entry_of_the_registry(tmp_path):
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
         "environment": ["NEW_*"],
-        "agents": ["claude", "codex", "gemini", "opencode", "aider", "mini", "command", "scripted", "new"],
+        "agents": [*AGENTS, "new"],
         "reader": "CommandReader",
         "preset": ["new", "fast-1", "new"],
         "verdict": ["RATE_LIMITED", "new-tired"],

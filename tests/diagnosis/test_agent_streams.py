@@ -6,7 +6,7 @@ from datetime import UTC
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.agent_recordings import CLIS
+from support.agent_recordings import CLIS, of_each
 
 from noface.agents.base import EventKind, Place
 from noface.agents.registry import AGENTS
@@ -72,7 +72,8 @@ def judged(cli, stdout, exit_code=0, stderr=""):
 
 @pytest.mark.parametrize("cli", CLIS)
 def test_an_agent_and_its_tools_may_quote_any_error(cli):
-    assert judged(cli, QUOTING[cli]).kind is None
+    quoting = of_each("QUOTING: a stream that ends well and quotes errors in prose and tools", QUOTING)
+    assert judged(cli, quoting[cli]).kind is None
 
 
 @pytest.mark.parametrize("cli", CLIS)
@@ -85,6 +86,7 @@ def test_the_same_words_in_the_cli_s_own_channel_do_decide(cli):
         "aider": f"{HEADER}Fine.\n\n{TOKENS}\nlitellm.RateLimitError: 429\nRetrying in 0.2 seconds...\n".encode(),
         "mini": b"Exit:\nlitellm.RateLimitError: x\n",
     }
+    of_each("a stream that ends with a rate limit in the agent's own error", said)
     stderr = "╭──╮\n│ Traceback │\n╰──╯\nRateLimitError: litellm.RateLimitError: \nx\n" if cli == "mini" else ""
     assert judged(cli, said[cli], 1, stderr).kind == "RATE_LIMITED"
 

@@ -72,6 +72,7 @@ def test_a_copy_that_was_installed_is_found_by_the_canary(calc):
     calc.commit()
     said = refused(calc)
     assert "stays green with every source file of the project broken" in said
+    assert "or no test uses the sources" in said
     assert f"{packages / 'calc'}, a copy that was installed" in said
 
 

@@ -8,13 +8,15 @@ from functools import cache
 
 from noface.agents.json_stream import named_zone
 from noface.agents.registry import AGENTS
+from noface.data import table
 from noface.diagnosis.agent import classify
 from noface.diagnosis.reset_times import WallClock
 
 from . import TESTS
 
 FOLDER = TESTS / "recordings"
-CLIS = ("aider", "claude", "codex", "gemini", "mini", "opencode")
+CLIS = tuple(sorted(name for name in AGENTS if table("agents")[name].get("install")))
+"""The agents that are programs of others; a new one has to be in the tests that go over these."""
 RECORDED_AT = 1_795_188_600.0  # 2026-11-20 15:30 UTC
 CLOCK = WallClock(RECORDED_AT, UTC, named_zone)
 
@@ -38,8 +40,20 @@ class Run:
     expected: tuple[str, ...] = ()
 
 
+def of_each(what, entries):
+    """Return `entries`, or tell which agents have none: a table by agent, or rows that begin with one.
+
+    `what` says what an entry is.
+    """
+    named = set(entries) if isinstance(entries, dict) else {cli for cli, *_ in entries}
+    lacking = [cli for cli in CLIS if cli not in named]
+    assert not lacking, f"{what}: add an entry for {', '.join(lacking)}"
+    return entries
+
+
 @cache
 def runs(cli):
+    assert (FOLDER / cli / "runs.tar.xz").exists(), f"tests/recordings/{cli}/runs.tar.xz: record runs of {cli} there"
     with tarfile.open(FOLDER / cli / "runs.tar.xz") as archive:
         files = {name: archive.extractfile(name).read() for name in archive.getnames()}
     labels = json.loads(files.pop("labels.json"))
