@@ -202,7 +202,7 @@ def tried(action, *arguments):
     try:
         action(*arguments)
     except GitError as error:
-        print("mounted" in error.message)
+        print("mount" in error.message)
 print(sorted(bench.files(bench.take().snapshot.tree)))
 tried(checkout, bench.slot, bench.main)
 tried(remove_below, bench.work, f"{sys.argv[3]}/deep")
