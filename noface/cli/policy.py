@@ -83,11 +83,9 @@ def replay(
     known, questions = _issues(seen), Questions(seen.database, seen.journal)
     pasts = [_past(seen, questions, known, each) for each in ids]
     decisions = [decision for history, recorded in pasts for decision in replayed(history, recorded, asked)]
-    if as_json:
-        page.show_json(replay_document(name, decisions, everything=everything))
-        return
     titles = {history.issue.id: history.issue.title for history, _ in pasts}
-    page.show(replay_page(name, decisions, titles, page.width(), everything=everything))
+    document = replay_document(name, decisions, everything=everything)
+    page.show_either(document, lambda shown, width: replay_page(shown, titles, width), as_json=as_json)
 
 
 def _kind(word: str) -> "FailureKind":

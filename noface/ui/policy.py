@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from noface.model.actions import ASK_NAMES, Ask, model_of, thinks
 from noface.model.budget import Budget
 from noface.model.codec import encode
-from noface.model.history import History
-from noface.model.taxonomy import FailureKind
+from noface.model.history import History, Topic
+from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy import backoff
 from noface.recovery.policy_table import ANY_ISSUE, Course, Row, Step, course, table
-from noface.recovery.retry_policy import Policy, Rung, When
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung, When
 from noface.recovery.schedule import BreakerRules
-from noface.ui.page import Record, paint
+from noface.ui.page import paint
 from noface.ui.policy_cells import short_names, table_lines
 from noface.ui.text import clean, count, duration, hanging, money
 
@@ -66,85 +66,174 @@ class PolicyView:
         return tuple(backoff(base, longest, number, 1.0) for number in range(1, most + 1))
 
 
+@dataclass(frozen=True, slots=True)
+class IssueLimits:
+    """What an issue, and the person who unblocked it, say about its attempts."""
+
+    id: str
+    title: str
+    model: str | None
+    max_attempts: int | None
+    tier: int | None
+    no_escalate: bool
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingLimit:
+    """What may be spent on a run."""
+
+    max_cost_usd: float | None
+    max_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLimit:
+    """What an attempt of a model may cost."""
+
+    max_cost_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often a provider that is away is asked again, and the longest wait before each time."""
+
+    retries: int
+    waits_s: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnStrategy:
+    """The strategy that the configuration sets for a kind, and the one it has by default."""
+
+    kind: FailureKind
+    strategy: Strategy
+    default: Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyStep:
+    """A step of a path: after `after` failed attempts, this is done."""
+
+    after: int
+    action: str
+    model: str | None
+    tier: int | None
+    think: bool
+    topic: Topic | None
+    wait_s: float
+    charged: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRow:
+    """Kinds of failure that are answered alike, and the steps of their path."""
+
+    kinds: tuple[FailureKind, ...]
+    same_each_time: bool
+    steps: tuple[PolicyStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRules:
+    """What needs a person's approval."""
+
+    paths: tuple[str, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDocument:
+    """What `noface policy --json` prints. Durations are seconds, money dollars."""
+
+    file: str
+    issue: IssueLimits | None
+    ladder: tuple[Rung, ...]
+    max_total_attempts: int
+    block_after: int | None
+    max_cost_usd: float | None
+    max_tokens: int | None
+    run: SpendingLimit
+    attempt: dict[str, AttemptLimit]
+    transient: Retries
+    breaker: BreakerRules
+    roles: Roles
+    reflect: bool
+    diagnose_after: int
+    max_strategies: int
+    breakdown: BreakdownRules
+    review: ReviewRules
+    approval: ApprovalRules
+    strategies: tuple[OwnStrategy, ...]
+    policy: tuple[PolicyRow, ...]
+
+
 _WAITS_MAX = 100
 
 
-def policy_document(view: PolicyView) -> Record:
-    """Return the document of `noface policy --json`. Durations are seconds, money dollars."""
+def policy_document(view: PolicyView) -> PolicyDocument:
+    """Return the document of the page."""
     policy = view.policy
-    return {
-        "file": view.name,
-        "issue": None if view.any_issue else issue_record(view),
-        "ladder": [rung_record(rung) for rung in view.ladder],
-        "max_total_attempts": view.cap,
-        "block_after": policy.block_after,
-        "max_cost_usd": policy.issue_cost_usd_max,
-        "max_tokens": policy.issue_tokens_max,
-        "run": {"max_cost_usd": view.run.usd, "max_tokens": view.run.tokens},
-        "attempt": {model: {"max_cost_usd": usd} for model, usd in view.attempt_usd},
-        "transient": {
-            "retries": policy.transient_retries,
-            "waits_s": list(view.waits(min(policy.transient_retries, _WAITS_MAX))),
-        },
-        "breaker": {"after": view.breaker.after, "wait_s": view.breaker.wait_s},
-        "roles": encode(policy.roles),
-        "reflect": policy.reflect,
-        "diagnose_after": policy.diagnose_after,
-        "max_strategies": policy.strategies_max,
-        "breakdown": encode(policy.breakdown),
-        "review": encode(policy.review),
-        "approval": {"paths": list(policy.approval_paths), "labels": list(policy.approval_labels)},
-        "strategies": [
-            {"kind": kind.value, "strategy": strategy.value, "default": kind.info.strategy.value}
-            for kind, strategy in policy.strategies
-        ],
-        "policy": [
-            {
-                "kinds": [kind.value for kind in row.kinds],
-                "same_each_time": row.repeats is not None,
-                "steps": [step_record(step) for step in row.steps],
-            }
+    return PolicyDocument(
+        file=view.name,
+        issue=issue_limits(view),
+        ladder=view.ladder,
+        max_total_attempts=view.cap,
+        block_after=policy.block_after,
+        max_cost_usd=policy.issue_cost_usd_max,
+        max_tokens=policy.issue_tokens_max,
+        run=SpendingLimit(view.run.usd, view.run.tokens),
+        attempt={model: AttemptLimit(usd) for model, usd in view.attempt_usd},
+        transient=Retries(policy.transient_retries, view.waits(min(policy.transient_retries, _WAITS_MAX))),
+        breaker=view.breaker,
+        roles=policy.roles,
+        reflect=policy.reflect,
+        diagnose_after=policy.diagnose_after,
+        max_strategies=policy.strategies_max,
+        breakdown=policy.breakdown,
+        review=policy.review,
+        approval=ApprovalRules(policy.approval_paths, policy.approval_labels),
+        strategies=tuple(OwnStrategy(kind, strategy, kind.info.strategy) for kind, strategy in policy.strategies),
+        policy=tuple(
+            PolicyRow(row.kinds, row.repeats is not None, tuple(policy_step(step) for step in row.steps))
             for row in view.rows()
-        ],
-    }
+        ),
+    )
 
 
-def issue_record(view: PolicyView) -> Record:
-    """Return what an issue, and the person who unblocked it, say about its attempts."""
+def issue_limits(view: PolicyView) -> IssueLimits | None:
+    """Return what is special about the issue; None where the page is about no issue in particular."""
+    if view.any_issue:
+        return None
     history = view.history
     issue = history.issue
-    return {
-        "id": issue.id,
-        "title": issue.title,
-        "model": history.model or issue.model,
-        "max_attempts": history.attempts_max or issue.max_attempts,
-        "tier": issue.tier,
-        "no_escalate": issue.no_escalate,
-        "labels": list(issue.labels),
-    }
+    return IssueLimits(
+        id=issue.id,
+        title=issue.title,
+        model=history.model or issue.model,
+        max_attempts=history.attempts_max or issue.max_attempts,
+        tier=issue.tier,
+        no_escalate=issue.no_escalate,
+        labels=tuple(issue.labels),
+    )
 
 
-def rung_record(rung: Rung) -> Record:
-    """Return a rung of the ladder."""
-    return encode(rung)  # type: ignore[no-any-return] # a record becomes a dict
-
-
-def step_record(step: Step) -> Record:
-    """Return a step of a path: `after` failed attempts, this is done."""
+def policy_step(step: Step) -> PolicyStep:
+    """Return a step as documents have it."""
     action = step.action
-    # Where asking has a name of its own, that says the topic: the document leaves it null.
-    topic = action.topic if isinstance(action, Ask) and action.topic not in ASK_NAMES else None
-    return {
-        "after": step.after,
-        "action": action.name,
-        "model": model_of(action) or None,
-        "tier": step.tier,
-        "think": thinks(action),
-        "topic": topic.value if topic is not None else None,
-        "wait_s": step.wait_s,
-        "charged": step.charged,
-        "reason": action.reason,
-    }
+    return PolicyStep(
+        after=step.after,
+        action=action.name,
+        model=model_of(action) or None,
+        tier=step.tier,
+        think=thinks(action),
+        # Where asking has a name of its own, that says the topic: the document leaves it null.
+        topic=action.topic if isinstance(action, Ask) and action.topic not in ASK_NAMES else None,
+        wait_s=step.wait_s,
+        charged=step.charged,
+        reason=action.reason,
+    )
 
 
 _WAITS_SHOWN = 4
@@ -182,17 +271,17 @@ def policy_page(view: PolicyView, width: int) -> list[str]:
 
 def head(view: PolicyView, width: int) -> Iterator[str]:
     """Yield what the page is about."""
-    if view.any_issue:
+    issue = issue_limits(view)
+    if issue is None:
         yield from (paint(line, "title") for line in hanging(f"The retry policy of {view.name}", width))
         return
-    issue = issue_record(view)
-    yield from (paint(line, "title") for line in hanging(issue["title"], width, f"{clean(issue['id'])}  "))
-    own = [f"model {issue['model']}" if issue["model"] else ""]
-    own += [f"tier {issue['tier']} and above" if issue["tier"] else ""]
-    own += [f"at most {count(issue['max_attempts'], 'attempt')}" if issue["max_attempts"] else ""]
-    own += ["no escalation" if issue["no_escalate"] else ""]
-    said = "; ".join(part for part in own if part) or "nothing of its own"
-    yield from hanging(f"{said}; the rest is the policy of {view.name}", width, "  ")
+    yield from (paint(line, "title") for line in hanging(issue.title, width, f"{clean(issue.id)}  "))
+    own = [f"model {issue.model}" if issue.model else ""]
+    own += [f"tier {issue.tier} and above" if issue.tier else ""]
+    own += [f"at most {count(issue.max_attempts, 'attempt')}" if issue.max_attempts else ""]
+    own += ["no escalation" if issue.no_escalate else ""]
+    limits = "; ".join(part for part in own if part) or "nothing of its own"
+    yield from hanging(f"{limits}; the rest is the policy of {view.name}", width, "  ")
 
 
 def ladder_lines(view: PolicyView, width: int) -> Iterator[str]:

@@ -4,15 +4,16 @@ One kind of failure step by step, and the recorded decisions that another policy
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 
 from noface.model.actions import Ask, Block, RequestApproval, Skip, WaitUntil, action_instruction, model_of, thinks
 from noface.model.history import Topic
-from noface.model.taxonomy import FailureKind
+from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.prompts.data import Situation, situation_for
 from noface.recovery.blocked import approval_document, block_document
 from noface.recovery.policy_table import Answer, Course, Decision, Repeats, Step, terminal
-from noface.ui.page import Record, paint
-from noface.ui.policy import PolicyView, head, issue_record, step_record
+from noface.ui.page import paint
+from noface.ui.policy import IssueLimits, PolicyStep, PolicyView, head, issue_limits, policy_step
 from noface.ui.text import clean, count, duration, hanging
 
 _INDENT = " " * 5
@@ -45,24 +46,65 @@ _LIKE = {
 }
 
 
-def path_document(view: PolicyView, kind: FailureKind) -> Record:
-    """Return the document of `noface policy --kind KIND --json`."""
+@dataclass(frozen=True, slots=True)
+class PathStep(PolicyStep):
+    """A step with the template of its prompt, and what that tells the worker or what a question asks for."""
+
+    prompt: str | None
+    carries: str
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """How every attempt fails on a path."""
+
+    kind: FailureKind
+    in_common: Repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What `noface blocked` shows of an issue at the end of a path."""
+
+    kind: str
+    question: str
+    next_steps: Sequence[str]
+    options: Sequence[str]
+    commands: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PathDocument:
+    """What `noface policy --kind KIND --json` prints. `person` is null where the path asks nobody."""
+
+    file: str
+    issue: IssueLimits | None
+    kind: FailureKind
+    category: Category
+    strategy: Strategy
+    simulated: Simulation
+    policy: tuple[PathStep, ...]
+    finite: bool
+    person: Ending | None
+
+
+def path_document(view: PolicyView, kind: FailureKind) -> PathDocument:
+    """Return the document about one kind of failure."""
     made = view.course(kind)
-    end = _ending(made)
-    return {
-        "file": view.name,
-        "issue": None if view.any_issue else issue_record(view),
-        "kind": kind.value,
-        "category": kind.category.value,
-        "strategy": view.policy.strategy(kind).value,
-        "simulated": {"kind": made.trouble.kind.value, "in_common": made.trouble.repeats.value},
-        "policy": [
-            {**step_record(step), "prompt": _situation(step, made), "carries": _carries(step, made)}
+    return PathDocument(
+        file=view.name,
+        issue=issue_limits(view),
+        kind=kind,
+        category=kind.category,
+        strategy=view.policy.strategy(kind),
+        simulated=Simulation(made.trouble.kind, made.trouble.repeats),
+        policy=tuple(
+            PathStep(**asdict(policy_step(step)), prompt=_situation(step, made), carries=_carries(step, made))
             for step in made.steps
-        ],
-        "finite": terminal(made.steps[-1].action),
-        "person": end,
-    }
+        ),
+        finite=terminal(made.steps[-1].action),
+        person=_ending(made),
+    )
 
 
 def path_page(view: PolicyView, kind: FailureKind, width: int) -> list[str]:
@@ -147,7 +189,7 @@ def _instruction_lines(made: Course, width: int) -> list[str]:
     return ["", paint("What the worker is told", "title"), *lines] if lines else []
 
 
-def _ending(made: Course) -> Record | None:
+def _ending(made: Course) -> Ending | None:
     """Return what `noface blocked` would show of an issue that came to this end."""
     issue, action = made.history.issue, made.steps[-1].action
     match action:
@@ -157,7 +199,7 @@ def _ending(made: Course) -> Record | None:
             document = approval_document(issue, action, made.history, "")
         case _:
             return None
-    return {name: document[name] for name in ("kind", "question", "next_steps", "options", "commands")}
+    return Ending(**{each.name: document[each.name] for each in fields(Ending)})
 
 
 def _ending_lines(made: Course, width: int) -> list[str]:
@@ -166,51 +208,79 @@ def _ending_lines(made: Course, width: int) -> list[str]:
         return []
     lines = ["", paint("What `noface blocked` shows then", "title")]
     lines += hanging("what was tried, each error, what the workers found unclear, and the question:", width, "  ")
-    lines += hanging(str(end["question"]), width, "    ")
-    for option, command in zip(end["options"], end["commands"], strict=True):
-        lines += hanging(str(option), width, "  • ")
-        lines += [paint(f"      {clean(str(command))}", "quiet")]
+    lines += hanging(end.question, width, "    ")
+    for option, command in zip(end.options, end.commands, strict=True):
+        lines += hanging(option, width, "  • ")
+        lines += [paint(f"      {clean(command)}", "quiet")]
     return lines
 
 
-def replay_document(name: str, decisions: Sequence[Decision], *, everything: bool) -> Record:
-    """Return the document of `noface policy replay --json`; `replay` holds those that differ, or `everything`."""
-    return {
-        "file": name,
-        "decisions": len(decisions),
-        "differ": sum(decision.differs for decision in decisions),
-        "replay": [_record(decision) for decision in _shown(decisions, everything=everything)],
-    }
+@dataclass(frozen=True, slots=True)
+class ReplayedAnswer:
+    """A decision, recorded or made now. `asked` are the topics that were asked about before it."""
+
+    action: str
+    model: str | None
+    think: bool | None
+    asked: tuple[Topic, ...]
+    reason: str
 
 
-def replay_page(
-    name: str, decisions: Sequence[Decision], titles: Mapping[str, str], width: int, *, everything: bool
-) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class ReplayedDecision:
+    """What was decided after an attempt, or before the first (null), beside what the policy decides now."""
+
+    issue: str
+    epoch: int
+    attempt: int | None
+    outcome: str | None
+    differs: bool
+    recorded: ReplayedAnswer
+    now: ReplayedAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayDocument:
+    """What `noface policy replay --json` prints; `replay` holds the decisions that differ, or all of them."""
+
+    file: str
+    decisions: int
+    differ: int
+    replay: tuple[ReplayedDecision, ...]
+
+
+def replay_document(name: str, decisions: Sequence[Decision], *, everything: bool) -> ReplayDocument:
+    """Return the document of a replay; `everything`: with the decisions that are the same."""
+    return ReplayDocument(
+        file=name,
+        decisions=len(decisions),
+        differ=sum(decision.differs for decision in decisions),
+        replay=tuple(_replayed(decision) for decision in decisions if everything or decision.differs),
+    )
+
+
+def replay_page(document: ReplayDocument, titles: Mapping[str, str], width: int) -> list[str]:
     """Return the lines of the page; `titles` are those of the issues by id."""
-    if not decisions:
+    name, differ = document.file, document.differ
+    if not document.decisions:
         return hanging(f"Nothing recorded yet: there is no decision to ask {name} about.", width)
     lines: list[str] = []
     issue_id = None
-    for decision in _shown(decisions, everything=everything):
-        if decision.issue_id != issue_id:
-            issue_id = decision.issue_id
+    for decision in document.replay:
+        if decision.issue != issue_id:
+            issue_id = decision.issue
             title = hanging(titles.get(issue_id, ""), width, f"{clean(issue_id)}  ", rows_max=1)
             lines += ["", *(paint(line, "title") for line in title or [clean(issue_id)])]
         lines += _decision(decision, width)
-    differ = sum(decision.differs for decision in decisions)
-    said = f"{count(len(decisions), 'decision')}, {differ or 'none'} would differ under {name}."
-    lines = [*lines[1:], *([""] if lines else []), *hanging(said, width)]
+    total = f"{count(document.decisions, 'decision')}, {differ or 'none'} would differ under {name}."
+    lines = [*lines[1:], *([""] if lines else []), *hanging(total, width)]
     if differ:
         note = "Each is asked about the attempts as they were; what it would have led to, nobody knows."
         lines += [paint(line, "quiet") for line in hanging(note, width)]
     return lines
 
 
-def _shown(decisions: Sequence[Decision], *, everything: bool) -> list[Decision]:
-    return [decision for decision in decisions if everything or decision.differs]
-
-
-def _decision(decision: Decision, width: int) -> Iterator[str]:
+def _decision(decision: ReplayedDecision, width: int) -> Iterator[str]:
     when = "at first" if decision.attempt is None else f"after attempt {decision.attempt}"
     epoch = f" ({_given_back(decision.epoch)})" if decision.epoch and decision.attempt is None else ""
     outcome = f": {clean(decision.outcome)}" if decision.outcome else ""
@@ -227,29 +297,23 @@ def _given_back(times: int) -> str:
     return "given back" if times == 1 else f"given back {times} times"
 
 
-def _answer(answer: Answer) -> str:
+def _answer(answer: ReplayedAnswer) -> str:
     asked = "".join(f"ask: {topic.replace('_', ' ')}, then " for topic in answer.asked)
     thinking = " thinking" if answer.think else ""
-    return f"{asked}{answer.kind}" + (f" {answer.model}{thinking}" if answer.model else "")
+    return f"{asked}{answer.action}" + (f" {answer.model}{thinking}" if answer.model else "")
 
 
-def _record(decision: Decision) -> Record:
-    return {
-        "issue": decision.issue_id,
-        "epoch": decision.epoch,
-        "attempt": decision.attempt,
-        "outcome": decision.outcome or None,
-        "differs": decision.differs,
-        "recorded": _answer_record(decision.recorded),
-        "now": _answer_record(decision.now),
-    }
+def _replayed(decision: Decision) -> ReplayedDecision:
+    return ReplayedDecision(
+        issue=decision.issue_id,
+        epoch=decision.epoch,
+        attempt=decision.attempt,
+        outcome=decision.outcome or None,
+        differs=decision.differs,
+        recorded=_replayed_answer(decision.recorded),
+        now=_replayed_answer(decision.now),
+    )
 
 
-def _answer_record(answer: Answer) -> Record:
-    return {
-        "action": answer.kind,
-        "model": answer.model,
-        "think": answer.think,
-        "asked": [topic.value for topic in answer.asked],
-        "reason": answer.reason,
-    }
+def _replayed_answer(answer: Answer) -> ReplayedAnswer:
+    return ReplayedAnswer(answer.kind, answer.model, answer.think, answer.asked, answer.reason)
