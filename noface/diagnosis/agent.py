@@ -60,9 +60,8 @@ def without_changes(agent: str, last_words: str, error: Failure | None = None) -
     """
     if error is not None and not _only_talks(agent, error.rule):
         return error
-    failure = _by_words(agent, last_words, None).failure
-    assert failure is not None  # noqa: S101 - an empty diff is never a success
-    return failure
+    verdict = _by_words(agent, last_words, None)
+    return verdict.failed_as(verdict.kind or FailureKind.NO_DIFF)
 
 
 def _only_talks(agent: str, rule: str) -> bool:

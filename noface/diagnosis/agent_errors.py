@@ -83,11 +83,13 @@ class AgentVerdict:
 
     @property
     def failure(self) -> Failure | None:
-        """The failure as the rest of noface knows it: charged to the worker unless something else is to blame."""
-        if self.kind is None:
-            return None
+        """The failure as the rest of noface knows it, None where the run ended well."""
+        return None if self.kind is None else self.failed_as(self.kind)
+
+    def failed_as(self, kind: FailureKind) -> Failure:
+        """Return the failure of a kind: charged to the worker unless something else is to blame."""
         return Failure(
-            self.kind,
+            kind,
             self.message,
             rule=self.rule,
             signature=self.signature,
@@ -95,7 +97,7 @@ class AgentVerdict:
             excerpt=self.excerpt,
             retry_at=self.retry_at,
             questions=self.questions,
-            charged=not self.kind.category.external,
+            charged=not kind.category.external,
             also_matched=tuple((also.rule, also.line, also.why) for also in self.also_matched),
         )
 

@@ -68,10 +68,12 @@ class Masking:
         Notes are only trusted with files below the state folder: agents could write some, too.
         """
         masked = 0
-        for note in self._left_notes() if self.masker else ():
+        if not self.masker or self._state_dir is None:
+            return masked
+        for note in self._left_notes():
             names, files = _read_note(note)
             for name, there_before in files.items():
-                path = self._inside(name)
+                path = _inside(self._state_dir, name)
                 masked += self._mask(path, there_before) if path is not None else 0
             if names <= self.masker.names:
                 note.unlink(missing_ok=True)
@@ -103,15 +105,15 @@ class Masking:
         except OSError:
             return []
 
-    def _inside(self, name: str) -> Path | None:
-        """Return the file a note means, None where a `..` or a link would lead out of the state folder."""
-        assert self._state_dir is not None  # noqa: S101 - there are no notes without one
-        root = self._state_dir.resolve()
-        path = root / name
-        try:
-            return path if path.parent.resolve().is_relative_to(root) and path.name != ".." else None
-        except (OSError, ValueError, RuntimeError):
-            return None
+
+def _inside(state_dir: Path, name: str) -> Path | None:
+    """Return the file a note means, None where a `..` or a link would lead out of the state folder."""
+    root = state_dir.resolve()
+    path = root / name
+    try:
+        return path if path.parent.resolve().is_relative_to(root) and path.name != ".." else None
+    except (OSError, ValueError, RuntimeError):
+        return None
 
 
 def known_secrets(
