@@ -1,8 +1,10 @@
 """The recordings: what the classifier must get right, as shares (the issue's own thresholds)."""
 
 import json
+import lzma
 
 import pytest
+from support.corpus_case import appended, arguments, record_of
 from support.corpus_score import (
     CORPUS,
     GIVEN,
@@ -106,3 +108,22 @@ def test_without_the_file_list_most_verdicts_stay_the_same():
 def test_the_recordings_are_light():
     assert sum(file.stat().st_size for file in CORPUS.iterdir()) < 2_000_000
     assert all(json.dumps(record) for record in load(MORE))
+
+
+def test_a_case_is_added_to_the_recordings_by_a_command(tmp_path):
+    (tmp_path / "out").write_bytes(b"app.c:3:5: error: expected ';' \xff\n")
+    words = ["c-gcc-new", "SYNTAX_ERROR", "--command", "make all", "--exit-code", "2", "--location", "app.c:3"]
+    record = record_of(arguments([*words, "--repo-file", "app.c", "--stdout", str(tmp_path / "out")]))
+    assert record.keys() == load(MORE)[0].keys()
+    assert record["label"].keys() == load(MORE)[0]["label"].keys()
+    before = (CORPUS / MORE).read_bytes()
+    *earlier, last = lzma.decompress(appended(before, record)).decode().splitlines()
+    assert earlier == lzma.decompress(before).decode().splitlines()
+    verdict = classify(evidence_of(json.loads(last)))
+    assert (verdict.kind, verdict.location) == ("SYNTAX_ERROR", "app.c:3")
+
+
+def test_a_case_that_is_there_is_not_added_again(capsys):
+    with pytest.raises(SystemExit):
+        arguments(["vala-valac-undef", "SYNTAX_ERROR", "--command", "valac", "--exit-code", "1"])
+    assert "is in the corpus already" in capsys.readouterr().err
