@@ -42,7 +42,7 @@ def checker():
 
 
 def test_the_file_in_the_repository_is_the_rendered_text():
-    assert EXAMPLE.read_text() == render()
+    assert EXAMPLE.read_text() == render(), "run: noface config example > noface.toml.example"
 
 
 def test_the_sections_are_those_of_the_config():
