@@ -225,7 +225,7 @@ def _models(models: Sequence[ModelFinding], width: int) -> Iterator[str]:
     indent = " " * (_ROOM + room + 4)
     for model in models:
         yield from _row(model.state, model.name, max(room, len(model.name)), _model_facts(model), width)
-        if model.path:
+        if model.path and model.path != model.program:
             yield from (paint(line, "quiet") for line in hanging(model.path, width, indent))
         for problem in model.problems:
             yield from hanging(problem.text[:_TEXT_MAX], width, indent)

@@ -262,7 +262,7 @@ def policy_page(view: PolicyView, width: int) -> list[str]:
     shown = table_lines(rows, names, width)
     lines = [*head(view, width), "", paint("Ladder", "title"), *ladder_lines(view, width)]
     lines += ["", paint("Limits", "title"), *_limits(view, width)]
-    title = hanging("What follows on each kind of failure, where every attempt fails", width)
+    title = hanging("What follows each kind of failure, if every attempt fails", width)
     lines += ["", *(paint(line, "title") for line in title), *shown]
     lines += ["", *_legend(shown, width)]
     lines += _own_rules(view, width)
@@ -304,11 +304,11 @@ def _limits(view: PolicyView, width: int) -> Iterator[str]:
     more = ", …" if policy.transient_retries > _WAITS_SHOWN else ""
     tries = f"{count(policy.transient_retries, 'retry', 'retries')} at most, after up to {', '.join(waits)}{more}"
     facts = [
-        ("attempts", f"{view.cap} charged ones{cost} an issue, then it is blocked{same}"),
+        ("attempts", f"{view.cap} charged ones{cost} per issue, then it is blocked{same}"),
         ("provider", f"{tries}; not charged" if policy.transient_retries else "no failure is waited out"),
         (
             "breaker",
-            f"a model whose provider failed {breaker.after}× in a row rests {duration(breaker.wait_s)}, for all",
+            f"a model whose provider failed {breaker.after}× in a row rests {duration(breaker.wait_s)} for all issues",
         ),
         (
             "strategies",

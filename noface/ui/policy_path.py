@@ -275,7 +275,7 @@ def replay_page(document: ReplayDocument, titles: Mapping[str, str], width: int)
     total = f"{count(document.decisions, 'decision')}, {differ or 'none'} would differ under {name}."
     lines = [*lines[1:], *([""] if lines else []), *hanging(total, width)]
     if differ:
-        note = "Each is asked about the attempts as they were; what it would have led to, nobody knows."
+        note = "Each decision is made again on the attempts as they were; nobody knows what it would have led to."
         lines += [paint(line, "quiet") for line in hanging(note, width)]
     return lines
 

@@ -98,16 +98,16 @@ def test_the_page_begins_with_the_ladder_and_its_limits():
         "  2  claude-opus    tier 3 · 1 attempt",
         "  3  claude-opus    tier 3 · to the end · thinks longer",
     ]
-    assert "  attempts    5 charged ones an issue, then it is blocked" in lines
+    assert "  attempts    5 charged ones per issue, then it is blocked" in lines
     assert "  provider    3 retries at most, after up to 30s, 1m, 2m; not charged" in lines
-    assert "  breaker     a model whose provider failed 4× in a row rests 10m, for all" in lines
+    assert "  breaker     a model whose provider failed 4× in a row rests 10m for all issues" in lines
 
 
 def test_what_differs_from_the_defaults_and_what_needs_approval_stands_below():
     shown = page(OWN_LADDER)
     for expected in (
         "  1  claude-haiku  tier 1 · 2 attempts · answers TEST_FAILURE, TIMEOUT,",
-        "  attempts    4 charged ones and $2.50 an issue, then it is blocked; the same",
+        "  attempts    4 charged ones and $2.50 per issue, then it is blocked; the same",
         "              failure 3 times in a row blocks at once",
         "claude-opus: planner; claude-sonnet: reviewer; nobody: diagnoser,",
         "  NO_TESTS: skip (by default feedback)",
@@ -252,7 +252,7 @@ def test_an_issue_s_own_model_limits_and_labels_count(project):
     shown = project.noface("policy", "--issue", "007").stdout
     assert shown.startswith("7  Rename it\n  tier 2 and above; at most 2 attempts; the rest is the policy of")
     assert "small" not in shown
-    assert "  attempts    2 charged ones an issue" in shown
+    assert "  attempts    2 charged ones per issue" in shown
     assert 'needs your approval, since the issue has the label "risky"' in shown
     one = project.shown("policy", "--issue", "8", "--kind", "TEST_FAILURE")
     assert (one["issue"]["no_escalate"], {step["model"] for step in one["policy"]}) == (True, {"small", None})
@@ -339,7 +339,7 @@ def test_what_may_be_spent_is_told_of_run_issue_and_attempt(project):
         + "\n[run]\nmax_cost_usd = 20\nmax_tokens = 5_000_000\n[models.claude-opus]\nmax_cost_usd = 2.5\n",
     )
     shown = " ".join(project.noface("policy").stdout.split())
-    assert "attempts 5 charged ones and $6.00 and 1,000,000 tokens an issue, then it is blocked" in shown
+    assert "attempts 5 charged ones and $6.00 and 1,000,000 tokens per issue, then it is blocked" in shown
     assert "budget $20.00 or 5,000,000 tokens a run, then it stops; $2.50 an attempt of claude-opus roles" in shown
     document = project.shown("policy")
     assert (document["max_cost_usd"], document["max_tokens"]) == (6.0, 1_000_000)

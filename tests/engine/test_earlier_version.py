@@ -27,7 +27,7 @@ FACT = re.compile(
 """What a text for people states whatever its wording: kinds of failure, commands on an issue or branch, files."""
 PROSE = {"reason", "carries", "options"}
 """Keys of JSON documents whose texts are sentences made for people when they are shown."""
-NO_SUCH_BRANCH = {"git diff ...noface/3", "git diff ...noface/8"}
+NO_SUCH_BRANCH = {f"git diff ...noface/{issue}" for issue in (3, 8, 9, 18, 19)}
 """The earlier version named a branch for work that changed nothing, of which there is none."""
 SUBJECTS = {
     "3": "Write whatever is meant",
