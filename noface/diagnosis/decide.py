@@ -13,8 +13,9 @@ from noface.diagnosis.context import Repo
 from noface.diagnosis.evidence import Counts, Finding, GateEvidence, Reading, ReportCase, TestReport
 from noface.diagnosis.places import exception_kind, place_below
 from noface.diagnosis.rules import Level
-from noface.diagnosis.scan import decisive, is_of_project
+from noface.diagnosis.scan import decisive
 from noface.diagnosis.text import Log
+from noface.model.failure import is_of_project
 from noface.model.taxonomy import FailureKind
 
 _REPORT = Patterns("report")

@@ -16,9 +16,8 @@ from noface.diagnosis.evidence import AlsoMatched, Finding, Reading
 from noface.diagnosis.places import exception_kind, is_own_module, place_near, place_of
 from noface.diagnosis.rules import Level, NameRule, Rule, rule_book
 from noface.diagnosis.text import Log
+from noface.model.failure import OF_PROJECT, is_of_project
 from noface.model.taxonomy import FailureKind
-
-_MARK = "project:"
 
 
 class NoMatch(Enum):
@@ -61,12 +60,7 @@ class ProjectRules:
 
 def rule_id(rule: ProjectRule) -> str:
     """Return a rule's name as verdicts have it: marked, so that it is never taken for one of noface's."""
-    return f"{_MARK}{rule.name}"
-
-
-def is_of_project(rule: str) -> bool:
-    """Tell whether a verdict's rule is one of `[[gate_rules]]`."""
-    return rule.startswith(_MARK)
+    return f"{OF_PROJECT}{rule.name}"
 
 
 def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[list[Finding], list[AlsoMatched]]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from noface.diagnosis.evidence import GateEvidence, GateVerdict, TestReport
 from noface.diagnosis.gate import classify
-from noface.diagnosis.scan import NoMatch, PatternMatch, ProjectRule, ProjectRules, is_of_project
+from noface.diagnosis.scan import NoMatch, PatternMatch, ProjectRule, ProjectRules
 from noface.gates.report import read_report
-from noface.model.failure import Failure
+from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateResult, GateSpec
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy

@@ -4,6 +4,14 @@ from dataclasses import dataclass
 
 from noface.model.taxonomy import Category, FailureKind
 
+OF_PROJECT = "project:"
+"""What the name of a rule begins with in verdicts where it is one of the project's `[[gate_rules]]`."""
+
+
+def is_of_project(rule: str) -> bool:
+    """Tell whether a verdict's rule is one of `[[gate_rules]]`."""
+    return rule.startswith(OF_PROJECT)
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
@@ -21,8 +21,10 @@ from noface.model.history import Advice
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
-from noface.prompts.structured import Invalid
 from noface.recovery.policy_state import failure_of, same_failure
+
+if TYPE_CHECKING:  # `noface show` must be quick, and reads no answers of models
+    from noface.prompts.structured import Invalid
 
 _KINDS = {
     BlockedReason.BOUNDARY_VIOLATION: FailureKind.BOUNDARY_VIOLATION,
@@ -95,7 +97,7 @@ class Spending:
 def task_failure(
     failure: Failure,
     *,
-    invalid: Invalid | None = None,
+    invalid: "Invalid | None" = None,
     partial: Mapping[str, Any] | None = None,
     spending: Spending | None = None,
     metrics: Mapping[str, Any] | None = None,

@@ -74,7 +74,7 @@ class BlockedIssue(_Common):
 
     status: Annotated[str, Words(("blocked",)), "Where it stands."]
     kind: Annotated[str, Words(_KIND), "What its last attempt ended with."]
-    report: Annotated[Mapping[str, Any] | None, Like(GivenUp | None)]
+    report: Annotated[Mapping[str, Any] | None, Like(("noface.ui.blocked.GivenUp",))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,9 +50,18 @@ class Least(NamedTuple):
 
 
 class Like(NamedTuple):
-    """What a value that is made as a dict looks like: a TypedDict, or a union of them."""
+    """What a value that is made as a dict, or is null, looks like: one of these records.
 
-    kind: Any
+    They are named as "package.module.Class", so that only a schema imports them.
+    """
+
+    names: tuple[str, ...]
+
+    def kind(self) -> Any:
+        """Return the union of the records and None."""
+        from pkgutil import resolve_name
+
+        return Union[(*map(resolve_name, self.names), None)]
 
 
 class Moment:
@@ -103,7 +112,7 @@ def _rule(hint: Any) -> Schema:
         return _of_type(hint, None)
     kind, *notes = get_args(hint)
     words = next((note for note in notes if isinstance(note, Words)), None)
-    rule = _of_type(next((note.kind for note in notes if isinstance(note, Like)), kind), words)
+    rule = _of_type(next((note.kind() for note in notes if isinstance(note, Like)), kind), words)
     for note in notes:
         if isinstance(note, Least):
             rule = rule | {"minimum": note.least}

@@ -16,7 +16,6 @@ from noface.recovery.reported import task_failure
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow, IssueRow, QuestionRow
 from noface.ui.blocked import Waiting, waiting_of
-from noface.ui.contracts import Exhausted, Steps, TaskFailure
 from noface.ui.schema import Least, Like, Moment, Words
 from noface.ui.status import effective_status, progress, standings
 
@@ -113,10 +112,10 @@ class Attempt:
     changed: Annotated[tuple[str, ...], "The paths it changed."]
     lines: Annotated[int, "How many lines it added and deleted."]
     report: ShownReport | None
-    partial: Annotated[Mapping[str, Any] | None, Like(Steps | None)]
+    partial: Annotated[Mapping[str, Any] | None, Like(("noface.ui.contracts.Steps",))]
     task_failure: Annotated[
         Mapping[str, Any] | None,
-        Like(TaskFailure | Exhausted | None),
+        Like(("noface.ui.contracts.TaskFailure", "noface.ui.contracts.Exhausted")),
         "The failure with all that is known of it; null without one.",
     ]
 

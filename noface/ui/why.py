@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.diagnosis.scan import is_of_project
-from noface.model.failure import Failure
+from noface.model.failure import Failure, is_of_project
 from noface.model.taxonomy import Category, FailureKind
 from noface.store.records import AttemptRow, GateRun, NextAction
 from noface.ui.logs import existing, gate_files
