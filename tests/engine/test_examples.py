@@ -258,10 +258,10 @@ def policy_project(project, name, *issues):
     return stand_in(project, "claude-haiku")
 
 
-def wrong_until(right):
-    """Return plays that are red in another way each time, up to attempt `right`."""
+def wrong_until(right, issue="1"):
+    """Return plays that are red in another way each time, up to attempt `right`, which makes a file of the issue's."""
     steps = [("*", number, [{"write": "bad", "text": f"{number}\n"}]) for number in range(1, right)]
-    return (*steps, ("*", right, [{"delete": "bad"}, {"write": "good", "text": "1\n"}]))
+    return (*steps, ("*", right, [{"delete": "bad"}, {"write": f"good-{issue}", "text": "1\n"}]))
 
 
 def test_with_one_model_nothing_escalates_and_the_same_failure_ends_it(project):
@@ -278,7 +278,7 @@ def test_three_tiers_are_climbed_as_the_table_in_the_example_says(project):
     config = policy_project(project, "three-tiers", *asked)
     plays = []
     for issue in ("1", "2", "3", "4"):
-        plays += [(issue, number, steps) for _, number, steps in wrong_until(3)]
+        plays += [(issue, number, steps) for _, number, steps in wrong_until(3, issue)]
     project.play(*plays)
     project.run("--config", config, "--workers", "1")
     models = {issue: [a["model"].removeprefix("claude-") for a in project.attempts(issue)] for issue in "1234"}
