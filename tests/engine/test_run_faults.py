@@ -9,20 +9,9 @@ from pathlib import Path
 
 import pytest
 from support.processes import wait_for
-from support.project import Project
+from support.project import WHOLE, Project
 
 DAY_S = 86_400
-HALF = ("1", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}])
-WHOLE = ("*", 0, [{"write": "b.txt", "text": "b"}])
-
-
-def at_work(project):
-    """Start a run, and return it once its worker has written something."""
-    project.issue(1)
-    project.commit()
-    running = project.start("run")
-    wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
-    return running
 
 
 def in_good_order(done, code):
@@ -35,8 +24,7 @@ def in_good_order(done, code):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_that_ends_programs_ends_the_workers_and_keeps_everything(project, number):
-    project.play(HALF, WHOLE)
-    running = at_work(project)
+    running = project.half_done()
     running.send_signal(number)
     out, _ = running.communicate(timeout=60)
     assert running.returncode == 130, out
@@ -49,8 +37,7 @@ def test_a_signal_that_ends_programs_ends_the_workers_and_keeps_everything(proje
 def test_a_run_that_is_stopped_and_continued_goes_on(project):
     go_on = project.folder / "go-on"
     wait = f"until test -e {go_on}; do sleep 0.05; done"
-    project.play(("*", 0, [{"write": "half.txt", "text": "h"}, {"shell": wait}, {"write": "b.txt", "text": "b"}]))
-    running = at_work(project)
+    running = project.half_done(("*", 0, [{"write": "half.txt", "text": "h"}, {"shell": wait}, *WHOLE[2]]))
     running.send_signal(signal.SIGSTOP)
     state = Path(f"/proc/{running.pid}/stat")
     wait_for(lambda: state.read_text().rpartition(")")[2].split()[0] == "T")

@@ -110,15 +110,7 @@ def test_no_gate_runs_again_on_a_tree_that_is_green(project):
 
 
 def test_an_interrupted_attempt_is_charged_to_nobody_and_its_work_is_kept(project):
-    project.play(
-        ("1", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]),
-        ("1", 0, [{"write": "b.txt", "text": "b"}]),
-    )
-    project.issue(1)
-    project.commit()
-    running = project.start("run")
-    slot_file = project.in_slots("half.txt")
-    assert slot_file.read_text() == "half"
+    running = project.half_done()
     running.kill()
     running.communicate()
     wait_for(lambda: not project.processes())
@@ -129,14 +121,7 @@ def test_an_interrupted_attempt_is_charged_to_nobody_and_its_work_is_kept(projec
 
 
 def test_the_first_ctrl_c_ends_the_workers_and_keeps_everything(project):
-    project.play(
-        ("1", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]),
-        ("1", 0, [{"write": "b.txt", "text": "b"}]),
-    )
-    project.issue(1)
-    project.commit()
-    running = project.start("run")
-    project.in_slots("half.txt")
+    running = project.half_done()
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=60)
     assert running.returncode == 130, out
@@ -209,14 +194,7 @@ def test_noface_works_when_started_from_a_git_hook(project):
 
 
 def test_a_killed_supervisor_is_named_and_nothing_is_left(project):
-    project.play(
-        ("1", 1, [{"write": "half.txt", "text": "h"}, {"sleep": 60}]),
-        ("1", 0, [{"write": "b.txt", "text": "b"}]),
-    )
-    project.issue(1)
-    project.commit()
-    running = project.start("run")
-    project.in_slots("half.txt")
+    running = project.half_done()
     player = wait_for(project.processes)[0]
     parent = int(Path(f"/proc/{player}/stat").read_text().rpartition(")")[2].split()[1])
     os.kill(parent, signal.SIGKILL)

@@ -53,6 +53,9 @@ slots_dir = "{slots}"
 workers = {workers}
 """
 
+HALF = ("1", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}])
+WHOLE = ("*", 0, [{"write": "b.txt", "text": "b"}])
+
 
 @dataclass
 class Project:
@@ -198,6 +201,15 @@ class Project:
         """Let noface believe that the machine was started anew since its last run: a death is explained by that."""
         with closing(sqlite3.connect(self.state / "state.db")) as database, database:
             database.execute("UPDATE facts SET value = 'before' WHERE name = 'boot'")
+
+    def half_done(self, *plays: tuple[Any, ...]) -> "WarmProcess | subprocess.Popen[str]":
+        """Start a run, and return it once the worker of issue 1 has written half.txt: it sleeps; the next does all."""
+        self.play(*plays or (HALF, WHOLE))
+        self.issue(1)
+        self.commit()
+        running = self.start("run")
+        self.in_slots("half.txt")
+        return running
 
     def in_slots(self, name: str) -> Path:
         """Wait until a worker or gate has written to a file of this name in a slot; the file."""
