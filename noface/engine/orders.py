@@ -25,22 +25,23 @@ from noface.model.actions import Mode, Run, WaitUntil, action_instruction
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
+from noface.model.start import Origin, StartPoint, StartReason
 from noface.model.taxonomy import FailureKind, instruction_for
 from noface.model.worker_run import ModelSpec
 from noface.prompts.answers.forms import example_of
 from noface.prompts.data import Prompt, PromptData, Quote, Situation, situation_for
 from noface.prompts.render import render
-from noface.recovery.policy_state import best_attempt, identical
+from noface.recovery.policy_state import identical
 from noface.recovery.retry_policy import REJECTED_BY_PERSON
+from noface.recovery.start import from_main, start_of
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where an attempt starts: a commit, and the attempt it holds (None: main alone, or a person's work)."""
+    """A start that is made: the commit of the workspace, and where it comes from and why."""
 
     commit: str
-    best: PastAttempt | None
-    by_person: bool = False
+    point: StartPoint
 
 
 def worker_prompt(
@@ -59,9 +60,9 @@ def worker_prompt(
     kind = action.name
     situation = situation_for(kind, last.outcome if last is not None else None)
     earlier = prior_failures(failed)
-    quoted = start.best or last
-    patch = patch_of(context, issue, quoted.number) if quoted is not None else ""
-    previous = patch_of(context, issue, last.number) if last is not None and start.best not in (None, last) else ""
+    quoted = start.point.number or (last.number if last is not None else 0)
+    patch = patch_of(context, issue, quoted) if quoted else ""
+    previous = patch_of(context, issue, last.number) if last is not None and _besides(last, start, history) else ""
     failure, changed = (last.failure, last.changed) if last is not None else (None, ())
     matches = matched(settings.hints, issue, failure, changed, context.search)
     for warning in matches.warnings:
@@ -71,7 +72,7 @@ def worker_prompt(
         gates=context.gates_for(issue),
         protected=protected,
         earlier=earlier,
-        best=next((p for p in earlier if start.best is not None and p.number == start.best.number), None),
+        start=start.point,
         patch=patch,
         previous_patch=previous,
         hints=matches.hints,
@@ -88,6 +89,12 @@ def worker_prompt(
         earlier_bytes_max=settings.earlier_bytes_max,
     )
     return render(situation, settings.templates, data, settings.prompt_tokens_max)
+
+
+def _besides(last: PastAttempt, start: Start, history: History) -> bool:
+    """Tell whether the newest failed attempt left another change than the one that the prompt quotes for the start."""
+    quoted = next((attempt for attempt in history.attempts if attempt.number == start.point.number), None)
+    return quoted is not None and quoted.number != last.number and quoted.patch_hash != last.patch_hash
 
 
 def _instruction(history: History, last: PastAttempt | None) -> str:
@@ -127,7 +134,7 @@ def make_order(
     """
     issue, main = history.issue, context.env.plumbing.main()
     protection = protection_for(context, issue, main)
-    start = best_start(context, history, main, accept_failing)
+    start = next_start(context, history, main, accept_failing)
     kept = with_files_of(context.env.plumbing, main, start.commit, protection)
     if kept != start.commit:  # an older commit, in which these files may differ
         context.env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "start"), kept))
@@ -135,7 +142,7 @@ def make_order(
     number = context.reader.next_number(issue.id, slug(issue.id))
     think = action.think
     known = lessons_for(context, history, number)
-    note = f"{note}\n{_BY_PERSON}".strip() if start.by_person else note
+    note = f"{note}\n{_BY_PERSON}".strip() if start.point.origin is Origin.PERSON else note
     prompt = worker_prompt(context, history, action, start, note, protection.patterns, known)
     for cut in prompt.cuts:
         context.log_event("prompt_cut", issue.id, number=number, topic=None, what=cut)
@@ -159,7 +166,7 @@ def make_order(
         earlier=prior_failures(history.attempts),
         known_failures=context.known,
         think=think,
-        by_person=start.by_person,
+        by_person=start.point.origin is Origin.PERSON,
         seal=secrets.token_hex(32),
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
@@ -178,24 +185,18 @@ def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
     )
 
 
-def best_start(context: RunContext, history: History, main: str, accept_failing: int | None) -> Start:
-    """Return where the next attempt starts. Attempts before a breakdown do not count."""
-    hard = sum(gate.hard for gate in context.settings.gates)
-    divided = max(
-        (advice.after for advice in history.asked if advice.topic is Topic.BREAKDOWN and _divided(advice)), default=0
-    )
+def next_start(context: RunContext, history: History, main: str, accept_failing: int | None) -> Start:
+    """Return where the next attempt starts, with its commit made. Attempts before a breakdown do not count."""
+    divided = (a.after for a in history.asked if a.topic is Topic.BREAKDOWN and _divided(a))
     given = scratch_of(context, history.issue).adopted
-    after = max(divided, given[0]) if given is not None else divided
-    past = tuple(attempt for attempt in history.attempts if attempt.number > after)
-    best = best_attempt(past, project_gates=hard, accept_failing=accept_failing)
-    plumbing, issue = context.env.plumbing, history.issue
-    if best is not None and best.candidate is not None and plumbing.resolve(best.candidate) is not None:
-        commit = _with_main(context, issue, best.candidate, main, f"attempt {best.number}")
-        return Start(commit, best) if commit is not None else Start(main, None)
-    if given is not None and given[0] >= divided:
-        commit = _with_main(context, issue, given[1], main, "a person's work")
-        return Start(commit, None, by_person=True) if commit is not None else Start(main, None)
-    return Start(main, None)
+    point = start_of(history.attempts, accept_failing=accept_failing, divided=max(divided, default=0), by_person=given)
+    if point.commit is None:
+        return Start(main, point)
+    if context.env.plumbing.resolve(point.commit) is None:
+        return Start(main, from_main(point, StartReason.GONE))
+    what = "a person's work" if point.origin is Origin.PERSON else f"attempt {point.number}"
+    commit = _with_main(context, history.issue, point.commit, main, what)
+    return Start(commit, point) if commit is not None else Start(main, from_main(point, StartReason.CONFLICT))
 
 
 def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:

@@ -15,6 +15,7 @@ from noface.model.failure import PriorFailure
 from noface.model.gate import GateKind, GateSpec
 from noface.model.issue import Issue
 from noface.model.protection import default_protected
+from noface.model.start import StartPoint, StartReason
 from noface.model.taxonomy import instruction_for
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.prompts.render import BUILT_IN, environment
@@ -197,7 +198,7 @@ _FULL = PromptData(
     gates=_GATES,
     protected=(*default_protected(), "tests/test_count.py", "issues/**"),
     earlier=_EARLIER,
-    best=_EARLIER[1],
+    start=StartPoint(StartReason.BEST_SO_FAR, 2, "c"),
     patch=_PATCH,
     previous_patch=_PATCH,
     hints=("Words are separated by any white space.",),

@@ -12,6 +12,7 @@ from noface.model.failure import PriorFailure
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.protection import always_protected, default_protected
+from noface.model.start import NOTHING_YET, StartPoint
 from noface.model.taxonomy import FailureKind
 
 
@@ -44,9 +45,9 @@ class EarlierForm(StrEnum):
 class PromptData:
     """What a worker's prompt is made of.
 
-    `earlier` are the failed attempts, oldest first. `best` is the attempt the workspace starts from (None: main),
-    `patch` its diff, or the newest attempt's where there is none; `previous_patch` is the newest attempt's where the
-    workspace starts from an older one. `hints` are the user's own, `instruction` and `strategy` noface's. `advice`
+    `earlier` are the failed attempts, oldest first. `start` says where the workspace starts, `patch` is the diff of the
+    attempt it names, or the newest attempt's where it names none; `previous_patch` is the newest attempt's where that
+    is another one. `hints` are the user's own, `instruction` and `strategy` noface's. `advice`
     and `lessons` are quoted as data. `report_example` is JSON. `earlier_bytes_max` bounds what it says of the older
     attempts.
     """
@@ -55,7 +56,7 @@ class PromptData:
     gates: tuple[GateSpec, ...]
     protected: tuple[str, ...] = ()
     earlier: tuple[PriorFailure, ...] = ()
-    best: PriorFailure | None = None
+    start: StartPoint = NOTHING_YET
     patch: str = ""
     previous_patch: str = ""
     hints: tuple[str, ...] = ()

@@ -78,7 +78,8 @@ def _worker_values(data: PromptData, shown: Shown) -> dict[str, Any]:
     failure, _ = _newest(data.earlier)
     return {
         "protected": protected_shown(data.protected, data.issue.accept),
-        "best": data.best,
+        "start": data.start,
+        "best": next((one for one in data.earlier if data.start.holds and one.number == data.start.holds), None),
         "previous_patch": _text(shown, "previous_patch"),
         "instruction": data.instruction or (instruction_for(failure.kind) if failure is not None else ""),
         "strategy": data.strategy,
@@ -110,9 +111,10 @@ def _newest(earlier: tuple[PriorFailure, ...]) -> tuple[PriorFailure | None, tup
 
 
 def _patch_number(data: PromptData | QuestionData) -> int:
-    best = data.best if isinstance(data, PromptData) else None
+    if isinstance(data, PromptData) and data.start.number:
+        return data.start.number
     failure, _ = _newest(data.earlier)
-    shown = best or failure or (data.earlier[-1] if data.earlier else None)
+    shown = failure or (data.earlier[-1] if data.earlier else None)
     return shown.number if shown is not None else 0
 
 

@@ -104,31 +104,6 @@ class PolicyState:
         return trailing(self.charged, lambda attempt: failure_of(attempt).kind in kinds)
 
 
-_NEVER_BEST = (FailureKind.NO_DIFF, FailureKind.GATE_TAMPERING, FailureKind.BOUNDARY_VIOLATION, INTERRUPTED)
-
-
-def best_attempt(
-    attempts: tuple[PastAttempt, ...], *, project_gates: int, accept_failing: int | None
-) -> PastAttempt | None:
-    """Return the attempt to start from, None for main.
-
-    `project_gates` is how many hard gates main passes; `accept_failing` how many tests of the issue's `accept`
-    commands fail on main, None where the issue has no such commands.
-    """
-    usable = [a for a in attempts if a.candidate is not None and a.patch_hash and a.outcome not in _NEVER_BEST]
-    if not usable:
-        return None
-    best = max(usable, key=_score)
-    if accept_failing is not None and _score(best)[:3] <= (True, project_gates, -accept_failing):
-        return None
-    return best
-
-
-def _score(attempt: PastAttempt) -> tuple[bool, int, int, int]:
-    judged = attempt.failing_tests is not None
-    return judged, attempt.gates_passed, -(attempt.failing_tests or 0), attempt.number
-
-
 def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     """Tell whether an attempt spends the issue's budget: only the worker's own failures, and work that passed.
 

@@ -11,6 +11,7 @@ from noface.engine.prompt_context import built_in
 from noface.model.failure import PriorFailure
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
+from noface.model.start import StartPoint, StartReason
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.prompts.render import render
 from noface.prompts.text import Item, Long, Part, allot, fit, level, size, tokens
@@ -44,7 +45,7 @@ def full(chars=1000, rows=8):
         issue=Issue("7", "Mend the sum", body=text),
         gates=(GateSpec("unit", "pytest -q"),),
         earlier=earlier,
-        best=earlier[1],
+        start=StartPoint(StartReason.BEST_SO_FAR, 2, "c"),
         patch=text,
         previous_patch=text,
         note=text,
@@ -155,7 +156,12 @@ def test_it_fits_wherever_the_fixed_parts_fit(situation, sizes, unit, rows, toke
     data = (
         QuestionData(answer_example="{}", others=("o" * 200,) * rows, **common)
         if situation.asks
-        else PromptData(best=common["earlier"][0], previous_patch=texts[8], rejected_note=texts[9], **common)
+        else PromptData(
+            start=StartPoint(StartReason.BEST_SO_FAR, common["earlier"][0].number, "c"),
+            previous_patch=texts[8],
+            rejected_note=texts[9],
+            **common,
+        )
     )
     prompt = render(situation, TEMPLATES, data, tokens_max)
     fixed = tokens(render(situation, TEMPLATES, bare(data), 10_000_000).text)

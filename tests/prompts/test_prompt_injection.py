@@ -11,6 +11,7 @@ from noface.engine.prompt_context import built_in
 from noface.model.failure import PriorFailure
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
+from noface.model.start import StartPoint, StartReason
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.prompts.render import render
 
@@ -79,7 +80,7 @@ def data(situation, text, form=EarlierForm.FULL_OUTPUT):
         )
     return PromptData(
         protected=(text,),
-        best=common["earlier"][1],
+        start=StartPoint(StartReason.BEST_SO_FAR, common["earlier"][1].number, "c"),
         previous_patch=text,
         hints=(text,),
         rejected_note=text,

@@ -16,6 +16,7 @@ from noface.model.failure import PriorFailure
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.protection import default_protected
+from noface.model.start import StartPoint, StartReason
 from noface.model.taxonomy import Category, FailureKind, instruction_for, reaches_workers
 from noface.prompts.check import samples
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, situation_for
@@ -60,7 +61,7 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
     prompt = told(
         situation,
         earlier=earlier,
-        best=earlier[1],
+        start=StartPoint(StartReason.BEST_SO_FAR, 2, "c"),
         patch="-old\n+new",
         previous_patch="+other",
         hints=("Check schema files.",),
@@ -98,7 +99,7 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
         "Too slow.",
         instruction_for("TEST_FAILURE"),
         action_instruction("Escalate"),
-        "You start from attempt 2, the best so far",
+        "with the changes of attempt 2 in it, the best attempt so far",
         '```json\n{"status": "done"}\n```',
     ):
         assert part in prompt, part
@@ -150,21 +151,22 @@ def test_no_worker_is_told_of_what_it_cannot_mend(kind):
 
 def test_work_that_was_broken_off_from_outside_is_gone_on_with():
     cut_off = prior(1, "come back later", kind="RATE_LIMITED")
-    prompt = told(Situation.RETRY, earlier=(cut_off,), best=cut_off, patch="+half")
-    assert "broken off from outside, through no fault of the work" in prompt
-    assert "You start from attempt 1" in prompt
+    prompt = told(Situation.RETRY, earlier=(cut_off,), start=StartPoint(StartReason.CUT_OFF, 1, "c"), patch="+half")
+    assert "Attempt 1 was ended, or could not be checked, through no fault of the work." in prompt
     assert "+half" in section(prompt, "The changes so far")
     assert "failed with" not in prompt
 
 
 def test_it_says_whether_the_earlier_work_is_in_the_workspace():
     earlier = (prior(1), prior(2))
-    from_best = told(earlier=earlier, best=earlier[0], patch="+one", previous_patch="+two")
-    assert "You start from attempt 1" in from_best
+    from_best = told(
+        earlier=earlier, start=StartPoint(StartReason.BEST_SO_FAR, 1, "c"), patch="+one", previous_patch="+two"
+    )
+    assert "with the changes of attempt 1 in it" in from_best
     assert "+one" in section(from_best, "The changes so far")
     assert "it is not in your working directory" in section(from_best, "What attempt 2 changed")
-    from_main = told(earlier=earlier, patch="+two")
-    assert "You start from the present main" in from_main
+    from_main = told(earlier=earlier, start=StartPoint(StartReason.CONFLICT, 2), patch="+two")
+    assert "The changes of attempt 2 are not in it, because main has changed in the same places" in from_main
     assert "it is not in your working directory" in section(from_main, "What attempt 2 changed")
 
 
@@ -416,7 +418,7 @@ def test_the_lists_of_a_prompt_are_lists(situation, data):
 def test_the_whole_of_a_retry_is_what_it_should_be():
     prompt = told(
         earlier=(prior(1, failing_tests=("tests/test_a.py::test_one",)),),
-        best=prior(1),
+        start=StartPoint(StartReason.BEST_SO_FAR, 1, "c"),
         patch="-old\n+new",
         strategy=action_instruction("RetryWithFeedback"),
         report_example=json.dumps({"status": "done"}),
@@ -433,7 +435,7 @@ Do not start over. Begin at the point of failure: find out what exactly goes wro
 
 Look at `src/a.py:3` first.
 
-You start from attempt 1, the best so far, merged with the present main: its changes are already in your working directory.
+Your working directory holds main as it is now with the changes of attempt 1 in it, the best attempt so far. Go on from there.
 
 ## The issue
 

@@ -1,0 +1,109 @@
+"""Where an attempt starts, as a value: the same value prepares the workspace and is told to the worker.
+
+Every reason has its entry in data/starts.toml.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from noface.data import table
+
+
+class Origin(StrEnum):
+    """What the workspace holds at the start, beside main.
+
+    MAIN: nothing. BEST: the best attempt so far. SNAPSHOT: what an attempt had done that was cut off by something
+    other than its worker. PERSON: commits of a person.
+    """
+
+    MAIN = "main"
+    BEST = "best"
+    SNAPSHOT = "snapshot"
+    PERSON = "person"
+
+
+class EarlierWork(StrEnum):
+    """What to do about an earlier change that is not in the workspace. NONE: there is no such change."""
+
+    NONE = ""
+    REDO = "redo"
+    AVOID = "avoid"
+
+
+class StartReason(StrEnum):
+    """Why an attempt starts where it does."""
+
+    NOTHING_YET = "nothing_yet"
+    BEST_SO_FAR = "best_so_far"
+    CUT_OFF = "cut_off"
+    BY_PERSON = "by_person"
+    TAMPERED = "tampered"
+    OUT_OF_BOUNDS = "out_of_bounds"
+    UNPARSED = "unparsed"
+    NOT_JUDGED = "not_judged"
+    WORSE_THAN_MAIN = "worse_than_main"
+    CONFLICT = "conflict"
+    DIVIDED = "divided"
+    GONE = "gone"
+
+    @property
+    def info(self) -> "StartInfo":
+        """What noface knows of this reason."""
+        return _infos()[self]
+
+
+@dataclass(frozen=True, slots=True)
+class StartInfo:
+    """An entry of starts.toml, which says what its fields are."""
+
+    origin: Origin
+    worker: str
+    person: str
+    earlier: EarlierWork = EarlierWork.NONE
+
+
+@cache
+def _infos() -> dict[StartReason, StartInfo]:
+    return {StartReason(name): _info(**entry) for name, entry in table("starts").items()}
+
+
+def _info(origin: str, worker: str, person: str, earlier: str = "") -> StartInfo:
+    return StartInfo(Origin(origin), worker, person, EarlierWork(earlier))
+
+
+@dataclass(frozen=True, slots=True)
+class StartPoint:
+    """Where an attempt starts, and why.
+
+    `commit` is what the workspace is made of, merged with main; None stands for main alone. `number` is the attempt
+    whose work it holds, or, where it is main, the attempt whose change is not in it; 0 where there is none.
+    """
+
+    reason: StartReason
+    number: int = 0
+    commit: str | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """What the workspace holds at the start."""
+        return self.reason.info.origin
+
+    @property
+    def earlier(self) -> EarlierWork:
+        """What the worker does about attempt `number`'s change where the workspace does not hold it."""
+        return self.reason.info.earlier
+
+    @property
+    def holds(self) -> int:
+        """The number of the attempt whose work is in the workspace, 0 where none is."""
+        return self.number if self.origin in (Origin.BEST, Origin.SNAPSHOT) else 0
+
+    @property
+    def told(self) -> str:
+        """What a worker is told of it."""
+        return self.reason.info.worker.format(number=self.number)
+
+
+NOTHING_YET = StartPoint(StartReason.NOTHING_YET)
+"""Main, before any attempt has left work."""
