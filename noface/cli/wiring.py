@@ -188,6 +188,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         earlier_bytes_max=config.recovery.accumulation_kb * 1000,
         learn=config.recovery.learn,
         any_accept=config.recovery.model_accept == "any",
+        accept_timeout_s=config.limits.accept_timeout,
         attempts_dir=str(repository.state_dir / "attempts"),
         breaker=breaker_rules(config),
     )

@@ -221,7 +221,7 @@ class Landing(Section):
 
 
 class Limits(Section):
-    """Upper bounds on what a worker may leave behind."""
+    """Upper bounds on what a worker may leave behind, and on its issue's own commands."""
 
     max_file_mb: int = setting(50, "files larger than this never land, in MB", ge=1)
     max_binary_mb: int = setting(
@@ -239,6 +239,9 @@ class Limits(Section):
     )
     max_files: int = setting(100_000, "how many files a worker may leave in a workspace", ge=1)
     log_mb: int = setting(200, "how much of one output is kept, in MB", ge=1)
+    accept_timeout: Duration = setting(
+        600.0, "time limit of each `accept` command, where the issue has no accept_timeout of its own"
+    )
 
 
 HINT_CONDITIONS = ("label", "language", "path", "error_pattern", "error_regex")

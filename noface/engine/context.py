@@ -82,6 +82,7 @@ class RunSettings:
     earlier_bytes_max: int = 20_000
     learn: bool = True
     any_accept: bool = False
+    accept_timeout_s: float = 600.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -160,14 +161,17 @@ class RunContext(Planning):
 
     def gates_for(self, issue: Issue) -> tuple[GateSpec, ...]:
         """Return the project's gates and, after them, an issue's own, and those of issues it may have touched."""
-        again = tuple(GateSpec(f"recheck-{number}", command) for number, command in enumerate(issue.recheck, 1))
-        return self.settings.gates + accept_gates(issue.accept) + again
+        limit = self.settings.accept_timeout_s
+        again = tuple(
+            GateSpec(f"recheck-{number}", command, timeout_s=limit) for number, command in enumerate(issue.recheck, 1)
+        )
+        return self.settings.gates + self.accept_gates(issue) + again
 
-
-def accept_gates(commands: tuple[str, ...], timeout_s: float = 600.0) -> tuple[GateSpec, ...]:
-    """Return an issue's `accept` commands as hard gates of its own."""
-    many = len(commands) > 1
-    return tuple(
-        GateSpec(f"accept-{number}" if many else "accept", command, timeout_s=timeout_s, accept=True)
-        for number, command in enumerate(commands, 1)
-    )
+    def accept_gates(self, issue: Issue) -> tuple[GateSpec, ...]:
+        """Return an issue's `accept` commands as hard gates of its own."""
+        limit = issue.accept_timeout_s if issue.accept_timeout_s is not None else self.settings.accept_timeout_s
+        many = len(issue.accept) > 1
+        return tuple(
+            GateSpec(f"accept-{number}" if many else "accept", command, timeout_s=limit, accept=True)
+            for number, command in enumerate(issue.accept, 1)
+        )

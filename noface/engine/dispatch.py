@@ -127,10 +127,17 @@ def _notes(report: AttemptReport) -> tuple[str, ...]:
         notes.append(f"protected files put back: {', '.join(snapshot.protected_edits[:_PATHS_SHOWN_MAX])}")
         notes.append("what was undone is kept in undone.patch; to see it: noface logs ID N --undone")
     if agent is not None and agent.survivors_killed:
-        notes.append(f"{agent.survivors_killed} process(es) the worker left behind were ended")
+        notes.append(left_behind(agent.survivors_killed))
     if agent is not None and agent.usage.priced:
         notes.append("its cost is an estimate: priced from tokens")
     return tuple(notes)
+
+
+def left_behind(processes: int) -> str:
+    """Return the note on processes that a worker had started and not ended."""
+    if processes == 1:
+        return "1 process that the worker left behind was ended"
+    return f"{processes} processes that the worker left behind were ended"
 
 
 def history(context: Planning, issue: Issue, state: IssueState | None = None) -> History:

@@ -58,15 +58,18 @@ def main_task(env: AttemptEnvironment, folder: str, issue_id: str = "", slot: st
 def run_gates(scope: Scope, task: Task, gates: tuple[GateSpec, ...], *, anew: bool = False) -> Gated | None:
     """Run `gates` on the task's tree, in order; None where a cancel ends it. `anew`: nothing that is known counts.
 
-    A red hard build gate ends it, since the rest would only echo it. What a lint or test gate leaves is removed before
-    the next. Where one of them writes to the kept paths, or over what a build gate made, the slot is made ready anew
-    and the build gates run again.
+    A red hard build gate ends it, since the rest would only echo it. After any other red hard gate an issue's own
+    `accept` does not run: nothing would land. What a lint or test gate leaves is removed before the next. Where one of
+    them writes to the kept paths, or over what a build gate made, the slot is made ready anew and the build gates run
+    again.
     """
     env = scope.env
     session = GateSession(scope, task, env.gate_slot(task.name))
     results: list[GateResult] = []
     known_from = len(gates) if anew else _first_known(env, task.tree, gates)
     for position, gate in enumerate(gates):
+        if gate.accept and _own_gate_failed(results):
+            continue
         if position >= known_from:
             result: GateResult | None = replace(env.memo[env.key(task.tree, gate)], memo=True)
         else:
@@ -82,6 +85,11 @@ def run_gates(scope: Scope, task: Task, gates: tuple[GateSpec, ...], *, anew: bo
         if not result.passed and gate.hard and gate.kind is GateKind.BUILD:
             break
     return Gated(task.tree, tuple(results))
+
+
+def _own_gate_failed(results: list[GateResult]) -> bool:
+    """Tell whether a hard gate of the project has failed."""
+    return any(result.gate.hard and not result.gate.accept and not result.passed for result in results)
 
 
 def _run_with_retries(session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> GateResult | None:

@@ -131,7 +131,7 @@ def _after_gates(order: AttemptOrder, work: Work, gated: Gated) -> Failure | Non
     """Return what speaks against the work after the gates have run."""
     if gated.failure is not None:
         return gated.failure
-    if (red := gates_failure(gated.results)) is not None:
+    if (red := gates_failure(gated.results, order.gates)) is not None:
         return work.agent.error or red
     return missing_gates(order.gates, gated.results)
 
@@ -153,15 +153,21 @@ def _flaky(results: tuple[GateResult, ...]) -> tuple[str, ...]:
     )
 
 
-def gates_failure(results: tuple[GateResult, ...]) -> Failure | None:
-    """Return the failure to report for red hard gates: the first one's, naming the others; None where all passed."""
+def gates_failure(results: tuple[GateResult, ...], gates: tuple[GateSpec, ...]) -> Failure | None:
+    """Return the failure to report for red hard gates: the first one's, naming the others; None where all passed.
+
+    `gates` are those that were to run: an issue's `accept` does not after a failure, and its result is not known then.
+    """
     failed = worst(results)
     if failed is None or failed.failure is None:
         return None
     failure = failed.failure
     others = [r.gate.name for r in results if r.gate.hard and not r.passed and r is not failed]
     tests = tuple(dict.fromkeys(t for r in results if r.gate.hard and not r.passed for t in r.failing_tests))
-    more = f" (also red: {', '.join(others)})" if others else ""
+    ran = {result.gate for result in results}
+    unknown = [gate.name for gate in gates if gate.accept and gate not in ran]
+    parts = (("also red", others), ("not run after it, so not known", unknown))
+    more = "".join(f" ({what}: {', '.join(names)})" for what, names in parts if names)
     excerpts = [failure.excerpt, *_other_excerpts(failed, results)]
     return replace(
         failure,

@@ -88,7 +88,7 @@ def prove(context: RunContext, entry: QueueEntry, cancel: Canceller, *, approved
         return gated.failure
     if gated.fixed:
         return _to_be_fixed(gated.results[-1])
-    red, failure = worst(gated.results), gates_failure(gated.results)
+    red, failure = worst(gated.results), gates_failure(gated.results, gates)
     if red is not None and failure is not None:
         on_main = main_is_red(scope, task, red, gates) if known is None else None
         return on_main or _overruled(failure, main)

@@ -10,7 +10,7 @@ import shlex
 from dataclasses import replace
 from functools import partial
 
-from noface.engine.context import RunContext, accept_gates
+from noface.engine.context import RunContext
 from noface.engine.gating import Gated, main_task, run_gates
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import gates_failure
@@ -91,7 +91,7 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     """
     task = main_task(context.env, f"accept/{issue.id}", issue.id, str(slot))
     build = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)  # accept may need its output
-    gates = build + accept_gates(issue.accept)
+    gates = build + context.accept_gates(issue)
     gated = run_gates(context.scope(cancel), task, gates)
     if gated is None or gated.failure is not None:
         return None if gated is None else gated.failure
@@ -226,7 +226,7 @@ class Epics:
         gated, main = job.result or (None, "")
         if gated is None:
             return
-        failure = gated.failure or gates_failure(gated.results)
+        failure = gated.failure or gates_failure(gated.results, ())
         if failure is None:
             context.journal.merged(now, job.issue_id, main, "; all its parts have landed, and its own gates pass")
             return

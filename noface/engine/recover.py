@@ -116,6 +116,7 @@ def as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
     issue, now = order.issue, next((issue for issue in context.issues if issue.id == order.issue.id), None)
     if now is not None:
         issue = replace(issue, paths=now.paths, accept=now.accept, recheck=now.recheck, may_change=now.may_change)
+        issue = replace(issue, accept_timeout_s=now.accept_timeout_s)
     protection = protection_for(context, issue, order.main)
     return replace(
         order,

@@ -14,6 +14,7 @@ class Issue:
     `tier` is the lowest tier that works on it. `parent` and `depth` are those of an issue that a breakdown made.
     `recheck` are commands of other issues that must pass again, since its boundary was widened into their work (K5).
     `may_change` are globs of protected files that its work may change all the same; only an issue file sets it.
+    `accept_timeout_s` limits each of its `accept` commands, None where `[limits]` does.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Issue:
     depth: int = 0
     recheck: tuple[str, ...] = ()
     may_change: tuple[str, ...] = ()
+    accept_timeout_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

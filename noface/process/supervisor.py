@@ -19,6 +19,7 @@ Standard library only, and nothing that is slow to import.
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -40,6 +41,8 @@ BOX_STATUS = "{box-status}"
 """Stands in a boxed command line for the descriptor that bubblewrap writes its status to."""
 BOX_RAN = b'"exit-code"'
 """Bubblewrap (0.8.0) writes this only about a command that it could run."""
+BOX_INIT = re.compile(rb'"child-pid": *(\d+)')
+"""Bubblewrap's own process 1 in the box, which may outlive bubblewrap for a moment: no process of the program's."""
 BOX_FAILED = 1
 """Bubblewrap's exit code where it could not make the box, or not run the command in it."""
 BOX_STATUS_BYTES_MAX = 4096
@@ -213,6 +216,7 @@ class Supervisor:
         self._ladder: list[tuple[int, float]] | None = None
         self._next_rung = 0.0
         self._killed: set[int] = set()
+        self._left: set[int] = set()
         self._over_limit = False
         self._abandoned = False
 
@@ -240,13 +244,24 @@ class Supervisor:
         return {
             "code": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
-            "survivors": len(self._killed - {self._pid}),
+            "survivors": len(self._left),
             "output_limit": exceeded,
             "boxed": boxed,
         }
 
     def _box_ran(self) -> bool:
-        return self._box is not None and BOX_RAN in os.pread(self._box, BOX_STATUS_BYTES_MAX, 0)
+        return BOX_RAN in self._box_status()
+
+    def _box_status(self) -> bytes:
+        return os.pread(self._box, BOX_STATUS_BYTES_MAX, 0) if self._box is not None else b""
+
+    def _kill(self) -> None:
+        """Kill all that is left. What the program had started is left behind only where it ended by itself."""
+        killed = process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
+        self._killed |= killed
+        if self._status is not None and self._ladder is None and not self._over_limit:
+            init = BOX_INIT.search(self._box_status())
+            self._left |= killed - {self._pid, int(init[1]) if init else self._pid}
 
     def _reap(self) -> bool:
         """Reap all that have ended; False when no descendant is left."""
@@ -265,12 +280,13 @@ class Supervisor:
                 # It had ended before it was killed. (A parent may reap a killed one before it freezes itself, so
                 # what comes by here cannot be counted.)
                 self._killed.discard(pid)
+                self._left.discard(pid)
 
     def _act(self, now: float) -> float:
         """Send what is due, and say for how many seconds at most to wait then."""
         climbed = self._ladder is not None and not self._ladder and now >= self._next_rung
         if self._status is not None or self._over_limit or self._abandoned or climbed:
-            self._killed |= process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
+            self._kill()
             if self._status is None:
                 process_tree.send_group_signal(self._pid, signal.SIGKILL)
             return KILL_POLL_S

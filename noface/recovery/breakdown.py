@@ -83,6 +83,7 @@ def make_child(
         tier=parent.tier,
         max_attempts=parent.max_attempts,
         no_escalate=parent.no_escalate,
+        accept_timeout_s=parent.accept_timeout_s,
         source="",
         content_hash=hashlib.sha256(content.encode()).hexdigest()[:_HASH_CHARS],
         parent=parent.id,

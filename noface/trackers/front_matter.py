@@ -13,6 +13,7 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from noface.config.values import Duration
 from noface.model.backlog import nearest
 from noface.model.issue import DEFAULT_PRIORITY, Issue
 from noface.model.quoting import literal
@@ -95,6 +96,7 @@ class FrontMatter(BaseModel):
     max_attempts: Annotated[int, Field(ge=1)] | None = None
     no_escalate: bool = False
     may_change: _Items[_Inside] = ()
+    accept_timeout_s: Annotated[Duration | None, Field(alias="accept_timeout")] = None
 
     def apply_to(self, issue: Issue) -> Issue:
         """Return the issue with what these keys set; its title is what it is."""
@@ -113,6 +115,7 @@ _EXPECTED = {
     "max_attempts": "a whole number from 1 up",
     "no_escalate": "true or false",
     "may_change": 'a list of globs of protected files, such as ["CLAUDE.md"]',
+    "accept_timeout": 'a duration above zero, such as "10m" or 600 (seconds)',
 }
 
 

@@ -56,13 +56,13 @@ KNOWN = "if (!(kind in labels)) throw new RangeError(`no label for ${kind}`); //
 PLAYS = {
     "pytest": {
         "1": (
-            Play("parcel/rates.py", "grams < limit", "grams <= limit + 1", "TEST_FAILURE", "!tests accept"),
+            Play("parcel/rates.py", "grams < limit", "grams <= limit + 1", "TEST_FAILURE", "!tests"),
             Play("parcel/rates.py", "grams < limit", "grams <= limit", "PASSED", "tests accept"),
         )
     },
     "node": {
         "1": (
-            Play("words/index.js", "/[a-z]+/g", "/[a-z0-9]/g", "TEST_FAILURE", "syntax !tests !accept"),
+            Play("words/index.js", "/[a-z]+/g", "/[a-z0-9]/g", "TEST_FAILURE", "syntax !tests"),
             Play("words/index.js", "/[a-z]+/g", "/[a-z0-9]+/g", "PASSED", "syntax tests accept"),
         )
     },

@@ -203,7 +203,7 @@ def test_links_lead_to_no_damage_and_stay_links(night):
         ("fifos", "pipe: a FIFO"),
         ("steers", "protected files put back: checks/extra.sh, noface.toml, prompts/retry.md.j2"),
         ("links-out", "protected files put back: checks, checks/extra.sh"),
-        ("daemon", "process(es) the worker left behind were ended"),
+        ("daemon", "processes that the worker left behind were ended"),
         ("crowds", "only changes of tracked files were taken"),
     ],
 )

@@ -359,6 +359,11 @@ def test_how_a_program_ended_in_a_box_is_told_as_outside(boxed):
     assert "program not found: nosuch" in boxed("", program="nosuch").error
 
 
+def test_the_box_itself_is_nothing_that_a_program_leaves_behind(boxed):
+    assert boxed("yes", limit=1000).survivors_killed == 0  # killed with all it had started
+    assert boxed("sleep 1000 & exit 0").survivors_killed <= 1  # its process 1 may be there for a moment
+
+
 def test_a_program_over_its_output_limit_in_a_box_is_told_so_and_not_that_the_box_failed(boxed):
     ended = boxed("yes", limit=100_000)
     assert (ended.output_limit, ended.error) == (True, "")

@@ -69,6 +69,7 @@ def the_fault(folder):
         (b"+++\ntitle = 'T'\ntier = 0\n+++\n", "line 3: tier must be a whole number from 1 to 9, the lowest tier"),
         (b"+++\ntitle = 'T'\ntier = 10\n+++\n", "not 10"),
         (b"+++\ntitle = 'T'\ntier = '2'\n+++\n", "not '2'"),
+        (b"+++\ntitle = 'T'\naccept_timeout = 0\n+++\n", "accept_timeout must be a duration above zero"),
         (b"+++\ntitle = 'T'\nno_escalate = 'no'\n+++\n", "no_escalate must be true or false"),
         (b"+++\ntitle = 'T'\nmodel = []\n+++\n", "model must be the name of a model"),
         (b"+++\nx = " + b"[" * 9_000 + b"\n+++\n", "nested too deeply"),
