@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # The tests of the rooms that decide: no process, no repository.
 FAST := $(addprefix tests/, model diagnosis integrity secrets prompts knowledge recovery config conventions)
 
-.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways soak lint bench clean
+.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways test-conflicts soak lint bench clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
@@ -49,6 +49,10 @@ test-runners: $(STAMP)
 # asked about. WAYS="spans dice" chooses projects or changes by a part of their names.
 test-ways: $(STAMP)
 	$(BIN)/python tests/ways/run.py $(WAYS)
+
+# Issues that all append to one file, with three workers and with one: do all land, after how many attempts?
+test-conflicts: $(STAMP)
+	$(BIN)/python tests/conflicts/run.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

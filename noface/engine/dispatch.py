@@ -40,7 +40,7 @@ from noface.prompts.partial import accumulate, steps_of
 from noface.recovery.blocked import approval_document, block_document
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
-from noface.recovery.schedule import Plan, plan
+from noface.recovery.schedule import Contest, Plan, plan
 from noface.secrets.masked_records import masked_issue
 from noface.store.records import IssueRow
 
@@ -159,15 +159,20 @@ def plan_tick(
     states: Mapping[str, IssueState],
     slots: int,
     at_work: frozenset[str] = frozenset(),
+    busy: tuple[Issue, ...] = (),
 ) -> Plan:
-    """Return which of `issues` start now, and why the others wait. `at_work` are the models at work."""
+    """Return which of `issues` start now, and why the others wait.
+
+    `at_work` are the models at work, and `busy` the issues that are, or that are about to land.
+    """
     waits = context.reader.waits()
     models = {
         issue.id: model_of(decide(context, history(context, issue, states.get(issue.id))))
         for issue in (issues if waits else ())
         if issue.id not in states or states[issue.id].status in (IssueStatus.READY, IssueStatus.WAITING)
     }
-    return plan(issues, states, models, waits, slots, context.clock.now(), at_work)
+    contest = Contest(context.reader.lost_to_main(), busy)
+    return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest)
 
 
 def decide_and_apply(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> None:

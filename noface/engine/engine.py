@@ -324,7 +324,9 @@ class Engine:
         busy = self._jobs.issues() | self._limits.refused.keys()
         issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
         states = self._context.reader.states()
-        return plan_tick(self._context, issues, states, self._jobs.free, self._jobs.models)
+        at_work = self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._landing.due
+        working = tuple(issue for issue in self._context.issues if issue.id in at_work)
+        return plan_tick(self._context, issues, states, self._jobs.free, self._jobs.models, working)
 
     def _present(self, issue: Issue) -> Issue:
         """Return an issue as it is now, with what was agreed since its order was made."""

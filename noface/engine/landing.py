@@ -29,6 +29,7 @@ from noface.model.scratch import needed_until_landed
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
+from noface.recovery.schedule import Contest
 from noface.secrets.masked_records import masked_issue
 
 _HELD_RETRY_S = 5.0
@@ -135,15 +136,21 @@ class MergeQueue:
         return self._job is not None
 
     @property
+    def due(self) -> frozenset[str]:
+        """The issues that land soon; what a person's doing holds up may take any time."""
+        return frozenset(entry.issue.id for entry in self._entries if not entry.held)
+
+    @property
     def busy(self) -> bool:
         """True while something can land without a person's doing."""
         now = self._context.clock.now()
         return self._job is not None or any(entry.worth_waiting(now) for entry in self._entries)
 
     def add(self, entry: QueueEntry) -> None:
-        """Queue a passed attempt; an entry of the same issue is replaced."""
+        """Queue a passed attempt; an entry of the same issue is replaced. What has worked alone lands first."""
         self._entries = [e for e in self._entries if e.issue.id != entry.issue.id]
-        self._entries.append(entry)
+        alone = entry.issue.id in self._context.reader.lost_to_main()
+        self._entries.insert(0 if alone else len(self._entries), entry)
 
     def step(self, *, begin: bool = True) -> list[Rejected]:
         """Land what can land now; where a proof is needed, start it if `begin`. Return the rejected ones."""
@@ -164,8 +171,15 @@ class MergeQueue:
         return rejected
 
     def _next(self) -> QueueEntry | None:
+        """Return the next entry that may land: none beside an issue that works alone, for which it could move main."""
         now = self._context.clock.now()
-        return next((entry for entry in self._entries if entry.not_before <= now), None)
+        free = [entry for entry in self._entries if entry.not_before <= now]
+        if not free or not (working := self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION)):
+            return next(iter(free), None)
+        lost = self._context.reader.lost_to_main()
+        alone = tuple(issue for issue in self._context.issues if issue.id in working and issue.id in lost)
+        contest = Contest(lost)
+        return next((entry for entry in free if contest.rival(entry.issue, alone) is None), None)
 
     def _start_proof(self, entry: QueueEntry) -> None:
         approvals = self._context.questions.approvals(entry.issue.id)

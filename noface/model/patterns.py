@@ -132,6 +132,25 @@ def within(path: str, pattern: str) -> bool:
     return "**" not in inner and "?" not in outer and matches(inner, pattern)
 
 
+def overlap(one: str, other: str) -> bool:
+    """Tell whether two patterns may mean the same file. Where it takes thought to see that they do not, they may."""
+    one, other = (path.strip().removeprefix("./").strip("/") for path in (one, other))
+    if one in ("", ".") or other in ("", "."):
+        return True
+    if not has_wildcards(one) and not has_wildcards(other):
+        return matches(one, other) or matches(other, one)
+    first, second = _fixed(one), _fixed(other)
+    for path, pattern, fixed in ((one, other, second), (other, one, first)):
+        if is_file_name(path):
+            return matches(path, pattern) or fixed.startswith(f"{path}/")
+    return first.startswith(second) or second.startswith(first)
+
+
+def _fixed(pattern: str) -> str:
+    """Return what the name of everything that a pattern means begins with."""
+    return re.split(r"[*?]", pattern, maxsplit=1)[0] if has_wildcards(pattern) else f"{pattern}/"
+
+
 def has_wildcards(path: str) -> bool:
     """Tell whether a path is a glob."""
     return _wildcards(path) > 0

@@ -27,7 +27,7 @@ The rules, in order; the first that applies wins.
     (K5). The reviewer asked for changes: the same model again with the points, up to a cap of rounds (N2). Two merge
     conflicts in a row: ask the resolver once. Anything else that was not charged (main moved under
     the attempt, the first malformed answer): again at once, up to three times since the last charged attempt, then
-    block.
+    block. After a merge conflict it works alone (`schedule`), so that main does not move again.
  8. The same failure `block_after` times in a row (N13): block.
  9. No progress: the same model, the same diff, the same failure (S5, P3). Skip to the next rung; three in a row on
     the last: block.
@@ -80,6 +80,7 @@ from noface.model.budget import (
 from noface.model.failure import Failure
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.patterns import matches_any
+from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
 from noface.recovery.policy_state import (
@@ -379,7 +380,11 @@ def _again(state: PolicyState) -> Action | None:
             "the answer was malformed: once more with a reminder of its form",
             think=state.last.think,
         )
-    return Run(Mode.SAME, model, "not the worker's fault: nothing is charged", think=state.last.think)
+    why = "not the worker's fault: nothing is charged"
+    if failure.kind is FailureKind.MERGE_CONFLICT:
+        where = some(failure.evidence, 3) or "the same files"
+        why = f"main moved into {where} meanwhile: it works alone the next time; nothing is charged"
+    return Run(Mode.SAME, model, why, think=state.last.think)
 
 
 def _without_transient(attempts: Attempts) -> Attempts:

@@ -8,13 +8,22 @@ A circuit breaker for each model (N1) is one wait shared by every issue that wou
 everybody works. Open: nobody starts before `until`. Half-open, once `until` has passed: one attempt probes whether the
 provider answers; the first sign of life closes the breaker. Failures that belong to one incident, because the attempts
 had begun before it was noticed, count once.
+
+An issue whose work conflicted with what main had become works alone the next time (`Contest`): it starts when nothing
+is under way that could move main into the same place, and until it has landed nothing of that kind starts or lands.
+Issues go on beside it whose `paths` keep them away from its own, or from what it changed where it names none. It comes
+when its turn is, by priority; what waits for its dependencies, or for a time, holds up nobody.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
+from noface.model.attempt import PastAttempt
 from noface.model.issue import Issue, IssueState
-from noface.model.taxonomy import IssueStatus
+from noface.model.patterns import overlap
+from noface.model.quoting import some
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, IssueStatus
+from noface.recovery.policy_state import failure_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,75 @@ def tripped(
     return Breaker(model, until, failures, now, kind, reason)
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """How the work on an issue conflicted with main: in `files`, of all those that it had `changed`."""
+
+    files: tuple[str, ...]
+    changed: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        """Name the files."""
+        return some(self.files, _FILES_NAMED_MAX) or "the same files"
+
+
+_FILES_NAMED_MAX = 3
+
+
+def lost_to_main(attempts: tuple[PastAttempt, ...]) -> Lost | None:
+    """Return how the newest work on an issue conflicted with main, None where it did not.
+
+    What was interrupted, or failed for a cause outside the work, tells nothing; what has passed since has yet to land.
+    """
+    for attempt in reversed(attempts):
+        if attempt.outcome in (INTERRUPTED, PASSED) or failure_of(attempt).category.external:
+            continue
+        failure = failure_of(attempt)
+        return Lost(failure.evidence, attempt.changed) if failure.kind is FailureKind.MERGE_CONFLICT else None
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Which issues have lost to main, by id, and which are `busy`: at work, or about to land."""
+
+    lost: Mapping[str, Lost] = field(default_factory=dict)
+    busy: tuple[Issue, ...] = ()
+
+    def rival(self, issue: Issue, others: Iterable[Issue]) -> Issue | None:
+        """Return the first of `others` beside which an issue must not be, since one of them is to be alone."""
+        return next((other for other in others if self._apart(issue, other) and self._collide(issue, other)), None)
+
+    def _apart(self, issue: Issue, other: Issue) -> bool:
+        return issue.id != other.id and (issue.id in self.lost or other.id in self.lost)
+
+    def _collide(self, issue: Issue, other: Issue) -> bool:
+        """Tell whether two issues may change the same file, as far as that is known before they do."""
+        places, others = self._places(issue), self._places(other)
+        return not places or not others or any(overlap(one, two) for one in places for two in others)
+
+    def _places(self, issue: Issue) -> tuple[str, ...]:
+        """Return where an issue's change is to be expected, () where that may be anywhere."""
+        if issue.paths:
+            return (*issue.paths, *issue.may_change)
+        lost = self.lost.get(issue.id)
+        return (*lost.files, *lost.changed) if lost is not None else ()
+
+    def wait(self, issue: Issue, others: Iterable[Issue]) -> "Waiting | None":
+        """Return why an issue waits for one of `others` to land, None where it need not."""
+        rival = self.rival(issue, others) if self.lost else None
+        if rival is None:
+            return None
+        if issue.id in self.lost:
+            where = self.lost[issue.id].where
+            return Waiting(issue.id, f"main moved into {where} meanwhile: works alone, once {rival.id} has ended")
+        return Waiting(
+            issue.id, f"waits for {rival.id}, which works alone: main moved into {self.lost[rival.id].where}"
+        )
+
+
+_NO_CONTEST = Contest()
 _OPEN = (IssueStatus.READY, IssueStatus.WAITING)
 _FOR_A_PERSON = (IssueStatus.BLOCKED, IssueStatus.APPROVAL, IssueStatus.SKIPPED)
 
@@ -97,15 +175,16 @@ def plan(
     slots: int,
     now: float,
     at_work: frozenset[str] = frozenset(),
+    contest: Contest = _NO_CONTEST,
 ) -> Plan:
     """Pick up to `slots` issues to start. `next_models` names the model each issue would run with.
 
-    `at_work` are the models that work right now: a probe of theirs may be under way.
+    `at_work` are the models that work right now: a probe of theirs may be under way. `contest` says who works alone.
     """
     known = {issue.id: issue for issue in issues}
     start: list[Issue] = []
     waiting: list[Waiting] = []
-    probed = set(at_work)
+    probed, ahead = set(at_work), list(contest.busy)
     order = sorted(enumerate(issues), key=lambda pair: (pair[1].priority, pair[0]))
     for _, issue in order:
         state = states.get(issue.id, IssueState(issue.id))
@@ -113,11 +192,14 @@ def plan(
             continue
         model = next_models.get(issue.id, "")
         blocker = _obstacle(issue, state, known, states, now) or _provider(issue, model, waits, probed, now)
-        if blocker is not None:
-            waiting.append(blocker)
-        elif len(start) < slots:
+        rival = contest.wait(issue, ahead) if blocker is None else None
+        starts = blocker is None and rival is None and len(start) < slots
+        if starts:
             start.append(issue)
             probed.add(model)
+        waiting += [why for why in (blocker, rival) if why is not None]
+        if starts or (blocker is None and issue.id in contest.lost):
+            ahead.append(issue)  # one that is to be alone has its turn, even if it has to wait for those at work
     return Plan(tuple(start), tuple(waiting))
 
 

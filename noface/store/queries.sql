@@ -78,6 +78,11 @@ SELECT id, status, reason, until, epoch, note, satisfied, wanted_model, wanted_a
     COALESCE(NULLIF(blocked_hash, ''), content_hash) AS content_hash
 FROM issues;
 
+-- name: conflicts
+-- The issues under way that have conflicted with main since they were last unblocked.
+SELECT DISTINCT i.id, i.epoch FROM attempts AS a JOIN issues AS i ON i.id = a.issue_id AND i.epoch = a.epoch
+WHERE a.outcome = 'MERGE_CONFLICT' AND i.status IN ('ready', 'waiting', 'running', 'landing');
+
 -- name: open_attempts
 SELECT token, issue_id, number, slot, main, start, directory, record FROM attempts
 WHERE outcome IS NULL ORDER BY started_at, token;

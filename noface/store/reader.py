@@ -12,7 +12,7 @@ from noface.model.codec import decode
 from noface.model.gate import GateResult
 from noface.model.issue import IssueState
 from noface.model.taxonomy import IssueStatus
-from noface.recovery.schedule import Breaker
+from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview
 from noface.store.records import AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, query, value
@@ -94,6 +94,15 @@ class Reader(Overview):
     def past(self, issue_id: str) -> tuple[PastAttempt, ...]:
         """Return an issue's finished attempts as the policy sees them."""
         return tuple(_past(row) for row in self._db.rows(_PAST, issue_id))
+
+    def lost_to_main(self) -> dict[str, Lost]:
+        """Return the issues under way whose newest work conflicted with main, with where it did."""
+        rows = self._db.rows(query("conflicts"))
+        lost = {row["id"]: lost_to_main(self._in_epoch(row["id"], row["epoch"])) for row in rows}
+        return {issue_id: how for issue_id, how in lost.items() if how is not None}
+
+    def _in_epoch(self, issue_id: str, epoch: int) -> tuple[PastAttempt, ...]:
+        return tuple(attempt for attempt in self.past(issue_id) if attempt.epoch == epoch)
 
     def gates_of(self, issue_id: str, number: int) -> tuple[GateRun, ...]:
         """Return what is kept of an attempt's gates."""

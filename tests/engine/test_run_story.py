@@ -163,23 +163,6 @@ def test_two_changes_that_break_each_other_do_not_both_land(project):
     assert "merged" in statuses.values()
 
 
-def test_conflicting_changes_are_made_again_on_top_of_the_new_main(project):
-    project.config(workers=2)
-    project.play(
-        ("1", 0, [{"write": "a.txt", "text": "from 1\n"}]),
-        ("2", 1, [{"sleep": 1.0}, {"write": "a.txt", "text": "from 2\n"}]),
-        ("2", 0, [{"write": "a.txt", "text": "from 1 and 2\n"}]),
-    )
-    project.issue(1)
-    project.issue(2)
-    project.commit()
-    project.run()
-    first = project.attempts("2")[0]
-    assert first["outcome"] == "MERGE_CONFLICT"
-    assert not first["charged"]
-    assert (project.path / "a.txt").read_text() == "from 1 and 2\n"
-
-
 def test_a_weakened_test_never_lands(project):
     project.write("tests/test_a.py", "def test_a():\n    assert 1 == 1\n\n\ndef test_b():\n    assert 2 == 2\n")
     project.play(("*", 0, [{"write": "tests/test_a.py", "text": "def test_a():\n    assert 1 == 1\n"}]))

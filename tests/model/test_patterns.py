@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noface.model.patterns import matches, matches_any
+from noface.model.patterns import matches, matches_any, overlap
 
 
 def letters(text, pattern):
@@ -55,6 +55,32 @@ PATTERNS = st.lists(st.sampled_from(["a", "b", ".", "*", "**", "?", "/", "**/", 
 @example("anything/at/all", ".")
 def test_a_pattern_means_what_the_definition_says(path, pattern):
     assert matches(path, pattern) == meant(path, pattern)
+
+
+@settings(max_examples=500)
+@given(PATHS, PATTERNS, PATTERNS)
+@example("src/a", "src/**", "src")
+@example("a.b/a", "a.b", "a.b/*")
+@example("a/b", "*", "a/b")
+def test_patterns_that_mean_the_same_file_overlap(path, one, other):
+    if matches(path, one) and matches(path, other):
+        assert overlap(one, other)
+        assert overlap(other, one)
+
+
+def test_patterns_for_different_places_do_not_overlap():
+    for one, other in [
+        ("src/", "tests/**"),
+        ("src/web/*.py", "src/cli/**"),
+        ("docs/a.md", "docs/b.md"),
+        ("a.md", "b*.md"),
+        ("a.md", "**/b.md"),
+    ]:
+        assert not overlap(one, other)
+        assert not overlap(other, one)
+    assert overlap("src", "./src/a.py")
+    assert overlap("src/**", "src/a*.py")
+    assert overlap(".", "docs/a.md")
 
 
 def test_common_patterns_mean_what_people_expect():

@@ -3,9 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from noface.model.attempt import PastAttempt
+from noface.model.failure import Failure
 from noface.model.issue import Issue, IssueState
-from noface.model.taxonomy import IssueStatus
-from noface.recovery.schedule import Breaker, plan
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.recovery.schedule import Breaker, Contest, Lost, lost_to_main, plan
 
 NOW = 1000.0
 S = IssueStatus
@@ -170,6 +172,66 @@ def test_an_issue_that_waits_for_something_else_is_nobody_s_probe():
     assert [i.id for i in result.start] == ["b"]
 
 
+# Who has lost to main works alone
+
+LOST = Lost(("log.txt",), ("log.txt", "src/a.py"))
+
+
+def contested(*issues, lost=(), busy=(), slots=9, **told):
+    states = {i.id: IssueState(i.id, until=told.get("until", {}).get(i.id)) for i in issues}
+    return plan(tuple(issues), states, {}, {}, slots, NOW, frozenset(), Contest(dict.fromkeys(lost, LOST), tuple(busy)))
+
+
+def placed(name, *paths, priority=2):
+    return Issue(name, name, paths=paths, priority=priority)
+
+
+def test_who_lost_to_main_starts_once_nothing_else_can_move_it_into_the_same_place():
+    result = contested(issue("a"), issue("b"), issue("c"), lost="b", busy=[issue("d")])
+    assert [i.id for i in result.start] == ["a"]  # its turn comes first
+    assert [w.issue_id for w in result.waiting] == ["b", "c"]
+    assert "log.txt" in result.waiting[0].reason
+    alone = contested(issue("b"), issue("c"), lost="b")
+    assert ([i.id for i in alone.start], [w.issue_id for w in alone.waiting]) == (["b"], ["c"])
+
+
+def test_nothing_that_could_change_the_same_starts_beside_one_that_works_alone():
+    result = contested(issue("a"), placed("b", "src/"), placed("c", "docs/", "log.txt"), lost="d", busy=[issue("d")])
+    assert result.start == ()
+    assert all("d" in w.reason for w in result.waiting)
+
+
+def test_issues_with_paths_of_their_own_go_on_beside_it():
+    others = [placed("b", "docs/**"), placed("c", "tests/"), placed("e", "src/b.py")]
+    assert [i.id for i in contested(*others, lost="a", busy=[issue("a")]).start] == ["b", "c", "e"]
+    result = contested(placed("a", "log.txt"), placed("b", "src/"), placed("c", "log.txt"), lost="ab")
+    assert [i.id for i in result.start] == ["a", "b"]
+
+
+def test_two_that_lost_follow_each_other():
+    result = contested(issue("a"), issue("b"), lost="ab")
+    assert ([i.id for i in result.start], [w.issue_id for w in result.waiting]) == (["a"], ["b"])
+
+
+def test_one_that_is_to_work_alone_and_cannot_yet_holds_up_nobody():
+    result = contested(issue("a"), issue("b"), lost="a", until={"a": NOW + 60})
+    assert [i.id for i in result.start] == ["b"]
+
+
+def past(number, kind, **told):
+    failure = Failure(kind, "m", "r", evidence=("log.txt",)) if isinstance(kind, FailureKind) else None
+    return PastAttempt(number, "m", 1, str(kind), charged=False, failure=failure, **told)
+
+
+def test_the_newest_attempt_that_tells_something_says_whether_an_issue_lost_to_main():
+    conflict = past(1, FailureKind.MERGE_CONFLICT, changed=("log.txt", "a.py"))
+    assert lost_to_main(()) is None
+    assert lost_to_main((conflict,)) == Lost(("log.txt",), ("log.txt", "a.py"))
+    for nothing in (past(2, "INTERRUPTED"), past(2, FailureKind.RATE_LIMITED), past(2, "PASSED")):
+        assert lost_to_main((conflict, nothing)) is not None
+    assert lost_to_main((conflict, past(2, FailureKind.TEST_FAILURE))) is None
+
+
 # Whatever the night is like
 
 NAMES = "abcdefgh"
@@ -290,3 +352,20 @@ def test_only_what_waits_for_a_person_is_hopeless(night):
                 state.status in (S.BLOCKED, S.APPROVAL, S.SKIPPED) and not told.done(name)
                 for name, state in told.states.items()
             )
+
+
+@given(NIGHTS, st.frozensets(st.sampled_from(NAMES)), st.frozensets(st.sampled_from(NAMES)), st.integers(0, 5))
+def test_nobody_is_beside_one_that_works_alone_and_somebody_always_starts(night, lost, at_work, slots):
+    told = Night(**night)
+    busy = tuple(one for one in told.issues if one.id in at_work)
+    issues = tuple(one for one in told.issues if one.id not in at_work)
+    contest = Contest(dict.fromkeys(lost, LOST), busy)
+    found = plan(issues, told.states, told.models, {}, slots, NOW, frozenset(), contest)
+    beside = (*busy, *found.start)
+    for one in found.start:
+        if one.id in lost:
+            assert beside == (one,)
+    if any(one.id in lost for one in busy):
+        assert found.start == ()
+    if not busy and slots and any(told.open_now(one) for one in issues):
+        assert found.start

@@ -1,0 +1,27 @@
+"""Issues whose changes conflict with each other: all of them land, and nobody pays for main's moving."""
+
+from collections import Counter
+
+ISSUES = 6
+
+
+def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_next(project):
+    project.write("log.txt", "first line\n")
+    project.config(workers=3)
+    project.play(("*", 0, [{"shell": 'echo "line of $NOFACE_ISSUE_ID" >> log.txt'}]))
+    for number in range(1, ISSUES + 1):
+        project.issue(number)
+    project.commit()
+    project.run()
+    lines = (project.path / "log.txt").read_text().splitlines()
+    assert Counter(lines) == Counter(["first line", *(f"line of {number}" for number in range(1, ISSUES + 1))])
+    tried = [project.attempts(str(number)) for number in range(1, ISSUES + 1)]
+    lost = [attempts[0] for attempts in tried if len(attempts) > 1]
+    assert lost  # three began on the same main
+    assert {attempt["outcome"] for attempt in lost} == {"MERGE_CONFLICT"}
+    assert all(
+        "main moved into log.txt meanwhile: it works alone the next time" in attempt["action"]["reason"]
+        for attempt in lost
+    )
+    assert [len(attempts) for attempts in tried if len(attempts) > 2] == []
+    assert [attempts[-1]["number"] for attempts in tried if sum(one["charged"] for one in attempts) != 1] == []
