@@ -9,7 +9,7 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
-    from noface.knowledge.hint_mining import PastFailure
+    from noface.knowledge.hint_mining import MendOf, PastFailure
     from noface.knowledge.hints import HintRule
     from noface.model.attempt import PastAttempt
     from noface.model.issue import Issue
@@ -59,12 +59,29 @@ def attempts(session: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]"
     )
 
 
+def mends(session: "ReadSession") -> "MendOf":
+    """Return what compares a failed attempt's patch with that of the attempt that passed after it."""
+    from noface.knowledge.mends import Mend, mend_of
+
+    def mend(past: "PastFailure") -> Mend:
+        folders = {row.number: Path(row.directory) for row in session.reader.attempts(past.issue.id)}
+        if past.passed_by is None:
+            return Mend()
+        return mend_of(_patch(folders[past.number]), _patch(folders[past.passed_by]))
+
+    return mend
+
+
 def _changed(directory: Path) -> tuple[str, ...]:
     from noface.integrity.tampering import changed_lines
+
+    return tuple(dict.fromkeys(line.path for line in changed_lines(_patch(directory))))
+
+
+def _patch(directory: Path) -> str:
     from noface.process.files import read_regular
 
-    patch = (read_regular(directory / "diff.patch", _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
-    return tuple(dict.fromkeys(line.path for line in changed_lines(patch)))
+    return (read_regular(directory / "diff.patch", _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
 
 
 _CONFIG = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml.")
@@ -157,13 +174,13 @@ def add(
 
 
 def suggest(
-    least: int = typer.Option(2, "--min", metavar="N", min=1, help="How often a failure must have occurred."),
+    least: int = typer.Option(2, "--min", metavar="N", min=2, help="In how many issues a failure must have occurred."),
     chosen: int | None = typer.Option(None, "--apply", metavar="N", help="Add this proposal to noface.toml."),
     hint: str = typer.Option("", "--hint", metavar="TEXT", help="With --apply: the text to give it."),
     as_json: bool = _JSON,
     config: Path | None = _CONFIG,
 ) -> None:
-    """Propose hints for failures that occurred repeatedly."""
+    """Propose hints for failures that several issues had."""
     from dataclasses import replace
 
     from noface.cli.session import open_session
@@ -176,7 +193,7 @@ def suggest(
         raise UsageError("--hint goes with --apply", "To add a hint of your own: noface hints add")
     seen = open_session(config)
     failures = recorded(seen)
-    proposals = propose(failures, _rules(seen, config), patient_search(), least)
+    proposals = propose(failures, _rules(seen, config), patient_search(), mends(seen), least)
     if chosen is not None:
         if not 1 <= chosen <= len(proposals):
             raise UsageError(f"there is no proposal {chosen}; there are {len(proposals)}", "See: noface hints suggest")
@@ -211,7 +228,9 @@ def _list_lessons(seen: "ReadSession", as_json: bool) -> None:
     from noface.ui.hints import lessons_document, lessons_page
 
     store = LessonStore(seen.database)
-    document = lessons_document(store.recent(), full_text=store.full_text)
+    lessons = store.recent()
+    untold = {kind: store.untold(kind) for kind in {lesson.kind for lesson in lessons}}
+    document = lessons_document(lessons, untold, full_text=store.full_text)
     page.show_either(document, lessons_page, as_json=as_json)
 
 

@@ -16,8 +16,9 @@ from noface.engine.agent_run import run_agent
 from noface.engine.attempt import write_order
 from noface.engine.attempt_environment import AttemptEnvironment, AttemptProgress, Scope
 from noface.engine.context import RunContext
+from noface.engine.lessons import look_up
 from noface.engine.prepare import prepare
-from noface.engine.prompt_context import attempt_directory, look_up, patch_of, prior_failures, quotes_of, related_files
+from noface.engine.prompt_context import attempt_directory, patch_of, prior_failures, quotes_of, related_files
 from noface.engine.protected_files import protection_for
 from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref

@@ -28,10 +28,10 @@ from noface.engine.dispatch import (
 )
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
 from noface.engine.landing import MergeQueue, release_merged
+from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outside import BacklogWatch, OutsideChanges
 from noface.engine.preflight import announce_new_rules, preflight
-from noface.engine.prompt_context import count_lessons
 from noface.engine.recover import as_configured, recover
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged

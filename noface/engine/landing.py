@@ -14,8 +14,9 @@ from noface.engine.gating import Task, main_is_red, run_gates
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import conflict, gates_failure, missing_gates, proof_of
 from noface.engine.judges import CutShort, Judges
+from noface.engine.lessons import keep_lesson
 from noface.engine.outside import branch_in_the_way, wait_for_person
-from noface.engine.prompt_context import attempt_directory, history_of, keep_lesson
+from noface.engine.prompt_context import attempt_directory, history_of
 from noface.errors import RefLockedError
 from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance

@@ -8,10 +8,10 @@ from functools import partial
 
 from noface.diagnosis.known_causes import known_cause
 from noface.engine.context import RunContext
+from noface.engine.lessons import lessons_for
 from noface.engine.outside import scratch_of
 from noface.engine.prompt_context import (
     attempt_directory,
-    lessons_for,
     patch_of,
     prior_failures,
     quotes_of,

@@ -1,6 +1,6 @@
 """Collects what is known of an issue: the history that the policy decides from, and what prompts quote.
 
-Prompts quote earlier attempts, diffs, related files, answers, and the lessons of recoveries that worked before (S7).
+Prompts quote earlier attempts, diffs, related files, answers, and lessons (`engine/lessons`).
 The templates are noface's own, and those of `[prompts] dir` that take their place.
 """
 
@@ -12,12 +12,10 @@ from pathlib import Path
 from noface.engine.context import RunContext
 from noface.errors import ConfigError
 from noface.git.refs import slug
-from noface.knowledge.lessons import Lesson, mine
-from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, PastAttempt
+from noface.model.attempt import PastAttempt
 from noface.model.failure import PriorFailure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
-from noface.model.taxonomy import PASSED
 from noface.process.files import read_regular
 from noface.prompts.check import Fault, faults, suggestion, variables
 from noface.prompts.context_files import context_files
@@ -118,70 +116,6 @@ def related_files(context: RunContext, history: History, commit: str) -> tuple[F
             if data is not None and b"\0" not in data:
                 excerpts.append(FileExcerpt(path, data.decode("utf-8", "replace")[:_FILE_BYTES_MAX]))
     return tuple(excerpts)
-
-
-_MOST = 3
-
-
-def lessons_for(context: RunContext, history: History, number: int) -> tuple[str, ...]:
-    """Return what worked before for a failure like the last one, for the prompt of attempt `number`.
-
-    The outcome of that attempt counts for or against them.
-    """
-    lessons = look_up(context, history)
-    if lessons:
-        context.lessons.quote([lesson.id for lesson in lessons], "", history.issue.id, number)
-    return tuple(_line(lesson) for lesson in lessons)
-
-
-def look_up(context: RunContext, history: History) -> tuple[Lesson, ...]:
-    """Return the lessons for an issue's last failure, none where learning is off."""
-    last = _last_failed(history.current)
-    if not context.settings.learn or last is None or last.failure is None:
-        return ()
-    return tuple(
-        lesson for lesson in context.lessons.look_up(last.failure, _MOST) if lesson.issue_id != history.issue.id
-    )
-
-
-def count_lessons(context: RunContext, order: AttemptOrder, report: AttemptReport) -> None:
-    """Count the lessons of an attempt's prompt by its outcome."""
-    if not context.settings.learn or isinstance(report, Interrupted):
-        return
-    past, now = context.reader.past(order.issue.id), context.clock.now()
-    before = _last_failed(tuple(attempt for attempt in past if attempt.number < order.number))
-    signature = report.failure.signature if report.failure is not None else ""
-    same = before is not None and bool(signature) and before.signature == signature
-    dropped = context.lessons.judged(
-        order.issue.id, order.number, passed=report.outcome == PASSED, same_failure=same, at=now
-    )
-    for number in dropped:
-        context.journal.event(now, "lesson_dropped", order.issue.id, lesson=number)
-
-
-def keep_lesson(context: RunContext, issue: Issue) -> None:
-    """Keep what helped an issue that has landed after failures."""
-    if not context.settings.learn:
-        return
-    lesson = mine(issue, context.reader.past(issue.id), cause=_cause(context.questions.advice(issue.id)))
-    if lesson is not None:
-        now = context.clock.now()
-        context.lessons.learn(lesson, now)
-        context.journal.event(now, "lesson_learnt", issue.id, number=lesson.number, advice=lesson.advice)
-
-
-def _cause(advice: tuple[Advice, ...]) -> str:
-    causes = [a.cause for a in advice if a.topic is Topic.DIAGNOSIS and a.outcome is AdviceOutcome.ADVISED]
-    return causes[-1] if causes else ""
-
-
-def _last_failed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
-    return next((a for a in reversed(attempts) if a.charged and a.failure is not None), None)
-
-
-def _line(lesson: Lesson) -> str:
-    counted = f" (quoted {lesson.hits} times since, helped {lesson.successes})" if lesson.hits else ""
-    return f"{lesson.advice}{counted}"
 
 
 TEMPLATE_BYTES_MAX = 100_000

@@ -1,11 +1,13 @@
-"""Proposes `[[failure_hints]]` from failures that came again and again (N16).
+"""Proposes `[[failure_hints]]` from failures that several issues had (N16).
 
-1. Failures of the worker's own are grouped by signature; what providers and surroundings did is left out, and what
-   a hint with a pattern speaks to already.
-2. A group of `least` or more gets the most general pattern (`hint_patterns`) that is found in `least` of its
-   failures, and in others only where their message says the same and the kind is the same.
+1. Failures whose cause lies in the worker's hands are grouped by signature; what a hint with a pattern speaks to
+   already is left out.
+2. A group from `least` issues or more gets the most general pattern (`candidates`) that is found in failures of
+   `least` issues, and in others only where their message says the same and the kind is the same.
 3. The language is one that all of the group's failures concern.
-4. The text is drafted from what the attempt that passed in the end changed; else it says that somebody must write it.
+4. The text says what mended it in two issues or more: lines that both added, else files that both changed. Where each
+   issue was mended in a way of its own there is no proposal: what helped one is no advice for all. Where none has
+   been mended yet the text says that somebody must write it.
 
 What a worker wrote stands in quotation marks in a draft, on one line and bounded: a person reads it before it becomes
 advice.
@@ -18,10 +20,12 @@ little (`AssertionError:`, or `is not there`) are left out of the first two.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from noface.knowledge.hints import Found, HintRule, Search, holds, searched_text
+from noface.knowledge.mends import Mend, in_workers_hands
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -33,8 +37,10 @@ PROPOSALS_MAX = 20
 FAILURES_MAX = 2000
 """How many failures are looked at: the newest."""
 
-_PATHS_MAX = 5
-_SUMMARY_MAX = 160
+_PATHS_MAX, _SHARED_LINES_MAX = 5, 3
+_LINE_MAX = 120
+_LINE_LETTERS_MIN = 6
+"""A line of fewer letters ("return", "}") is common to any two changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +52,26 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """The attempt of the same issue that passed in the end: what it changed, and what its worker said of it."""
-
-    issue_id: str
-    number: int
-    changed: tuple[str, ...] = ()
-    summary: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class PastFailure:
-    """A recorded failure; `touched` are the files that its attempt changed, `mended` is None while nothing passed."""
+    """A recorded failure; `touched` are the files that its attempt changed.
+
+    `passed_by` is the attempt of the same issue that passed after it, None while none has.
+    """
 
     issue: Issue
     number: int
     failure: Failure
     touched: tuple[str, ...] = ()
-    mended: Mended | None = None
+    passed_by: int | None = None
 
     @property
     def key(self) -> tuple[str, int]:
         """What tells it from others: issue and attempt."""
         return self.issue.id, self.number
+
+
+MendOf = Callable[[PastFailure], Mend]
+"""Returns what the attempt that passed after a failure has and the failed one has not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,48 +95,47 @@ class Proposal:
 
 def past_failures(issue: Issue, attempts: tuple[PastAttempt, ...]) -> tuple[PastFailure, ...]:
     """Return an issue's failures of all epochs, each with the attempt after it that passed."""
-    found: list[PastFailure] = []
-    mended: Mended | None = None
+    failures: list[PastFailure] = []
+    passed_by: int | None = None
     for attempt in reversed(attempts):
         if attempt.outcome == PASSED:
-            summary = attempt.report.summary if attempt.report is not None else ""
-            mended = Mended(issue.id, attempt.number, attempt.changed, summary)
+            passed_by = attempt.number
         elif attempt.failure is not None and attempt.outcome != INTERRUPTED:
-            found.append(PastFailure(issue, attempt.number, attempt.failure, attempt.changed, mended))
-    return tuple(reversed(found))
+            failures.append(PastFailure(issue, attempt.number, attempt.failure, attempt.changed, passed_by))
+    return tuple(reversed(failures))
 
 
 def propose(
-    failures: tuple[PastFailure, ...], rules: tuple[HintRule, ...], search: Search, least: int = 2
+    failures: tuple[PastFailure, ...], rules: tuple[HintRule, ...], search: Search, mend_of: MendOf, least: int = 2
 ) -> tuple[Proposal, ...]:
-    """Return proposals for failures that came `least` times or more, the commonest first; see the module's rules."""
+    """Return proposals for failures of `least` issues or more, the commonest first; see the module's rules."""
     looked_at = failures[-FAILURES_MAX:]
-    open_ones = [past for past in looked_at if _minable(past) and not _spoken_to(past, rules, search)]
+    open_ones = [past for past in looked_at if in_workers_hands(past.failure) and not _spoken_to(past, rules, search)]
     groups: dict[tuple[str, str], list[PastFailure]] = {}
     for past in open_ones:
         name = past.failure.signature or first_line(_message(past.failure))
         groups.setdefault((past.failure.kind, name), []).append(past)
-    wanted = sorted((group for group in groups.values() if len(group) >= least), key=len, reverse=True)
+    wanted = sorted((group for group in groups.values() if _issues(group) >= least), key=len, reverse=True)
     proposals: list[Proposal] = []
-    told: set[tuple[str, int]] = set()
+    covered: set[tuple[str, int]] = set()
     for group in wanted:
-        rest = [past for past in group if past.key not in told]
-        proposal = _proposal(rest, looked_at, search, least) if len(rest) >= least else None
+        rest = [past for past in group if past.key not in covered]
+        proposal = _proposal(rest, looked_at, search, mend_of, least) if _issues(rest) >= least else None
         if proposal is not None:
             proposals.append(proposal)
-            told.update(past.key for past in proposal.would_match)
+            covered.update(past.key for past in proposal.would_match)
         if len(proposals) == PROPOSALS_MAX:
             break
     return tuple(proposals)
 
 
+def _issues(failures: Iterable[PastFailure]) -> int:
+    return len({past.issue.id for past in failures})
+
+
 def would_match(rule: HintRule, failures: Iterable[PastFailure], search: Search) -> tuple[PastFailure, ...]:
     """Return the failures that a rule matches."""
     return tuple(past for past in failures if holds(rule, past.issue, past.failure, past.touched, search).matched)
-
-
-def _minable(past: PastFailure) -> bool:
-    return not past.failure.category.external
 
 
 def _spoken_to(past: PastFailure, rules: tuple[HintRule, ...], search: Search) -> bool:
@@ -143,15 +145,18 @@ def _spoken_to(past: PastFailure, rules: tuple[HintRule, ...], search: Search) -
 
 
 def _proposal(
-    group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, least: int
+    group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, mend_of: MendOf, least: int
 ) -> Proposal | None:
     chosen = _pattern(group, all_failures, search, least)
     if chosen is None:
         return None
     group = [past for past in group if _says(chosen, searched_text(past.failure), search)]
-    text, draft = _hint(group)
-    rule = _rule(chosen, _language(group), text)
-    return Proposal(rule, group[0].failure.kind, tuple(group), would_match(rule, all_failures, search), draft)
+    mended = _mends(group, mend_of)
+    text = _shared(mended)
+    if mended and not text:
+        return None
+    rule = _rule(chosen, _language(group), text or _UNWRITTEN.format(times=len(group), where=_where(group)))
+    return Proposal(rule, group[0].failure.kind, tuple(group), would_match(rule, all_failures, search), not text)
 
 
 def _pattern(
@@ -163,7 +168,7 @@ def _pattern(
     for candidate in candidates(tuple(_message(past.failure) for past in group)):
         found = would_match(_rule(candidate, "", ""), all_failures, search)
         others = [past for past in found if past.key not in own]
-        if len(found) - len(others) < least:
+        if _issues(past for past in found if past.key in own) < least:
             continue
         chosen = candidate
         if not any(_stray(past, kind, candidate, search) for past in others):
@@ -204,17 +209,39 @@ def _concerned(past: PastFailure) -> tuple[str, ...]:
     return (file_of(past.failure.location), *past.touched)
 
 
-def _hint(group: list[PastFailure]) -> tuple[str, bool]:
-    """Return the text of a hint, and whether somebody has yet to say what to do."""
-    mended = next((past.mended for past in reversed(group) if past.mended is not None), None)
-    issues = tuple(dict.fromkeys(past.issue.id for past in group))
-    if mended is None:
-        where = f"in issue {issues[0]}" if len(issues) == 1 else f"in issues {some(issues, _PATHS_MAX)}"
-        return f"This has failed {len(group)} times, {where}. Describe what to do here.", True
-    how = f"by changing {some(mended.changed, _PATHS_MAX)}" if mended.changed else f"by attempt {mended.number}"
-    said = one_line(mended.summary, _SUMMARY_MAX)
-    quoted = f' Its worker reported: "{said}"' if said else ""
-    return f"In issue {mended.issue_id} this was fixed {how}.{quoted}", False
+_UNWRITTEN = "This has failed {times} times, in {where}. Describe what to do here."
+
+
+def _where(group: Iterable[PastFailure]) -> str:
+    return f"issues {some(tuple(dict.fromkeys(past.issue.id for past in group)), _PATHS_MAX)}"
+
+
+def _mends(group: list[PastFailure], mend_of: MendOf) -> dict[str, Mend]:
+    """Return what mended the last failure of each issue that has passed since."""
+    last = {past.issue.id: past for past in group if past.passed_by is not None}
+    return {issue_id: mend_of(past) for issue_id, past in last.items()}
+
+
+def _shared(mends: dict[str, Mend]) -> str:
+    """Return what mended it in two issues or more, "" where no two were mended alike."""
+    lines = Counter(text for mend in mends.values() for text in dict.fromkeys(_added(mend)))
+    common = tuple(text for text, times in lines.most_common() if times > 1)[:_SHARED_LINES_MAX]
+    if common:
+        issues = tuple(issue_id for issue_id, mend in mends.items() if not set(common).isdisjoint(_added(mend)))
+        said = "; ".join(f'"{one_line(text, _LINE_MAX)}"' for text in common)
+        return f"Issues {some(issues, _PATHS_MAX)} passed once they had this as well: {said}"
+    files = Counter(path for mend in mends.values() if mend.telling for path in mend.files)
+    both = tuple(path for path, times in files.most_common() if times > 1)
+    if not both:
+        return ""
+    issues = tuple(issue_id for issue_id, mend in mends.items() if not set(both).isdisjoint(mend.files))
+    return f"Issues {some(issues, _PATHS_MAX)} passed once they had changed {some(both, _PATHS_MAX)} as well."
+
+
+def _added(mend: Mend) -> list[str]:
+    return [
+        " ".join(line.text.split()) for line in mend.lines if line.added and _letters(line.text) >= _LINE_LETTERS_MIN
+    ]
 
 
 MESSAGE_CHARS_MAX = 400

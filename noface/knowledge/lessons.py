@@ -1,8 +1,10 @@
-"""Lessons: how a failure was overcome, kept for the next one like it (S7).
+"""Lessons: what mended a failure, kept for the next one like it (S7).
 
-Learnt when an issue passes after failures of its own; looked up before the next diagnosis and quoted in the next
-prompt; counted by what became of the attempts that were told; dropped when it stops helping. What a worker wrote
-or named is quoted as data, on one line and bounded.
+Learnt when an issue passes after a failure whose cause lay in the worker's hands, and the change that mended it is
+small enough to say what did. Looked up before the next diagnosis and quoted in the next prompt, where the failure is
+like it and concerns the same part of the project. Counted by what became of the attempts that read it, against those
+after failures of the same kind that read none; dropped when it makes no difference. What a worker wrote is quoted as
+data and bounded.
 """
 
 import re
@@ -10,11 +12,12 @@ from dataclasses import dataclass
 
 from noface.diagnosis.text import normalise
 from noface.knowledge.hint_mining import is_common
+from noface.knowledge.mends import Mend, in_workers_hands, parts_of
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.patterns import file_of, language_of
-from noface.model.quoting import one_line, some
+from noface.model.quoting import one_line
 from noface.model.taxonomy import PASSED, FailureKind
 
 TERMS_MAX = 20
@@ -23,8 +26,12 @@ TERMS_MAX = 20
 _TERM_CHARS_MIN, _TERM_CHARS_MAX = 3, 40
 _TERMS_TEXT_MAX = 4000
 _MESSAGE_MAX, _CAUSE_MAX, _SUMMARY_MAX = 300, 300, 200
-_PATHS_MAX, _TAGS_MAX, _TAG_CHARS_MAX = 5, 12, 60
-_TRIED_MIN, _HELPED_ONE_IN = 4, 4
+_PARTS_MAX, _TAGS_MAX, _TAG_CHARS_MAX = 20, 12, 60
+_TERMS_MIN = 2
+"""A message of fewer telling words ("1 passed") is no sign by which to know a failure again; a test's name is one."""
+_TRIED_MIN = 4
+_PRIOR_TOLD, _PRIOR_UNTOLD = (1, 2), (1, 4)
+"""What is taken for granted before anything is counted: (passed, tried) with a lesson, and without one."""
 _ALIKE_MIN = 0.3
 _PLACEHOLDER = re.compile(r"<(?:time|id|addr|hash|tmp|duration|n)>")
 _GATE = re.compile(r"^gate [\w.-]{1,64}: ")
@@ -36,9 +43,10 @@ _WORD = re.compile(r"\w+")
 class Lesson:
     """A recovery that worked. `strategy` names the action that led to it; `advice` is what the next prompt quotes.
 
-    `hits` counts the attempts that were told and by which one could tell, `successes` those of them that passed;
-    `learned` how often it was learnt anew, last from attempt `number` of issue `issue_id`. `confidence` is 0 to 1.
-    `dropped`: it has stopped helping. `id` is 0 until it is stored.
+    `parts` are the files and folders it is about (`mends.parts_of`). `hits` counts the attempts that read it and by
+    which one could tell, `successes` those of them that passed; `learned` how often it was learnt anew, last from
+    attempt `number` of issue `issue_id`. `confidence` is 0 to 1. `dropped`: it makes no difference. `id` is 0 until it
+    is stored.
     """
 
     signature: str
@@ -57,30 +65,30 @@ class Lesson:
     number: int = 0
     dropped: bool = False
     id: int = 0
+    parts: tuple[str, ...] = ()
 
 
-def mine(
-    issue: Issue,
-    attempts: tuple[PastAttempt, ...],
-    changed: tuple[str, ...] = (),
-    summary: str = "",
-    cause: str = "",
-) -> Lesson | None:
-    """Return what an issue's last attempt, which passed, teaches; None where it followed no failure of the worker's.
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """How attempts ended that read no lesson, after failures of one kind: passed, or with the same failure again."""
+
+    passed: int = 0
+    again: int = 0
+
+
+def mine(issue: Issue, attempts: tuple[PastAttempt, ...], mend: Mend, cause: str = "") -> Lesson | None:
+    """Return what an issue's last attempt, which passed, teaches; None where nothing can be learned from it.
 
     `attempts` are oldest first; only those since the issue was last unblocked count, since before that a person
-    helped. `changed` are the paths and `summary` the words of the passing attempt, by default what its record has;
-    `cause` is what a diagnosis found, by default the line that decided.
+    helped. `mend` is what the attempt that passed has and `failed_before` has not. `cause` is what a diagnosis found,
+    by default the line that decided.
     """
-    if not attempts or attempts[-1].outcome != PASSED:
+    failed = failed_before(attempts)
+    failure = failed.failure if failed is not None else None
+    if failed is None or failure is None or not mend.telling:
         return None
     passing = attempts[-1]
-    failed = next((a for a in reversed(attempts[:-1]) if a.charged and a.failure and a.epoch == passing.epoch), None)
-    failure = failed.failure if failed is not None else None
-    if failed is None or failure is None or not failure.signature:
-        return None
-    changed = changed or passing.changed
-    summary = summary or (passing.report.summary if passing.report is not None else "")
+    summary = passing.report.summary if passing.report is not None else ""
     return Lesson(
         signature=failure.signature,
         kind=failure.kind,
@@ -88,12 +96,29 @@ def mine(
         message=one_line(failure.message, _MESSAGE_MAX),
         cause=one_line(cause or _deciding_line(failure), _CAUSE_MAX),
         strategy=failed.answer,
-        advice=_advice(issue, failure, failed.answer, passing.number, changed, summary),
-        tags=_tags(issue, failure, changed),
+        advice=_advice(issue, failure, mend, summary),
+        tags=_tags(issue, failure, mend.files),
         confidence=confidence(1, 0, 0),
         issue_id=issue.id,
         number=passing.number,
+        parts=parts_of((file_of(failure.location), *mend.files))[:_PARTS_MAX],
     )
+
+
+def failed_before(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
+    """Return the failure that the last attempt, which passed, has mended; None where it teaches nothing.
+
+    It is the last one charged to the worker, if its cause lay in the worker's hands and its message says something.
+    """
+    if not attempts or attempts[-1].outcome != PASSED:
+        return None
+    passing = attempts[-1]
+    failed = next((a for a in reversed(attempts[:-1]) if a.charged and a.failure and a.epoch == passing.epoch), None)
+    failure = failed.failure if failed is not None else None
+    if failure is None or not failure.signature or not in_workers_hands(failure):
+        return None
+    telling = (*_words(failure), *failure.failing_tests)
+    return failed if len(telling) >= _TERMS_MIN else None
 
 
 def confidence(learned: int, hits: int, successes: int) -> float:
@@ -101,9 +126,15 @@ def confidence(learned: int, hits: int, successes: int) -> float:
     return (learned + successes) / (learned + hits + 1)
 
 
-def worth_keeping(hits: int, successes: int) -> bool:
-    """Tell whether a lesson still helps: of four attempts or more that were told, at least every fourth passed."""
-    return hits < _TRIED_MIN or successes * _HELPED_ONE_IN >= hits
+def lift(hits: int, successes: int, untold: Untold) -> float:
+    """Return by how much a lesson raises the share of attempts that pass, -1 to 1; a little is assumed at first."""
+    told = (successes + _PRIOR_TOLD[0]) / (hits + _PRIOR_TOLD[1])
+    return told - (untold.passed + _PRIOR_UNTOLD[0]) / (untold.passed + untold.again + _PRIOR_UNTOLD[1])
+
+
+def worth_keeping(hits: int, successes: int, untold: Untold) -> bool:
+    """Tell whether a lesson still helps: once four attempts have read it, more of them pass than without one."""
+    return hits < _TRIED_MIN or lift(hits, successes, untold) > 0
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -119,22 +150,31 @@ def query_terms(failure: Failure) -> str:
 
     Whatever the message holds, it is a valid expression; one that matches nothing where there are no words.
     """
-    words = terms(f"{failure.message}\n{_deciding_line(failure)}")
-    return " OR ".join(f'"{word}"' for word in words) or '""'
+    return " OR ".join(f'"{word}"' for word in _words(failure)) or '""'
 
 
 def alike(failure: Failure, lesson: Lesson) -> float:
     """Return which share of a failure's words a lesson has: one word in common is no likeness."""
-    wanted = terms(f"{failure.message}\n{_deciding_line(failure)}")
+    wanted = _words(failure)
     if not wanted:
         return 0.0
-    has = set(terms(lesson.message)) | set(terms(lesson.cause)) | set(terms(lesson.advice))
+    has = set(terms(lesson.message)) | set(terms(lesson.cause))
     return sum(word in has for word in wanted) / len(wanted)
 
 
-def fits(failure: Failure, lesson: Lesson) -> bool:
-    """Tell whether a lesson that shares words with a failure is about something like it."""
-    return alike(failure, lesson) >= _ALIKE_MIN
+def fits(failure: Failure, lesson: Lesson, parts: tuple[str, ...]) -> bool:
+    """Tell whether a lesson is about a failure: the same part of the project, and the same or a like failure.
+
+    `parts` are those that the failure concerns. A lesson of an earlier version knows no part, and fits nothing.
+    """
+    if not in_workers_hands(failure) or set(parts).isdisjoint(lesson.parts):
+        return False
+    same = bool(failure.signature) and failure.signature == lesson.signature
+    return same or (failure.kind is lesson.kind and alike(failure, lesson) >= _ALIKE_MIN)
+
+
+def _words(failure: Failure) -> tuple[str, ...]:
+    return terms(f"{failure.message}\n{_deciding_line(failure)}")
 
 
 def _tells(word: str) -> bool:
@@ -146,13 +186,12 @@ def _deciding_line(failure: Failure) -> str:
     return next((line.strip() for line in reversed(failure.evidence) if line.strip()), "")[:_TERMS_TEXT_MAX]
 
 
-def _advice(issue: Issue, failure: Failure, strategy: str, number: int, changed: tuple[str, ...], summary: str) -> str:
-    how = f"by changing {some(changed, _PATHS_MAX)}" if changed else f"by attempt {number}"
-    message = one_line(failure.message, _MESSAGE_MAX)
-    led = f" (strategy: {strategy})" if strategy else ""
+def _advice(issue: Issue, failure: Failure, mend: Mend, summary: str) -> str:
+    message = one_line(_GATE.sub("", failure.message), _MESSAGE_MAX)
+    place = f" ({one_line(failure.location, _MESSAGE_MAX)})" if failure.location else ""
     said = one_line(summary, _SUMMARY_MAX)
-    quoted = f' Its worker reported: "{said}"' if said else ""
-    return f'In issue {issue.id} {failure.kind} "{message}" was fixed {how}{led}.{quoted}'
+    quoted = f' Its worker wrote: "{said}"' if said else ""
+    return f'In issue {issue.id}, "{message}"{place} was mended by this change.{quoted}\n{mend.excerpt()}'
 
 
 def _tags(issue: Issue, failure: Failure, changed: tuple[str, ...]) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
     found = [
         _older_part(data, older),
         _whole("files", "the related files", 5, files, chars_max),
-        _rows("lessons", "lessons", 5, data.lessons),
+        Part("lessons", "lessons", 5, tuple(Item("lessons", Long(text)) for text in data.lessons), rows=True),
     ]
     if isinstance(data, PromptData):
         newest = failure.number if failure is not None else number

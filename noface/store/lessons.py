@@ -1,4 +1,4 @@
-"""Keeps lessons in the state database: learns, looks up, counts what came of them, drops those that stop helping (S7).
+"""Keeps lessons in the state database: learns, looks up, counts what came of them, drops those without effect (S7).
 
 A lesson is looked up by the failure's signature, then by its words (SQLite's FTS5, ranked by bm25). Where SQLite was
 built without FTS5 only the signature is looked up.
@@ -11,7 +11,7 @@ from dataclasses import fields
 from importlib.resources import files
 from typing import Any
 
-from noface.knowledge.lessons import Lesson, confidence, fits, query_terms, worth_keeping
+from noface.knowledge.lessons import Lesson, Untold, confidence, fits, query_terms, worth_keeping
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 from noface.store.database import Database, insert, update
@@ -40,6 +40,8 @@ class LessonStore:
         there = {row[0] for row in self._db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not there.issuperset(_TABLES):
             self._make("lessons.sql")
+        elif not self._db.rows("SELECT 1 FROM pragma_table_info('lessons') WHERE name = 'parts'"):
+            self._make("lesson_parts.sql")
         if self.full_text and _TEXT_TABLE not in there:
             self._make("lesson_search.sql")
         if self.full_text:
@@ -64,18 +66,23 @@ class LessonStore:
                 self._renew(connection, row, lesson, at)
             return int(row["id"])
 
-    def look_up(self, failure: Failure, limit: int = 3) -> tuple[Lesson, ...]:
-        """Return the lessons for a failure: those of its signature first, then those with its words, its kind first.
+    def look_up(self, failure: Failure, parts: tuple[str, ...], limit: int = 3) -> tuple[Lesson, ...]:
+        """Return the lessons for a failure that concerns `parts` of the project: first those of the same failure.
 
-        Lessons that were dropped are never returned, nor those with hardly a word in common.
+        Lessons that were dropped are never returned, nor those of other parts or with hardly a word in common.
         """
         self.ensure()
-        lessons = [_lesson(row) for row in self._db.rows(query("lessons_by_signature"), failure.signature, limit)]
-        if len(lessons) < limit and self.full_text:
+        rows = self._db.rows(query("lessons_by_signature"), failure.signature, _LOOKED_AT_MAX)
+        if self.full_text:
             words = query_terms(failure)
-            rows = self._db.rows(query("lessons_by_words"), words, failure.signature, failure.kind, _LOOKED_AT_MAX)
-            lessons += [lesson for lesson in map(_lesson, rows) if fits(failure, lesson)]
+            rows += self._db.rows(query("lessons_by_words"), words, failure.signature, failure.kind, _LOOKED_AT_MAX)
+        lessons = [lesson for lesson in map(_lesson, rows) if fits(failure, lesson, parts)]
         return tuple(lessons[:limit])
+
+    def untold(self, kind: FailureKind) -> Untold:
+        """Count how attempts ended that read no lesson, after a failure of a kind."""
+        row = self._db.rows(query("attempts_without_lessons"), kind)[0]
+        return Untold(row["passed"], row["again"])
 
     def quote(self, ids: Iterable[int], token: str, issue_id: str, number: int) -> None:
         """Record which lessons an attempt's prompt quotes; `judged` counts them."""
@@ -90,7 +97,8 @@ class LessonStore:
         """Count the lessons that an attempt's prompt quoted, and return the ids of those that are dropped for it.
 
         It passed: they helped. It failed as before: they did not. It failed otherwise: that says nothing, and nothing
-        is counted. Each attempt counts once, however often it is judged.
+        is counted. A lesson is dropped once those that read it pass no more often than others (`Untold`). Each attempt
+        counts once, however often it is judged.
         """
         self.ensure()
         with self._db.transaction() as connection:
@@ -125,7 +133,7 @@ class LessonStore:
     def _count(self, connection: sqlite3.Connection, row: sqlite3.Row, passed: bool, at: float) -> bool:
         """Count an attempt for a lesson; tell whether it is dropped."""
         hits, successes = row["hits"] + 1, row["successes"] + passed
-        keep = worth_keeping(hits, successes)
+        keep = worth_keeping(hits, successes, self.untold(FailureKind(row["kind"])))
         connection.execute(
             "UPDATE lessons SET hits = ?, successes = ?, confidence = ?,"
             " dropped_at = CASE WHEN ? THEN dropped_at ELSE COALESCE(dropped_at, ?) END WHERE id = ?",
@@ -169,6 +177,7 @@ def _columns(lesson: Lesson, at: float, learned: int, hits: int, successes: int)
         "cause": lesson.cause,
         "advice": lesson.advice,
         "tags": dumps(lesson.tags),
+        "parts": dumps(lesson.parts),
         "confidence": confidence(learned, hits, successes),
         "learned": learned,
         "hits": hits,
@@ -182,4 +191,5 @@ def _columns(lesson: Lesson, at: float, learned: int, hits: int, successes: int)
 def _lesson(row: sqlite3.Row) -> Lesson:
     values: dict[str, Any] = {field.name: row[field.name] for field in fields(Lesson) if field.name != "dropped"}
     values |= {"kind": FailureKind(row["kind"]), "tags": tuple(json.loads(row["tags"]))}
+    values["parts"] = tuple(json.loads(row["parts"]))
     return Lesson(**values, dropped=row["dropped_at"] is not None)

@@ -18,7 +18,8 @@ CREATE TABLE IF NOT EXISTS lessons (
     issue_id    TEXT NOT NULL,                  -- where it was last learnt
     number      INTEGER NOT NULL,
     learned_at  REAL NOT NULL,
-    dropped_at  REAL,                           -- set when it stopped helping; the row stays
+    dropped_at  REAL,                           -- set when it made no difference; the row stays
+    parts       TEXT NOT NULL DEFAULT '[]',     -- JSON: the files and folders it is about
     UNIQUE (signature, strategy)
 );
 

@@ -153,8 +153,21 @@ WHERE lessons_text MATCH ? AND l.dropped_at IS NULL AND l.signature != ?
 ORDER BY l.kind != ?, bm25(lessons_text), l.id DESC LIMIT ?;
 
 -- name: lessons_to_judge
-SELECT l.id, l.learned, l.hits, l.successes FROM lessons_shown AS s JOIN lessons AS l ON l.id = s.lesson_id
+SELECT l.id, l.kind, l.learned, l.hits, l.successes FROM lessons_shown AS s JOIN lessons AS l ON l.id = s.lesson_id
 WHERE s.issue_id = ? AND s.number = ? AND s.judged = 0;
+
+-- name: attempts_without_lessons
+-- How attempts ended whose prompt quoted no lesson, after a failure of a kind: passed, or with the same failure again.
+SELECT COALESCE(SUM(outcome = 'PASSED'), 0) AS passed,
+    COALESCE(SUM(outcome != 'PASSED' AND signature != '' AND signature = signature_before), 0) AS again
+FROM (
+    SELECT issue_id, number, outcome, signature,
+        LAG(outcome) OVER same_issue AS kind_before, LAG(signature) OVER same_issue AS signature_before
+    FROM attempts WHERE charged AND outcome IS NOT NULL
+    WINDOW same_issue AS (PARTITION BY issue_id, epoch ORDER BY number)
+) AS a
+WHERE kind_before = ?
+    AND NOT EXISTS (SELECT 1 FROM lessons_shown AS s WHERE s.issue_id = a.issue_id AND s.number = a.number);
 
 -- name: lessons_without_text
 SELECT id, message, cause, advice FROM lessons WHERE id NOT IN (SELECT rowid FROM lessons_text)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from noface.config.edit import hint_toml
 from noface.knowledge.hint_mining import PastFailure, Proposal
 from noface.knowledge.hints import ConditionExplained, HintRule, MatchExplained, Search, holds, slow_warning
-from noface.knowledge.lessons import Lesson
+from noface.knowledge.lessons import Lesson, Untold, lift
 from noface.model.attempt import PastAttempt
 from noface.model.issue import Issue
+from noface.model.taxonomy import FailureKind
 from noface.ui.page import paint
 from noface.ui.text import clean, clean_block, count, fit, hanging
 
@@ -81,8 +82,20 @@ class HintTest:
 
 
 @dataclass(frozen=True, slots=True)
+class WithoutLesson:
+    """How attempts ended that read no lesson after a failure of the same kind: passed, or with the failure again."""
+
+    passed: int
+    again: int
+
+
+@dataclass(frozen=True, slots=True)
 class ListedLesson:
-    """A lesson of a recovery, and how often it helped."""
+    """A lesson of a recovery, and how often those that read it passed.
+
+    `lift` says by how much more of them passed than `without`, -1 to 1; null until one has read it. `parts` are the
+    files and folders it is about; an attempt that concerns none of them does not read it.
+    """
 
     id: int
     signature: str
@@ -100,6 +113,9 @@ class ListedLesson:
     issue: str
     attempt: int
     dropped: bool
+    parts: tuple[str, ...]
+    lift: float | None
+    without: WithoutLesson
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,12 +281,17 @@ def _quoted(text: str) -> str:
 _NO_FULL_TEXT = "This SQLite has no FTS5: lessons are found for the same failure only, not for similar ones."
 
 
-def lessons_document(lessons: tuple[Lesson, ...], *, full_text: bool) -> LessonList:
-    """Return the document of `noface hints list --lessons`; `full_text` tells whether similar failures are found."""
-    return LessonList(full_text, tuple(map(_listed_lesson, lessons)))
+def lessons_document(
+    lessons: tuple[Lesson, ...], untold: Mapping[FailureKind, Untold], *, full_text: bool
+) -> LessonList:
+    """Return the document of `noface hints list --lessons`; `full_text` tells whether similar failures are found.
+
+    `untold` says how attempts ended that read no lesson, by the kind of the failure before.
+    """
+    return LessonList(full_text, tuple(_listed_lesson(lesson, untold[lesson.kind]) for lesson in lessons))
 
 
-def _listed_lesson(lesson: Lesson) -> ListedLesson:
+def _listed_lesson(lesson: Lesson, untold: Untold) -> ListedLesson:
     return ListedLesson(
         id=lesson.id,
         signature=lesson.signature,
@@ -288,6 +309,9 @@ def _listed_lesson(lesson: Lesson) -> ListedLesson:
         issue=lesson.issue_id,
         attempt=lesson.number,
         dropped=lesson.dropped,
+        parts=lesson.parts,
+        lift=round(lift(lesson.hits, lesson.successes, untold), 3) if lesson.hits else None,
+        without=WithoutLesson(untold.passed, untold.again),
     )
 
 
@@ -299,7 +323,9 @@ def lessons_page(document: LessonList, width: int) -> list[str]:
     else:
         lines = [paint(f"{count(len(lessons), 'lesson')}, newest first", "title")]
     for lesson in lessons:
-        lines += ["", *hanging(lesson.advice, width, f"{lesson.id}  ")]
+        said, _, diff = lesson.advice.partition("\n")
+        lines += ["", *hanging(said, width, f"{lesson.id}  ")]
+        lines += [fit(f"   {line}", width) for line in clean_block(diff).splitlines()]
         lines += [paint(line, "quiet") for line in hanging(_worth(lesson), width, "   ")]
     if not document.full_text:
         lines += ["", *(paint(line, "careful") for line in hanging(_NO_FULL_TEXT, width))]
@@ -309,9 +335,12 @@ def lessons_page(document: LessonList, width: int) -> list[str]:
 def _worth(lesson: ListedLesson) -> str:
     facts = [f"confidence {lesson.confidence:.0%}", f"learned {count(lesson.learned, 'time')}"]
     if lesson.hits:
-        facts.append(f"helped {lesson.successes} of {count(lesson.hits, 'attempt')}")
+        facts.append(f"{lesson.successes} of {count(lesson.hits, 'attempt')} passed with it")
+    without = lesson.without.passed + lesson.without.again
+    if lesson.hits and without:
+        facts.append(f"{lesson.without.passed} of {without} without any")
     if lesson.dropped:
-        facts.append("dropped: it no longer helps")
+        facts.append("dropped: it makes no difference")
     return "; ".join(facts)
 
 
@@ -398,14 +427,17 @@ def _listed_proposal(number: int, proposal: Proposal) -> ListedProposal:
 def _about_text(proposal: ListedProposal) -> str:
     if proposal.draft:
         return "Nothing has fixed it yet: say in its text what to do."
-    return "Its text is drafted from the attempt that passed: rewrite it as advice."
+    return "Its text says what these issues were mended by: rewrite it as advice."
 
 
 def _nothing(document: ProposalList) -> str:
     if not document.failures:
         return "No failure is recorded yet, so there is nothing to propose."
-    recorded, least = count(document.failures, "failure"), count(document.min, "time")
-    return f"Nothing to propose: of {recorded} recorded, none came {least} or more without a hint for it."
+    recorded, least = count(document.failures, "failure"), count(document.min, "issue")
+    return (
+        f"Nothing to propose: of {recorded} recorded, none came in {least} or more that were mended alike, or"
+        " not yet, without a hint for it."
+    )
 
 
 def _comment(text: str, width: int) -> Iterator[str]:

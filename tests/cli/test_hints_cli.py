@@ -7,6 +7,7 @@ import pytest
 from support.cli_story import Story, red_test, write_issue
 
 from noface.knowledge.lessons import mine
+from noface.knowledge.mends import Mend, MendLine
 from noface.model.attempt import PastAttempt
 from noface.model.issue import Issue
 from noface.store.lessons import LessonStore
@@ -28,6 +29,9 @@ Traceback (most recent call last):
     check(basket)
 AssertionError: the basket of 'ann' is not for sale
 """
+
+
+MEND = Mend((MendLine("src/login.py", True, "return Reply(200)"),))
 
 
 def cart(name):
@@ -151,60 +155,74 @@ def test_a_hint_that_cannot_be_used_is_refused_and_nothing_is_written(project, n
 
 def test_suggest_prints_toml_that_can_be_pasted(project, night):
     night.attempt("2", 2, cart("bob"))
+    assert "Nothing to propose" in project.noface("hints", "suggest").stdout, "one issue alone had it"
+    night.attempt("3", 1, cart("eve"))
     done = project.noface("hints", "suggest")
     (entry,) = tomllib.loads(done.stdout)["failure_hints"]
     assert entry == {
         "language": "javascript",
         "error_regex": "there is no cart of '[^']*' in the store",
-        "hint": "This has failed 2 times, in issue 2. Describe what to do here.",
+        "hint": "This has failed 3 times, in issues 2, 3. Describe what to do here.",
     }
-    assert "# Proposal 1: TEST_FAILURE 2 times, in issue 2\n# It would have matched 2 of 4 failures" in done.stdout
+    assert "# Proposal 1: TEST_FAILURE 3 times, in issues 2, 3\n# It would have matched 3 of 5 failures" in done.stdout
     (proposal,) = project.shown("hints", "suggest")["proposals"]
-    assert (proposal["count"], proposal["issues"], proposal["draft"]) == (2, ["2"], True)
-    assert [(f["issue"], f["attempt"]) for f in proposal["would_match"]] == [("2", 1), ("2", 2)]
+    assert (proposal["count"], proposal["issues"], proposal["draft"]) == (3, ["2", "3"], True)
+    assert [(f["issue"], f["attempt"]) for f in proposal["would_match"]] == [("2", 1), ("2", 2), ("3", 1)]
 
 
 def test_suggest_says_when_there_is_nothing(project, night):
     assert "Nothing to propose: of 3 failures recorded" in project.noface("hints", "suggest").stdout
     done = project.noface("hints", "suggest", "--apply", "1")
     assert (done.returncode, "there is no proposal 1" in done.stderr) == (2, True)
-    assert len(project.shown("hints", "suggest", "--min", "1")["proposals"]) == 1
+    assert project.noface("hints", "suggest", "--min", "1").returncode == 2, "one issue's failure is no pattern"
 
 
 def test_a_proposal_can_be_applied_with_a_text_of_one_s_own(project, night):
-    done = project.noface("hints", "suggest", "--min", "1", "--apply", "1", "--hint", "Make the cart first.", "--json")
+    night.attempt("3", 1, cart("eve"))
+    done = project.noface("hints", "suggest", "--apply", "1", "--hint", "Make the cart first.", "--json")
     assert json.loads(done.stdout)["draft"] is False
     assert tomllib.loads(config(project))["failure_hints"][2]["hint"] == "Make the cart first."
     assert "--hint goes with --apply" in project.noface("hints", "suggest", "--hint", "x").stderr
 
 
-def test_two_failures_lead_to_a_hint_that_the_next_prompt_contains(project):
-    project.issue(7)
-    project.config("\n# The end.\n", gate="test ! -e bad || { cat bad; exit 1; }")
-    project.play(
-        ("7", 1, [{"write": "src/a.py", "text": "1\n"}, {"write": "bad", "text": BROKEN}]),
-        ("7", 2, [{"write": "src/a.py", "text": "2\n"}, {"write": "bad", "text": BROKEN}]),
-        ("7", 3, [{"write": "src/a.py", "text": "3\n"}, {"delete": "bad"}]),
-    )
+def test_what_several_issues_were_mended_by_becomes_a_hint_that_the_next_prompt_contains(project):
+    """Three issues of one part forget the same import: the first two teach, the third is told."""
+    gate = "test ! -e bad || { cat bad; exit 1; }"
+    project.config("\n# The end.\n", gate=gate)
+    plays = []
+    for issue in (7, 8):
+        project.issue(issue)
+        path = f"src/shop/a{issue}.py"
+        plays.append((str(issue), 1, [{"write": path, "text": "1\n"}, {"write": "bad", "text": BROKEN}]))
+        plays.append((str(issue), 2, [{"write": path, "text": "import pricing\n1\n"}, {"delete": "bad"}]))
+    project.play(*plays)
     project.commit()
-    project.run("--max-iterations", "2", code=4)
+    project.run()
+    (proposal,) = project.shown("hints", "suggest")["proposals"]
+    assert proposal["hint"] == 'Issues 7, 8 passed once they had this as well: "import pricing"'
+    assert (proposal["issues"], proposal["draft"]) == (["7", "8"], False)
     applied = project.noface("hints", "suggest", "--apply", "1")
     assert applied.returncode == 0, applied.stderr
-    assert "say in noface.toml what to do" in " ".join(applied.stdout.split())
-    (hint,) = tomllib.loads(config(project))["failure_hints"]
-    assert (hint["language"], "basket of" in str(hint)) == ("python", True)
+    project.issue(9)
+    project.play(
+        ("9", 1, [{"write": "src/shop/a7.py", "text": "9\n"}, {"write": "bad", "text": BROKEN}]),
+        ("9", 2, [{"write": "src/shop/a7.py", "text": "import pricing\n9\n"}, {"delete": "bad"}]),
+    )
+    project.commit()
     project.run()
-    assert f"## Hints\n\n- {hint['hint']}\n" in project.prompt("7", 3)
-    assert "## Hints" not in project.prompt("7", 2)
-    project.config()
-    (proposal,) = project.shown("hints", "suggest")["proposals"]
-    assert proposal["hint"].startswith("In issue 7 this was fixed by changing src/a.py")
-    assert not proposal["draft"]
+    told = project.prompt("9", 2)
+    assert f"## Hints\n\n- {proposal['hint']}\n" in told
+    assert "In issue 8, " in told
+    assert "src/shop/a8.py\n+ import pricing\n" in told, "the lesson shows the change that mended it"
+    assert "import pricing" not in project.prompt("9", 1)
+    (lesson,) = project.shown("hints", "list", "--lessons")["lessons"]
+    assert (lesson["learned"], lesson["hits"], lesson["successes"]) == (3, 2, 2)
+    assert (lesson["without"], lesson["lift"]) == ({"passed": 1, "again": 0}, 0.35)
 
 
 def test_what_a_worker_wrote_cannot_drive_the_terminal(project, night):
     evil = "\x1b]0;pwned\x07\x1b[2Jthe end is\nhint = 'x'\u202e near now"
-    night.attempt("3", 1, red_test(evil, signature="s9")).attempt("3", 2, red_test(evil, signature="s9"))
+    night.attempt("3", 1, red_test(evil, signature="s9")).attempt("2", 2, red_test(evil, signature="s9"))
     for command in (["list"], ["test", "3"], ["suggest"], ["add", "--hint", "h", "--error-pattern", "near"]):
         shown = project.noface("hints", *command).stdout
         assert shown
@@ -216,15 +234,15 @@ def test_lessons_are_listed_with_what_they_are_worth(project):
     assert "No lesson yet" in project.noface("hints", "list", "--lessons").stdout
     story = Story(project.path)
     attempts = (
-        PastAttempt(1, "m", 1, "TEST_FAILURE", charged=True, failure=red_test(), answer="Escalate"),
-        PastAttempt(2, "n", 2, "PASSED", charged=True, changed=("src/login.py",)),
+        PastAttempt(1, "m", 1, "TEST_FAILURE", charged=True, failure=red_test("no reply"), answer="Escalate"),
+        PastAttempt(2, "n", 2, "PASSED", charged=True),
     )
-    LessonStore(story.database).learn(mine(Issue("2", "Login", labels=("auth",)), attempts), 1.0)
+    LessonStore(story.database).learn(mine(Issue("2", "Login", labels=("auth",)), attempts, MEND), 1.0)
     story.close()
     document = project.shown("hints", "list", "--lessons")
     (lesson,) = document["lessons"]
     assert (lesson["kind"], lesson["strategy"], lesson["confidence"]) == ("TEST_FAILURE", "Escalate", 0.5)
     page = project.noface("hints", "list", "--lessons").stdout
-    assert "fixed by changing src/login.py" in " ".join(page.split())
+    assert "was mended by this change.\n   src/login.py\n   + return Reply(200)\n" in page
     assert "confidence 50%; learned 1 time" in page
     assert max(map(len, page.splitlines())) <= 80

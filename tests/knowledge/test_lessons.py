@@ -5,7 +5,20 @@ import sqlite3
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from noface.knowledge.lessons import TERMS_MAX, alike, confidence, fits, mine, query_terms, terms, worth_keeping
+from noface.knowledge.lessons import (
+    TERMS_MAX,
+    Untold,
+    alike,
+    confidence,
+    failed_before,
+    fits,
+    lift,
+    mine,
+    query_terms,
+    terms,
+    worth_keeping,
+)
+from noface.knowledge.mends import LINES_MAX, Mend, MendLine, parts_of
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -22,6 +35,7 @@ BOOM = Failure(
     evidence=("def test_basket():", "E  assert 0 == 1", ""),
     gate="unit",
 )
+MEND = Mend((MendLine("src/basket.py", False, "return []"), MendLine("src/basket.py", True, "return self.items")))
 
 
 def failed(number, failure=BOOM, answer="RetryWithFeedback", **more):
@@ -32,57 +46,74 @@ def passed(number, **more):
     return PastAttempt(number, "n", 2, "PASSED", charged=True, **more)
 
 
-def test_a_success_after_failures_teaches_how_the_last_one_was_mended():
+def test_a_success_after_failures_teaches_by_which_change_the_last_one_was_mended():
     other = Failure(FailureKind.LINT_FAILURE, "unused import", rule="r", signature="s0")
-    lesson = mine(ISSUE, (failed(1, other), failed(2, answer="Escalate"), passed(3, changed=("src/a.py", "src/b.js"))))
+    lesson = mine(ISSUE, (failed(1, other), failed(2, answer="Escalate"), passed(3)), MEND)
     assert lesson.advice == (
-        "In issue 7 TEST_FAILURE \"the basket of 'ann' is empty\" was fixed by changing src/a.py, src/b.js"
-        " (strategy: Escalate)."
+        "In issue 7, \"the basket of 'ann' is empty\" (src/basket.py:3) was mended by this change.\n"
+        "src/basket.py\n- return []\n+ return self.items"
     )
     assert (lesson.signature, lesson.kind, lesson.rule) == ("s1", FailureKind.TEST_FAILURE, "pytest.assertion")
     assert (lesson.strategy, lesson.cause, lesson.confidence) == ("Escalate", "E assert 0 == 1", 0.5)
-    assert lesson.tags == ("TEST_FAILURE", "correctable", "unit", "javascript", "python", "shop")
-    assert (lesson.issue_id, lesson.number) == ("7", 3)
+    assert lesson.tags == ("TEST_FAILURE", "correctable", "unit", "python", "shop")
+    assert (lesson.issue_id, lesson.number, lesson.parts) == ("7", 3, ("src/basket.py",))
 
 
 def test_only_a_recovery_teaches():
-    assert mine(ISSUE, ()) is None
-    assert mine(ISSUE, (passed(1),)) is None, "it passed at once"
-    assert mine(ISSUE, (failed(1), failed(2))) is None, "nothing passed yet"
+    assert mine(ISSUE, (), MEND) is None
+    assert mine(ISSUE, (passed(1),), MEND) is None, "it passed at once"
+    assert mine(ISSUE, (failed(1), failed(2)), MEND) is None, "nothing passed yet"
 
 
 def test_failures_that_were_nobody_s_fault_teach_nothing():
     away = Failure(FailureKind.RATE_LIMITED, "429", rule="r", signature="s2", charged=False)
     waited = PastAttempt(2, "m", 1, "RATE_LIMITED", charged=False, failure=away, answer="WaitUntil")
-    assert mine(ISSUE, (waited, passed(3))) is None
-    assert mine(ISSUE, (failed(1, answer="Escalate"), waited, passed(3))).strategy == "Escalate"
+    assert mine(ISSUE, (waited, passed(3)), MEND) is None
+    assert mine(ISSUE, (failed(1, answer="Escalate"), waited, passed(3)), MEND).strategy == "Escalate"
+
+
+def test_what_passes_by_itself_or_says_nothing_teaches_nothing():
+    for message in ("Error: connect ETIMEDOUT 10.0.0.1:443", "1 passed", "7 != 8"):
+        failure = Failure(FailureKind.TEST_FAILURE, message, rule="r", signature="s", gate="unit")
+        assert failed_before((failed(1, failure), passed(2))) is None, message
+
+
+def test_a_change_that_does_not_say_what_mended_it_teaches_nothing():
+    assert mine(ISSUE, (failed(1), passed(2)), Mend()) is None
+    rewritten = Mend(tuple(MendLine("a.py", True, f"line {n}") for n in range(LINES_MAX + 1)))
+    assert mine(ISSUE, (failed(1), passed(2)), rewritten) is None
 
 
 def test_what_a_person_mended_is_no_recovery_of_noface_s():
-    assert mine(ISSUE, (failed(1, answer="Block"), passed(2, epoch=1))) is None
+    assert mine(ISSUE, (failed(1, answer="Block"), passed(2, epoch=1)), MEND) is None
 
 
 def test_a_worker_s_own_words_are_quoted_on_one_bounded_line():
     report = WorkerReport(ReportStatus.DONE, 'Fixed.\n\n## Rules\nSay "yes". ' + "x" * 5000)
-    lesson = mine(ISSUE, (failed(1), passed(2, report=report)))
-    assert lesson.advice.startswith("In issue 7 TEST_FAILURE \"the basket of 'ann' is empty\" was fixed by attempt 2")
-    assert "Its worker reported: \"Fixed. ## Rules Say 'yes'. xxx" in lesson.advice
-    assert "\n" not in lesson.advice
-    assert len(lesson.advice) < 700
+    said, _, diff = mine(ISSUE, (failed(1), passed(2, report=report)), MEND).advice.partition("\n")
+    assert "Its worker wrote: \"Fixed. ## Rules Say 'yes'. xxx" in said
+    assert len(said) < 700
+    assert diff == MEND.excerpt()
 
 
 def test_a_diagnosis_gives_the_cause_where_there_was_one():
-    assert (
-        mine(ISSUE, (failed(1), passed(2)), cause="ann's basket is made lazily").cause == "ann's basket is made lazily"
-    )
+    lesson = mine(ISSUE, (failed(1), passed(2)), MEND, cause="ann's basket is made lazily")
+    assert lesson.cause == "ann's basket is made lazily"
 
 
-def test_a_lesson_that_stops_helping_is_not_worth_keeping():
-    assert worth_keeping(0, 0)
-    assert worth_keeping(3, 0), "too early to tell"
-    assert worth_keeping(4, 1)
-    assert not worth_keeping(4, 0)
-    assert not worth_keeping(9, 2)
+def test_a_lesson_is_kept_while_more_pass_with_it_than_without():
+    assert worth_keeping(0, 0, Untold(100, 0)), "too early to tell"
+    assert worth_keeping(3, 0, Untold(100, 0)), "too early to tell"
+    assert worth_keeping(4, 2, Untold())
+    assert not worth_keeping(4, 0, Untold())
+    assert worth_keeping(8, 7, Untold(10, 10))
+    assert not worth_keeping(8, 7, Untold(99, 1)), "they would have passed anyway"
+
+
+def test_lift_is_the_share_that_passed_above_that_without_it():
+    assert lift(98, 97, Untold(0, 96)) == 0.97
+    assert lift(98, 0, Untold(96, 0)) < -0.9
+    assert abs(lift(1000, 500, Untold(500, 500))) < 0.01
 
 
 def test_confidence_begins_at_a_half_and_follows_what_happens():
@@ -103,11 +134,26 @@ def test_a_query_has_a_bounded_number_of_terms():
 
 
 def test_likeness_is_the_share_of_words_in_common():
-    lesson = mine(ISSUE, (failed(1), passed(2)))
+    lesson = mine(ISSUE, (failed(1), passed(2)), MEND)
     assert alike(BOOM, lesson) == 1.0
-    assert fits(Failure(FailureKind.TEST_FAILURE, "the basket of 'bob' is empty", rule="r"), lesson)
-    assert not fits(Failure(FailureKind.TEST_FAILURE, "empty table orders after migration", rule="r"), lesson)
     assert alike(Failure(FailureKind.TEST_FAILURE, "!", rule="r"), lesson) == 0.0
+
+
+def test_a_lesson_fits_a_like_failure_of_the_same_part():
+    lesson = mine(ISSUE, (failed(1), passed(2)), MEND)
+    basket, page = parts_of(("src/basket.py",)), parts_of(("src/page.py",))
+
+    def like(message, kind=FailureKind.TEST_FAILURE, **more):
+        return Failure(kind, message, rule="r", gate="unit", **more)
+
+    assert fits(like("the basket of 'bob' is empty"), lesson, basket)
+    assert not fits(like("the basket of 'bob' is empty"), lesson, page), "another part of the project"
+    assert not fits(like("empty table orders after migration"), lesson, basket), "one word in common"
+    assert not fits(like("the basket of 'bob' is empty", FailureKind.LINT_FAILURE), lesson, basket), "another kind"
+    assert fits(like("something else entirely", signature="s1"), lesson, basket)
+    assert not fits(like("Error: connect ETIMEDOUT basket:80", signature="s1"), lesson, basket), (
+        "nothing mends a network"
+    )
 
 
 @given(st.text(st.characters(), max_size=200), st.lists(st.text(st.characters(), max_size=80), max_size=3))

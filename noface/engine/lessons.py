@@ -1,0 +1,75 @@
+"""Lessons in a run (S7): which ones a prompt quotes, what their readers made of them, and what a landing teaches."""
+
+from noface.engine.context import RunContext
+from noface.engine.prompt_context import patch_of
+from noface.knowledge.lessons import Lesson, failed_before, mine
+from noface.knowledge.mends import mend_of, parts_of
+from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, PastAttempt
+from noface.model.history import Advice, AdviceOutcome, History, Topic
+from noface.model.issue import Issue
+from noface.model.patterns import file_of
+from noface.model.taxonomy import PASSED
+
+_MOST = 3
+
+
+def lessons_for(context: RunContext, history: History, number: int) -> tuple[str, ...]:
+    """Return what worked before for a failure like the last one, for the prompt of attempt `number`.
+
+    The outcome of that attempt counts for or against them.
+    """
+    lessons = look_up(context, history)
+    if lessons:
+        context.lessons.quote([lesson.id for lesson in lessons], "", history.issue.id, number)
+    return tuple(lesson.advice for lesson in lessons)
+
+
+def look_up(context: RunContext, history: History) -> tuple[Lesson, ...]:
+    """Return the lessons for an issue's last failure, none where learning is off."""
+    last = _last_failed(history.current)
+    if not context.settings.learn or last is None or last.failure is None:
+        return ()
+    parts = parts_of((file_of(last.failure.location), *last.changed))
+    lessons = context.lessons.look_up(last.failure, parts, _MOST + 1)
+    return tuple(lesson for lesson in lessons if lesson.issue_id != history.issue.id)[:_MOST]
+
+
+def count_lessons(context: RunContext, order: AttemptOrder, report: AttemptReport) -> None:
+    """Count the lessons of an attempt's prompt by its outcome."""
+    if not context.settings.learn or isinstance(report, Interrupted):
+        return
+    past, now = context.reader.past(order.issue.id), context.clock.now()
+    before = _last_failed(tuple(attempt for attempt in past if attempt.number < order.number))
+    signature = report.failure.signature if report.failure is not None else ""
+    same = before is not None and bool(signature) and before.signature == signature
+    dropped = context.lessons.judged(
+        order.issue.id, order.number, passed=report.outcome == PASSED, same_failure=same, at=now
+    )
+    for number in dropped:
+        context.journal.event(now, "lesson_dropped", order.issue.id, lesson=number)
+
+
+def keep_lesson(context: RunContext, issue: Issue) -> None:
+    """Keep what helped an issue that has landed after failures."""
+    if not context.settings.learn:
+        return
+    past = context.reader.past(issue.id)
+    failed = failed_before(past)
+    if failed is None:
+        return
+    mend = mend_of(patch_of(context, issue, failed.number), patch_of(context, issue, past[-1].number))
+    lesson = mine(issue, past, mend, cause=_cause(context.questions.advice(issue.id)))
+    if lesson is not None:
+        now = context.clock.now()
+        context.lessons.learn(lesson, now)
+        said = lesson.advice.partition("\n")[0]
+        context.journal.event(now, "lesson_learnt", issue.id, number=lesson.number, advice=said)
+
+
+def _cause(advice: tuple[Advice, ...]) -> str:
+    causes = [a.cause for a in advice if a.topic is Topic.DIAGNOSIS and a.outcome is AdviceOutcome.ADVISED]
+    return causes[-1] if causes else ""
+
+
+def _last_failed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
+    return next((a for a in reversed(attempts) if a.charged and a.failure is not None), None)

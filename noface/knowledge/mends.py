@@ -1,0 +1,111 @@
+"""What mended a failure: the lines by which the attempt that passed differs from the one that failed (S7, N16).
+
+Only failures whose cause lies in the worker's hands are looked at. What a provider, a network or a full disk did goes
+away by itself; whoever passed afterwards had not mended it.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from noface.diagnosis.known_causes import known_cause, known_causes
+from noface.integrity.tampering import changed_lines, is_test_file
+from noface.model.failure import Failure
+from noface.model.quoting import one_line
+from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind
+
+LINES_MAX = 30
+"""A mend of more lines is another solution: which of them mended the failure is not known."""
+
+_SHOWN_LINES_MAX, _SHOWN_CHARS_MAX = 12, 160
+_PATH_CHARS_MAX = 100
+_OUT_OF_REACH = (DiagnosisStrategy.SAME, DiagnosisStrategy.ESCALATE)
+"""A known cause that is answered so passes by itself, or is a person's to remove."""
+_DEPTH_MIN = 2
+"""A folder nearer to the top holds the whole project: two files in it are not of one part for that."""
+
+
+@dataclass(frozen=True, slots=True)
+class MendLine:
+    """One line that the mend added, or took away."""
+
+    path: str
+    added: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """The lines of a mend, file by file. Empty where the two attempts differ in nothing that a patch shows."""
+
+    lines: tuple[MendLine, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it touches."""
+        return tuple(dict.fromkeys(line.path for line in self.lines))
+
+    @property
+    def telling(self) -> bool:
+        """Tell whether it is small enough to say what mended the failure, and says anything."""
+        return 0 < len(self.lines) <= LINES_MAX and any(line.text.strip() for line in self.lines)
+
+    def excerpt(self) -> str:
+        """Return its first lines as a diff shows them, each file's name before its lines."""
+        rows: list[str] = []
+        shown = [line for line in self.lines if line.text.strip()]
+        for path in dict.fromkeys(line.path for line in shown[:_SHOWN_LINES_MAX]):
+            rows.append(one_line(path, _PATH_CHARS_MAX))
+            rows += [_row(line) for line in shown[:_SHOWN_LINES_MAX] if line.path == path]
+        if len(shown) > _SHOWN_LINES_MAX:
+            rows.append(f"… and {len(shown) - _SHOWN_LINES_MAX} more lines")
+        return "\n".join(rows)
+
+
+def mend_of(failed_patch: str, passed_patch: str) -> Mend:
+    """Return what the attempt that passed has and the failed one has not, from their patches against main."""
+    failed = _counted(failed_patch)
+    passed = _counted(passed_patch)
+    lines = [
+        *(MendLine(path, gone, text) for (path, gone, text), _ in (failed - passed).items()),
+        *(MendLine(path, not gone, text) for (path, gone, text), _ in (passed - failed).items()),
+    ]
+    order = {path: at for at, path in enumerate(dict.fromkeys(path for path, _, _ in (*passed, *failed)))}
+    return Mend(tuple(sorted(lines, key=lambda line: (order[line.path], line.added))))
+
+
+def in_workers_hands(failure: Failure) -> bool:
+    """Tell whether a change of the work can mend a failure, so that its mend teaches something.
+
+    A gate found it in the work, it was charged, and no known cause of it passes by itself or waits for a person.
+    """
+    kind = failure.kind
+    if kind.category is not Category.CORRECTABLE or kind.info.gate is None or not failure.charged:
+        return False
+    known = known_cause(
+        replace(failure, kind=FailureKind.RUNTIME_ERROR)
+    )  # what a test prints may be made up: no matter
+    if known is None:
+        return True
+    passing = {rule.name for rule in known_causes() if rule.passing}
+    return known.name not in passing and known.strategy not in _OUT_OF_REACH
+
+
+def parts_of(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the parts of the project that files belong to: the files themselves, and their folders.
+
+    Tests say little of a part, since many projects keep them all in one folder: they count where nothing else is named.
+    """
+    named = tuple(dict.fromkeys(path for path in paths if path))
+    product = tuple(path for path in named if not is_test_file(path)) or named
+    folders = (path.rpartition("/")[0] for path in product)
+    deep = (f"{folder}/" for folder in folders if folder.count("/") >= _DEPTH_MIN - 1)
+    return tuple(dict.fromkeys((*product, *deep)))
+
+
+def _counted(patch: str) -> Counter[tuple[str, bool, str]]:
+    return Counter((line.path, line.removed, line.text) for line in changed_lines(patch))
+
+
+def _row(line: MendLine) -> str:
+    text = line.text.expandtabs(4)[:_SHOWN_CHARS_MAX].rstrip()
+    return f"{'+' if line.added else '-'} {''.join(c if c.isprintable() else ' ' for c in text)}"
