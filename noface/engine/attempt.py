@@ -40,7 +40,7 @@ from noface.model.failure import Failure
 from noface.model.worker_run import EndedBy
 from noface.process.failpoints import hit
 from noface.process.files import read_regular, real_folder
-from noface.prompts.answers.report import find_report
+from noface.prompts.answers.report import find_report, unreadable
 from noface.secrets.masked_records import masked_failure, masked_report, masked_snapshot
 
 _NOT_JUDGED: dict[str, object] = {"failure": None, "proof": None, "doubts": []}
@@ -150,11 +150,13 @@ def _do_work(order: AttemptOrder, scope: Scope) -> tuple[Work, Change] | Failure
     scope.progress(issue.id, number, "snapshot", "taking a snapshot")
     taken = _held_snapshot(order, env, slot)
     report, invalid = find_report(agent.answer)
-    notes = (f"the worker's report is malformed: {invalid.violation}",) if invalid is not None else ()
+    broken = unreadable(agent.answer, invalid) if invalid is not None else None
+    notes = (f"the worker's report is malformed: {broken.violation}",) if broken is not None else ()
     patch = taken.patch[:_PATCH_BYTES_MAX]
     own = own_values(env, order.main, taken.snapshot, patch)
     changed = taken.changed or (order.by_person and bool(taken.snapshot.changes))
-    work = Work(agent, masked_snapshot(taken.snapshot, env.masker, own), taken.patch_hash, changed, report, notes)
+    snapshot = masked_snapshot(taken.snapshot, env.masker, own)
+    work = Work(agent, snapshot, taken.patch_hash, changed, report, notes, broken)
     masked = env.masker.patch(patch, MARK, own)
     put(directory / _PATCH_FILE, masked)
     if taken.undone:

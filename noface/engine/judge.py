@@ -15,7 +15,7 @@ from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, wors
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import AgentRun, ReportStatus
-from noface.recovery.reported import of_report
+from noface.recovery.reported import UNREADABLE, of_report, of_unreadable
 
 _SHOWN_MAX = 10
 _WORDS_MAX = 100
@@ -82,7 +82,8 @@ def _unchanged(order: AttemptOrder, work: Work) -> Failure:
     status = work.report.status if work.report is not None else ReportStatus.DONE
     if snapshot.elsewhere and agent.error is None and status is not ReportStatus.BLOCKED:
         return _worked_elsewhere(order, snapshot.elsewhere, agent.last_words)
-    return of_report(work.report) or _nothing_changed(order, agent, snapshot)
+    unread = of_unreadable(work.unreadable) if work.unreadable is not None and agent.error is None else None
+    return of_report(work.report) or unread or _nothing_changed(order, agent, snapshot)
 
 
 def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool:
@@ -91,7 +92,7 @@ def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool
     Then it is examined and gated like any other: nobody has examined it before.
     """
     before = order.earlier[-1].kind if order.earlier else ""
-    alone = nothing.kind is FailureKind.NO_DIFF and nothing.rule != _ELSEWHERE
+    alone = nothing.rule == UNREADABLE or (nothing.kind is FailureKind.NO_DIFF and nothing.rule != _ELSEWHERE)
     return alone and bool(change.files) and before in _NOT_THE_GATES
 
 
@@ -110,7 +111,8 @@ def _before_gates(
         return nothing
     if secret is not None:
         return secret
-    unfinished = error or of_report(work.report)
+    unread = work.unreadable
+    unfinished = error or of_report(work.report) or (of_unreadable(unread) if unread and unread.unfinished else None)
     if unfinished is not None and not order.issue.accept:
         return unfinished  # only `accept` can tell half of the work from all of it, and half must not land
     if snapshot.oversized:

@@ -11,7 +11,7 @@ from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
 from noface.model.protection import Protection
 from noface.model.taxonomy import INTERRUPTED, PASSED
-from noface.model.worker_run import AgentRun, ModelSpec, WorkerReport
+from noface.model.worker_run import AgentRun, ModelSpec, UnreadableReport, WorkerReport
 
 ABSENT = "000000"
 """Git's mode of a path on the side of a change where it is not there."""
@@ -103,6 +103,7 @@ class Work:
     changed: bool
     report: WorkerReport | None = None
     notes: tuple[str, ...] = ()
+    unreadable: UnreadableReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

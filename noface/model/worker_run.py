@@ -120,3 +120,23 @@ class WorkerReport:
     questions: tuple[str, ...] = ()
     blocked_reason: BlockedReason | None = None
     needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableReport:
+    """A report that breaks its form: how, the text of it, and what can be read of it all the same.
+
+    `status` is None where the text does not say one in so many words.
+    """
+
+    violation: str
+    original: str = ""
+    status: ReportStatus | None = None
+    summary: str = ""
+    questions: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+    @property
+    def unfinished(self) -> bool:
+        """Tell whether the text says that the work is not done."""
+        return self.status in (ReportStatus.PARTIAL, ReportStatus.BLOCKED)

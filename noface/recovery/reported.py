@@ -20,7 +20,7 @@ from noface.model.failure import Failure
 from noface.model.history import Advice
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
-from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
 from noface.recovery.policy_state import failure_of, same_failure
 
 if TYPE_CHECKING:  # `noface show` must be quick, and reads no answers of models
@@ -62,6 +62,27 @@ def of_report(report: WorkerReport | None) -> Failure | None:
         evidence=(message, *report.gaps),
         questions=report.questions,
         charged=reason is not BlockedReason.DEPENDENCY_ISSUE,
+    )
+
+
+UNREADABLE = "report-unreadable"
+"""The rule of failures of workers whose report breaks its form."""
+
+
+def of_unreadable(report: UnreadableReport) -> Failure:
+    """Return the failure of a worker whose report cannot be read: it is reminded of the form before it is judged.
+
+    What can be read of it is for the person, or the model, who answers its questions.
+    """
+    said = f"; it begins as {report.status.value}" if report.status is not None else ""
+    return Failure(
+        FailureKind.OUTPUT_FORMAT,
+        f"the worker's report cannot be read: {report.violation}{said}",
+        rule=UNREADABLE,
+        signature=UNREADABLE,
+        evidence=tuple(text for text in (report.violation, report.summary, *report.gaps) if text),
+        excerpt=report.original,
+        questions=report.questions,
     )
 
 

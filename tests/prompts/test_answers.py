@@ -11,9 +11,9 @@ from support.cases import cases
 
 from noface.model.history import Advice, AdviceOutcome, Topic
 from noface.model.taxonomy import DiagnosisStrategy
-from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
 from noface.prompts.answers.forms import ANSWERS, example_of, schema_of
-from noface.prompts.answers.report import find_report
+from noface.prompts.answers.report import find_report, unreadable
 from noface.prompts.structured import Invalid, Valid, reminder, validate
 
 FORMS = {form.name: (form.schema, form.example) for form in ANSWERS.values()} | {
@@ -268,6 +268,7 @@ def test_a_blocked_worker_says_why_and_what_it_needs():
         '{"state": {"status": "done"}}',
         'if (x) { "status" }',
         'The endpoint answers {"status": "ok", ',
+        "The reducer sets { status: 'done' } now.",
     ],
 )
 def test_a_message_without_a_report_is_no_failure(text):
@@ -292,6 +293,8 @@ def test_a_message_without_a_report_is_no_failure(text):
         ('{"status": "done", "summary": "s",}', "malformed JSON at line 2"),
         ('{"status": "done", "summary": "I was cut', "truncated JSON"),
         ('{"status": "partial"', "truncated JSON"),
+        ("{'status': 'blocked', 'questions': []}", "double quotes"),
+        ("{status: partial, gaps: [none]}", "double quotes"),
     ],
 )
 def test_a_report_that_was_tried_and_is_wrong_says_what(text, said):
@@ -315,6 +318,29 @@ def test_a_report_that_is_cut_off_does_not_leave_the_example_in_its_place():
     assert invalid.actual_type == "truncated"
 
 
+@cases(
+    ("text", "status", "questions"),
+    [
+        ('{"status": "blocked", "questions": ["Which port?", "Wh', "blocked", ("Which port?", "Wh")),
+        ("{'status': 'partial', 'questions': ['Which?',],}", "partial", ("Which?",)),
+        ('{"status": "blocked", "questions": "Which?"}', "blocked", ("Which?",)),
+        ('{"status": "done", "summary": "a "quoted" word", "questions": []}', "done", ()),
+        ('{"status": "finished", "questions": ["Which?"]}', None, ("Which?",)),
+        ('{"status": "partial", "questions": ["Which?"], "summary": "not "status": "done" yet', "partial", ("Which?",)),
+        ('{"summary": "s", "questions": ["Which?"], "status": "don', None, ("Which?",)),
+        ('{"questions": ["Is it done?"], "status": do', None, ("Is it done?",)),
+    ],
+)
+def test_what_can_be_read_of_a_broken_report_never_says_more_than_its_text(text, status, questions):
+    read = unreadable(f"Well.\n{text}\n", Invalid("wrong"))
+    assert (read.status, read.questions) == (status, questions)
+    assert read.unfinished == (status in ("partial", "blocked"))
+
+
+def test_what_holds_no_report_gives_nothing_to_read():
+    assert unreadable("no object", Invalid("wrong", original="no")) == UnreadableReport("wrong", "no")
+
+
 def test_reading_a_value_changes_nothing_of_it():
     for topic, form in ANSWERS.items():
         before = copy.deepcopy(form.example)
@@ -333,5 +359,7 @@ def test_any_report_is_read_or_told_or_absent_and_never_both(value, prose, cut):
     for message in (text, text[: len(text) - cut], prose):
         found, invalid = find_report(message)
         assert found is None or invalid is None
+        if unreadable(message, Invalid("wrong")).status is ReportStatus.DONE:
+            assert '"done"' in message
         if found is not None:
             assert value["status"] == found.status

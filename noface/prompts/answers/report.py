@@ -2,34 +2,111 @@
 
 Agents may give none: text without such an object is no failure. A word of prose is never read as a report, nor is an
 object that only happens to have a `status`, such as a web service's answer that the worker quotes.
+
+Of a report that breaks its form json_repair reads what it can, for those who have to answer its questions. That never
+makes a report of it: the worker is reminded of the form, and a status counts only where the text spells it out.
 """
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
 from noface.prompts.answers.forms import schema_of, strings
 from noface.prompts.json_scan import Broken, JsonObject, scan
-from noface.prompts.structured import READ_CHARS_MAX, Invalid, Valid, broken_answer, check, finished, last_object, load
+from noface.prompts.structured import (
+    READ_CHARS_MAX,
+    Invalid,
+    Valid,
+    broken_answer,
+    check,
+    clean,
+    finished,
+    last_object,
+    load,
+)
 
 _STATUS = "status"
 
 
 def find_report(answer: str) -> tuple[WorkerReport | None, Invalid | None]:
     """Return the report in a worker's last message; or what is wrong with it; or neither, where it gave none."""
-    text_read = answer[-READ_CHARS_MAX:]
+    text_read = answer.rstrip()[-READ_CHARS_MAX:]
     found = scan(text_read)
     reports = tuple(item for item in found.objects if _is_report(text_read, item))
     begun = [broken for broken in found.broken if _means_report(text_read, broken)]
     picked = last_object(reports)
     if picked is None or (begun and begun[-1].truncated and begun[-1].start >= picked.end):
-        return None, finished(broken_answer(text_read, begun[-1]), answer, "report") if begun else None
+        wrong = broken_answer(text_read, begun[-1]) if begun else _other_notation(text_read)
+        return None, finished(wrong, answer, "report") if wrong is not None else None
     match check(text_read, picked, schema_of("report")):
         case Valid(value):
             return _report(value), None
         case Invalid() as invalid:
             return None, finished(invalid, answer, "report")
+
+
+_OTHER_NOTATION = re.compile(
+    r"\{[^{}]{0,2000}?['\"]?\bstatus['\"]?\s*[:=]\s*['\"]?(?:done|partial|blocked)\b[^{}]{0,4000}"
+)
+_QUOTES = "keys and strings must stand in double quotes"
+
+
+def _other_notation(text_read: str) -> Invalid | None:
+    """Return what is wrong with a report in the notation of Python, JavaScript or YAML, None where there is none."""
+    keys = "|".join(sorted(_other_keys()))
+    meant = (
+        found for found in _OTHER_NOTATION.finditer(text_read) if re.search(rf"\b(?:{keys})['\"]?\s*[:=]", found[0])
+    )
+    return Invalid(_QUOTES, actual_type="malformed") if next(meant, None) is not None else None
+
+
+_READ_MAX = 4_000
+"""As much is repaired: on some texts the library takes quadratic time, a second for this many characters."""
+_WORDS_MAX = 1_000
+_LISTED_MAX = 20
+_OBJECT = re.compile(r"\{[^{}]{0,2000}?['\"]?\bstatus['\"]?\s*[:=]")
+_SPELLED = re.compile(r"\bstatus['\"]?\s*[:=]\s*(?:(['\"])(\w+)\1|(\w+)\s*[,}\n])")
+
+
+def unreadable(answer: str, wrong: Invalid) -> UnreadableReport:
+    """Return what can be read of a report that breaks its form, which is what `find_report` says of it. Total."""
+    from json_repair import loads  # most reports need no repair
+
+    report = UnreadableReport(wrong.violation, wrong.original)
+    text_read = answer.rstrip()[-READ_CHARS_MAX:]
+    begun = [found.start() for found in _OBJECT.finditer(text_read)]
+    if not begun:
+        return report
+    text = text_read[begun[-1] :][:_READ_MAX]
+    try:
+        value = clean(loads(text))
+    except (ValueError, RecursionError):
+        return report
+    value = value[0] if isinstance(value, list) and value else value
+    if not isinstance(value, dict):
+        return report
+    spelled = _SPELLED.search(text)
+    word = (spelled[2] or spelled[3]).lower() if spelled is not None else ""
+    status = ReportStatus(word) if word in list(ReportStatus) and _words(value.get(_STATUS)).lower() == word else None
+    return replace(
+        report,
+        status=status,
+        summary=_words(value.get("summary")),
+        questions=_list(value.get("questions")),
+        gaps=_list(value.get("gaps")),
+    )
+
+
+def _words(value: object) -> str:
+    return value.strip()[:_WORDS_MAX] if isinstance(value, str) else ""
+
+
+def _list(value: object) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else [value]
+    return tuple(words for item in items[:_LISTED_MAX] if (words := _words(item)))
 
 
 @cache

@@ -1,0 +1,38 @@
+"""What becomes of a worker's report that breaks its form: one reminder, and its questions are kept."""
+
+CUT_OFF = (
+    '{"status": "blocked", "blocked_reason": "unclear", "questions": ["Which port does the service listen on?", "Wh'
+)
+PARTIAL = "{'status': 'partial', 'summary': 'half of it', 'questions': ['Is the old format still read?'],}"
+DONE = '{"status": "done", "summary": "all of it",}'
+
+
+def test_a_report_that_breaks_its_form_gets_one_reminder_and_loses_no_question(project):
+    project.play(
+        ("1", 1, [{"say": CUT_OFF}]),
+        ("2", 0, [{"write": "half.txt", "text": "half"}, {"say": PARTIAL}]),
+        ("3", 0, [{"write": "c.txt", "text": "c"}, {"say": DONE}]),
+        ("*", 0, [{"write": "b.txt", "text": "b"}]),
+    )
+    project.issue(1)
+    project.issue(2, max_attempts=1)
+    project.issue(3)
+    project.commit()
+    project.run(code=3)
+    # Nothing was changed: the form is asked for, and nobody pays.
+    first, second = project.attempts("1")
+    assert (first["outcome"], first["charged"], second["outcome"]) == ("OUTPUT_FORMAT", False, "PASSED")
+    assert first["failure"]["questions"] == ["Which port does the service listen on?", "Wh"]
+    prompt = project.prompt("1", 2)
+    assert "truncated JSON" in prompt
+    assert CUT_OFF in prompt
+    assert "One JSON object between fences" in prompt
+    # The text itself says that it is not all: that does not land, and the next one counts.
+    assert [(a["outcome"], a["charged"]) for a in project.attempts("2")] == [
+        ("OUTPUT_FORMAT", False),
+        ("OUTPUT_FORMAT", True),
+    ]
+    [blocked] = project.shown("blocked")["blocked"]
+    assert "Is the old format still read?" in " ".join(blocked["questions"])
+    # Evidence outranks a report of work that is there.
+    assert [a["outcome"] for a in project.attempts("3")] == ["PASSED"]
