@@ -100,9 +100,19 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
 
 
 def run_result(
-    context: RunContext, *, broken: BaseException | None, stopped: bool, limit: str, work_left: bool, faulty: bool
+    context: RunContext,
+    *,
+    broken: BaseException | None,
+    stopped: bool,
+    limit: str,
+    work_left: bool,
+    faulty: bool,
+    once: str = "",
 ) -> RunResult:
-    """Say how the run ended. `work_left`: something could still start, or waits for a time."""
+    """Say how the run ended. `work_left`: something could still start, or waits for a time.
+
+    `once` says what `--once` has left undone, "" where that is not why the run ends.
+    """
     if broken is not None:
         message = getattr(broken, "message", "") or f"{type(broken).__name__}: {broken}"
         return RunResult(EXIT_FAILURE, message)
@@ -113,7 +123,7 @@ def run_result(
     only = context.settings.only_issues
     rows = [row for row in context.reader.issues() if not only or row.id in only]
     if faulty or any(row.present and not _settled(row) for row in rows):
-        return RunResult(EXIT_ATTENTION, "finished; some issues need a person")
+        return RunResult(EXIT_ATTENTION, once or "finished; some issues need a person")
     gone = [row.id for row in rows if row.id in (context.at_first or ()) and not row.present and not _settled(row)]
     if gone:
         names = ", ".join(gone[:_GONE_MAX]) + (" …" if len(gone) > _GONE_MAX else "")
@@ -144,6 +154,7 @@ class Engine:
         self._outside = OutsideChanges(context)
         self._limit = ""
         self._first_wave: set[str] | None = None
+        self._waves = False
         self._drain_until: float | None = None
         self._broken: BaseException | None = None
 
@@ -264,6 +275,7 @@ class Engine:
             return planned
         if self._context.settings.once and self._first_wave is None:
             self._first_wave = {issue.id for issue in planned.start}
+            self._waves = bool(self._first_wave)
         refused = -1
         while refused < len(self._limits.refused):  # those that cannot be paid make room for others
             refused = len(self._limits.refused)
@@ -374,7 +386,17 @@ class Engine:
             limit=self._limit,
             work_left=bool(planned.start or planned.waiting or self._limits.refused),
             faulty=bool(self._watch.backlog.faults),
+            once=self._once(planned),
         )
+
+    def _once(self, planned: Plan) -> str:
+        """Say why nothing more starts where `--once` is the reason."""
+        if not self._context.settings.once or not (planned.start or any(w.until is not None for w in planned.waiting)):
+            return ""
+        if not self._waves:
+            return "nothing was ready to start, and --once waits for nothing; `noface run` does"
+        workers = self._context.settings.workers
+        return f"settled what --once started, at most {workers} at once; `noface run` goes on with the rest"
 
     def _break(self, error: BaseException) -> None:
         """End the run, charging nobody: noface itself failed (disk full, git broken)."""

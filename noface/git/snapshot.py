@@ -18,6 +18,7 @@ Paths = tuple[str, ...]
 _NOTES_MAX = 20
 _PLACES_MAX = 5
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
+_IGNORED_ANYWAY = "The following paths are ignored by one of your .gitignore files"
 _DEBRIS = (":(exclude,top,glob)**/.aider*", ":(exclude,top,glob)**/.aider*/**")
 
 
@@ -145,7 +146,8 @@ def _add(git: Git, slot: Slot, out: Paths, new_max: int | None) -> tuple[list[st
     named here once more: an agent's own .gitignore overrides those of the private git dir.
     """
     kept = (path for path in slot.keep if not _beyond_link(slot.path, path))
-    feed = "\0".join((":/", *_DEBRIS, *(f":(exclude,top,literal){path.strip('/')}" for path in (*out, *kept))))
+    named = [path.strip("/") for path in (*out, *kept)]
+    feed = "\0".join((":/", *_DEBRIS, *(f":(exclude,top,literal){path}" for path in named)))
     notes = []
     everything, too_many = "-A", 0
     if new_max is not None:
@@ -155,8 +157,20 @@ def _add(git: Git, slot: Slot, out: Paths, new_max: int | None) -> tuple[list[st
             notes = [f"{new} new files, more than {new_max}: only changes of tracked files were taken"]
     output = git.answer("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
     if output.code == 1:
-        notes += [display_path(line) for line in output.stderr.splitlines() if line][:_NOTES_MAX]
+        notes += [display_path(line) for line in _complaints(output.stderr, named)][:_NOTES_MAX]
     return notes, too_many
+
+
+def _complaints(stderr: str, named: list[str]) -> list[str]:
+    """Return git's messages without the one that paths which were to stay out are ignored anyway, and its hints.
+
+    Of a path whose folder is ignored git names the folder.
+    """
+    lines = [line for line in stderr.splitlines() if line and not line.startswith(("hint: ", _IGNORED_ANYWAY))]
+    if not lines:
+        return []
+    silent = {str(place) for path in named for place in (path, *PurePosixPath(path).parents)}
+    return [line for line in lines if line.strip('"') not in silent]
 
 
 def _left_out(git: Git, oversized: tuple[str, ...]) -> tuple[str, ...]:

@@ -184,6 +184,11 @@ def followed_by(name: str) -> str:
     return _entry(name, "followed")
 
 
+def started_by(name: str) -> str:
+    """Return how an attempt begins that the action of that name starts; "" where there is nothing to add."""
+    return _entry(name, "started")
+
+
 def cell_of(name: str) -> str:
     """Return what a cell of `noface policy` says beside the model; "" where the model says it all."""
     return _entry(name, "cell")

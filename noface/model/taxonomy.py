@@ -1,6 +1,6 @@
 """The failure taxonomy (N12, K1, P1): every way an attempt can end, and what noface knows of each (kinds.toml)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -133,6 +133,7 @@ class KindInfo:
     """An entry of kinds.toml, which says what its fields are."""
 
     what: str
+    happened: str
     category: Category
     strategy: Strategy
     reason: Reason
@@ -142,6 +143,7 @@ class KindInfo:
     recommendation: str
     names_tests: bool = False
     gate: int | None = None
+    said_by: tuple[str, ...] = ()
 
 
 @cache
@@ -149,13 +151,23 @@ def _infos() -> Mapping[FailureKind, KindInfo]:
     return {FailureKind(kind): _info(**entry) for kind, entry in table("kinds").items()}
 
 
-def _info(category: str, strategy: str, reason: str, **rest: Any) -> KindInfo:
-    return KindInfo(category=Category(category), strategy=Strategy(strategy), reason=Reason(reason), **rest)
+def _info(category: str, strategy: str, reason: str, said_by: Sequence[str] = (), **rest: Any) -> KindInfo:
+    return KindInfo(
+        category=Category(category), strategy=Strategy(strategy), reason=Reason(reason), said_by=tuple(said_by), **rest
+    )
 
 
 def gate_kinds() -> tuple[FailureKind, ...]:
     """Return the kinds that a gate can fail with, in the order of kinds.toml; a project's rules may name them."""
     return tuple(kind for kind, info in _infos().items() if info.gate is not None)
+
+
+def happened(outcome: str) -> str:
+    """Return what an attempt with an outcome did, as it follows its number in a sentence."""
+    if outcome == PASSED:
+        return "passed every gate"
+    kind = FailureKind.__members__.get(outcome)
+    return kind.info.happened if kind is not None else "was interrupted"
 
 
 def instruction_for(outcome: str) -> str:

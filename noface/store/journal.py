@@ -17,8 +17,10 @@ from noface.model.taxonomy import IssueStatus
 from noface.recovery.schedule import Breaker
 from noface.store.database import Database, insert, update
 from noface.store.records import query
-from noface.store.rows import counted_flaky, dumps, issue_row, outcome_row
+from noface.store.rows import counted_flaky, dumps, ended_badly, issue_row, outcome_row, same_since
 
+_TESTS_TOLD_MAX = 20
+"""How many failing tests an event names."""
 Announce = Callable[[str, str | None, dict[str, object]], None]
 """Tells views what happens: kind, issue id, data."""
 
@@ -187,6 +189,11 @@ class Journal:
                 outcome=report.outcome,
                 charged=charged,
                 message=failure.message if failure else "",
+                since=same_since(connection, report.issue_id, report.number),
+                worker=ended_badly(report),
+                gate=failure.gate if failure else None,
+                location=failure.location if failure else None,
+                tests=failure.failing_tests[:_TESTS_TOLD_MAX] if failure else (),
             )
         return True
 
@@ -197,7 +204,17 @@ class Journal:
             connection.execute(query("overrule"), values)
             self._last_failure(issue_id, failure)
             self.recount(issue_id)
-            self.event(at, "attempt_overruled", issue_id, number=number, outcome=failure.kind, message=failure.message)
+            self.event(
+                at,
+                "attempt_overruled",
+                issue_id,
+                number=number,
+                outcome=failure.kind,
+                message=failure.message,
+                gate=failure.gate,
+                location=failure.location,
+                tests=failure.failing_tests[:_TESTS_TOLD_MAX],
+            )
 
     def _last_failure(self, issue_id: str, failure: Failure | None) -> None:
         kind, message = (failure.kind, failure.message) if failure is not None else (None, None)

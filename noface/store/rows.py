@@ -9,7 +9,7 @@ from noface.model.codec import encode
 from noface.model.gate import GateResult
 from noface.model.issue import Issue
 from noface.model.worker_run import Usage
-from noface.store.records import GateRun
+from noface.store.records import GateRun, query
 
 _CHANGED_MAX = 2000
 _SESSION_CHARS_MAX = 200
@@ -54,6 +54,24 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
         **_score(ran.gates if ran else ()),
         **_spent(ran.agent.usage if ran and ran.agent else Usage()),
     }
+
+
+def ended_badly(report: AttemptReport) -> str | None:
+    """Return the kind of failure that a worker ended with whose work passed all the same; else None."""
+    if isinstance(report, Judged) and report.failure is None and report.agent.error is not None:
+        return report.agent.error.kind.value
+    return None
+
+
+def same_since(connection: sqlite3.Connection, issue_id: str, number: int) -> int:
+    """Return the first of the attempts in a row, up to `number`, that failed the same way; `number` if it is alone."""
+    since, last = number, None
+    for earlier, *failure in connection.execute(query("failures"), (issue_id, number)):
+        _, signature, _ = failure
+        if not signature or (last is not None and failure != last):
+            break
+        since, last = int(earlier), failure
+    return since
 
 
 def _work(snapshot: Snapshot | None) -> dict[str, object]:

@@ -1,14 +1,13 @@
 """What a person sees while noface runs: a live table in a terminal, plain lines in a pipe, JSON lines for programs.
 
-Also the totals and the closing lines, which the table and the plain lines share.
+Also the totals of the table. What is shown at the end is made in `summary`.
 """
 
 import json
 import os
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,56 +15,9 @@ from typing import Protocol
 from noface.model.budget import Budget, Spent
 from noface.model.codec import encode
 from noface.store.reader import Reader
-from noface.store.records import IssueRow
 from noface.store.spending import Spending
-from noface.ui.narrate import Narrator, away, printable, short_title
-from noface.ui.status import effective_status, standings
-from noface.ui.text import count, money
-
-_SHOWN_MAX = 20
-_NOTHING_THERE = 'The backlog is empty: noface issue add "What should be done".'
-
-
-def effective_counts(rows: Iterable[IssueRow]) -> Counter[str]:
-    """Count the issues by where they stand, as `noface status` does."""
-    listed = list(rows)
-    statuses = standings(listed)
-    return Counter(effective_status(row, statuses)[0] for row in listed if row.present)
-
-
-def closing_lines(reader: Reader, why: str) -> list[str]:
-    """Return what came of the run, and what to do next. `why` says how it ended."""
-    everything = reader.issues()
-    counts = effective_counts(everything)
-    counted = ", ".join(f"{number} {status}" for status, number in counts.most_common())
-    lines = ["", f"{why[:1].upper()}{why[1:]}.", f"The backlog: {counted}." if counted else _NOTHING_THERE]
-    rows = [row for row in everything if row.present]
-    lines += _named(rows, "blocked", "■")
-    lines += _named(rows, "approval", "?")
-    lines += [f"  ! {row.id} cannot land: {printable(row.reason)}" for row in rows if row.status == "landing"]
-    lines += [f"  ? {fault.source}: {printable(fault.problem)}" for fault in reader.faults()[:_SHOWN_MAX]]
-    lines += _flaky(reader)
-    if counts["blocked"] or counts["approval"] or counts["landing"]:
-        lines.append("What they need from you: noface blocked")
-    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
-    if costs:
-        lines.append(f"Cost so far, as the agents report it: {money(sum(costs))}")
-    return lines
-
-
-def _named(rows: Iterable[IssueRow], status: str, mark: str) -> Iterator[str]:
-    named = [row for row in rows if row.status == status]
-    for row in named[:_SHOWN_MAX]:
-        yield f"  {mark} {row.id} {short_title(row.title)}"
-    if len(named) > _SHOWN_MAX:
-        yield f"  {mark} … and {len(named) - _SHOWN_MAX} more"
-
-
-def _flaky(reader: Reader) -> Iterator[str]:
-    flaky = reader.flaky_gates()
-    if flaky:
-        named = ", ".join(f"{gate} ({count(times, 'time')})" for gate, times in flaky.items())
-        yield f"{count(len(flaky), 'flaky gate')}: {named}"
+from noface.ui.narrate import Narrator, away, printable
+from noface.ui.summary import Landed, LeftIssue, RunSummary, RunTally, effective_counts, run_summary, summary_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +75,7 @@ class View(Protocol):
 def announcer(*, as_json: bool, reader: Reader, purse: Purse | None = None) -> Iterator[View]:
     """Return the view that fits where standard output goes. `purse` is where the run's money is counted."""
     if as_json:
-        yield JsonLines()
+        yield JsonLines(reader)
     elif live_wanted():
         from noface.ui.live import LiveView
 
@@ -143,11 +95,17 @@ def live_wanted() -> bool:
 class JsonLines:
     """One event a line. That there is nothing to do until a time is printed once, however often it is told."""
 
-    def __init__(self) -> None:
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._tally = RunTally()
         self._waits_until: object = None
 
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
-        """Print an event."""
+        """Print an event; before the last one, what came of the run."""
+        now = time.time()
+        self._tally.saw(kind, issue_id, data, now)
+        if kind == "run_ended":
+            self._summary(run_summary(self._reader, str(data.get("why", "")), self._tally, now))
         if kind == "waiting":
             if data.get("until") == self._waits_until:
                 return
@@ -157,9 +115,28 @@ class JsonLines:
     def finish(self, exit_code: int, why: str) -> None:
         """Print nothing: the event `run_ended` has told it."""
 
+    def _summary(self, came_of_it: RunSummary) -> None:
+        fields = {
+            "issues": came_of_it.worked_on,
+            "attempts": came_of_it.attempts,
+            "landed": _ids(came_of_it.landed),
+            "blocked": _ids(came_of_it.blocked),
+            "approval": _ids(came_of_it.approval),
+            "held": _ids(came_of_it.held),
+            "waiting": _ids(came_of_it.waiting),
+            "ready": _ids(came_of_it.ready),
+            "faulty": [fault.source for fault in came_of_it.faults],
+            "next": came_of_it.next_command or None,
+        }
+        self.announce("summary", None, fields)
+
     @staticmethod
     def _print(document: dict[str, object]) -> None:
         _say(json.dumps(encode(document)))
+
+
+def _ids(issues: Sequence[Landed | LeftIssue]) -> list[str]:
+    return [issue.id for issue in issues]
 
 
 class PlainLines:
@@ -168,17 +145,19 @@ class PlainLines:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._narrator = Narrator(reader)
+        self._tally = RunTally()
 
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
         """Print the lines for an event, if it has any."""
+        self._tally.saw(kind, issue_id, data, time.time())
         for line in self._narrator.lines(kind, issue_id, data):
             self._print(f"{time.strftime('%H:%M:%S')} {line.mark} {line.text}")
 
     def finish(self, exit_code: int, why: str) -> None:
         """Print the summary."""
         del exit_code
-        for text in closing_lines(self._reader, why):
-            self._print(text)
+        for line in summary_lines(run_summary(self._reader, why, self._tally, time.time())):
+            self._print(f"{line.mark} {line.text}" if line.mark else line.text)
 
     @staticmethod
     def _print(text: str) -> None:

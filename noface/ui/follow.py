@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.model.actions import started_by
+from noface.model.taxonomy import happened
 from noface.process.files import open_regular
 from noface.process.lock import runs
 from noface.process.startup import reader_is_gone
@@ -222,7 +224,7 @@ class Follower:
     def _over(self, status: str, attempt: AttemptRow | None) -> str:
         """Say why there is nothing more to follow; "" while there is."""
         if self._wanted.number is not None and attempt is not None and attempt.outcome is not None:
-            return f"attempt {attempt.number} ended: {attempt.outcome}"
+            return f"attempt {attempt.number} {happened(attempt.outcome)}"
         if self._wanted.number is None and status in _AT_REST:
             return f"{self._wanted.issue_id} {_AT_REST[status]}"
         if noface_at_work(self._reader):
@@ -236,8 +238,11 @@ class Follower:
         if attempt is None:
             return False
         self._finish()
-        think = ", thinking longer" if attempt.think else ""
-        self._say(f"attempt {attempt.number} with {attempt.model}{think}")
+        before = next(
+            (row.action for row in self._reader.attempts(attempt.issue_id) if row.number == attempt.number - 1), None
+        )
+        how = (before and started_by(before.kind)) or ("thinking longer" if attempt.think else "")
+        self._say(f"attempt {attempt.number} with {attempt.model}{f', {how}' if how else ''}")
         self._attempt, self._heading = attempt, "the worker"
         return True
 

@@ -21,12 +21,16 @@ from rich.text import Text
 
 from noface.errors import NofaceError
 from noface.store.reader import Reader
-from noface.ui.announcer import Purse, Totals, closing_lines, look_up
+from noface.ui.announcer import Purse, Totals, look_up
 from noface.ui.live_block import RunState, WorkFacts, advance, block, wants_facts
 from noface.ui.narrate import Line, Narrator, printable
+from noface.ui.summary import RunTally, run_summary, summary_lines
+from noface.ui.text import hanging
 
 _FRAME_S = 0.25
 _CLOCK_FROM = 60
+_TROUBLE = "✗■?!…"
+_CLOSING_ROWS_MAX = 3
 _REST_FACTOR = 20
 """Counting takes a twentieth of the time at most, however long the backlog is."""
 _NOBODY = WorkFacts()
@@ -39,6 +43,7 @@ class LiveView:
         self._reader = reader
         self._purse = purse
         self._narrator = Narrator(reader)
+        self._tally = RunTally()
         self._state = RunState(time.monotonic())
         self._totals = Totals({})
         self._recount = True
@@ -67,6 +72,7 @@ class LiveView:
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
         """Take an event; it is shown with the next frame."""
         now = time.monotonic()
+        self._tally.saw(kind, issue_id, data, time.time())
         wanted = wants_facts(self._state, kind, issue_id)
         facts = self._facts(issue_id) if issue_id and wanted else _NOBODY
         before, self._state = self._state, advance(self._state, kind, issue_id, data, facts, now)
@@ -80,8 +86,10 @@ class LiveView:
         """Show the summary."""
         del exit_code
         self._stop()
-        for text in closing_lines(self._reader, why):
-            self._console.print(Text(text))
+        width, _ = terminal_size(self._descriptor)
+        for line in summary_lines(run_summary(self._reader, why, self._tally, time.time())):
+            for row in _rows(f"{line.mark} " if line.mark else "", line, width - 1, _CLOSING_ROWS_MAX):
+                self._console.print(row)
 
     def _facts(self, issue_id: str) -> WorkFacts:
         row = self._reader.issue(issue_id)
@@ -115,7 +123,8 @@ class LiveView:
             return
         width, height = terminal_size(self._descriptor)
         lines = [] if last else self._block(width, height)
-        new = [timed_line(*self._lines.popleft(), width - 1) for _ in range(len(self._lines))]
+        told = [self._lines.popleft() for _ in range(len(self._lines))]
+        new = [row for at, line in told for row in timed_line(at, line, width - 1)]
         try:
             with self._console:
                 self._console.control(_climb(self._drawn, width))
@@ -137,14 +146,20 @@ class LiveView:
         return block(self._state, self._totals, width - 1, height, time.monotonic(), time.time())
 
 
-def timed_line(at: float, line: Line, width: int) -> Text:
-    """Return a line of what happened, cut to `width`, behind the time where there is room for it."""
+def timed_line(at: float, line: Line, width: int) -> list[Text]:
+    """Return a line of what happened, behind the time where there is room for it; what went wrong may take two rows."""
     clock = f"{time.strftime('%H:%M', time.localtime(at))} " if width >= _CLOCK_FROM else ""
-    text = Text.assemble(
-        (clock, "dim"), (f"{line.mark} {line.head}", line.style), f": {line.rest}" if line.rest else ""
-    )
-    text.truncate(width, overflow="ellipsis")
-    return text
+    return _rows(f"{clock}{line.mark} ", line, width, 2 if line.mark in _TROUBLE else 1, dim=len(clock))
+
+
+def _rows(first: str, line: Line, width: int, rows_max: int, dim: int = 0) -> list[Text]:
+    """Return a line behind `first`, in rows of `width` cells at most; what finds no room is cut."""
+    rows = [Text(row) for row in hanging(line.text, width, first, rows_max=rows_max) or [first]]
+    rows[0].stylize(line.style, dim, len(first) + len(line.head))
+    rows[0].stylize("dim", 0, dim)
+    for row in rows:
+        row.truncate(width, overflow="ellipsis")
+    return rows
 
 
 def terminal_size(descriptor: int) -> tuple[int, int]:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from noface.data import table
-from noface.model.taxonomy import INTERRUPTED, PASSED
+from noface.model.actions import started_by
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.recovery.schedule import Breaker
 from noface.store.reader import Reader
 from noface.ui.text import clean, count, fit, moment
@@ -36,12 +37,17 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class EventFacts:
-    """An event: the issue ("" for none) with its title, the event's data, and the time in epoch seconds."""
+    """An event: the issue ("" for none) with its title, the event's data, and the time in epoch seconds.
+
+    `how` is how an attempt begins that follows others; `model` is the one whose provider the issue waits for.
+    """
 
     issue: str
     title: str
     data: Mapping[str, object]
     now: float
+    how: str = ""
+    model: str = ""
 
     def text(self, name: str) -> str:
         """Return a field as one printable line, "" where it is not there."""
@@ -138,31 +144,60 @@ def _running(event: EventFacts) -> Line | None:
     reason = event.text("reason")
     if reason.startswith("asks "):
         return None  # the event "asked" has told it
-    return Line("▶", f"{event.issue} {reason}", event.title, "cyan")
+    how = f", {event.how}" if event.how else ""
+    return Line("▶", f"{event.issue} {reason}{how}", event.title, "cyan")
 
 
 def _finished(event: EventFacts) -> Line:
-    number, outcome = event.text("number"), event.text("outcome")
+    number, outcome, worker = event.text("number"), event.text("outcome"), event.text("worker")
     if outcome == PASSED:
-        return Line("✓", f"{event.issue} attempt {number} passed every gate", style="green")
+        though = f", though its worker {happened(worker)}" if worker else ""
+        return Line("✓", f"{event.issue} attempt {number} passed every gate{though}", style="green")
     if outcome == INTERRUPTED:
         return Line("·", f"{event.issue} attempt {number} was interrupted; its work is kept", style="yellow")
-    excused = "" if event.data.get("charged", True) else " (not charged)"
-    return Line("✗", f"{event.issue} attempt {number} {outcome}{excused}", event.text("message"), "yellow")
+    excused = "" if event.data.get("charged", True) else " (costs no attempt)"
+    since, newest = int(event.number("since") or 0), int(event.number("number") or 0)
+    if not 0 < since < newest:
+        head = f"{event.issue} attempt {number} {happened(outcome)}{excused}"
+        return Line("✗", head, what_failed(event.data), "yellow")
+    numbers = f"attempt {number} failed the same way as attempt {since}"
+    if newest - since > 1:
+        numbers = f"attempts {since} to {number} failed the same way"
+    return Line("✗", f"{event.issue} {numbers}{excused}", style="yellow")
 
 
-_TOLD_BY_STATUS = frozenset({"Land", "Block", "Skip", "WaitUntil", "AwaitIssues", "RequestApproval"})
-"""Actions that are followed by a status which gives the same reason."""
+def _overruled(event: EventFacts) -> Line:
+    head = f"{event.issue} attempt {event.text('number')} {happened(event.text('outcome'))}"
+    return Line("✗", head, what_failed(event.data), "yellow")
 
 
-def _action(event: EventFacts) -> Line | None:
-    action = event.text("action")
-    return None if action in _TOLD_BY_STATUS else Line("→", f"{event.issue} {action}", event.text("reason"), "dim")
+def _fenced(event: EventFacts) -> Line:
+    return Line("·", f"{event.issue} attempt {event.text('number')} came in late and is left aside", style="dim")
+
+
+def what_failed(data: Mapping[str, object]) -> str:
+    """Return what went wrong, with file and assertion, without what the words for its kind say already.
+
+    `data` is that of an event `attempt_finished`, or has its keys outcome, message, gate, location and tests.
+    """
+    kind = FailureKind.__members__.get(str(data.get("outcome")))
+    message = str(data.get("message") or "")
+    said = next((said for said in (kind.info.said_by if kind else ()) if message.startswith(said)), "")
+    message = message.removeprefix(said)
+    gate, location = data.get("gate"), str(data.get("location") or "")
+    if location or data.get("tests"):  # the place says more than the gate's name
+        message = message.removeprefix(f"gate {gate}: ")
+    message = message.replace(": E ", ": ", 1)  # pytest's mark of a line that tells an error
+    if location and location.partition(":")[0] not in message:
+        message = f"{location}: {message}" if message else location
+    return printable(message)
 
 
 def _waiting(event: EventFacts) -> Line:
     until = event.number("until")
     shown = f" until {when(until, event.now)}" if until is not None else ""
+    if event.model:
+        return Line("…", f"{event.issue} waits{shown} for {event.model}", event.title, "yellow")
     return Line("…", f"{event.issue} waits{shown}", event.text("reason"), "yellow")
 
 
@@ -222,7 +257,8 @@ _WORDS: dict[str, Words] = {
     "issue_waiting": _waiting,
     "issue_landing": _landing,
     "attempt_finished": _finished,
-    "action": _action,
+    "attempt_overruled": _overruled,
+    "attempt_fenced": _fenced,
     "gate_flaky": _flaky,
     "asked": _asked,
     "answered": _answered,
@@ -230,7 +266,17 @@ _WORDS: dict[str, Words] = {
 }
 
 UNTOLD = frozenset(
-    {"attempt_started", "issue_approval", "issue_epic", "run_started", "run_ended", "progress", "waiting"}
+    {
+        "action",
+        "attempt_started",
+        "issue_approval",
+        "issue_epic",
+        "run_started",
+        "run_ended",
+        "progress",
+        "summary",
+        "waiting",
+    }
 )
 """Events without words of their own: another one tells it, or the view shows it in its own way."""
 
@@ -263,7 +309,20 @@ class Narrator:
             return self._wait(data)
         if kind == "issue_ready" and self._before.get(issue_id) in _TELL_WHY_READY:
             return None
-        return words(kind, EventFacts(issue_id, self.title(issue_id), data, time.time()))
+        how = self.how(issue_id) if kind == "issue_running" else ""
+        model = self._awaited(issue_id, data) if kind == "issue_waiting" else ""
+        return words(kind, EventFacts(issue_id, self.title(issue_id), data, time.time(), how, model))
+
+    def how(self, issue_id: str) -> str:
+        """Return how an attempt that begins now follows the last one; "" where it is the first."""
+        past = self._reader.past(issue_id)
+        return started_by(past[-1].answer) if past else ""
+
+    def _awaited(self, issue_id: str, data: Mapping[str, object]) -> str:
+        """Return the model whose provider an issue waits for; "" where it waits for something else."""
+        row = self._reader.issue(issue_id)
+        breaker = self._away.get(row.model or "") if row is not None else None
+        return printable(row.model) if row is not None and breaker and breaker.until == data.get("until") else ""
 
     def title(self, issue_id: str) -> str:
         """Return an issue's title, shortened."""
@@ -275,7 +334,9 @@ class Narrator:
         if until == self._waiting_said:
             return None
         self._waiting_said = until
-        return Line("…", f"nothing to do until {time.strftime('%H:%M:%S', time.localtime(until))}", style="dim")
+        resting = [printable(name) for name, breaker in self._reader.waits().items() if breaker.until == until]
+        what = f" for {', '.join(resting)}" if resting else ""
+        return Line("…", f"everything waits until {when(until, time.time())}{what}", style="dim")
 
     def _breakers(self) -> list[Line]:
         """Tell which models' providers went away or came back since the last look: no event of its own says so."""

@@ -73,7 +73,8 @@ def wrapped(text: str, room: int, rows_max: int = 1000) -> list[str]:
         rows.append(row)
     if len(rows) > rows_max:
         rows = rows[:rows_max]
-        rows[-1] = fit(rows[-1], room - 2) + (f" {_ELLIPSIS}" if not rows[-1].endswith(_ELLIPSIS) else "")
+        last = fit(rows[-1], room - 2)
+        rows[-1] = last if last.endswith(_ELLIPSIS) else f"{last} {_ELLIPSIS}"
     return rows
 
 

@@ -36,7 +36,7 @@ def fits(cls, entry):
 def test_every_kind_has_every_field(kind):
     entry = table("kinds")[kind.value]
     fits(KindInfo, entry)
-    assert entry.keys() | {"names_tests", "gate"} == {field.name for field in fields(KindInfo)}
+    assert entry.keys() | {"names_tests", "gate", "said_by"} == {field.name for field in fields(KindInfo)}
     told = {name for name, value in entry.items() if value == ""}
     assert told == ({"instruction"} if kind.category.external else set())
     assert kind.info.strategy in kind.allowed
@@ -84,7 +84,7 @@ def test_a_new_kind_is_a_line_of_the_enumeration_and_an_entry_of_the_table():
 def test_the_table_of_actions_names_actions_only():
     assert table("actions").keys() <= set(NAMES)
     for name, entry in table("actions").items():
-        assert entry.keys() <= {"instruction", "followed", "cell", "prompt"}, name
+        assert entry.keys() <= {"instruction", "followed", "started", "cell", "prompt"}, name
         assert all(isinstance(text, str) for text in entry.values()), name
 
 

@@ -191,6 +191,7 @@ def test_only_oversized_files_that_the_worker_would_commit_count(tmp_path):
     write(work, {"edited.bin": "x" * 50, "new.bin": "n" * 50, "build/out.bin": "b" * 50, "a.txt": "b\n"})
     snapshot = bench.take(limits=SlotLimits(file_bytes_max=20, files_max=100)).snapshot
     assert sorted(snapshot.oversized) == ["edited.bin", "new.bin"]
+    assert snapshot.notes == ()  # that git ignores what is left out anyway says nothing to a person
     assert statuses(snapshot) == {"a.txt": "M", "gone.bin": "D"}
     assert bench.files(snapshot.tree) == {*files, ".gitignore"} - {"gone.bin"}
 
@@ -263,6 +264,7 @@ def test_kept_paths_survive_cleaning_and_are_never_taken(tmp_path):
     write(work, kept | dropped)
     snapshot = bench.take().snapshot
     assert set(statuses(snapshot)) == set(dropped)
+    assert snapshot.notes == ()
     checkout(bench.slot, bench.main)
     assert listing(work).keys() == {"a.txt", "src/b.txt", "src/deep/c.txt", *kept}
 

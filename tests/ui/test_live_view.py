@@ -323,9 +323,8 @@ def test_a_person_sees_rows_of_what_is_under_way_and_lines_of_what_happened(work
     assert lines[0] == "· work that passes lands on main; running its gates on main first"
     for line in (
         "▶ 1 attempt 1 with small: Fix the login",
-        "✗ 2 attempt 1 TEST_FAILURE: gate check: FAIL: got bad, want good",
-        "→ 2 RetryWithFeedback: TEST_FAILURE: once more, with feedback",
-        "▶ 2 attempt 2 with small: Cache the rates",
+        "✗ 2 attempt 1 failed a test: FAIL: got bad, want good",
+        "▶ 2 attempt 2 with small, told what went wrong: Cache the rates",
         "■ 3 blocked: all 1 attempts are used up (Make it better)",
         "✓ 1 attempt 1 passed every gate",
     ):
@@ -359,7 +358,7 @@ def test_ctrl_c_ends_it_with_a_clean_screen(work):
     finally:
         terminal.close()
     assert "stopping: workers are being ended" in terminal.screen.text
-    assert "Interrupted; `noface run` goes on where it was." in terminal.screen.lines
+    assert "\nInterrupted; `noface run` goes on where it was. " in terminal.screen.text
     assert terminal.screen.cursor_shown
     assert terminal.screen.lines[-1] == ""
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from noface.model.history import Topic
 from noface.model.taxonomy import IssueStatus
 from noface.recovery.schedule import Breaker
 from noface.store.journal import Journal
-from noface.ui.announcer import closing_lines
 from noface.ui.narrate import UNTOLD, EventFacts, Narrator, words
+from noface.ui.summary import RunTally, run_summary, summary_lines
 
+WAIT = f"… 7 waits until {time.strftime('%Y-%m-%d %H:%M', time.localtime(1_790_090_000.0))} for opus: Cache"
 TITLE = "Fix the login of visitors whose name holds a comma"
 
 
@@ -29,10 +31,12 @@ class Night:
         self.reader = self.story.reader
         self.narrator = Narrator(self.reader)
         self.lines = []
+        self.tally = RunTally()
         self.story.journal = Journal(self.story.database, "run1", self.say)
         self.story.questions._journal = self.story.journal
 
     def say(self, kind, issue=None, data=None):
+        self.tally.saw(kind, issue, data or {}, self.story.now)
         found = [f"{line.mark} {line.text}" for line in self.narrator.lines(kind, issue, data or {})]
         self.lines += found
         return found
@@ -45,8 +49,8 @@ def night(project):
     made.story.close()
 
 
-def line(kind, issue="7", title=TITLE, **data):
-    found = words(kind, EventFacts(issue, title, data, 1_790_000_000.0))
+def line(kind, issue="7", title=TITLE, how="", awaited="", **data):
+    found = words(kind, EventFacts(issue, title, data, 1_790_000_000.0, how, awaited))
     return f"{found.mark} {found.text}" if found is not None else None
 
 
@@ -85,21 +89,60 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
     ("said", "expected"),
     [
         (line("issue_running", reason="attempt 2 with small"), f"▶ 7 attempt 2 with small: {TITLE}"),
+        (
+            line("issue_running", reason="attempt 2 with big", how="the next model"),
+            f"▶ 7 attempt 2 with big, the next model: {TITLE}",
+        ),
         (line("issue_running", reason="asks claude-opus: diagnosis"), None),
         (line("attempt_finished", number=1, outcome="PASSED"), "✓ 7 attempt 1 passed every gate"),
         (
-            line("attempt_finished", number=1, outcome="TEST_FAILURE", charged=True, message="gate unit: 401"),
-            "✗ 7 attempt 1 TEST_FAILURE: gate unit: 401",
+            line("attempt_finished", number=1, outcome="PASSED", worker="TIMEOUT"),
+            "✓ 7 attempt 1 passed every gate, though its worker ran out of time",
+        ),
+        (
+            line("attempt_finished", number=1, since=1, outcome="TEST_FAILURE", message="gate unit: exit code 1"),
+            "✗ 7 attempt 1 failed a test: gate unit: exit code 1",
+        ),
+        (
+            line(
+                "attempt_finished",
+                number=1,
+                outcome="TEST_FAILURE",
+                gate="unit",
+                tests=("tests/test_a.py::test_x",),
+                location="tests/test_a.py:3",
+                message="gate unit: tests/test_a.py::test_x: E assert 401 == 200",
+            ),
+            "✗ 7 attempt 1 failed a test: tests/test_a.py::test_x: assert 401 == 200",
+        ),
+        (
+            line(
+                "attempt_finished",
+                number=1,
+                outcome="LINT_FAILURE",
+                gate="lint",
+                location="src/a.py:3",
+                message="gate lint: unused import",
+            ),
+            "✗ 7 attempt 1 failed a check: src/a.py:3: unused import",
         ),
         (
             line("attempt_finished", number=1, outcome="OVERLOADED", charged=False, message="busy"),
-            "✗ 7 attempt 1 OVERLOADED (not charged): busy",
+            "✗ 7 attempt 1 found its provider overloaded (costs no attempt): busy",
+        ),
+        (
+            line("attempt_finished", number=2, since=1, outcome="TEST_FAILURE", message="gate unit: 401"),
+            "✗ 7 attempt 2 failed the same way as attempt 1",
+        ),
+        (
+            line("attempt_finished", number=4, since=2, outcome="NETWORK", charged=False, message="gone"),
+            "✗ 7 attempts 2 to 4 failed the same way (costs no attempt)",
         ),
         (
             line("attempt_finished", number=1, outcome="INTERRUPTED", charged=False, message=""),
             "· 7 attempt 1 was interrupted; its work is kept",
         ),
-        (line("action", action="Escalate", reason="next rung, big"), "→ 7 Escalate: next rung, big"),
+        (line("action", action="Escalate", reason="told by the next attempt"), None),
         (line("action", action="Block", reason="told by the status"), None),
         (line("asked", topic="merge_conflict", model="claude-opus"), "? 7 asks claude-opus: merge conflict"),
         (line("asked", topic="dependency", model=""), None),
@@ -148,15 +191,21 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
         (line("lesson_dropped", lesson=3), "· lesson 3 did not help 7 and is dropped"),
         (line("prompt_cut", number=2, what="diff: 10 of 20"), "· 7 prompt cut to its budget: diff: 10 of 20"),
         (line("hint_too_slow", message="hint 2"), "! 7 a hint could not be tried: hint 2"),
-        (line("attempt_fenced", number=1, outcome="PASSED"), "· 7 attempt 1 came in late (PASSED) and is left aside"),
+        (line("attempt_fenced", number=1, outcome="PASSED"), "· 7 attempt 1 came in late and is left aside"),
         (
-            line("attempt_overruled", number=1, outcome="MERGE_CONFLICT", message="in a.txt"),
-            "✗ 7 MERGE_CONFLICT: in a.txt",
+            line(
+                "attempt_overruled",
+                number=1,
+                outcome="MERGE_CONFLICT",
+                message="main moved meanwhile, and the change conflicts with it in a.txt",
+            ),
+            "✗ 7 attempt 1 conflicts with main: a.txt",
         ),
         (line("issue_merged", reason="merged as abc"), f"✔ 7 merged as abc: {TITLE}"),
         (line("issue_blocked", reason="all 5 attempts", title="Cache"), "■ 7 blocked: all 5 attempts (Cache)"),
         (line("issue_skipped", reason="satisfied"), "- 7 skipped: satisfied"),
         (line("issue_waiting", reason="needs 3", until=None), "… 7 waits: needs 3"),
+        (line("issue_waiting", reason="x", until=1_790_090_000.0, awaited="opus", title="Cache"), WAIT),
         (line("issue_landing", reason="passed; waits to land"), None),
         (line("issue_landing", reason="local changes: a.txt"), "! 7 cannot land: local changes: a.txt"),
         (line("processes_swept", None, count=1), "· ended 1 process that a killed run had left"),
@@ -267,14 +316,52 @@ def test_a_huge_message_is_bounded():
 # The end
 
 
-def test_the_closing_lines_count_as_status_does_and_say_what_is_needed(night):
-    story = night.story
-    story.attempt("7", 1, cost=0.25).request_approval("7")
-    lines = closing_lines(story.reader, "finished; some issues need a person")
-    assert lines[1:] == [
-        "Finished; some issues need a person.",
+def closing(night, why="finished; some issues need a person"):
+    summary = run_summary(night.reader, why, night.tally, night.story.now)
+    return [f"{line.mark} {line.text}" if line.mark else line.text for line in summary_lines(summary)][1:]
+
+
+def test_the_end_counts_as_status_does_and_names_the_next_command(night):
+    night.story.attempt("7", 1, cost=0.25).request_approval("7")
+    first, *rest = closing(night)
+    assert first.startswith("Finished; some issues need a person. 1 issue, 1 attempt, ")
+    assert rest == [
+        "Needs your approval",
+        '  ? 7 Fix the login of visitors whose name holds a co…: passed; label "risky" needs your approval',
+        "Waits",
+        "  … 8 Cache the rates: waits for 7 to be merged; 7 is approval",
         "The backlog: 1 approval, 1 waiting.",
-        "  ? 7 Fix the login of visitors whose name holds a co…",
-        "What they need from you: noface blocked",
         "Cost so far, as the agents report it: $0.25",
+        "Next: noface blocked",
     ]
+
+
+def test_the_end_tells_equal_attempts_once_and_what_landed(night):
+    story = night.story
+    for number in (1, 2, 3):
+        story.attempt("7", number, red_test())
+    story.status("7", "blocked", "all 3 attempts are used up")
+    story.attempt("8", 1).status("8", "merged", "merged as abc")
+    lines = closing(night)
+    assert lines[1:5] == [
+        "Landed",
+        "  ✔ 8 Cache the rates",
+        "Blocked",
+        "  ■ 7 Fix the login of visitors whose name holds a co…: all 3 attempts are used up",
+    ]
+    assert lines[5].strip() == "attempts 1 to 3 failed the same way: tests/test_login.py:41: assert 401 == 200"
+    assert [text for text in night.lines if text.startswith("✗ 7")] == [
+        "✗ 7 attempt 1 failed a test: tests/test_login.py:41: assert 401 == 200",
+        "✗ 7 attempt 2 failed the same way as attempt 1",
+        "✗ 7 attempts 1 to 3 failed the same way",
+    ]
+
+
+def test_the_end_names_until_when_and_for_which_model_an_issue_waits(night):
+    until = 4_000_000_000.0
+    night.story.attempt("7", 1, red_test(), charged=False)
+    night.story.journal.wait(Breaker("claude-sonnet", until, 1, 1.0, "OVERLOADED", "why"))
+    night.story.status("7", "waiting", "retry 1", until)
+    (shown,) = [text for text in closing(night, "stopped at the limit max_hours") if "… 7" in text]
+    assert re.search(r": until 2096-\d\d-\d\d \d\d:\d\d for claude-sonnet$", shown)
+    assert closing(night)[-1] == "Next: noface run"

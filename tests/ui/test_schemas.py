@@ -193,7 +193,7 @@ def leaking(project):
     return told(project, code=2)
 
 
-ALWAYS = {"run_started", "preflight", "progress", "run_ended"}
+ALWAYS = {"run_started", "preflight", "progress", "summary", "run_ended"}
 WORK = ALWAYS | {"issue_running", "attempt_started", "attempt_finished", "action", "issue_landing", "issue_merged"}
 RUNS = {
     landing: WORK | {"issue_ready", "lesson_learnt", "issue_blocked", "issue_skipped", "hint_too_slow"},
@@ -243,7 +243,7 @@ def test_every_kind_of_event_is_told_by_one_of_these_runs_or_by_the_journal():
 def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     project.issue(7)
     story = Story(project.path).sync().run()
-    story.journal = Journal(story.database, "run1", JsonLines().announce)
+    story.journal = Journal(story.database, "run1", JsonLines(story.reader).announce)
     story.attempt("7", 1)
     late = Interrupted("7-1", "7", 1)
     assert not story.journal.attempt_finished(story.tick(), late, charged=False, notes=())
@@ -254,7 +254,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)
     story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1)
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
-    JsonLines().announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
+    JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()
     lines = lines_of(capsys.readouterr().out)
     assert RARE - {line["event"] for line in lines} == set()

@@ -1,0 +1,236 @@
+"""What came of a run: what landed, what is blocked or waits and until when, and the one command that comes next."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from noface.model.attempt import PastAttempt
+from noface.model.taxonomy import INTERRUPTED, PASSED, happened
+from noface.recovery.schedule import Breaker
+from noface.store.overview import FaultRow
+from noface.store.reader import Reader
+from noface.store.records import IssueRow
+from noface.ui.narrate import Line, printable, short_title, what_failed, when
+from noface.ui.status import effective_status, standings
+from noface.ui.text import count, duration, money
+
+_SHOWN_MAX = 20
+_NAMES_MAX = 12
+_NOTHING_THERE = 'The backlog is empty: noface issue add "What should be done".'
+
+
+class RunTally:
+    """What a run's events add up to: attempts begun, issues worked on, and what landed, in its order."""
+
+    def __init__(self) -> None:
+        self.attempts = 0
+        self.worked_on: set[str] = set()
+        self.landed: dict[str, str] = {}
+        self.began: float | None = None
+        self._ended_badly: dict[str, str] = {}
+
+    def saw(self, kind: str, issue_id: str | None, data: Mapping[str, object], now: float) -> None:
+        """Count an event; `now` is epoch seconds."""
+        self.began = now if self.began is None else self.began
+        issue = issue_id or ""
+        match kind:
+            case "attempt_started":
+                self.attempts += 1
+                self.worked_on.add(issue)
+            case "attempt_finished":
+                self.worked_on.add(issue)
+                self._ended_badly[issue] = str(data.get("worker") or "")
+            case "issue_merged":
+                self.landed[issue] = self._ended_badly.get(issue, "")
+            case _:
+                pass
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """An issue that this run landed. `worker` is how its last worker ended where that was badly, else ""."""
+
+    id: str
+    title: str
+    attempts: int = 1
+    worker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftIssue:
+    """An issue that is not done. `why` says what is in the way, `detail` what its newest attempts did."""
+
+    id: str
+    title: str
+    why: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What came of a run. `counts` are those of the whole backlog; `next_command` is "" where nothing is to be done."""
+
+    why: str
+    attempts: int = 0
+    worked_on: int = 0
+    seconds: float = 0.0
+    landed: tuple[Landed, ...] = ()
+    blocked: tuple[LeftIssue, ...] = ()
+    approval: tuple[LeftIssue, ...] = ()
+    held: tuple[LeftIssue, ...] = ()
+    waiting: tuple[LeftIssue, ...] = ()
+    ready: tuple[LeftIssue, ...] = ()
+    faults: tuple[FaultRow, ...] = ()
+    flaky: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    cost_usd: float | None = None
+
+    @property
+    def next_command(self) -> str:
+        """The one command that goes on from here."""
+        if self.blocked or self.approval or self.held:
+            return "noface blocked"
+        if self.ready or any(issue.why for issue in self.waiting):
+            return "noface run"
+        return "noface issues" if self.faults else ""
+
+
+def effective_counts(rows: Iterable[IssueRow]) -> Counter[str]:
+    """Count the issues by where they stand, as `noface status` does."""
+    listed = list(rows)
+    statuses = standings(listed)
+    return Counter(effective_status(row, statuses)[0] for row in listed if row.present)
+
+
+def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSummary:
+    """Return what came of the run that `tally` has counted; `why` says how it ended, `now` is epoch seconds."""
+    everything = reader.issues()
+    statuses, waits = standings(everything), reader.waits()
+    by_id = {row.id: row for row in everything}
+    left: dict[str, list[LeftIssue]] = {}
+    for row in everything:
+        status, reason = effective_status(row, statuses)
+        if not row.present or status not in _LEFT:
+            continue
+        why_left = printable(_waits_for(row, waits, reason, now) if status == "waiting" else reason)
+        detail = _newest(reader.past(row.id)) if status == "blocked" else ""
+        left.setdefault(status, []).append(LeftIssue(row.id, short_title(row.title), why_left, detail))
+    costs = [row.cost_usd for row in everything if row.present and row.cost_usd is not None]
+    return RunSummary(
+        why=why,
+        attempts=tally.attempts,
+        worked_on=len(tally.worked_on),
+        seconds=now - (tally.began if tally.began is not None else now),
+        landed=tuple(_landed(reader, by_id[name], worker) for name, worker in tally.landed.items() if name in by_id),
+        faults=reader.faults(),
+        flaky=reader.flaky_gates(),
+        counts=effective_counts(everything),
+        cost_usd=sum(costs) if costs else None,
+        **{name: tuple(left.get(status, ())) for status, name in _LEFT.items()},
+    )
+
+
+_LEFT = {
+    "blocked": "blocked",
+    "approval": "approval",
+    "landing": "held",
+    "waiting": "waiting",
+    "ready": "ready",
+}
+"""The statuses of issues that are not done, with the fields that hold them."""
+
+
+def _landed(reader: Reader, row: IssueRow, worker: str) -> Landed:
+    return Landed(row.id, short_title(row.title), len(reader.attempts(row.id)), worker)
+
+
+def _waits_for(row: IssueRow, waits: Mapping[str, Breaker], reason: str, now: float) -> str:
+    if row.until is None:
+        return reason
+    breaker = waits.get(row.model or "")
+    for_model = f" for {row.model}" if breaker is not None and breaker.until == row.until else ""
+    return f"until {when(row.until, now)}{for_model}" if for_model else f"until {when(row.until, now)}: {reason}"
+
+
+def _newest(past: Sequence[PastAttempt]) -> str:
+    """Return what an issue's newest attempts did: those that failed the same way in a row together."""
+    judged = [attempt for attempt in past if attempt.outcome not in (INTERRUPTED, PASSED)]
+    if not judged:
+        return ""
+    last = judged[-1]
+    same = [last]
+    for attempt in reversed(judged[:-1]):
+        if not last.signature or (attempt.outcome, attempt.signature) != (last.outcome, last.signature):
+            break
+        same.append(attempt)
+    failure = last.failure
+    message = what_failed(
+        {
+            "outcome": last.outcome,
+            "message": failure.message if failure else "",
+            "gate": failure.gate if failure else None,
+            "location": failure.location if failure else None,
+            "tests": failure.failing_tests if failure else (),
+        }
+    )
+    first = same[-1].number
+    numbers = f"attempts {first} {'and' if last.number - first == 1 else 'to'} {last.number}"
+    did = f"attempt {last.number} {happened(last.outcome)}" if first == last.number else _each(numbers, last.outcome)
+    return f"{did}: {message}" if message else did
+
+
+def _each(numbers: str, outcome: str) -> str:
+    return f"{numbers} failed the same way" if outcome != "NO_DIFF" else f"{numbers} {happened(outcome)}"
+
+
+def summary_lines(summary: RunSummary) -> list[Line]:
+    """Return the lines that close a run; a line without a mark stands at the margin."""
+    worked = f"{count(summary.worked_on, 'issue')}, {count(summary.attempts, 'attempt')}, "
+    done = f" {worked}{duration(summary.seconds)}." if summary.attempts else ""
+    counted = ", ".join(f"{number} {status}" for status, number in summary.counts.items())
+    lines = [Line("", ""), Line("", f"{summary.why[:1].upper()}{summary.why[1:]}.{done}", style="bold")]
+    lines += _part("Landed", "✔", "green", [(_title(each), _landed_how(each), "") for each in summary.landed])
+    lines += _part("Blocked", "■", "bold red", _left(summary.blocked))
+    lines += _part("Needs your approval", "?", "bold yellow", _left(summary.approval))
+    lines += _part("Cannot land", "!", "bold yellow", _left(summary.held))
+    lines += _part("Waits", "…", "yellow", _left(summary.waiting))
+    if summary.ready:
+        names = [issue.id for issue in summary.ready]
+        more = f" and {len(names) - _NAMES_MAX} more" if len(names) > _NAMES_MAX else ""
+        lines.append(Line("", "Left for the next run", f"{', '.join(names[:_NAMES_MAX])}{more}"))
+    faults = [(fault.source, printable(fault.problem), "") for fault in summary.faults]
+    lines += _part("Faulty, and not worked on", "!", "yellow", faults)
+    if summary.flaky:
+        named = ", ".join(f"{gate} ({count(times, 'time')})" for gate, times in summary.flaky.items())
+        lines.append(Line("", count(len(summary.flaky), "flaky gate"), named))
+    lines.append(Line("", "The backlog", f"{counted}.") if counted else Line("", _NOTHING_THERE))
+    if summary.cost_usd is not None:
+        lines.append(Line("", "Cost so far, as the agents report it", money(summary.cost_usd)))
+    if summary.next_command:
+        lines.append(Line("", "Next", summary.next_command, "bold"))
+    return lines
+
+
+def _title(issue: Landed | LeftIssue) -> str:
+    return f"{issue.id} {issue.title}"
+
+
+def _landed_how(issue: Landed) -> str:
+    tried = count(issue.attempts, "attempt") if issue.attempts > 1 else ""
+    return "; ".join(part for part in (tried, f"its worker {happened(issue.worker)}" if issue.worker else "") if part)
+
+
+def _left(issues: Sequence[LeftIssue]) -> list[tuple[str, str, str]]:
+    return [(_title(issue), issue.why, issue.detail) for issue in issues]
+
+
+def _part(title: str, mark: str, style: str, members: Sequence[tuple[str, str, str]]) -> Iterator[Line]:
+    if not members:
+        return
+    yield Line("", title)
+    for head, rest, detail in members[:_SHOWN_MAX]:
+        yield Line(f"  {mark}", head, rest, style)
+        if detail:
+            yield Line("     ", detail)
+    if len(members) > _SHOWN_MAX:
+        yield Line(f"  {mark}", f"… and {len(members) - _SHOWN_MAX} more", style=style)
