@@ -1,11 +1,20 @@
-"""`noface blocked`: what is blocked or waits for approval, why, and what a person can do."""
+"""`noface blocked [ID...]`: what needs a person, in a line an issue; of those named all there is to tell."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
+from noface.errors import UsageError
+
+if TYPE_CHECKING:
+    from noface.store.overview import Overview
+    from noface.store.records import IssueRow
+
 
 def blocked(
+    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="Tell all of these; without, a line of each."),
     as_json: bool = typer.Option(False, "--json", help="The same as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
@@ -15,8 +24,33 @@ def blocked(
     """
     from noface.cli.fast_path import overview
     from noface.ui import page
-    from noface.ui.blocked import blocked_document, blocked_page
+    from noface.ui.blocked import blocked_document
+    from noface.ui.blocked_page import blocked_page, issue_page
 
-    rows = overview(Path.cwd(), config)
-    document = blocked_document(rows.waiting_for_a_person(), rows.held())
-    page.show_either(document, blocked_page, as_json=as_json)
+    known = overview(Path.cwd(), config)
+    waiting, held = known.waiting_for_a_person(), known.held()
+    if not issue_ids:
+        page.show_either(blocked_document(waiting, held), blocked_page, as_json=as_json)
+        return
+    wanted = _wanted(known, issue_ids, [*waiting, *held])
+    document = blocked_document([row for row in waiting if row.id in wanted], [row for row in held if row.id in wanted])
+    if as_json:
+        page.show_json(document)
+        return
+    lines: list[str] = []
+    for each in (*document.blocked, *document.held):
+        lines += [*([""] if lines else []), *issue_page(each, page.width())]
+    page.show(lines)
+
+
+def _wanted(known: "Overview", issue_ids: Sequence[str], rows: "Sequence[IssueRow]") -> set[str]:
+    """Return the ids that are meant. Raises UsageError for one that is unknown, or needs nobody."""
+    from noface.ui.issues import find_issue
+
+    ids = {row.id for row in rows}
+    found = {name if name in ids else find_issue(known, name).id for name in issue_ids}
+    for name in sorted(found - ids):
+        row = known.issue(name)
+        status = row.status if row is not None else "gone"
+        raise UsageError(f"issue {name} is {status} and needs nothing of you", f"To read its story: noface show {name}")
+    return found

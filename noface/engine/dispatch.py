@@ -38,6 +38,7 @@ from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.prompts.partial import accumulate, steps_of
 from noface.recovery.blocked import approval_document, block_document
+from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.schedule import Contest, Plan, plan
@@ -201,7 +202,8 @@ def apply_action(
         case Block():
             block(context, past, action)
         case RequestApproval():
-            document = approval_document(masked_issue(issue, context.env.masker), action, past, _branch(past))
+            masked = masked_issue(issue, context.env.masker)
+            document = approval_document(masked, action, past, _branch(past), _configured(context, masked))
             context.journal.approval_requested(now, issue.id, action.reason, document)
         case Skip():
             context.set_status(issue.id, IssueStatus.SKIPPED, action.reason)
@@ -223,9 +225,14 @@ def apply_action(
 def block(context: RunContext, past: History, action: Block) -> None:
     """Block an issue, with what a person needs to know."""
     issue = masked_issue(past.issue, context.env.masker)
-    context.journal.blocked(
-        context.clock.now(), issue.id, action.reason, block_document(issue, action, past, _branch(past))
-    )
+    document = block_document(issue, action, past, _branch(past), _configured(context, issue))
+    context.journal.blocked(context.clock.now(), issue.id, action.reason, document)
+
+
+def _configured(context: RunContext, issue: Issue) -> Configured:
+    mask = context.env.masker.text
+    agents = {name: spec.agent for name, spec in context.settings.models.items()}
+    return Configured({gate.name: mask(gate.command) for gate in context.gates_for(issue)}, agents)
 
 
 def _trip(context: RunContext, model: str, last: PastAttempt | None, until: float, reason: str) -> None:

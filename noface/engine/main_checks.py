@@ -21,6 +21,7 @@ from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.recovery.breakdown import subtask_failure
+from noface.recovery.options import EDITOR
 from noface.recovery.schedule import waited_for
 
 UNCOMMITTED = "accept-uncommitted"
@@ -70,17 +71,20 @@ class AcceptChecks:
 def _block(issue: Issue, failure: Failure) -> dict[str, object]:
     uncommitted = failure.rule == UNCOMMITTED
     todo = f"Correct `accept` in {issue.source}, or install what it calls; then run noface again."
+    cause = "commit the file" if uncommitted else "install what it needs"
+    edit, again = f"{EDITOR} {shlex.quote(issue.source)}", f"noface retry {issue.id}"
     return {
         "kind": failure.kind.value,
+        "task": "Make the `accept` commands of issues run",
         "summary": f"{failure.kind}: its accept command cannot be run: {failure.message}",
         "tried": [],
         "errors": [failure.message, *failure.evidence[-3:]],
         "unclear": [],
         "questions": [],
-        "options": ["commit the file"] if uncommitted else ["correct the command", "install what it needs"],
+        "options": [f"{cause}, then try it again", "correct the command"],
         "next_steps": ["Commit the file; noface goes on with the next run." if uncommitted else todo],
         "question": f"What should issue {issue.id} be accepted by?",
-        "commands": ["git status", f"$EDITOR {shlex.quote(issue.source)}", f"noface retry {issue.id}"],
+        "commands": [again, edit],
     }
 
 

@@ -138,6 +138,7 @@ class KindInfo:
     strategy: Strategy
     reason: Reason
     instruction: str
+    task: str
     first_step: str
     question: str
     recommendation: str

@@ -6,9 +6,8 @@ of failure says what nobody but a person can know. The text of workers, resolver
 as theirs where it stands within a sentence of noface's. Scripts read these documents: add keys, never rename.
 """
 
-import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from noface.integrity.diff_names import UnfitRule
@@ -21,6 +20,7 @@ from noface.model.issue import Issue
 from noface.model.quoting import distinct, quoted, short, some
 from noface.model.scratch import BranchTaken
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
+from noface.recovery.options import Configured, Option, options_of_approval, options_of_blocked
 from noface.recovery.reported import abort_report
 
 _QUOTED_CHARS_MAX = 300
@@ -50,6 +50,8 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
     if tests and kind.info.names_tests:
         named = some(tests, _TESTS_SHOWN)
         return f"What do the workers not know that would make {named} pass, or is that test wrong?"
+    if failure is not None and (failure.gate or "").startswith("accept") and kind.info.names_tests:
+        return f"What do the workers not know that would make the `accept` command of issue {issue.id} pass?"
     message = quoted(failure.message, _QUOTED_CHARS_MAX) if failure is not None else ""
     model = last.model if last is not None else "the model"
     return kind.info.question.format(id=issue.id, model=model, said=message).strip()
@@ -157,8 +159,9 @@ _TRIED_CHARS_MAX = 600
 _REASON_CHARS_MAX = 600
 _PARTS_CHARS_MAX = 8_000
 _CHANGED_MAX = 100
-_MORE_ATTEMPTS = 3
-_NOTE = '--note "…"'
+_FAILING_TESTS_MAX = 30
+_FAILING_LINES_MAX = 12
+_NOTHING_KNOWN = Configured()
 
 _ASKED_FOR = {
     Topic.DIAGNOSIS: "a diagnosis",
@@ -178,33 +181,31 @@ _NO_ANSWER = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """What can be done about an issue, in a person's words, and the command that does it."""
-
-    text: str
-    command: str
-
-
-def block_document(issue: Issue, action: Block, history: History, branch: str) -> dict[str, Any]:
+def block_document(
+    issue: Issue, action: Block, history: History, branch: str, configured: Configured = _NOTHING_KNOWN
+) -> dict[str, Any]:
     """Return what `noface blocked --json` shows of a blocked issue; `branch` is where its best work stands."""
-    options = _options_of_blocked(issue, action.kind, history, branch)
+    options = options_of_blocked(issue, action, history, branch, configured)
     first = action.kind.info.first_step
     question = blocked_question(issue, action.kind, history)
+    account = _account(history, configured)
+    task = {}
     if action.limit:
         first = (
             f"Raise {action.limit} of [retry] and run noface again. `noface retry {issue.id}` lets its spending"
             " count from zero."
         )
         question = f"May issue {issue.id} cost more than [retry] {action.limit} allows?"
+        task = {"task": f"Allow more money: {action.limit} of [retry] is spent"}
     return {
         "kind": action.kind.value,
         "summary": _summary(action, history),
         "question": question,
         "limit": action.limit,
-        **_account(history),
-        **_next(issue, first, options, branch),
+        **account,
+        **_next(issue, first, options, branch, account["failing"]),
         "report": abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
+        **task,
     }
 
 
@@ -213,10 +214,13 @@ def taken_document(issue: Issue, action: Block, history: History, why: BranchTak
     options = tuple(Option(*option) for option in why.ways(issue))
     first = f"See what is on it: git log ..{why.branch}"
     document = block_document(issue, action, history, "")
-    return document | {"question": why.question(issue), **_next(issue, first, options, why.branch)}
+    more = {"task": "Say what becomes of your work on an issue's branch", "failing": None}
+    return document | {"question": why.question(issue), **_next(issue, first, options, why.branch), **more}
 
 
-def approval_document(issue: Issue, action: RequestApproval, history: History, branch: str) -> dict[str, Any]:
+def approval_document(
+    issue: Issue, action: RequestApproval, history: History, branch: str, configured: Configured = _NOTHING_KNOWN
+) -> dict[str, Any]:
     """Return what `noface blocked --json` shows of an issue that waits for approval.
 
     `wants` says what is asked for (see `wanted`), `attempt` for which attempt, `paths` which paths it would be allowed.
@@ -230,8 +234,8 @@ def approval_document(issue: Issue, action: RequestApproval, history: History, b
         "kind": action.kind.value if action.kind is not None else PASSED,
         "summary": f"attempt {number} waits for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
         "question": approval_question(issue, action, history),
-        **_account(history),
-        **_next(issue, first, _options_of_approval(issue, wants, branch), branch),
+        **_account(history, configured),
+        **_next(issue, first, options_of_approval(issue, wants, branch), branch),
         "wants": wants.value,
         "attempt": number,
         "paths": list(action.paths),
@@ -241,14 +245,19 @@ def approval_document(issue: Issue, action: RequestApproval, history: History, b
     }
 
 
-def _account(history: History) -> dict[str, Any]:
+def _account(history: History, configured: Configured) -> dict[str, Any]:
     """Return what was tried, in all epochs, and what went wrong and is unclear in this one."""
+    last = _last(history)
     newest_first = [attempt for attempt in reversed(history.current) if attempt.failure is not None]
     errors = distinct((_error(a.failure) for a in newest_first if a.failure), _ERRORS_MAX, _ERROR_CHARS_MAX)
     tried = [short(line, _TRIED_CHARS_MAX) for line in _tried(history)]
     parts = [a.text for a in history.asked if a.topic is Topic.BREAKDOWN and a.outcome is AdviceOutcome.PARTS_FAILED]
     return {
         "tried": tried[-_TRIED_MAX:],
+        "tried_in_short": [short(line, _TRIED_CHARS_MAX) for line in _tried_in_short(history)][-_TRIED_MAX:],
+        "failing": _failing(history, configured),
+        "model": last.model if last is not None else "",
+        "agent": configured.agents.get(last.model, "") if last is not None else "",
         "errors": errors[::-1],
         "unclear": distinct(_unclear(history, gaps=True), _UNCLEAR_MAX, _UNCLEAR_CHARS_MAX),
         "questions": distinct(_unclear(history, gaps=False), _UNCLEAR_MAX, _UNCLEAR_CHARS_MAX),
@@ -256,8 +265,29 @@ def _account(history: History) -> dict[str, Any]:
     }
 
 
-def _next(issue: Issue, first: str, options: tuple[Option, ...], branch: str) -> dict[str, Any]:
+def _failing(history: History, configured: Configured) -> dict[str, Any] | None:
+    """Return what a gate has found on the newest work that came to the gates, None where none failed."""
+    judged = (a for a in reversed(history.current) if a.outcome == PASSED or (a.failure and a.failure.gate))
+    last = next(judged, None)
+    failure = last.failure if last is not None else None
+    if last is None or failure is None or failure.gate is None:
+        return None
+    return {
+        "attempt": last.number,
+        "gate": failure.gate,
+        "command": configured.commands.get(failure.gate, ""),
+        "tests": list(failure.failing_tests[:_FAILING_TESTS_MAX]),
+        "more_tests": max(len(failure.failing_tests) - _FAILING_TESTS_MAX, 0),
+        "message": short(failure.message.removeprefix(f"gate {failure.gate}: "), _ERROR_CHARS_MAX),
+        "location": failure.location,
+        "lines": [line.rstrip()[:_ERROR_CHARS_MAX] for line in failure.evidence[:_FAILING_LINES_MAX]],
+    }
+
+
+def _next(issue: Issue, first: str, options: tuple[Option, ...], branch: str, failing: Any = None) -> dict[str, Any]:
     look = [f"See the best work so far: git diff ...{branch}"] if branch else []
+    if failing is not None:
+        look.append(f"See what the gate wrote: noface logs {issue.id} {failing['attempt']} --gate {failing['gate']}")
     return {
         "options": [option.text for option in options],
         "commands": [option.command for option in options],
@@ -287,10 +317,30 @@ def _tried(history: History) -> Iterator[str]:
                 yield _asked(advice)
 
 
+def _tried_in_short(history: History) -> Iterator[str]:
+    """Yield the same, where attempts in a row that ended in the same way are told once."""
+    for _, group in groupby(history.attempts, key=lambda each: (each.epoch, _ended_with(each))):
+        attempts = list(group)
+        asked = [advice for a in attempts for advice in history.advice if advice.after == a.number]
+        before = " (before it was given back)" if attempts[0].epoch < history.epoch else ""
+        models = [f"{_numbers(list(run))} with {model}" for model, run in groupby(attempts, key=lambda a: a.model)]
+        many = "attempt" if len(attempts) == 1 else "attempts"
+        yield f"{many} {', '.join(models)}: {_ended_with(attempts[-1])}{before}"
+        yield from map(_asked, asked)
+
+
+def _numbers(attempts: list[PastAttempt]) -> str:
+    first, last = attempts[0].number, attempts[-1].number
+    return str(first) if first == last else f"{first} to {last}" if last - first > 1 else f"{first} and {last}"
+
+
+def _ended_with(attempt: PastAttempt) -> str:
+    return attempt.outcome if attempt.failure is None else short(_error(attempt.failure), _TRIED_CHARS_MAX - 100)
+
+
 def _attempted(attempt: PastAttempt, epoch: int) -> str:
     model = f"{attempt.model}, thinking" if attempt.think else attempt.model
-    what = attempt.outcome if attempt.failure is None else _error(attempt.failure)
-    line = short(f"attempt {attempt.number} with {model}: {what}", _TRIED_CHARS_MAX - 100)
+    line = short(f"attempt {attempt.number} with {model}: {_ended_with(attempt)}", _TRIED_CHARS_MAX - 100)
     followed = followed_by(attempt.answer)
     before = " (before it was given back)" if attempt.epoch < epoch else ""
     return f"{line}{f' → {followed}' if followed else ''}{before}"
@@ -314,70 +364,3 @@ def _unclear(history: History, *, gaps: bool) -> Iterator[str]:
         if attempt.report is not None:
             yield from attempt.report.questions
             yield from attempt.report.gaps if gaps else ()
-
-
-def _options_of_blocked(issue: Issue, kind: FailureKind, history: History, branch: str) -> tuple[Option, ...]:
-    """Return what can be done about a blocked issue, what fits its kind first."""
-    options = [*_for_kind(issue, kind), _answer(issue)]
-    strongest = max(history.attempts, key=lambda attempt: (attempt.tier, attempt.number), default=None)
-    if strongest is not None and kind.category is not Category.TRANSIENT:
-        command = f"noface unblock {issue.id} --model {shlex.quote(strongest.model)} --attempts {_MORE_ATTEMPTS}"
-        options.append(
-            Option(f"give it {_MORE_ATTEMPTS} more attempts with {strongest.model}, or name a stronger model", command)
-        )
-    if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
-        options.append(Option("change the issue or divide it; editing it unblocks it", _edit(issue)))
-    if all(option.command != _retry(issue) for option in options):
-        options.append(Option("try it again unchanged, after you changed something else", _retry(issue)))
-    if branch:
-        options.append(
-            Option("take the work over by hand", f"git switch --create by-hand-{issue.id} {shlex.quote(branch)}")
-        )
-    return tuple(options)
-
-
-def _options_of_approval(issue: Issue, wants: ApprovalKind, branch: str) -> tuple[Option, ...]:
-    """Return what can be said to an issue that waits for approval."""
-    approve, reject = f"noface approve {issue.id}", f"noface reject {issue.id} {_NOTE}"
-    look = (Option("look at the work first", f"git diff ...{shlex.quote(branch)}"),) if branch else ()
-    return (*look, *_answers(wants, approve, reject))
-
-
-def _answers(wants: ApprovalKind, approve: str, reject: str) -> tuple[Option, Option]:
-    match wants:
-        case ApprovalKind.LANDING:
-            return Option("let it land", approve), Option("turn it down and say why; the next worker is told", reject)
-        case ApprovalKind.PATHS:
-            return Option("allow these paths as well", approve), Option("refuse, and say how to do without", reject)
-        case ApprovalKind.CONTRACT:
-            yes = Option("it is wrong: the change of the tests may land, if the gates pass", f"{approve} {_NOTE}")
-            return yes, Option("it is right, and stays: say so", reject)
-        case ApprovalKind.GOING_ON:
-            return Option("go on with it", approve), Option("say what should be done instead", reject)
-
-
-def _for_kind(issue: Issue, kind: FailureKind) -> list[Option]:
-    match kind.category:
-        case Category.ENVIRONMENT:
-            return [Option("mend the cause; the next run lifts this by itself", "noface run")]
-        case Category.TRANSIENT:
-            wait = Option("wait for the provider; the next run lifts this by itself", "noface run")
-            return [wait, Option("go on with another model of noface.toml", f"noface unblock {issue.id} --model NAME")]
-        case Category.BOUNDARY if kind is FailureKind.GATE_TAMPERING:
-            return [Option("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
-        case Category.BOUNDARY if issue.source:
-            return [Option("yes: add what it needs to its `paths`; that lifts the block", _edit(issue))]
-        case _:
-            return []
-
-
-def _answer(issue: Issue) -> Option:
-    return Option("answer the question, or say what the workers could not know", f"noface unblock {issue.id} {_NOTE}")
-
-
-def _edit(issue: Issue) -> str:
-    return f"$EDITOR {shlex.quote(issue.source)}"
-
-
-def _retry(issue: Issue) -> str:
-    return f"noface retry {issue.id}"

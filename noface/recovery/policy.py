@@ -220,9 +220,19 @@ def _limit(history: History, policy: Policy, kind: FailureKind) -> Action | None
     charged = sum(attempt.charged for attempt in history.current)
     cap = policy.cap(history.issue, history.attempts_max)
     if charged >= cap:
-        return Block(kind, f"all {cap} attempts are used up")
+        return Block(kind, _used_up(cap, charged, len(history.current) - charged))
     refusal = can_pay(policy.budget, history.spent, (), _NOTHING)
     return Block(kind, refusal.reason, refusal.limit) if refusal is not None else None
+
+
+def _used_up(cap: int, charged: int, uncharged: int) -> str:
+    """Return that the attempts are used up, in numbers that agree with those of the attempts a person sees."""
+    if charged > cap:
+        return f"{charged} attempts were charged, and {cap} {'is' if cap == 1 else 'are'} allowed"
+    if not uncharged:
+        return f"all {cap} attempts are used up" if cap > 1 else "its only attempt is used up"
+    more = f"{uncharged} more {'was' if uncharged == 1 else 'were'} not charged"
+    return f"all {cap} charged attempts are used up; {more}" if cap > 1 else f"the only attempt was charged; {more}"
 
 
 def _payable(action: Action, history: History, policy: Policy, estimates: Estimates | None) -> Action:

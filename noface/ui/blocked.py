@@ -1,20 +1,21 @@
 """`noface blocked`: for each issue that waits for a person what is asked, what happened, and what they can do.
 
-Scripts read the document: add keys, never rename.
+The overview tells in a line what each needs, those together for which a person has to do the same; the page of one
+issue tells all. Scripts read the document: add keys, never rename.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
+from noface.data import table
+from noface.model.quoting import quoted as in_quotes
 from noface.store.records import IssueRow
-from noface.ui.page import paint, quoted
 from noface.ui.schema import Like, Words
-from noface.ui.text import clean, count, fit, hanging
 
 _KIND = "noface.model.taxonomy.FailureKind"
 
-_LISTS = ("tried", "errors", "unclear", "next_steps", "questions", "options", "commands")
+_LISTS = ("tried", "tried_in_short", "errors", "unclear", "next_steps", "questions", "options", "commands")
 
 
 class Tried(NamedTuple):
@@ -50,15 +51,34 @@ class GivenUp(NamedTuple):
     resources: Resources
 
 
+class Failing(NamedTuple):
+    """What a gate has found on its newest work; null where no gate failed."""
+
+    attempt: Annotated[int, "The attempt."]
+    gate: Annotated[str, "The gate."]
+    command: Annotated[str, "Its command; empty where that is not known."]
+    tests: Annotated[tuple[str, ...], "The tests that fail, the first thirty."]
+    more_tests: Annotated[int, "How many more fail."]
+    message: Annotated[str, "What went wrong."]
+    location: Annotated[str | None, "Where."]
+    lines: Annotated[tuple[str, ...], "The lines that decided."]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Common:
     id: Annotated[str, "Its id."]
     title: Annotated[str, "Its title."]
     status: str
     kind: str
+    task: Annotated[str, "What a person has to do, in words that issues share which need the same."]
+    detail: Annotated[str, "What it is about, in a line."]
+    reason: Annotated[str, "Why it waits."]
+    model: Annotated[str, "The entry of [models] of its last attempt; empty without one."]
     summary: Annotated[str, "What happened, in a sentence or two."]
     question: Annotated[str, "What a person is asked."]
     tried: Annotated[tuple[str, ...], "What was tried, oldest first."]
+    tried_in_short: Annotated[tuple[str, ...], "The same, attempts in a row that ended alike told once."]
+    failing: Annotated[Mapping[str, Any] | None, Like(("noface.ui.blocked.Failing",))]
     errors: Annotated[tuple[str, ...], "What went wrong, each thing once, the newest last."]
     unclear: Annotated[tuple[str, ...], "What workers asked or missed."]
     next_steps: Annotated[tuple[str, ...], "What to do first."]
@@ -104,6 +124,14 @@ class Held(NamedTuple):
     reason: Annotated[str, "What is in the way, and what to do about it."]
 
 
+class Task(NamedTuple):
+    """Something that a person has to do."""
+
+    task: Annotated[str, "What, as a heading."]
+    ids: Annotated[tuple[str, ...], "The issues that need it."]
+    kinds: Annotated[tuple[str, ...], "What their last attempts ended with."]
+
+
 class BlockedDocument(NamedTuple):
     """The issues that need a person, the blocked ones before those that wait for approval."""
 
@@ -111,14 +139,15 @@ class BlockedDocument(NamedTuple):
     held: Annotated[
         tuple[Held, ...], "Issues whose work passed and cannot land, since something of yours is in the way."
     ]
+    tasks: Annotated[tuple[Annotated[Task, "Something to do."], ...], "What there is to do, the quickest first."]
 
 
 def blocked_document(waiting: Iterable[IssueRow], held: Iterable[IssueRow]) -> BlockedDocument:
     """Return the document of `noface blocked`; `held` is work that passed and cannot land."""
     ordered = sorted(waiting, key=lambda row: row.status == "approval")
-    return BlockedDocument(
-        tuple(waiting_of(row) for row in ordered), tuple(Held(row.id, row.title, row.reason) for row in held)
-    )
+    records = tuple(waiting_of(row) for row in ordered)
+    in_the_way = tuple(Held(row.id, row.title, row.reason) for row in held)
+    return BlockedDocument(records, in_the_way, _tasks(records, in_the_way))
 
 
 def waiting_of(row: IssueRow) -> Waiting:
@@ -129,9 +158,14 @@ def waiting_of(row: IssueRow) -> Waiting:
         "title": row.title,
         "status": row.status,
         "kind": str(block.get("kind", "UNKNOWN")),
+        "task": _task(row.status, block),
+        "detail": _detail(row, block),
+        "reason": row.reason,
+        "model": str(block.get("model") or row.model or ""),
         "summary": str(block.get("summary") or row.reason),
         "question": str(block.get("question", "")),
         **{name: _texts(block, name) for name in _LISTS},
+        "failing": block.get("failing"),
         "parts_failed": str(block.get("parts_failed", "")),
     }
     if row.status != "approval":
@@ -152,102 +186,79 @@ def _texts(block: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(str(item) for item in block.get(name, ()))
 
 
-_SECTIONS = (("tried", "Tried"), ("errors", "Errors"), ("unclear", "Unclear"), ("questions", "Questions"))
-_EARLIER = {"errors": "tried", "questions": "unclear"}
-"""The section that may have told already what another one holds."""
-_CHANGED_SHOWN = 10
-_PARTS_LINES_MAX = 30
+_QUICK = ("transient", "environment")
+"""Categories of failures that a person mends for several issues at once."""
+_ASKED = ("correctable", "context_gap", "complexity", "no_progress", "unknown")
+"""Those where what a worker asked is what a person has to answer."""
+_OF_APPROVALS = {
+    "landing": "Approve or reject work that passed",
+    "paths": "Allow more paths, or refuse",
+    "contract": "Decide whether a test is wrong",
+    "going_on": "Say whether to go on",
+}
+_OF_HELD = "Clear the way for work that passed, then run again"
+_DETAIL_CHARS_MAX = 300
 
 
-def blocked_page(document: BlockedDocument, width: int) -> list[str]:
-    """Return the lines of the page."""
-    if not document.blocked and not document.held:
-        return ["Nothing is blocked."]
-    blocked = [record for record in document.blocked if isinstance(record, BlockedIssue)]
-    waiting = [record for record in document.blocked if isinstance(record, ApprovalRequest)]
-    lines: list[str] = []
-    if blocked:
-        lines.append(paint(f"{count(len(blocked), 'issue')} {'needs' if len(blocked) == 1 else 'need'} you.", "title"))
-    for record in blocked:
-        lines += ["", *_heading(record, width), *block_lines(record, width)]
-    if waiting:
-        verb = "waits" if len(waiting) == 1 else "wait"
-        between = [""] if blocked else []
-        lines += [*between, paint(f"{count(len(waiting), 'issue')} {verb} for your approval.", "title")]
-    for approval in waiting:
-        lines += ["", *_heading(approval, width), *block_lines(approval, width)]
-    if document.held:
-        heading = paint(f"{count(len(document.held), 'issue')} cannot land.", "title")
-        lines += [*([""] if document.blocked else []), heading]
-    for held in document.held:
-        lines += ["", *hanging(held.title, width, f"{clean(held.id)}  ")]
-        lines += [*hanging(held.reason, width, "  "), "  Once that is out of the way: noface run"]
-    return lines
+def _task(status: str, block: Mapping[str, Any]) -> str:
+    """Return what a person has to do; data/kinds.toml has the words where the block has none of its own."""
+    if status == "approval":
+        return _OF_APPROVALS.get(str(block.get("wants", "")), "Approve or reject")
+    if block.get("task"):
+        return str(block["task"])
+    kinds = table("kinds")
+    kind = kinds.get(str(block.get("kind", "")), kinds["UNKNOWN"])
+    if block.get("questions") and kind["category"] in _ASKED:
+        kind = kinds["AGENT_CONFUSION"]
+    model = str(block.get("model") or "its model")
+    return str(kind["task"]).format(model=model, agent=block.get("agent") or f"the agent of {model}")
 
 
-def block_lines(record: Waiting, width: int, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
-    """Return what is told of one issue, without its name; `leave_out` are keys told elsewhere."""
-    yield from hanging(record.summary, width, "  ")
-    if record.question:
-        yield from _section("The question", hanging(record.question, width, "    "))
-    yield from _section("What it changes", _changed(record, width))
-    for name, title in _SECTIONS:
-        items = [] if name in leave_out else _unsaid(record, name)
-        yield from _section(title, (row for item in items for row in hanging(item, width, "    • ")))
-    yield from _section("What became of its parts", quoted(record.parts_failed, width, "    ", _PARTS_LINES_MAX))
-    yield from _ways(record, width)
-    steps = [step for step in record.next_steps if not any(command in step for command in record.commands)]
-    yield from _section("What to do", (row for step in steps for row in hanging(step, width, "    • ")))
+def _detail(row: IssueRow, block: Mapping[str, Any]) -> str:
+    """Return what an issue's line in the overview says beside its title."""
+    questions, errors = _texts(block, "questions"), _texts(block, "errors")
+    failing, kind = block.get("failing") or {}, str(block.get("kind", ""))
+    if row.status == "approval":
+        paths = _texts(block, "paths")
+        return f"also {', '.join(paths)}" if paths else row.reason.removeprefix("passed; ")
+    if block.get("limit"):
+        return row.reason
+    if questions and table("kinds").get(kind, {}).get("category") in _ASKED:
+        more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
+        return f"{in_quotes(questions[0], _DETAIL_CHARS_MAX)}{more}"
+    if failing and (not errors or errors[-1].endswith(str(failing["message"]))):
+        gate = f"{failing['gate']}: " if str(failing["gate"]).startswith("accept") else ""
+        return f"{gate}{_without_path(str(failing['message']), failing['tests'])}"
+    return errors[-1].removeprefix(f"{kind}: ") if errors else row.reason
 
 
-def _heading(record: Waiting, width: int) -> Iterator[str]:
-    """Return the line that names the issue."""
-    for line in hanging(record.title, width, f"{record.id}  "):
-        yield paint(line, record.status)
+def _without_path(message: str, tests: Sequence[str]) -> str:
+    """Return a message that begins with its test as it is in a line: with the test's own name."""
+    test = next((test for test in tests if message.startswith(test)), "")
+    return message.removeprefix(test[: test.rfind("::") + 2] if "::" in test else "").replace(": E ", ": ", 1)
 
 
-def _section(title: str, lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
-    shown = list(lines)
-    if shown:
-        yield ""
-        yield f"  {paint(title, 'title')}"
-        yield from shown
+def _tasks(records: Sequence[Waiting], held: Sequence[Held]) -> tuple[Task, ...]:
+    """Return what there is to do: what helps several issues at once, then what takes a word, then what takes thought.
+
+    Of tasks that are alike in that the one comes first that most issues need.
+    """
+    found: dict[tuple[int, str], list[tuple[str, str]]] = {}
+    for record in records:
+        found.setdefault((_rank(record), record.task), []).append((record.id, record.kind))
+    if held:
+        found[1, _OF_HELD] = [(each.id, "PASSED") for each in held]
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], -len(item[1])))
+    return tuple(
+        Task(task, tuple(name for name, _ in issues), tuple(dict.fromkeys(kind for _, kind in issues)))
+        for (_, task), issues in ordered
+    )
 
 
-def _ways(record: Waiting, width: int) -> Iterator[str]:
-    """Return the options, each above the command that carries it out; commands stay whole, for copying."""
-    options, commands = record.options, record.commands
-    if len(options) == len(commands):
-        lines = [
-            row
-            for option, command in zip(options, commands, strict=True)
-            for row in (*hanging(option, width, "    • "), f"        {clean(command)}")
-        ]
-        yield from _section("What you can do", lines)
-        return
-    yield from _section("Options", (row for option in options for row in hanging(option, width, "    • ")))
-    yield from _section("Commands", [f"    {clean(command)}" for command in commands])
-
-
-def _changed(record: Waiting, width: int) -> Iterator[str]:
-    """Return what the attempt changed that waits for approval, and what it would be allowed."""
-    if not isinstance(record, ApprovalRequest):
-        return
-    if record.paths:
-        yield from hanging(f"asks to change as well: {', '.join(record.paths)}", width, "    ")
-    paths = record.changed
-    if not paths:
-        return
-    size = f"{count(record.changed_files, 'file')}, {count(record.changed_lines, 'line')}"
-    yield from hanging(f"attempt {record.attempt}: {size}", width, "    ")
-    for path in paths[:_CHANGED_SHOWN]:
-        yield fit(f"    • {clean(path)}", width)
-    if record.changed_files > _CHANGED_SHOWN:
-        yield f"    … and {record.changed_files - _CHANGED_SHOWN:,} more"
-
-
-def _unsaid(record: Waiting, name: str) -> list[str]:
-    """Return the items of a section that no earlier section has told; JSON keeps them all."""
-    items = {"tried": record.tried, "errors": record.errors, "unclear": record.unclear, "questions": record.questions}
-    earlier = items[_EARLIER[name]] if name in _EARLIER else ()
-    return [item for item in items[name] if not any(item in other for other in earlier)]
+def _rank(record: Waiting) -> int:
+    if isinstance(record, ApprovalRequest):
+        return 2
+    kinds = table("kinds")
+    if kinds.get(record.kind, kinds["UNKNOWN"])["category"] in _QUICK:
+        return 0
+    return 2 if record.task == kinds["AGENT_CONFUSION"]["task"] else 3

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from noface.errors import UsageError
 from noface.model.backlog import same_id
 from noface.model.issue import Backlog, Issue, IssueFault
-from noface.store.reader import Reader
+from noface.store.overview import Overview
 from noface.store.records import IssueRow
 from noface.ui.page import paint
 from noface.ui.status import fault_lines
@@ -15,7 +15,7 @@ from noface.ui.text import cells, clean, clean_block, count, fit, hanging, pad
 _NEAREST_MAX = 3
 
 
-def find_issue(reader: Reader, wanted: str) -> IssueRow:
+def find_issue(reader: Overview, wanted: str) -> IssueRow:
     """Return an issue's row by its id; 7, 007 and #7 are the same.
 
     Raises UsageError for an id that no issue has, naming the nearest ones, and for a faulty issue.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from noface.model.taxonomy import PASSED
-from noface.ui.blocked import block_lines
+from noface.ui.blocked_page import block_lines
 from noface.ui.page import paint, quoted
 from noface.ui.story import AskedQuestion, Attempt, PersonVerdict, ShownFailure, ShownGate, Story
 from noface.ui.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
@@ -186,7 +186,7 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
     block = document.block
     if block is not None:
         lines += ["", paint(_WAITS[block.status], block.status)]
-        lines += block_lines(block, width, ("tried", "errors"))
+        lines += block_lines(block, width, ("tried", "errors", "failing", f"noface show {document.id}"))
     if last_lines:
         number = document.attempts[-1].number
         lines += [
@@ -215,7 +215,7 @@ def _head(document: Story, now: float, width: int) -> Iterator[str]:
         yield f"  {clean(document.source)}"
     if document.merged_commit:
         yield f"  landed as {document.merged_commit[:12]}: git show {document.merged_commit[:12]}"
-    elif document.branch and any(attempt.changed for attempt in document.attempts):
+    elif document.branch and document.block is None and any(attempt.changed for attempt in document.attempts):
         yield f"  best work so far: git diff ...{document.branch}"
 
 

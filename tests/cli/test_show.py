@@ -140,60 +140,6 @@ def test_a_very_long_message_is_cut_on_the_page_and_whole_in_json(project):
     assert project.shown("show", "1")["attempts"][0]["failure"]["message"] == long
 
 
-def test_blocked_json_tells_what_a_person_needs(project, night):
-    document = project.shown("blocked")
-    assert sorted(document) == ["blocked", "held", "schema"]
-    (block,) = document["blocked"]
-    assert sorted(block) == sorted(
-        [
-            "id",
-            "title",
-            "status",
-            "kind",
-            "summary",
-            "question",
-            "parts_failed",
-            "report",
-            "tried",
-            "errors",
-            "unclear",
-            "next_steps",
-            "questions",
-            "options",
-            "commands",
-        ]
-    )
-    assert (block["id"], block["status"], block["kind"]) == ("002", "blocked", "TEST_FAILURE")
-    assert "tests/test_login.py::test_login" in block["question"]
-    assert len(block["options"]) == len(block["commands"])
-    assert len(block["tried"]) == 3
-    assert sorted(block["errors"]) == ["TEST_FAILURE: assert 401 == 200", "TEST_FAILURE: assert 403 == 200"]
-    assert block["unclear"] == ["Should a comma end the name, as the old site did?"]
-    assert 'noface unblock 002 --note "…"' in block["commands"]
-
-
-def test_the_blocked_page_fits_80_columns_and_repeats_nothing(project, night):
-    page = project.noface("blocked").stdout
-    assert page.startswith("1 issue needs you.\n")
-    assert "attempt 3 with claude-opus: TEST_FAILURE: assert 401 == 200" in page
-    assert "\n  Errors\n" not in page, "all of them stand under Tried"
-    assert "Should a comma end the name" in page
-    assert " or name a stronger model\n        noface unblock 002 --model claude-opus --attempts 3\n" in page
-    assert max(map(len, page.splitlines())) <= 80
-
-
-def test_nothing_blocked_is_one_friendly_line(project):
-    assert project.noface("blocked").stdout == "Nothing is blocked.\n"
-    assert project.shown("blocked")["blocked"] == []
-
-
-def test_a_block_without_a_document_still_has_every_key(project):
-    write_issue(project.path, "1-x", "One")
-    Story(project.path).sync().status("1", "blocked", "stopped by hand").close()
-    (block,) = project.shown("blocked")["blocked"]
-    assert (block["kind"], block["summary"], block["commands"]) == ("UNKNOWN", "stopped by hand", [])
-
-
 REPORT = WorkerReport(
     ReportStatus.BLOCKED,
     "Which rates are meant is not said.",
@@ -334,47 +280,6 @@ def test_without_a_report_it_is_said_why_there_is_none(project, night):
     done = project.noface("show", "5", "--report")
     assert (done.returncode, done.stdout) == (2, "")
     assert "issue 005 is ready and has no report" in done.stderr
-
-
-def test_what_waits_for_approval_is_listed_apart_with_its_commands(project, night):
-    night.attempt("005", 1, changed=("a.py", "b.py")).request_approval("005")
-    blocked, waiting = project.shown("blocked")["blocked"]
-    assert (blocked["id"], blocked["status"]) == ("002", "blocked")
-    assert (waiting["id"], waiting["status"], waiting["wants"]) == ("005", "approval", "landing")
-    assert (waiting["attempt"], waiting["changed"], waiting["branch"]) == (1, ["a.py", "b.py"], "noface/005")
-    page = project.noface("blocked").stdout
-    assert page.startswith("1 issue needs you.\n")
-    apart = page.partition("\n1 issue waits for your approval.\n")[2]
-    for line in (
-        "    May attempt 1 of issue 005 land?",
-        "    attempt 1: 2 files, 8 lines\n    • a.py\n    • b.py\n",
-        "        git diff ...noface/005\n",
-        "        noface approve 005\n",
-        '        noface reject 005 --note "…"\n',
-    ):
-        assert line in apart
-    assert max(map(len, page.splitlines())) <= 80
-
-
-def test_only_approvals_are_no_blocked_issue(project):
-    write_issue(project.path, "1-x", "One")
-    Story(project.path).sync().run().attempt("1", 1, changed=("a.py",)).request_approval("1").close()
-    assert project.noface("blocked").stdout.startswith("1 issue waits for your approval.\n")
-
-
-def test_what_became_of_the_parts_is_told_of_a_blocked_epic(project, night):
-    night.attempt("005", 1, red_test()).ask("005", Topic.BREAKDOWN, text="divided into 005.1")
-    night.questions.parts_failed(night.tick(), "005", 'What could not be done:\n[{"id": "005.1"}]')
-    night.block("005")
-    page = project.noface("blocked").stdout
-    assert '  What became of its parts\n    │ What could not be done:\n    │ [{"id": "005.1"}]\n' in page
-
-
-def test_a_block_whose_options_have_no_command_each_lists_them_apart(project, night):
-    document = {"kind": "ENVIRONMENT", "summary": "s", "options": ["a", "b"], "commands": ["noface run"]}
-    night.journal.blocked(night.tick(), "005", "s", document)
-    page = project.noface("blocked").stdout
-    assert "  Options\n    • a\n    • b\n\n  Commands\n    noface run\n" in page
 
 
 def test_a_workers_words_cannot_drive_the_terminal_nor_pose_as_lines_of_noface(project):

@@ -16,6 +16,7 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import PASSED, FailureKind
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.blocked import approval_document, block_document
+from noface.recovery.options import Configured
 
 ISSUE = Issue("7", "Seven", source="issues/7-a b.md", paths=("src/api/**",))
 CONFUSED = FailureKind.AGENT_CONFUSION
@@ -37,9 +38,17 @@ def reported(**values):
     return WorkerReport(ReportStatus.BLOCKED, **values)
 
 
-def block(*attempts, kind=FailureKind.TEST_FAILURE, branch="noface/7", issue=ISSUE, epoch=0, advice=()):
+def block(
+    *attempts,
+    kind=FailureKind.TEST_FAILURE,
+    branch="noface/7",
+    issue=ISSUE,
+    epoch=0,
+    advice=(),
+    configured=Configured(),
+):
     action = Block(kind, "all 2 attempts are used up")
-    return block_document(issue, action, History(issue, attempts, epoch, advice), branch)
+    return block_document(issue, action, History(issue, attempts, epoch, advice), branch, configured)
 
 
 def approval(*attempts, kind=None, paths=(), branch="noface/7", advice=()):
@@ -120,7 +129,7 @@ def test_a_boundary_asks_for_the_paths_and_says_what_the_resolver_thinks():
         "May issue 7 also change src/db.py, src/x.py? Its paths are src/api/**."
         ' The resolver says: "It may break callers."'
     )
-    assert "$EDITOR 'issues/7-a b.md'" in told["commands"]
+    assert "${EDITOR:-vi} 'issues/7-a b.md'" in told["commands"]
 
 
 def test_tampering_asks_whether_the_failing_test_is_wrong():
@@ -152,7 +161,8 @@ def test_every_kind_of_failure_has_a_question_a_next_step_and_a_command_for_each
         assert told["next_steps"][0].endswith((".", "note."))
         assert told["next_steps"][1] == "See the evidence: noface show 7"
         assert len(set(told["commands"])) == len(told["commands"]) == len(told["options"])
-        assert 'noface unblock 7 --note "…"' in told["commands"]
+        of_a_login = kind in (FailureKind.AUTH, FailureKind.MISCONFIGURED, FailureKind.BASELINE_RED)
+        assert ('noface unblock 7 --note "…"' in told["commands"]) is not of_a_login, "no note logs anybody in"
         assert "noface retry 7" in told["commands"]
 
 
@@ -161,9 +171,56 @@ def test_more_attempts_are_offered_with_the_strongest_model_that_was_tried():
     assert "noface unblock 7 --model claude-opus --attempts 3" in told["commands"]
 
 
-def test_what_clears_itself_begins_with_the_next_run():
-    told = block(attempt(1, "no key", FailureKind.AUTH), kind=FailureKind.AUTH)
+def test_what_clears_itself_begins_with_the_next_run_and_says_how_to_log_in():
+    agents = {"small": "claude", "mini": "claude", "other": "codex"}
+    told = block(attempt(1, "no key", FailureKind.AUTH), kind=FailureKind.AUTH, configured=Configured(agents=agents))
     assert told["commands"][0] == "noface run"
+    assert told["options"][0].startswith("log in: run `claude` and log in with /login")
+    assert told["commands"][1] == "noface unblock 7 --model other", "the models of one agent share its login"
+    assert (told["model"], told["agent"]) == ("small", "claude")
+
+
+def test_a_model_that_is_configured_no_more_is_not_offered():
+    told = block(attempt(1), configured=Configured(agents={"other": "codex"}))
+    assert not any("--model small" in command for command in told["commands"])
+
+
+def test_money_that_is_spent_is_allowed_or_counted_anew():
+    action = Block(FailureKind.RESOURCE_EXHAUSTED, "spent", "max_cost_usd")
+    told = block_document(ISSUE, action, History(ISSUE, (attempt(1),)), "")
+    assert told["commands"][:2] == ['${EDITOR:-vi} "$(noface config path)"', "noface retry 7"]
+    assert told["task"] == "Allow more money: max_cost_usd of [retry] is spent"
+
+
+def test_what_a_gate_still_finds_is_told_with_its_command():
+    red = failure("gate accept-2: assert 1 == 2", location="t.py:3", evidence=("E  assert 1 == 2",), gate="accept-2")
+    last = PastAttempt(2, "small", 1, "TEST_FAILURE", charged=True, failure=red)
+    told = block(attempt(1), last, configured=Configured({"accept-2": "pytest t.py"}))
+    assert told["failing"] == {
+        "attempt": 2,
+        "gate": "accept-2",
+        "command": "pytest t.py",
+        "tests": [],
+        "more_tests": 0,
+        "message": "assert 1 == 2",
+        "location": "t.py:3",
+        "lines": ["E  assert 1 == 2"],
+    }
+    assert told["next_steps"][-1] == "See what the gate wrote: noface logs 7 2 --gate accept-2"
+    assert block(last, attempt(3, "nothing", FailureKind.NO_DIFF))["failing"]["attempt"] == 2, "it still fails"
+    assert block(attempt(1))["failing"] is None, "no gate failed"
+    assert approval(last, passed(3))["failing"] is None
+
+
+def test_attempts_that_ended_alike_are_told_once_with_their_numbers():
+    told = block(
+        *(attempt(number, model="small" if number < 3 else "big") for number in (1, 2, 3, 4, 5)),
+        attempt(6, "other", model="big"),
+    )
+    assert told["tried_in_short"] == [
+        "attempts 1 and 2 with small, 3 to 5 with big: TEST_FAILURE: red",
+        "attempt 6 with big: TEST_FAILURE: other",
+    ]
 
 
 def test_without_work_no_branch_is_named():
@@ -177,7 +234,7 @@ def test_a_part_has_no_file_to_edit():
 
 def test_the_edit_command_can_be_pasted_into_a_shell():
     command = next(command for command in block()["commands"] if "EDITOR" in command)
-    assert shlex.split(command) == ["$EDITOR", "issues/7-a b.md"]
+    assert shlex.split(command) == ["${EDITOR:-vi}", "issues/7-a b.md"]
 
 
 def test_the_report_of_what_was_given_up_is_part_of_it():

@@ -325,7 +325,7 @@ def test_a_person_sees_rows_of_what_is_under_way_and_lines_of_what_happened(work
         "▶ 1 attempt 1 with small: Fix the login",
         "✗ 2 attempt 1 failed a test: FAIL: got bad, want good",
         "▶ 2 attempt 2 with small, told what went wrong: Cache the rates",
-        "■ 3 blocked: all 1 attempts are used up (Make it better)",
+        "■ 3 blocked: its only attempt is used up (Make it better)",
         "✓ 1 attempt 1 passed every gate",
     ):
         assert lines.count(line) == 1, terminal.screen.text

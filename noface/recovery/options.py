@@ -1,0 +1,148 @@
+"""What a person can do about an issue that waits for them, each thing with the command that does it.
+
+A command is whole and can be copied: what it names exists where it is printed, and only a note is left to write.
+"""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from noface.data import table
+from noface.model.actions import ApprovalKind, Block
+from noface.model.history import History
+from noface.model.issue import Issue
+from noface.model.taxonomy import Category, FailureKind
+
+_MORE_ATTEMPTS = 3
+_NOTE = '--note "…"'
+EDITOR = "${EDITOR:-vi}"
+"""What begins a command that edits a file, also where a shell has no $EDITOR."""
+_EDIT_CONFIG = f'{EDITOR} "$(noface config path)"'
+_OF_A_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """What noface.toml says that a person is told of: each gate's command, and each model's agent."""
+
+    commands: Mapping[str, str] = field(default_factory=dict)
+    agents: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What can be done about an issue, in a person's words, and the command that does it."""
+
+    text: str
+    command: str
+
+
+def options_of_blocked(
+    issue: Issue, action: Block, history: History, branch: str, configured: Configured
+) -> tuple[Option, ...]:
+    """Return what can be done about a blocked issue, what fits its kind first.
+
+    What lies outside the work is no matter of notes and attempts: the next run goes on by itself once it is mended.
+    """
+    kind = action.kind
+    strongest = max(history.attempts, key=lambda attempt: (attempt.tier, attempt.number), default=None)
+    options = [*_for_limit(issue, action.limit), *_for_kind(issue, kind, history, configured)]
+    if kind is FailureKind.ENVIRONMENT:
+        options.append(Option("say how to do without what is missing", _unblock(issue, _NOTE)))
+    if kind.category is not Category.ENVIRONMENT:
+        options.append(_answer(issue))
+        known = strongest is not None and (not configured.agents or strongest.model in configured.agents)
+        if strongest is not None and known and kind.category is not Category.TRANSIENT:
+            options.append(_more_attempts(issue, strongest.model))
+        if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
+            options.append(Option("change the issue or divide it; editing it unblocks it", _edit(issue)))
+    if all(option.command != _retry(issue) for option in options):
+        options.append(Option("try it again unchanged, after you changed something else", _retry(issue)))
+    if branch:
+        options.append(
+            Option("take the work over by hand", f"git switch --create by-hand-{issue.id} {shlex.quote(branch)}")
+        )
+    return tuple(options)
+
+
+def options_of_approval(issue: Issue, wants: ApprovalKind, branch: str) -> tuple[Option, ...]:
+    """Return what can be said to an issue that waits for approval."""
+    approve, reject = f"noface approve {issue.id}", f"noface reject {issue.id} {_NOTE}"
+    look = (Option("look at the work first", f"git diff ...{shlex.quote(branch)}"),) if branch else ()
+    return (*look, *_answers(wants, approve, reject))
+
+
+def _answers(wants: ApprovalKind, approve: str, reject: str) -> tuple[Option, Option]:
+    match wants:
+        case ApprovalKind.LANDING:
+            return Option("let it land", approve), Option("turn it down and say why; the next worker is told", reject)
+        case ApprovalKind.PATHS:
+            return Option("allow these paths as well", approve), Option("refuse, and say how to do without", reject)
+        case ApprovalKind.CONTRACT:
+            yes = Option("it is wrong: the change of the tests may land, if the gates pass", f"{approve} {_NOTE}")
+            return yes, Option("it is right, and stays: say so", reject)
+        case ApprovalKind.GOING_ON:
+            return Option("go on with it", approve), Option("say what should be done instead", reject)
+
+
+def _for_limit(issue: Issue, limit: str) -> list[Option]:
+    if not limit:
+        return []
+    raised = Option(f"allow more: raise {limit} of [retry]; the next run goes on by itself", _EDIT_CONFIG)
+    return [raised, Option("let its spending count from zero", _retry(issue))]
+
+
+def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Configured) -> list[Option]:
+    last = history.current[-1].model if history.current else ""
+    match kind.category:
+        case Category.ENVIRONMENT:
+            cause = "log in" if kind is FailureKind.AUTH else "mend the cause"
+            fix = _login(configured.agents.get(last, "")) if kind is FailureKind.AUTH else ""
+            how = f": {fix}" if fix else ""
+            mended = [Option(f"{cause}{how}; the next run goes on by itself", "noface run")]
+            edit = [Option("correct noface.toml", _EDIT_CONFIG)] if kind is FailureKind.MISCONFIGURED else []
+            return [*edit, *mended, *(_other_model(issue, last, configured) if kind in _OF_A_MODEL else [])]
+        case Category.TRANSIENT:
+            wait = Option("wait for the provider; the next run goes on by itself", "noface run")
+            return [wait, *_other_model(issue, last, configured)]
+        case Category.BOUNDARY if kind is FailureKind.GATE_TAMPERING:
+            return [Option("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
+        case Category.BOUNDARY if issue.source:
+            return [Option("yes: add what it needs to its `paths`; that lifts the block", _edit(issue))]
+        case _:
+            return []
+
+
+def _login(agent: str) -> str:
+    """Return how one logs in to an agent, "" where that depends on its model's provider."""
+    return str(table("agents").get(agent, {}).get("login", {}).get("fix", ""))
+
+
+def _other_model(issue: Issue, last: str, configured: Configured) -> list[Option]:
+    """Return the option to go on with a model of another agent, since one agent's models share login and provider."""
+    agent = configured.agents.get(last)
+    other = next((name for name, its in configured.agents.items() if its != agent), None)
+    if other is None:
+        return []
+    return [Option(f"go on with another model, such as {other}", _unblock(issue, f"--model {shlex.quote(other)}"))]
+
+
+def _more_attempts(issue: Issue, model: str) -> Option:
+    text = f"give it {_MORE_ATTEMPTS} more attempts with {model}, or name a stronger model"
+    return Option(text, _unblock(issue, f"--model {shlex.quote(model)} --attempts {_MORE_ATTEMPTS}"))
+
+
+def _answer(issue: Issue) -> Option:
+    return Option("answer the question, or say what the workers could not know", _unblock(issue, _NOTE))
+
+
+def _edit(issue: Issue) -> str:
+    return f"{EDITOR} {shlex.quote(issue.source)}"
+
+
+def _retry(issue: Issue) -> str:
+    return f"noface retry {issue.id}"
+
+
+def _unblock(issue: Issue, how: str) -> str:
+    return f"noface unblock {issue.id} {how}"

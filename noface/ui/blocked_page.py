@@ -1,0 +1,195 @@
+"""The pages of `noface blocked`: the overview, where each issue takes a line, and the page of one issue."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from noface.ui.blocked import ApprovalRequest, BlockedDocument, BlockedIssue, Held, Task, Waiting
+from noface.ui.page import paint, quoted
+from noface.ui.text import cells, clean, count, fit, hanging, pad
+
+_SCREEN_ROWS = 23
+"""The rows of the smallest usual terminal, less the one of the prompt."""
+_AROUND = 3
+"""The heading, the line of commands, and the empty one before it."""
+_ID_CELLS_MAX = 16
+_TITLE_CELLS_MAX = 30
+_LINES_MAX = 12
+"""Issues of one heading that get a line each; of more the ids are told."""
+
+
+def blocked_page(document: BlockedDocument, width: int) -> list[str]:
+    """Return the lines of the overview; where a single issue needs a person, those of its page."""
+    issues = [*document.blocked, *document.held]
+    if not issues:
+        return ["Nothing is blocked."]
+    if len(issues) == 1:
+        return issue_page(issues[0], width)
+    id_cells = min(max(cells(clean(each.id)) for each in issues), _ID_CELLS_MAX)
+    groups = [_task_lines(task, document, id_cells, width) for task in document.tasks]
+    first = clean(document.tasks[0].ids[0])
+    foot = f"One of them in full: noface blocked {first} · all again: noface retry --all"
+    gap = [""] if sum(map(len, groups)) + len(groups) + _AROUND < _SCREEN_ROWS else []
+    lines = [paint(line, "title") for line in hanging(_headline(document), width)]
+    for group in groups:
+        lines += [*gap, *group]
+    return [*lines, "", *(paint(line, "quiet") for line in hanging(foot, width))]
+
+
+def _headline(document: BlockedDocument) -> str:
+    blocked = sum(isinstance(record, BlockedIssue) for record in document.blocked)
+    parts = [
+        (blocked, "blocked"),
+        (len(document.blocked) - blocked, "for approval"),
+        (len(document.held), "cannot land"),
+    ]
+    total = len(document.blocked) + len(document.held)
+    told = ", ".join(f"{number} {what}" for number, what in parts if number)
+    return f"{count(total, 'issue')} need you: {told}"
+
+
+def _task_lines(task: Task, document: BlockedDocument, id_cells: int, width: int) -> list[str]:
+    """Return the heading of what there is to do, and below it the issues that need it."""
+    details = {record.id: (record.title, record.detail) for record in document.blocked}
+    details |= {held.id: (held.title, held.reason) for held in document.held}
+    heading = f"{task.task}: {count(len(task.ids), 'issue')}"
+    lines = [paint(line, "title") for line in hanging(heading, width, "", "  ")]
+    same = {details[name][1] for name in task.ids}
+    of_held = task.ids[0] in {held.id for held in document.held}  # its reason names places, and is long
+    shared = len(same) == 1 and (len(task.ids) > 1 or of_held)
+    if shared:
+        lines += [paint(line, "quiet") for line in hanging(same.pop(), width, "  ", rows_max=2)]
+    if len(task.ids) > _LINES_MAX:
+        return [*lines, *hanging(", ".join(task.ids), width, "  ")]
+    for name in task.ids:
+        title, detail = details[name]
+        lines.append(_issue_line(name, title, "" if shared else detail, id_cells, width))
+    return lines
+
+
+def _issue_line(name: str, title: str, detail: str, id_cells: int, width: int) -> str:
+    start = f"  {pad(clean(name), id_cells)}  "
+    room = max(width - cells(start), 16)
+    title = clean(title) or "(no title)"
+    if not detail:
+        return start + fit(title, room)
+    title_cells = min(_TITLE_CELLS_MAX, room * 2 // 5)
+    return f"{start}{pad(title, title_cells)}  {paint(fit(clean(detail), room - title_cells - 2), 'quiet')}"
+
+
+_SECTIONS = (("errors", "Errors"), ("unclear", "Unclear"), ("questions", "Questions"))
+_CHANGED_SHOWN = 10
+_PARTS_LINES_MAX = 30
+_TESTS_SHOWN = 10
+_COMMAND_ROWS_MAX = 3
+_LOOK = "See "
+"""What begins the steps that name a command to look with; the others say what question and options say."""
+
+
+def issue_page(record: Waiting | Held, width: int) -> list[str]:
+    """Return the lines of an issue's own page."""
+    lines = [paint(line, "title") for line in hanging(record.title, width, f"{clean(record.id)}  ")]
+    if isinstance(record, Held):
+        lines += [paint(line, "blocked") for line in hanging(f"cannot land: {record.reason}", width, "  ")]
+        return [*lines, *_section("What you can do", _once_clear(record))]
+    return [*lines, *block_lines(record, width)]
+
+
+def _once_clear(held: Held) -> Iterator[str]:
+    yield from ("    • clear the way; the next run lands it by itself", "        noface run")
+    yield from ("    • see the work first", f"        noface logs {clean(held.id)} --diff")
+
+
+def block_lines(record: Waiting, width: int, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
+    """Return what is told of one issue, without its name; `leave_out` are keys and commands told elsewhere."""
+    for line in hanging(_why(record), width, "  "):
+        yield paint(line, record.status)
+    if record.failing is not None and "failing" not in leave_out:
+        yield from _section("What still fails", _still_failing(record.failing, width))
+    if record.question:
+        yield from _section("The question", hanging(record.question, width, "    "))
+    yield from _section("What it changes", _changed(record, width))
+    if "tried" not in leave_out:
+        yield from _section("Tried", _items(record.tried_in_short or record.tried, width))
+    for name, title in _SECTIONS:
+        if name not in leave_out:
+            yield from _section(title, _items(_untold(record, name), width))
+    yield from _section("What became of its parts", quoted(record.parts_failed, width, "    ", _PARTS_LINES_MAX))
+    yield from _ways(record, width)
+    looks = [step.removeprefix(_LOOK) for step in record.next_steps if step.startswith(_LOOK)]
+    told = (*leave_out, *record.commands)
+    looks = [look for look in looks if not any(look.endswith(f": {each}") for each in told)]
+    yield from _section("What to look at", _items(looks, width))
+
+
+def _why(record: Waiting) -> str:
+    """Return why an issue waits; what went wrong last stands in a section of its own."""
+    return record.summary.partition(". Last: ")[0] if record.tried else record.summary
+
+
+def _still_failing(failing: Mapping[str, Any], width: int) -> Iterator[str]:
+    """Return what a gate still finds: its command, the tests, where, and the lines that decided."""
+    command = f": {failing['command']}" if failing["command"] else ""
+    yield from hanging(f"{failing['gate']}{command}", width, "    ", "      ", rows_max=_COMMAND_ROWS_MAX)
+    for test in failing["tests"][:_TESTS_SHOWN]:
+        yield from hanging(f"fails: {test}", width, "    • ")
+    more = len(failing["tests"][_TESTS_SHOWN:]) + failing["more_tests"]
+    if more:
+        yield f"    … and {more:,} more"
+    if failing["location"]:
+        yield from hanging(f"at {failing['location']}", width, "    ")
+    lines = failing["lines"] or [failing["message"]]
+    yield from quoted("\n".join(lines), width, "    ")
+
+
+def _section(title: str, lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
+    shown = list(lines)
+    if shown:
+        yield ""
+        yield f"  {paint(title, 'title')}"
+        yield from shown
+
+
+def _items(items: Sequence[str], width: int) -> Iterator[str]:
+    for item in items:
+        yield from hanging(item, width, "    • ")
+
+
+def _ways(record: Waiting, width: int) -> Iterator[str]:
+    """Return the options, each above the command that carries it out; commands stay whole, for copying."""
+    options, commands = record.options, record.commands
+    if len(options) == len(commands):
+        lines = [
+            row
+            for option, command in zip(options, commands, strict=True)
+            for row in (*hanging(option, width, "    • "), f"        {clean(command)}")
+        ]
+        yield from _section("What you can do", lines)
+        return
+    yield from _section("Options", _items(options, width))
+    yield from _section("Commands", [f"    {clean(command)}" for command in commands])
+
+
+def _changed(record: Waiting, width: int) -> Iterator[str]:
+    """Return what the attempt changed that waits for approval, and what it would be allowed."""
+    if not isinstance(record, ApprovalRequest):
+        return
+    if record.paths:
+        yield from hanging(f"asks to change as well: {', '.join(record.paths)}", width, "    ")
+    paths = record.changed
+    if not paths:
+        return
+    size = f"{count(record.changed_files, 'file')}, {count(record.changed_lines, 'line')}"
+    yield from hanging(f"attempt {record.attempt}: {size}", width, "    ")
+    for path in paths[:_CHANGED_SHOWN]:
+        yield fit(f"    • {clean(path)}", width)
+    if record.changed_files > _CHANGED_SHOWN:
+        yield f"    … and {record.changed_files - _CHANGED_SHOWN:,} more"
+
+
+def _untold(record: Waiting, name: str) -> list[str]:
+    """Return the items of a section that no earlier section has told; JSON keeps them all."""
+    if name == "errors":
+        return [item for item in record.errors if not any(item in other for other in record.tried)]
+    if name == "questions":
+        return [item for item in record.questions if not any(item in other for other in record.unclear)]
+    return list(record.unclear)

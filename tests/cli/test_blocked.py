@@ -1,0 +1,189 @@
+"""`noface blocked`: an overview of what a person has to do, and the page of an issue."""
+
+import pytest
+from support.cli_story import Story, red_test, usual_night, write_issue
+
+from noface.model.failure import Failure
+from noface.model.history import Topic
+from noface.model.taxonomy import FailureKind
+
+KEYS_OF_0_1 = {
+    *("id", "title", "status", "kind", "summary", "question", "parts_failed", "report", "tried", "errors", "unclear"),
+    *("next_steps", "questions", "options", "commands"),
+}
+
+
+@pytest.fixture
+def night(project):
+    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
+    yield story
+    story.close()
+
+
+def test_the_json_tells_what_a_person_needs(project, night):
+    document = project.shown("blocked")
+    assert {"blocked", "held", "schema"} <= set(document)
+    (block,) = document["blocked"]
+    assert set(block) > KEYS_OF_0_1, "scripts read them"
+    assert (block["id"], block["status"], block["kind"]) == ("002", "blocked", "TEST_FAILURE")
+    assert "tests/test_login.py::test_login" in block["question"]
+    assert len(block["options"]) == len(block["commands"])
+    assert len(block["tried"]) == 3
+    assert sorted(block["errors"]) == ["TEST_FAILURE: assert 401 == 200", "TEST_FAILURE: assert 403 == 200"]
+    assert block["unclear"] == ["Should a comma end the name, as the old site did?"]
+    assert 'noface unblock 002 --note "…"' in block["commands"]
+    assert document["tasks"][1] == {"task": "Help with tests that fail", "ids": ["002"], "kinds": ["TEST_FAILURE"]}
+    assert project.shown("blocked", "2")["blocked"] == [block]
+
+
+def test_the_page_of_an_issue_fits_80_columns_and_repeats_nothing(project, night):
+    page = project.noface("blocked", "2").stdout
+    assert "  attempts 1 to 2" not in page, "their messages differ"
+    assert "    • attempt 3 with claude-opus: TEST_FAILURE: assert 401 == 200\n" in page
+    assert "\n  What still fails\n    unit\n    • fails: tests/test_login.py::test_login\n" in page
+    assert "    at tests/test_login.py:41\n" in page
+    assert "\n  Errors\n" not in page, "all of them stand under Tried"
+    assert "Should a comma end the name" in page
+    assert " or name a stronger model\n        noface unblock 002 --model claude-opus --attempts 3\n" in page
+    assert "    • what the gate wrote: noface logs 002 3 --gate unit\n" in page
+    lines = [line for line in page.splitlines() if line.strip()]
+    assert len(set(lines)) == len(lines)
+    assert max(map(len, lines)) <= 80
+
+
+def test_ten_issues_that_need_ten_different_things_take_one_screen(project):
+    kinds = [kind for kind in FailureKind if kind.name not in ("OVERLOADED", "NO_PROGRESS")][:10]
+    for number in range(1, 11):
+        write_issue(project.path, f"{number:03}-x", f"The title of issue {number}, which is rather long for a line")
+    story = Story(project.path).sync().run()
+    for number, kind in enumerate(kinds, 1):
+        said = "a message of a failure that is too long for a line of a terminal of 80 columns"
+        story.attempt(f"{number:03}", 1, Failure(kind, said, "r", signature="s")).block(f"{number:03}", kind)
+    story.close()
+    lines = project.noface("blocked").stdout.splitlines()
+    assert len(lines) <= 23
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "10 issues need you: 10 blocked"
+    assert all(any(line.startswith(f"  {number:03}  The title of") for line in lines) for number in range(1, 11))
+
+
+def test_issues_that_need_the_same_stand_together_and_a_shared_cause_is_told_once(project):
+    for number in range(1, 8):
+        write_issue(project.path, f"{number}-x", f"Title {number}")
+    story = Story(project.path).sync().run()
+    login = Failure(FailureKind.AUTH, "Not logged in · Please run /login", "r", signature="a")
+    for number in range(2, 6):
+        story.attempt(str(number), 1, login, model="small", charged=False).block(str(number), FailureKind.AUTH)
+    story.attempt("1", 1, red_test()).block("1")
+    confused = Failure(FailureKind.AGENT_CONFUSION, "?", "r", signature="q", questions=("CSV or JSON?", "Which?"))
+    story.attempt("6", 1, confused).block("6", FailureKind.AGENT_CONFUSION)
+    story.attempt("7", 1, changed=("a.py",)).request_approval("7").close()
+    assert project.noface("blocked").stdout == (
+        "7 issues need you: 6 blocked, 1 for approval\n"
+        "\n"
+        "Log in to the agent of small, then run again: 4 issues\n"
+        "  Not logged in · Please run /login\n"
+        "  2  Title 2\n"
+        "  3  Title 3\n"
+        "  4  Title 4\n"
+        "  5  Title 5\n"
+        "\n"
+        "Answer what the workers ask: 1 issue\n"
+        '  6  Title 6                         "CSV or JSON?" (and 1 more)\n'
+        "\n"
+        "Approve or reject work that passed: 1 issue\n"
+        '  7  Title 7                         label "risky" needs your approval\n'
+        "\n"
+        "Help with tests that fail: 1 issue\n"
+        "  1  Title 1                         assert 401 == 200\n"
+        "\n"
+        "One of them in full: noface blocked 2 · all again: noface retry --all\n"
+    )
+
+
+def test_many_issues_with_one_cause_are_told_by_their_ids(project):
+    story = None
+    for number in range(100, 140):
+        write_issue(project.path, f"{number}-x", f"Title {number}")
+    story = Story(project.path).sync().run()
+    for number in range(100, 140):
+        failed = Failure(FailureKind.NETWORK, "ENOTFOUND", "r", signature="n")
+        story.attempt(str(number), 1, failed, model="small", charged=False).block(str(number), FailureKind.NETWORK)
+    story.close()
+    page = project.noface("blocked").stdout
+    assert "Repair the network, then run again: 40 issues\n  ENOTFOUND\n  100, 101, 102," in page
+    assert len(page.splitlines()) < 12
+
+
+def test_what_the_earlier_version_stored_is_shown_as_well(project, night):
+    document = {
+        "kind": "TEST_FAILURE",
+        "summary": "TEST_FAILURE after 2 attempts: all 2 attempts are used up. Last: assert 1 == 2",
+        "tried": ["attempt 1 with small: TEST_FAILURE: assert 1 == 2"],
+        "errors": ["TEST_FAILURE: assert 1 == 2"],
+    }
+    night.journal.blocked(night.tick(), "005", "all 2 attempts are used up", document)
+    assert "  005  Export orders as CSV           assert 1 == 2\n" in project.noface("blocked").stdout
+    page = project.noface("blocked", "5").stdout
+    assert "  TEST_FAILURE after 2 attempts: all 2 attempts are used up\n" in page
+    assert "    • attempt 1 with small: TEST_FAILURE: assert 1 == 2\n" in page
+
+
+def test_nothing_blocked_is_one_friendly_line(project):
+    assert project.noface("blocked").stdout == "Nothing is blocked.\n"
+    assert project.shown("blocked")["blocked"] == []
+
+
+def test_an_issue_that_needs_nobody_is_refused_by_its_status(project, night):
+    done = project.noface("blocked", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "issue 001 is merged and needs nothing of you" in done.stderr
+    assert "noface show 001" in done.stderr
+
+
+def test_a_block_without_a_document_still_has_every_key(project):
+    write_issue(project.path, "1-x", "One")
+    Story(project.path).sync().status("1", "blocked", "stopped by hand").close()
+    (block,) = project.shown("blocked")["blocked"]
+    assert (block["kind"], block["summary"], block["commands"]) == ("UNKNOWN", "stopped by hand", [])
+    assert (block["task"], block["detail"]) == ("Find out why the gate is red", "stopped by hand")
+
+
+def test_what_waits_for_approval_has_its_commands(project, night):
+    night.attempt("005", 1, changed=("a.py", "b.py")).request_approval("005")
+    blocked, waiting = project.shown("blocked")["blocked"]
+    assert (blocked["id"], blocked["status"]) == ("002", "blocked")
+    assert (waiting["id"], waiting["status"], waiting["wants"]) == ("005", "approval", "landing")
+    assert (waiting["attempt"], waiting["changed"], waiting["branch"]) == (1, ["a.py", "b.py"], "noface/005")
+    assert project.noface("blocked").stdout.startswith("3 issues need you: 1 blocked, 1 for approval, 1 cannot land\n")
+    page = project.noface("blocked", "5").stdout
+    for line in (
+        "    May attempt 1 of issue 005 land?",
+        "    attempt 1: 2 files, 8 lines\n    • a.py\n    • b.py\n",
+        "        git diff ...noface/005\n",
+        "        noface approve 005\n",
+        '        noface reject 005 --note "…"\n',
+    ):
+        assert line in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_a_single_issue_has_its_page_at_once(project):
+    write_issue(project.path, "1-x", "One")
+    Story(project.path).sync().run().attempt("1", 1, changed=("a.py",)).request_approval("1").close()
+    assert project.noface("blocked").stdout.startswith("1  One\n  attempt 1 waits for your approval: ")
+
+
+def test_what_became_of_the_parts_is_told_of_a_blocked_epic(project, night):
+    night.attempt("005", 1, red_test()).ask("005", Topic.BREAKDOWN, text="divided into 005.1")
+    night.questions.parts_failed(night.tick(), "005", 'What could not be done:\n[{"id": "005.1"}]')
+    night.block("005")
+    page = project.noface("blocked", "5").stdout
+    assert '  What became of its parts\n    │ What could not be done:\n    │ [{"id": "005.1"}]\n' in page
+
+
+def test_a_block_whose_options_have_no_command_each_lists_them_apart(project, night):
+    document = {"kind": "ENVIRONMENT", "summary": "s", "options": ["a", "b"], "commands": ["noface run"]}
+    night.journal.blocked(night.tick(), "005", "s", document)
+    page = project.noface("blocked", "5").stdout
+    assert "  Options\n    • a\n    • b\n\n  Commands\n    noface run\n" in page
