@@ -50,10 +50,13 @@ from noface.trackers.base import Tracker, open_tracker
 from noface.ui.announcer import Purse, announcer
 
 
-def run_project(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:
+def run_project(
+    start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool, clock: Clock | None = None
+) -> int:
     """Work through the backlog of the repository around `start`; return the exit code.
 
-    Raises UsageError, ConfigError, LockedError, BaselineRedError before anything was started.
+    It goes by the machine's clock, or by the one given. Raises UsageError, ConfigError, LockedError, BaselineRedError
+    before anything was started.
     """
     repository, config, tracker = open_project(start, config_path, options)
     options = replace(options, issues=named_issues(options.issues, tracker))
@@ -69,7 +72,7 @@ def run_project(start: Path, config_path: Path | None, options: RunOptions, *, a
         chosen = settings(config, repository, options)
         purse = Purse(Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max))
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
-        context = make_context(repository, config, tracker, chosen, database, view.announce, stack)
+        context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock)
         cancel = Canceller()
         with _signals(context, cancel):
             ended = run_session(context, cancel)
@@ -135,6 +138,7 @@ def make_context(
     database: Database,
     announce: Announce,
     stack: ExitStack,
+    clock: Clock | None = None,
 ) -> RunContext:
     """Put the parts of a run together; `stack` takes them apart."""
     run_id = secrets.token_hex(6)
@@ -145,6 +149,7 @@ def make_context(
     launcher.warm_up()
     bubblewrap = bubblewrap_for(config)
     env = attempt_environment(config, repository, launcher, memo, bubblewrap)
+    env = env if clock is None else replace(env, clock=clock)
     stack.callback(env.plumbing.close)
     inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
     reader = Reader(database)

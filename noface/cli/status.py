@@ -25,12 +25,12 @@ def status(
     run = run_of(row, alive=row is not None and row.ended_at is None and _runs(row.pid))
     gaps = rows.gaps(row.id) if row is not None else []
     faults = [ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.faults()]
-    document = status_document(rows.listed(), faults, run, gaps)
+    now = time.time()
+    document = status_document(rows.listed(), faults, run, gaps, rows.model_waits(now))
     if as_json:
         page.show_json(document)
         return
-    now = time.time()
-    page.show(status_page(document, rows.model_waits(now), now, page.width(), everything=everything))
+    page.show(status_page(document, now, page.width(), everything=everything))
 
 
 def _runs(pid: int) -> bool:

@@ -43,6 +43,7 @@ def policy(config: Config, model: str | None = None) -> Policy:
         issue_cost_usd_max=retry.max_cost_usd,
         issue_tokens_max=retry.max_tokens,
         transient_retries=retry.transient_retries,
+        outage_max_s=retry.outage_max,
         backoff_base_s=retry.backoff_base,
         backoff_max_s=retry.backoff_max,
         alternatives=tuple(name for name in config.models if name in retry.models or name not in presets()),

@@ -348,11 +348,20 @@ class Retry(Section, json_schema_extra=_one_ladder):
         default_of(Policy, "reflect"), "ask the worker's model before each retry why it failed and what it will do"
     )
     think: bool = setting(True, "the last rung thinks longer; a rung of [[retry.ladder]] says so for itself")
-    transient_retries: int = setting(
-        default_of(Policy, "transient_retries"), "how often a rate limit or network failure is waited out", ge=0
+    outage_max: Duration = setting(
+        default_of(Policy, "outage_max_s"),
+        "how long a run waits for a provider that is away (rate limits, overload, network); then it ends with exit"
+        " code 4, and the next one goes on",
+    )
+    transient_retries: int | None = setting(
+        default_of(Policy, "transient_retries"),
+        "block an issue after so many such failures in a row; by default none is blocked for that",
+        3,
+        ge=0,
     )
     backoff_base: Pause = setting(
-        default_of(Policy, "backoff_base_s"), "the first of these waits; each next one is twice as long"
+        default_of(Policy, "backoff_base_s"),
+        "the first wait where the provider names no time; each next one is up to twice as long",
     )
     backoff_max: Pause = setting(default_of(Policy, "backoff_max_s"), "the longest of these waits")
     breaker_after: int = setting(

@@ -9,6 +9,7 @@ from functools import partial
 from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage, record_question
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
+from noface.engine.outages import answers_again
 from noface.model.actions import Ask
 from noface.model.attempt import PastAttempt
 from noface.model.budget import ENDS_MAX, EndedFor, Overrun
@@ -87,7 +88,8 @@ class Advisors:
 
         due = action.topic is Topic.REVIEW
         done = partial(self._ended, question)
-        self._jobs.start(Job(JobKind.QUESTION, question.issue.id, run, done, slot, question.model.name, due=due))
+        model, began = question.model.name, question.asked_at
+        self._jobs.start(Job(JobKind.QUESTION, question.issue.id, run, done, slot, model, due=due, began_at=began))
 
     def _ended(self, question: Question, job: Job[Answer]) -> None:
         """Record an answer, or that a cancel has ended the question."""
@@ -106,6 +108,8 @@ class Advisors:
             return
         if answer.away:
             self._rest(question, answer)
+        elif advice.outcome is not AdviceOutcome.UNAVAILABLE:
+            answers_again(context, question.model.name, question.asked_at)
         if question.topic is Topic.BREAKDOWN and advice.outcome is not AdviceOutcome.ADVISED:
             instead, children = split(context, question.issue, context.reader.past(question.issue.id), question.epoch)
             why = f"the planner's answer was of no use ({advice.cause})"

@@ -180,7 +180,7 @@ def _read(question: Question, run: AgentRun) -> tuple[Answer, Invalid | None]:
             return _without(question, AdviceOutcome.UNUSABLE, answer.violation), answer
         outcome = AdviceOutcome.UNAVAILABLE if error.category.external else AdviceOutcome.UNUSABLE
         away = error.category is Category.TRANSIENT
-        return replace(_without(question, outcome, error.message), away=away, retry_at=error.retry_at), None
+        return replace(_without(question, outcome, error.message, away=away), retry_at=error.retry_at), None
     if question.topic is Topic.BREAKDOWN or form.read is None:
         return _divided(question, answer.value)
     advice = form.read(answer.value, after=question.after, epoch=question.epoch, model=question.model.name)
@@ -199,9 +199,11 @@ def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Inva
     return Answer(question, advice, planned), None
 
 
-def _without(question: Question, outcome: AdviceOutcome, why: str) -> Answer:
-    advice = Advice(question.topic, question.after, outcome, question.epoch, question.model.name, cause=why)
-    return Answer(question, advice)
+def _without(question: Question, outcome: AdviceOutcome, why: str, *, away: bool = False) -> Answer:
+    topic, model = question.topic, question.model.name
+    return Answer(
+        question, Advice(topic, question.after, outcome, question.epoch, model, cause=why, away=away), away=away
+    )
 
 
 _SITUATIONS = {

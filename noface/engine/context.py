@@ -18,7 +18,7 @@ from noface.process.command import Canceller
 from noface.process.lock import boot_id
 from noface.prompts.data import EarlierForm
 from noface.recovery.policy import Policy
-from noface.recovery.schedule import BreakerRules, tripped
+from noface.recovery.schedule import Breaker, BreakerRules, tripped
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
 from noface.store.questions import Questions
@@ -103,7 +103,8 @@ class RunContext(Planning):
 
     `issues` is the backlog as last read, with the parts of divided issues. `given_back` are those that were blocked for
     a provider and that this run has tried again since it answered. `suspects` may have killed an earlier noface.
-    `at_first` are the ids of the issues at the start of the run. `boot` names this start of the machine.
+    `at_first` are the ids of the issues at the start of the run. `boot` names this start of the machine. `away_since`
+    says since when this run waits for the provider of a model (epoch seconds).
     """
 
     run_id: str
@@ -122,6 +123,7 @@ class RunContext(Planning):
     suspects: set[str] = field(default_factory=set)
     at_first: frozenset[str] | None = None
     boot: str = field(default_factory=boot_id)
+    away_since: dict[str, float] = field(default_factory=dict)
 
     def scope(self, cancel: Canceller) -> Scope:
         """Return what a job's thread works with, ended by `cancel`."""
@@ -139,21 +141,22 @@ class RunContext(Planning):
         """Append an event, now."""
         self.journal.event(self.clock.now(), kind, issue_id, **data)
 
-    def open_breaker(self, model: str, *, started_at: float, until: float, kind: str, reason: str) -> None:
+    def open_breaker(self, model: str, *, started_at: float, until: float, kind: str, reason: str) -> Breaker:
         """Let all issues wait for a model whose provider is away, as work since `started_at` has shown."""
         before, now, rules = self.reader.waits().get(model), self.clock.now(), self.settings.breaker
-        self.journal.wait(
-            tripped(
-                before,
-                model,
-                started_at=started_at,
-                now=now,
-                until=until,
-                kind=kind,
-                reason=f"{model}: {reason}",
-                rules=rules,
-            )
+        breaker = tripped(
+            before,
+            model,
+            started_at=started_at,
+            now=now,
+            until=until,
+            kind=kind,
+            reason=f"{model}: {reason}",
+            rules=rules,
         )
+        self.away_since.setdefault(model, now)
+        self.journal.wait(breaker)
+        return breaker
 
     def backlog_changed(self) -> None:
         """Have the backlog read again, though no file of it has changed."""

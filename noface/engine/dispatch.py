@@ -12,6 +12,7 @@ from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing import MergeQueue, QueueEntry
 from noface.engine.orders import make_order
+from noface.engine.outages import blocked_detail, blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
 from noface.engine.prompt_context import history_of
 from noface.git.refs import scratch_branch
@@ -28,12 +29,12 @@ from noface.model.actions import (
     WaitUntil,
     model_of,
 )
-from noface.model.attempt import AttemptOrder, AttemptReport, Judged, NotStarted, PastAttempt
+from noface.model.attempt import AttemptOrder, AttemptReport, NotStarted
 from noface.model.budget import Overrun
 from noface.model.gate import Proof
 from noface.model.history import History
 from noface.model.issue import Issue, IssueState
-from noface.model.taxonomy import Category, FailureKind, IssueStatus
+from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.prompts.partial import accumulate, steps_of
@@ -43,48 +44,21 @@ from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.schedule import Contest, Plan, plan
 from noface.secrets.masked_records import masked_issue
-from noface.store.records import IssueRow
-
-_OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Category.TRANSIENT)
 
 
 def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
     """Unblock the issues that are blocked for one of `kinds`. Their counters start again (N14)."""
-    for row in _blocked(context, kinds):
+    for row in blocked_rows(context, kinds):
         context.journal.unblocked(context.clock.now(), row.id, "", why)
 
 
 def lift_raised(context: RunContext) -> None:
     """Unblock the issues whose money was spent, where they may spend more by now; what they spent still counts."""
     issues = {issue.id: issue for issue in context.issues}
-    for row in _blocked(context):
-        issue, limit = issues.get(row.id), _detail(row, "limit")
+    for row in blocked_rows(context):
+        issue, limit = issues.get(row.id), blocked_detail(row, "limit")
         if limit and issue is not None and not isinstance(decide(context, history(context, issue)), Block):
             context.set_status(issue.id, IssueStatus.READY, f"{limit} of [retry] was raised")
-
-
-def answers_again(context: RunContext, model: str) -> None:
-    """Close a model's circuit breaker: its provider has answered. Issues that are blocked for it try again (N1).
-
-    Once an issue and run: else two issues could unblock each other for ever while a provider answers now and then.
-    """
-    if model not in context.reader.waits():
-        return
-    context.journal.wait_over(model)
-    for row in _blocked(context, _OF_A_PROVIDER):
-        if row.model == model and row.id not in context.given_back:
-            context.given_back.add(row.id)
-            context.journal.unblocked(context.clock.now(), row.id, "", f"{model} answers again; tried again")
-
-
-def _blocked(context: RunContext, kinds: Collection[str] | None = None) -> list[IssueRow]:
-    """Return the blocked issues that are still in the backlog; with `kinds` only those blocked for one of them."""
-    rows = (row for row in context.reader.issues() if row.status == IssueStatus.BLOCKED and row.present)
-    return [row for row in rows if kinds is None or _detail(row, "kind") in kinds]
-
-
-def _detail(row: IssueRow, key: str) -> str:
-    return str(row.block.get(key, "")) if row.block is not None else ""
 
 
 _PATHS_SHOWN_MAX = 10
@@ -111,12 +85,6 @@ def record_attempt(
     if applied:
         hit("attempt_recorded")
     return applied
-
-
-def provider_answered(context: RunContext, model: str, report: AttemptReport) -> None:
-    """Close the model's circuit breaker where the attempt shows that its provider works."""
-    if isinstance(report, Judged) and (report.failure is None or report.failure.category is not Category.TRANSIENT):
-        answers_again(context, model)
 
 
 def _notes(report: AttemptReport) -> tuple[str, ...]:
@@ -212,11 +180,13 @@ def apply_action(
             context.set_status(issue.id, IssueStatus.WAITING, action.reason)
             context.backlog_changed()
         case WaitUntil():
+            until = action.until
             if action.provider:
-                _trip(context, action.model if last is None else last.model, last, action.until, action.reason)
-            context.set_status(issue.id, IssueStatus.WAITING, action.reason, action.until)
+                model = action.model if last is None else last.model
+                until = max(until, provider_away(context, model, last, until, action.reason).until)
+            context.set_status(issue.id, IssueStatus.WAITING, action.reason, until)
         case Run(instead_of=Absence() as absence):
-            _trip(context, absence.model, last, absence.until, action.reason)
+            provider_away(context, absence.model, last, absence.until, action.reason)
             context.set_status(issue.id, IssueStatus.READY, action.reason)
         case _:
             context.set_status(issue.id, IssueStatus.READY, action.reason)
@@ -233,12 +203,6 @@ def _configured(context: RunContext, issue: Issue) -> Configured:
     mask = context.env.masker.text
     agents = {name: spec.agent for name, spec in context.settings.models.items()}
     return Configured({gate.name: mask(gate.command) for gate in context.gates_for(issue)}, agents)
-
-
-def _trip(context: RunContext, model: str, last: PastAttempt | None, until: float, reason: str) -> None:
-    """Open the breaker of a model whose provider is away."""
-    started_at, kind = (last.started_at, last.outcome) if last is not None else (context.clock.now(), "")
-    context.open_breaker(model, started_at=started_at, until=until, kind=kind, reason=reason)
 
 
 def _branch(past: History) -> str:
@@ -326,5 +290,8 @@ class Dispatch:
         def run(cancel: Canceller) -> AttemptReport:
             return run_attempt(order, self._context.scope(cancel))
 
-        done, model = partial(self._ended, order), order.model.name
-        self._jobs.start(Job(JobKind.ATTEMPT, order.issue.id, run, done, order.slot, model, think=order.think))
+        done, model, now = partial(self._ended, order), order.model.name, self._context.clock.now()
+        began = 0.0 if order.resumed else now  # work that is only judged calls no model
+        self._jobs.start(
+            Job(JobKind.ATTEMPT, order.issue.id, run, done, order.slot, model, order.think, began_at=began)
+        )

@@ -18,18 +18,17 @@ from noface.engine.context import RunContext
 from noface.engine.dispatch import (
     Begun,
     Dispatch,
-    answers_again,
     decide_and_apply,
     lift_blocks,
     lift_raised,
     plan_tick,
-    provider_answered,
     record_attempt,
 )
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
 from noface.engine.landing import MergeQueue, release_merged
 from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
+from noface.engine.outages import answers_again, notice_waits, provider_answered, too_long
 from noface.engine.outside import BacklogWatch, OutsideChanges
 from noface.engine.preflight import announce_new_rules, preflight
 from noface.engine.recover import as_configured, recover
@@ -164,6 +163,7 @@ class Engine:
         try:
             self._watch.refresh()
             lift_raised(context)
+            notice_waits(context)
             for order in resumed:
                 self._dispatch.submit(as_configured(context, order))
             self._settle_unfinished()
@@ -247,17 +247,20 @@ class Engine:
         if interrupted and over is None and (self._drain_until is not None or self._limit):
             context.set_status(order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
             return
-        provider_answered(context, order.model.name, report)
+        provider_answered(context, order.model.name, job.began_at, report)
         count_lessons(context, order, report)
         proof = report.proof if isinstance(report, Judged) else None
         decide_and_apply(context, self._landing, self._present(order.issue), proof)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
 
     def _breakers_close(self, message: AttemptProgress) -> None:
-        """Close the breaker of a model that shows life: its probe has succeeded."""
-        model = self._jobs.model_of(message.issue_id) if message.alive else None
-        if model is not None:
-            answers_again(self._context, model)
+        """Close the breaker of a model that shows life: its probe has succeeded.
+
+        An agent that ended for its provider is never judged by the gates.
+        """
+        job = self._jobs.attempt(message.issue_id) if message.alive or message.phase == "gate" else None
+        if job is not None:
+            answers_again(self._context, job.model, job.began_at)
 
     # Starting and landing
 
@@ -338,7 +341,8 @@ class Engine:
         states = self._context.reader.states()
         at_work = self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._landing.due
         working = tuple(issue for issue in self._context.issues if issue.id in at_work)
-        return plan_tick(self._context, issues, states, self._jobs.free, self._jobs.models, working)
+        probed = self._jobs.probed(self._context.reader.waits())
+        return plan_tick(self._context, issues, states, self._jobs.free, probed, working)
 
     def _present(self, issue: Issue) -> Issue:
         """Return an issue as it is now, with what was agreed since its order was made."""
@@ -366,15 +370,19 @@ class Engine:
             return False
         if any(self._in_this_wave(issue) for issue in planned.start):
             return True
-        times = [waiting.until for waiting in planned.waiting if waiting.until is not None]
-        if not times or context.settings.once:
-            self._limit = next(iter(self._limits.refused.values()), "")
+        timed = [] if context.settings.once else [each for each in planned.waiting if each.until is not None]
+        refused = {each.issue_id: too_long(context, each) for each in timed}
+        timed = [each for each in timed if not refused[each.issue_id]]
+        if not timed:
+            self._limit = next((why for why in (*self._limits.refused.values(), *refused.values()) if why), "")
             return False
-        now, until = context.clock.now(), min(times)
+        waiting = min(timed, key=lambda each: each.until or 0.0)
+        now, until = context.clock.now(), waiting.until or 0.0
         if self._limits.too_late(until):
-            self._limit = f"stopped at the limit max_hours, which waiting would pass: {planned.waiting[0].reason}"
+            self._limit = f"stopped at the limit max_hours, which waiting would pass: {waiting.reason}"
             return False
-        context.announce("waiting", None, {"until": until, "seconds": max(0.0, until - now)})
+        data = {"until": until, "seconds": max(0.0, until - now), "model": waiting.model or None}
+        context.announce("waiting", None, {**data, "reason": waiting.reason})
         context.clock.sleep(min(_TICK_S, max(0.0, until - now)))
         return True
 

@@ -5,7 +5,7 @@ Only the loop's thread calls `Jobs`. Work on an issue holds one of the workers' 
 """
 
 import queue
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from noface.engine.attempt_environment import AttemptProgress
 from noface.model.budget import EndedFor, Overrun
 from noface.process.command import Canceller
+from noface.recovery.schedule import Breaker
 
 R = TypeVar("R")
 _ENDED_AT_ONCE = ("workspace", "agent")
@@ -34,8 +35,8 @@ class JobKind(Enum):
 class Job(Generic[R]):
     """Work for a thread: `run` does it, and `done` is called with the ended job by the loop's thread.
 
-    `model` is the one at work, "" for none. `due`: a review, which runs whatever its issue has cost. `phase` is the
-    last that an attempt has reported, and `over` why the job was ended for money.
+    `model` is the one at work since `began_at` (epoch seconds), "" for none. `due`: a review, which runs whatever its
+    issue has cost. `phase` is the last that an attempt has reported, and `over` why the job was ended for money.
     """
 
     kind: JobKind
@@ -46,6 +47,7 @@ class Job(Generic[R]):
     model: str = ""
     think: bool = False
     due: bool = False
+    began_at: float = 0.0
     phase: str = _ENDED_AT_ONCE[0]
     over: Overrun | None = None
     cancel: Canceller = field(default_factory=Canceller)
@@ -62,10 +64,14 @@ class Job(Generic[R]):
         return None if self.error is not None else self.future.result()
 
     @property
+    def calls_model(self) -> bool:
+        """True while its model works; judging and landing need none."""
+        return self.kind is JobKind.QUESTION or (self.kind is JobKind.ATTEMPT and self.phase in _ENDED_AT_ONCE)
+
+    @property
     def endable(self) -> bool:
         """True while it costs money and has not been ended; judging and landing go on."""
-        working = self.kind is JobKind.QUESTION or (self.kind is JobKind.ATTEMPT and self.phase in _ENDED_AT_ONCE)
-        return working and not self.cancel.cancelled
+        return self.calls_model and not self.cancel.cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +119,14 @@ class Jobs:
         wanted = kinds or tuple(kind for kind in JobKind if kind is not JobKind.LANDING)
         return frozenset(job.issue_id for job in self._jobs if job.kind in wanted)
 
-    @property
-    def models(self) -> frozenset[str]:
-        """The models that are at work."""
-        return frozenset(job.model for job in self._jobs if job.model)
+    def probed(self, waits: Mapping[str, Breaker]) -> frozenset[str]:
+        """Return the models of `waits` that work which began after their provider failed is calling."""
+        calling = (job for job in self._jobs if job.model in waits and job.calls_model)
+        return frozenset(job.model for job in calling if job.began_at >= waits[job.model].since)
 
-    def model_of(self, issue_id: str) -> str | None:
-        """Return the model of the attempt at an issue."""
-        return next((job.model for job in self._attempts() if job.issue_id == issue_id), None)
+    def attempt(self, issue_id: str) -> Job[Any] | None:
+        """Return the attempt at an issue that is under way."""
+        return next((job for job in self._attempts() if job.issue_id == issue_id), None)
 
     def progressed(self, progress: AttemptProgress) -> None:
         """Remember the phase an attempt is in."""

@@ -38,7 +38,8 @@ class Advice:
 
     `text` is what the next prompt quotes, as data. `strategy` is a diagnosis' (one of the five of S3) or a resolver's
     ("expand", "redesign", "person"). `paths` are those a resolver would allow, or a clarification names. `needs` are
-    the issues that must be merged first, `recheck` those to verify again. `delay_s` belongs to "retry_same".
+    the issues that must be merged first, `recheck` those to verify again. `delay_s` belongs to "retry_same". `away`:
+    nobody answered, since the model's provider was away.
     """
 
     topic: Topic
@@ -56,6 +57,7 @@ class Advice:
     delay_s: float | None = None
     cost_usd: float | None = None
     tokens: int | None = None
+    away: bool = False
 
     @property
     def argument(self) -> tuple[str, str]:

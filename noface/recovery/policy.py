@@ -21,8 +21,9 @@ The rules, in order; the first that applies wins.
     Without one, and for all else: block at once.
     (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.)
  6. Transient (RATE_LIMITED, OVERLOADED, NETWORK): another model of the same tier where there is one; else wait until
-    the provider's reset time, or back off exponentially with full jitter; up to `transient_retries` times in a row
-    and model (N1), then block.
+    the provider's reset time, or back off exponentially with full jitter (N1). The run waits for up to `outage_max`,
+    all issues on that model together; no issue is blocked for it, unless `transient_retries` says after how many
+    failures in a row of a model.
  7. The worker found that it depends on other issues: look whether they are merged, and wait for those that are not
     (K5). The reviewer asked for changes: the same model again with the points, up to a cap of rounds (N2). Two merge
     conflicts in a row: ask the resolver once. Anything else that was not charged (main moved under
@@ -209,7 +210,8 @@ def _review(
         )
     if reviews and reviews[-1].outcome is AdviceOutcome.UNUSABLE:
         return RequestApproval(None, f"passed; the reviewer's verdict could not be read: {reviews[-1].cause}")
-    if len(reviews) > policy.transient_retries:
+    unavailable = len(reviews) if policy.transient_retries is not None else sum(not each.away for each in reviews)
+    if unavailable > (REVIEWS_MAX if policy.transient_retries is None else policy.transient_retries):
         return RequestApproval(None, f"passed; the reviewer was not there {len(reviews)} times: {reviews[-1].cause}")
     if away.get(reviewer, now) > now:
         return WaitUntil(reviewer, away[reviewer], f"passed; waits for the reviewer {reviewer}", provider=False)
@@ -324,6 +326,8 @@ def _why_again(last: PastAttempt) -> str:
 
 
 UNCHARGED_RETRIES_MAX = 3
+REVIEWS_MAX = 3
+"""How often a reviewer is asked again who cannot be asked, other than because its provider is away."""
 CONFLICTS_BEFORE_RESOLVER = 2
 _DOUBLINGS_MAX = 60
 
@@ -351,12 +355,14 @@ def _wait(state: PolicyState, now: float, jitter: float, away: Mapping[str, floa
             if away.get(other, now) <= now and _tries(state, other) == 0:
                 reason = f"{failure.kind}: {other} is of the same tier and works meanwhile"
                 return Run(Mode.SWITCH, other, reason, last.think, Absence(last.model, until))
-    if tries > policy.transient_retries:
-        return Block(failure.kind, f"still {failure.kind} after {policy.transient_retries} retries")
+    most = policy.transient_retries
+    if most is not None and tries > most:
+        return Block(failure.kind, f"still {failure.kind} after {most} retries")
     model = same_model(state.attempts, state.ladder)
     if known is not None:
         return WaitUntil(model, known, f"{failure.kind}: the provider says when to come back", think=last.think)
-    return WaitUntil(model, until, f"{failure.kind}: retry {tries} of {policy.transient_retries}", think=last.think)
+    of_all = f" of {most}" if most is not None else ""
+    return WaitUntil(model, until, f"{failure.kind}: retry {tries}{of_all}", think=last.think)
 
 
 def _tries(state: PolicyState, model: str) -> int:

@@ -127,6 +127,8 @@ def answer(action: Ask, after: int) -> Advice:
 ATTEMPTS_MAX = 60
 """A simulation goes no further; a path that is cut off here ends in no terminal action."""
 _STEPS_MAX = 4 * ATTEMPTS_MAX
+_WAITS_MAX = 3
+"""So many waits for a provider are simulated where nothing but time ends them."""
 ANY_ISSUE = Issue("ID", "any issue")
 _ORDINARY = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE)
 """The kinds that may stand for the others where it matters only that failures repeat."""
@@ -136,7 +138,8 @@ _ORDINARY = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.SY
 class Step:
     """One decision: what follows `after` attempts. `tier` is that of the model that works or is asked, where known.
 
-    `wait_s` is the longest wait before the attempt that it starts, `charged` tells whether that one is charged.
+    `wait_s` is the longest wait before the attempt that it starts, `charged` tells whether that one is charged. With
+    `more` the same goes on with growing waits: no number of failures ends it.
     """
 
     after: int
@@ -144,13 +147,14 @@ class Step:
     tier: int | None = None
     wait_s: float = 0.0
     charged: bool = True
+    more: bool = False
 
     @property
     def shape(self) -> tuple[object, ...]:
         """What two steps have in common that a table shows alike: all but the words."""
         action = self.action
         topic = action.topic if isinstance(action, Ask) else None
-        return self.after, action.name, model_of(action), thinks(action), topic, self.wait_s
+        return self.after, action.name, model_of(action), thinks(action), topic, self.wait_s, self.more
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +219,9 @@ def course(
         wait_s = max(action.until - now, 0.0) if isinstance(action, WaitUntil) else 0.0
         steps.append(Step(after, action, tiers.get(model_of(action)), wait_s, trouble.charged(after)))
         if isinstance(action, Terminal):
+            break
+        if policy.transient_retries is None and sum(step.wait_s > 0 for step in steps) == _WAITS_MAX:
+            steps[-1] = replace(steps[-1], more=True)
             break
         if isinstance(action, Ask):
             history = replace(history, advice=(*history.advice, answer(action, after)))

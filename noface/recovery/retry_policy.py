@@ -150,6 +150,9 @@ class BreakdownRules:
 class Policy:
     """Durations in seconds, money in dollars. `tiers` knows every model, `alternatives` those that may stand in.
 
+    `transient_retries` is how often in a row an issue waits for a provider before it is blocked; None: it is not
+    blocked for that, and the run waits for up to `outage_max_s` (engine/outages).
+
     `strategies` are the user's answers to single kinds. `strategies_max`: so many different recovery strategies
     (other than the ladder's) may fail, then a person is asked (K10).
     """
@@ -160,7 +163,8 @@ class Policy:
     block_after: int | None = None
     issue_cost_usd_max: float | None = None
     issue_tokens_max: int | None = None
-    transient_retries: int = 3
+    transient_retries: int | None = None
+    outage_max_s: float = 12 * 3600.0
     backoff_base_s: float = 30.0
     backoff_max_s: float = 900.0
     alternatives: tuple[str, ...] = ()

@@ -6,8 +6,9 @@ asks for counts as merged. An issue that waits for a person holds up only those 
 
 A circuit breaker for each model (N1) is one wait shared by every issue that would run it. Closed (no breaker at all):
 everybody works. Open: nobody starts before `until`. Half-open, once `until` has passed: one attempt probes whether the
-provider answers; the first sign of life closes the breaker. Failures that belong to one incident, because the attempts
-had begun before it was noticed, count once.
+provider answers; its first sign of life closes the breaker. Work that had begun before the provider failed is no probe:
+it may be in its gates for long. Failures that belong to one incident, because the attempts had begun before it was
+noticed, count once.
 
 An issue whose work conflicted with what main had become works alone the next time (`Contest`): it starts when nothing
 is under way that could move main into the same place, and until it has landed nothing of that kind starts or lands.
@@ -151,12 +152,16 @@ _FOR_A_PERSON = (IssueStatus.BLOCKED, IssueStatus.APPROVAL, IssueStatus.SKIPPED)
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An issue that cannot start yet. `until` is epoch seconds where a time is known."""
+    """An issue that cannot start yet. `until` is epoch seconds where a time is known.
+
+    `model` is the one whose provider it waits for, "" where it waits for something else.
+    """
 
     issue_id: str
     reason: str
     until: float | None = None
     hopeless: bool = False
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +184,7 @@ def plan(
 ) -> Plan:
     """Pick up to `slots` issues to start. `next_models` names the model each issue would run with.
 
-    `at_work` are the models that work right now: a probe of theirs may be under way. `contest` says who works alone.
+    `at_work` are the models that a probe is trying right now. `contest` says who works alone.
     """
     known = {issue.id: issue for issue in issues}
     start: list[Issue] = []
@@ -191,7 +196,7 @@ def plan(
         if state.status not in _OPEN:
             continue
         model = next_models.get(issue.id, "")
-        blocker = _obstacle(issue, state, known, states, now) or _provider(issue, model, waits, probed, now)
+        blocker = _later(_obstacle(issue, state, known, states, now), _provider(issue, model, waits, probed, now))
         rival = contest.wait(issue, ahead) if blocker is None else None
         starts = blocker is None and rival is None and len(start) < slots
         if starts:
@@ -219,14 +224,22 @@ def _obstacle(
     return None
 
 
+def _later(obstacle: Waiting | None, provider: Waiting | None) -> Waiting | None:
+    """Return what keeps an issue from starting: of two times the later one."""
+    if obstacle is None or provider is None:
+        return obstacle or provider
+    timed = obstacle.until is not None and provider.until is not None
+    return provider if timed and (provider.until or 0.0) >= (obstacle.until or 0.0) else obstacle
+
+
 def _provider(issue: Issue, model: str, waits: Mapping[str, Breaker], probed: set[str], now: float) -> Waiting | None:
     wait = waits.get(model)
     if wait is None:
         return None
     if wait.open(now):
-        return Waiting(issue.id, wait.reason, wait.until)
+        return Waiting(issue.id, wait.reason, wait.until, model=model)
     if model in probed:
-        return Waiting(issue.id, f"{model} is being tried by another issue first")
+        return Waiting(issue.id, f"{model} is being tried by another issue first", model=model)
     return None
 
 

@@ -61,9 +61,15 @@ class PolicyView:
         return course(self.policy, kind, history.issue, model=history.model, attempts_max=history.attempts_max)
 
     def waits(self, most: int) -> tuple[float, ...]:
-        """Return the longest waits, in seconds, before the first `most` retries of a provider that is away."""
-        base, longest = self.policy.backoff_base_s, self.policy.backoff_max_s
-        return tuple(backoff(base, longest, number, 1.0) for number in range(1, most + 1))
+        """Return the longest waits, in seconds, before the first `most` retries of a provider that is away.
+
+        Without a limit to the retries they end where they do not grow any more.
+        """
+        base, longest, retries = self.policy.backoff_base_s, self.policy.backoff_max_s, self.policy.transient_retries
+        waits = [backoff(base, longest, number, 1.0) for number in range(1, min(retries or most, most) + 1)]
+        if retries is None:
+            waits = waits[: waits.index(waits[-1]) + 1]
+        return tuple(waits) if retries != 0 else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +102,14 @@ class AttemptLimit:
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often a provider that is away is asked again, and the longest wait before each time."""
+    """How often a provider that is away is asked again, null where only time limits it; the longest waits before that.
 
-    retries: int
+    `outage_max_s` is how long a run waits for it.
+    """
+
+    retries: int | None
     waits_s: tuple[float, ...]
+    outage_max_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +195,7 @@ def policy_document(view: PolicyView) -> PolicyDocument:
         max_tokens=policy.issue_tokens_max,
         run=SpendingLimit(view.run.usd, view.run.tokens),
         attempt={model: AttemptLimit(usd) for model, usd in view.attempt_usd},
-        transient=Retries(policy.transient_retries, view.waits(min(policy.transient_retries, _WAITS_MAX))),
+        transient=Retries(policy.transient_retries, view.waits(_WAITS_MAX), policy.outage_max_s),
         breaker=view.breaker,
         roles=policy.roles,
         reflect=policy.reflect,
@@ -246,6 +256,7 @@ _LEGEND = (
     ("thinks", "extended thinking, with everything learned so far"),
     ("again", "nothing is charged, since the worker is not to blame"),
     ("wait", "waits at most this long, or until the time that the provider names; nothing is charged"),
+    ("…", "the waits go on, for all issues together, until the run ends after [retry] outage_max"),
     ("instead", "a model of the same tier works meanwhile"),
     ("divide", "smaller issues do the work; if they cannot, this issue continues"),
     ("BLOCK", "it waits for you; see noface blocked"),
@@ -300,12 +311,9 @@ def _limits(view: PolicyView, width: int) -> Iterator[str]:
     same = f"; the same failure {policy.block_after} times in a row blocks at once" if policy.block_after else ""
     issue = spoken(Budget("issue", policy.issue_cost_usd_max, policy.issue_tokens_max), " and ")
     cost = f" and {issue}" if issue else ""
-    waits = [duration(wait) for wait in view.waits(min(policy.transient_retries, _WAITS_SHOWN))]
-    more = ", …" if policy.transient_retries > _WAITS_SHOWN else ""
-    tries = f"{count(policy.transient_retries, 'retry', 'retries')} at most, after up to {', '.join(waits)}{more}"
     facts = [
         ("attempts", f"{view.cap} charged ones{cost} per issue, then it is blocked{same}"),
-        ("provider", f"{tries}; not charged" if policy.transient_retries else "no failure is waited out"),
+        ("provider", _provider(view)),
         (
             "breaker",
             f"a model whose provider failed {breaker.after}× in a row rests {duration(breaker.wait_s)} for all issues",
@@ -320,6 +328,19 @@ def _limits(view: PolicyView, width: int) -> Iterator[str]:
     ]
     for name, text in facts:
         yield from hanging(text, width, _LABEL.format(name))
+
+
+def _provider(view: PolicyView) -> str:
+    """Say how long, and how often, a provider is waited for that is away."""
+    retries, longest = view.policy.transient_retries, duration(view.policy.outage_max_s)
+    if retries == 0:
+        return "no failure is waited out"
+    waits = [duration(wait) for wait in view.waits(_WAITS_MAX)]
+    shown = ", ".join(waits[:_WAITS_SHOWN])
+    shown += f", … {waits[-1]}" if len(waits) > _WAITS_SHOWN else ""
+    blocks = f"; blocked after {count(retries, 'retry', 'retries')}" if retries is not None else ""
+    ends = f"; after {longest} the run ends (exit code 4)"
+    return f"waited for until the time it names, else tried again after up to {shown}; not charged{blocks}{ends}"
 
 
 def spoken(budget: Budget, joint: str) -> str:

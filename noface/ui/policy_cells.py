@@ -74,7 +74,7 @@ def short_names(models: Sequence[str]) -> dict[str, str]:
 
 def phrases(step: Step, names: Mapping[str, str]) -> Cell:
     """Return a step in a few words."""
-    return _waiting(step) + _worded(step.action, names)
+    return _waiting(step) + _worded(step.action, names) + ((Phrase("…", "quiet"),) if step.more else ())
 
 
 def _waiting(step: Step) -> Cell:

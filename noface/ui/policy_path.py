@@ -119,7 +119,9 @@ def path_page(view: PolicyView, kind: FailureKind, width: int) -> list[str]:
     for step in made.steps:
         lines += _step_lines(step, made, width)
     if not terminal(made.steps[-1].action):
-        lines.append(f"{_INDENT}… and so on")
+        longest = duration(view.policy.outage_max_s)
+        rest = f" for all issues together; after {longest} the run ends (exit code 4), and the next one goes on"
+        lines += hanging(f"… and so on{rest if made.steps[-1].more else ''}", width, _INDENT)
     return lines + _instruction_lines(made, width) + _ending_lines(made, width)
 
 

@@ -68,6 +68,14 @@ class ReportedGap(NamedTuple):
     gap: Annotated[str, "What was missing."]
 
 
+class AwayModel(NamedTuple):
+    """A model whose provider is waited for."""
+
+    model: Annotated[str, "The entry of [models]."]
+    until: Annotated[float, Moment, "When one issue tries it again; all others that would run it wait."]
+    reason: Annotated[str, "Why."]
+
+
 class LatestRun(NamedTuple):
     """The newest run; null before the first."""
 
@@ -91,6 +99,7 @@ class Status(NamedTuple):
     faults: Annotated[tuple[ListedFault, ...], "The issues that cannot be run as written."]
     gaps: Annotated[tuple[ReportedGap, ...], "What workers of the newest run reported as missing."]
     run: LatestRun | None
+    waits: Annotated[tuple[AwayModel, ...], "The models whose provider is waited for."]
 
 
 def standings(rows: Iterable[IssueRow]) -> dict[str, str]:
@@ -134,16 +143,32 @@ def listed_issues(rows: Sequence[IssueRow]) -> tuple[ListedIssue, ...]:
 
 
 def status_document(
-    rows: Sequence[IssueRow], faults: Sequence[ListedFault], run: LatestRun | None, gaps: Sequence[Gap] = ()
+    rows: Sequence[IssueRow],
+    faults: Sequence[ListedFault],
+    run: LatestRun | None,
+    gaps: Sequence[Gap] = (),
+    waits: Sequence[ModelWait] = (),
 ) -> Status:
-    """Return the document of `noface status`. `gaps` are what workers of the newest run reported (L2)."""
-    issues = listed_issues(rows)
+    """Return the document of `noface status`. `gaps` are what workers of the newest run reported (L2).
+
+    `waits` are the models that wait for a provider.
+    """
+    away = tuple(AwayModel(wait.model, wait.until, wait.reason) for wait in waits)
+    issues = tuple(_with_wait(issue, away) for issue in listed_issues(rows))
     if run is None or not run.running:
         issues = tuple(_cut_off(issue) for issue in issues)
     counts: dict[str, int] = {}
     for issue in issues:
         counts[issue.status] = counts.get(issue.status, 0) + 1
-    return Status(issues, counts, tuple(faults), tuple(ReportedGap(gap.id, gap.gap) for gap in gaps), run)
+    return Status(issues, counts, tuple(faults), tuple(ReportedGap(gap.id, gap.gap) for gap in gaps), run, away)
+
+
+def _with_wait(issue: ListedIssue, waits: Sequence[AwayModel]) -> ListedIssue:
+    """Return an issue that waits for a provider with the time until which all wait for that: it may have grown."""
+    if issue.status != "waiting" or issue.until is None:
+        return issue
+    later = [wait for wait in waits if wait.model == issue.model and wait.until > issue.until]
+    return issue._replace(until=later[0].until) if later else issue
 
 
 def run_of(row: RunRow | None, *, alive: bool) -> LatestRun | None:
@@ -290,10 +315,10 @@ _TITLES = {
 """The groups by status, in the order they are shown; faulty files come before what is merged."""
 
 
-def status_page(document: Status, waits: Sequence[ModelWait], now: float, width: int, *, everything: bool) -> list[str]:
-    """Return the lines of the page. `waits` are models that wait for a provider; `now` is epoch seconds."""
+def status_page(document: Status, now: float, width: int, *, everything: bool) -> list[str]:
+    """Return the lines of the page; `now` is epoch seconds."""
     lines = [*_summary(document, width), *_run_lines(document.run, now, width)]
-    for wait in waits:
+    for wait in document.waits:
         text = f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}"
         lines += [paint(line, "careful") for line in hanging(text, width)]
     by_status: dict[str, list[ListedIssue]] = {}

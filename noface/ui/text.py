@@ -120,12 +120,20 @@ def size(count_bytes: int) -> str:
 
 
 def moment(at: float, now: float) -> str:
-    """Return a time as people say it: the clock alone where it is less than half a day away."""
+    """Return a time as people say it.
+
+    The clock alone does for what comes today, and for what was less than half a day ago; else the date is there, with
+    the day of the week where it is to come.
+    """
     import time
 
-    shape = "%H:%M" if abs(at - now) < 43_200 else "%Y-%m-%d %H:%M"  # noqa: PLR2004 - half a day
     try:
-        return time.strftime(shape, time.localtime(at))
+        there, here = time.localtime(at), time.localtime(now)
+        if at > now:
+            shape = "%H:%M" if there[:3] == here[:3] else "%a %Y-%m-%d %H:%M"
+        else:
+            shape = "%H:%M" if now - at < 43_200 else "%Y-%m-%d %H:%M"  # noqa: PLR2004 - half a day
+        return time.strftime(shape, there)
     except (OverflowError, OSError, ValueError):
         return "a far day"
 

@@ -99,7 +99,8 @@ def test_the_page_begins_with_the_ladder_and_its_limits():
         "  3  claude-opus    tier 3 · to the end · thinks longer",
     ]
     assert "  attempts    5 charged ones per issue, then it is blocked" in lines
-    assert "  provider    3 retries at most, after up to 30s, 1m, 2m; not charged" in lines
+    waits = "waited for until the time it names, else tried again after up to 30s, 1m, 2m, 4m, … 15m"
+    assert f"provider {waits}; not charged; after 12h the run ends (exit code 4)" in " ".join(" ".join(lines).split())
     assert "  breaker     a model whose provider failed 4× in a row rests 10m for all issues" in lines
 
 
@@ -226,15 +227,16 @@ def test_the_json_holds_the_policy_and_every_path(project):
         ("big", 1, False),
         ("big", 5, True),
     ]
-    assert document["transient"] == {"retries": 3, "waits_s": [30.0, 60.0, 120.0]}
+    waits = [30.0, 60.0, 120.0, 240.0, 480.0, 900.0]
+    assert document["transient"] == {"retries": None, "waits_s": waits, "outage_max_s": 43_200.0}
     listed = [kind for row in document["policy"] for kind in row["kinds"]]
     assert sorted(listed) == sorted(FailureKind)
     row = next(row for row in document["policy"] if "TEST_FAILURE" in row["kinds"])
     assert [step["action"] for step in row["steps"]][-1] == "Block"
     one = project.shown("policy", "--kind", "rate-limited")
     assert (one["kind"], one["category"], one["strategy"]) == ("RATE_LIMITED", "transient", "switch")
-    assert [step["wait_s"] for step in one["policy"]] == [0.0, 30.0, 60.0, 120.0, 0.0]
-    assert (one["finite"], one["person"]["kind"]) == (True, "RATE_LIMITED")
+    assert [step["wait_s"] for step in one["policy"]] == [0.0, 30.0, 60.0, 120.0]
+    assert (one["finite"], one["person"]) == (False, None)
 
 
 def test_an_unknown_kind_is_refused_with_the_nearest_and_all_of_them(project):

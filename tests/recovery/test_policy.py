@@ -117,7 +117,9 @@ def test_interruptions_neither_count_nor_break_a_row():
     assert decide(*[interrupted()] * 9, conflict()).name == "RetrySame"
     limited = failed(K.RATE_LIMITED)
     cut = interrupted()
-    assert isinstance(decide(limited, cut, limited, cut, limited, cut, limited), Block)
+    assert isinstance(
+        decide(limited, cut, limited, cut, limited, cut, limited, policy=policy(transient_retries=3)), Block
+    )
 
 
 def test_a_model_that_the_configuration_no_longer_names_is_not_run_again():

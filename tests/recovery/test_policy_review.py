@@ -120,6 +120,13 @@ def test_a_reviewer_who_stays_away_is_asked_a_limited_number_of_times():
     assert asked == RequestApproval(None, "passed; the reviewer was not there 4 times: no answer")
 
 
+def test_a_reviewer_whose_provider_is_away_is_asked_again_however_often():
+    gone = said(Topic.REVIEW, outcome=AdviceOutcome.UNAVAILABLE, cause="overloaded", away=True)
+    assert decide(passed(), *[gone] * 40, policy=ALWAYS).name == "Review"
+    counted = replace(ALWAYS, transient_retries=3)
+    assert isinstance(decide(passed(), *[gone] * 4, policy=counted), RequestApproval)
+
+
 def test_the_last_word_of_a_reviewer_counts():
     unusable = said(Topic.REVIEW, outcome=AdviceOutcome.UNUSABLE, cause="no JSON")
     assert isinstance(decide(passed(), AWAY, APPROVES, policy=ALWAYS), Land)

@@ -21,7 +21,7 @@ FIRST = {
     Strategy.SKIP: Skip("[retry.strategies] {kind} = skip"),
     Strategy.APPROVAL: RequestApproval(K.UNKNOWN, "[retry.strategies] {kind} = approval"),
     Strategy.BLOCK: Block(K.UNKNOWN, "[retry.strategies] {kind} = block"),
-    Strategy.WAIT: WaitUntil("small", NOW + 15, "{kind}: retry 1 of 3"),
+    Strategy.WAIT: WaitUntil("small", NOW + 15, "{kind}: retry 1"),
     Strategy.SWITCH: Run(
         Mode.SWITCH,
         "twin",

@@ -57,9 +57,16 @@ def test_a_step_carries_the_tier_of_its_model_and_the_policy_s_own_reason():
 
 def test_a_provider_s_failures_are_waited_out_and_not_charged():
     steps = path(POLICY, K.RATE_LIMITED)
-    assert [step.action.name for step in steps] == ["FirstAttempt", "WaitUntil", "WaitUntil", "WaitUntil", "Block"]
-    assert [step.wait_s for step in steps] == [0.0, 30.0, 60.0, 120.0, 0.0]
+    assert [step.action.name for step in steps] == ["FirstAttempt", "WaitUntil", "WaitUntil", "WaitUntil"]
+    assert [step.wait_s for step in steps] == [0.0, 30.0, 60.0, 120.0]
     assert not any(step.charged for step in steps)
+    assert [step.more for step in steps] == [False, False, False, True]
+
+
+def test_a_provider_s_failures_block_where_the_retries_are_counted():
+    steps = path(replace(POLICY, transient_retries=3), K.RATE_LIMITED)
+    assert [step.action.name for step in steps] == ["FirstAttempt", "WaitUntil", "WaitUntil", "WaitUntil", "Block"]
+    assert not any(step.more for step in steps)
 
 
 def test_a_model_of_the_same_tier_works_instead_while_a_provider_is_away():

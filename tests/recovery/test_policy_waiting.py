@@ -28,17 +28,26 @@ from noface.recovery.retry_policy import Rung
 TRANSIENT = [kind for kind in K if kind.category is Category.TRANSIENT]
 RESET = NOW + 18_000
 ASKING = policy(roles=ROLES)
+COUNTED = policy(transient_retries=3)
 
 # Waiting for a provider
 
 
 @pytest.mark.parametrize("kind", TRANSIENT)
-def test_a_transient_failure_waits_three_times_and_is_then_blocked(kind):
-    for times in (1, 2, 3):
+def test_a_transient_failure_is_waited_out_with_growing_pauses_and_never_blocks(kind):
+    for times in (1, 2, 3, 40):
         waits = decide(*[failed(kind)] * times)
+        until = NOW + 0.5 * min(30 * 2 ** (times - 1), 900) if times < 40 else NOW + 900 * 0.5
+        assert waits == WaitUntil("small", until, f"{kind}: retry {times}")
+
+
+@pytest.mark.parametrize("kind", TRANSIENT)
+def test_retries_that_are_asked_for_are_honoured_and_then_the_issue_is_blocked(kind):
+    for times in (1, 2, 3):
+        waits = decide(*[failed(kind)] * times, policy=COUNTED)
         until = NOW + 0.5 * 30 * 2 ** (times - 1)
         assert waits == WaitUntil("small", until, f"{kind}: retry {times} of 3")
-    assert decide(*[failed(kind)] * 4) == Block(kind, f"still {kind} after 3 retries")
+    assert decide(*[failed(kind)] * 4, policy=COUNTED) == Block(kind, f"still {kind} after 3 retries")
 
 
 def test_the_backoff_is_drawn_from_the_whole_interval():
@@ -75,17 +84,18 @@ def test_a_wait_that_was_promised_does_not_become_a_block_when_it_is_over():
 
 
 def test_a_reset_time_does_not_lengthen_the_row():
-    assert isinstance(decide(*[failed(K.RATE_LIMITED, retry_at=RESET)] * 4), Block)
+    assert isinstance(decide(*[failed(K.RATE_LIMITED, retry_at=RESET)] * 4, policy=COUNTED), Block)
 
 
 def test_anything_but_an_interruption_between_two_transient_failures_begins_a_new_row():
     limited = failed(K.RATE_LIMITED)
-    assert isinstance(decide(*[limited] * 3, conflict(), limited), WaitUntil)
-    assert isinstance(decide(*[limited] * 3, *fails(1), limited), WaitUntil)
+    assert isinstance(decide(*[limited] * 3, conflict(), limited, policy=COUNTED), WaitUntil)
+    assert isinstance(decide(*[limited] * 3, *fails(1), limited, policy=COUNTED), WaitUntil)
 
 
 def test_different_transient_failures_are_one_row():
-    assert isinstance(decide(failed(K.NETWORK), failed(K.OVERLOADED), failed(K.NETWORK), failed(K.NETWORK)), Block)
+    row = [failed(kind) for kind in (K.NETWORK, K.OVERLOADED, K.NETWORK, K.NETWORK)]
+    assert isinstance(decide(*row, policy=COUNTED), Block)
 
 
 def test_a_model_that_thought_thinks_again_after_the_wait():

@@ -17,7 +17,7 @@ from noface.store.journal import Journal
 from noface.ui.narrate import UNTOLD, EventFacts, Narrator, words
 from noface.ui.summary import RunTally, run_summary, summary_lines
 
-WAIT = f"… 7 waits until {time.strftime('%Y-%m-%d %H:%M', time.localtime(1_790_090_000.0))} for opus: Cache"
+WAIT = f"… 7 waits until {time.strftime('%a %Y-%m-%d %H:%M', time.localtime(1_790_090_000.0))} for opus: Cache"
 TITLE = "Fix the login of visitors whose name holds a comma"
 
 
@@ -277,7 +277,9 @@ def test_a_provider_that_goes_away_and_comes_back_is_told_once_each(night):
     night.story.status("7", "waiting", "RATE_LIMITED: the provider says when to come back", until)
     away = [text for text in night.lines if "claude-sonnet" in text]
     assert len(away) == 1
-    assert re.fullmatch(r"… claude-sonnet: rate limited until 2096-\d\d-\d\d \d\d:\d\d: 3 failures in a row", away[0])
+    assert re.fullmatch(
+        r"… claude-sonnet: rate limited until \w+ 2096-\d\d-\d\d \d\d:\d\d: 3 failures in a row", away[0]
+    )
     night.story.status("8", "waiting", "the same")
     assert [text for text in night.lines if "claude-sonnet" in text] == away
     assert night.say("progress", "7", {"text": "x"}) == []
@@ -363,5 +365,5 @@ def test_the_end_names_until_when_and_for_which_model_an_issue_waits(night):
     night.story.journal.wait(Breaker("claude-sonnet", until, 1, 1.0, "OVERLOADED", "why"))
     night.story.status("7", "waiting", "retry 1", until)
     (shown,) = [text for text in closing(night, "stopped at the limit max_hours") if "… 7" in text]
-    assert re.search(r": until 2096-\d\d-\d\d \d\d:\d\d for claude-sonnet$", shown)
+    assert re.search(r": until \w+ 2096-\d\d-\d\d \d\d:\d\d for claude-sonnet$", shown)
     assert closing(night)[-1] == "Next: noface run"

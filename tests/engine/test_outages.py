@@ -1,0 +1,140 @@
+"""Providers that are away for minutes or hours: nothing is blocked, one probe asks for all, everything lands after it.
+
+Each story is a run whose clock goes fast (support/clocked_run); its workers ask a provider that is away until a time.
+"""
+
+from collections import Counter
+
+from support.clocked_run import clocked
+
+WORKER = """\
+echo "$NOFACE_ISSUE_ID {name} $(cat {folder}/slept)" >> {folder}/calls
+if test "$(cat {folder}/slept)" -lt {until}; then echo '529 overloaded' >&2; exit 75; fi
+echo done > "$NOFACE_ISSUE_ID.txt"
+"""
+AWAY_S = 2400
+HOURS_12 = 43_200
+
+
+def providers(project, retry="", run="", workers=1, **away_s):
+    """Models `small` (tier 1) and `big` (tier 2), or whatever `away_s` names: plain commands whose provider is away."""
+    entries = []
+    for name, until in away_s.items():
+        script = project.folder / f"{name}.sh"
+        script.write_text(WORKER.format(name=name, folder=project.folder, until=until))
+        tier = 2 if name == "big" else 1
+        entries.append(f'[models.{name}]\nagent = "command"\ncommand = "sh {script}"\ntier = {tier}\n')
+    project.write(
+        "noface.toml",
+        '[[gates]]\nname = "check"\ncommand = "test -e a.txt"\ncanary = false\ncanary_reason = "stands in"\n'
+        f'{"".join(entries)}[retry]\ndefault_model = "small"\n{retry}'
+        f'[sandbox]\nkind = "none"\n[run]\nslots_dir = "{project.folder / "slots"}"\nworkers = {workers}\n{run}',
+    )
+
+
+def issues(project, count, **front):
+    for number in range(1, count + 1):
+        project.issue(number, **front)
+    project.commit()
+
+
+def calls(project):
+    """(issue, model, seconds slept so far) of every call of a worker."""
+    lines = (project.folder / "calls").read_text().splitlines()
+    return [(issue, model, int(at)) for issue, model, at in (line.split() for line in lines)]
+
+
+def times(project, model="small", before=AWAY_S):
+    """When a model was called while its provider was away."""
+    return [at for _, name, at in calls(project) if name == model and at < before]
+
+
+def landed(project, count):
+    assert project.statuses() == {str(number): "merged" for number in range(1, count + 1)}
+    assert not any(attempt["charged"] for attempt in project.attempts("1")[:-1])
+
+
+def test_an_outage_of_forty_minutes_blocks_nothing_and_one_probe_asks_for_all(project):
+    providers(project, small=AWAY_S)
+    issues(project, 5)
+    done = clocked(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    landed(project, 5)
+    probes = times(project)
+    assert len(probes) == len(set(probes)), "one call for each wait"
+    assert 4 <= len(probes) <= 20
+    assert Counter(issue for issue, _, at in calls(project) if at >= AWAY_S) == {str(n): 1 for n in range(1, 6)}
+    assert "small: overloaded until" in done.stdout
+    assert "small answers again" in done.stdout
+    assert "everything waits until" in done.stdout
+    assert "blocked" not in done.stdout
+
+
+def test_with_two_workers_and_two_tiers_only_the_issues_of_the_model_that_is_away_wait(project):
+    providers(project, small=AWAY_S, big=0, workers=2)
+    issues(project, 3)
+    project.issue(4, model="big")
+    project.issue(5, model="big")
+    project.commit()
+    done = clocked(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    landed(project, 5)
+    assert [at for _, model, at in calls(project) if model == "big"] == [0, 0]
+    probes = times(project)
+    assert probes[:2] == [0, 0], "the first two start together, before anybody knows"
+    assert len(probes[1:]) == len(set(probes[1:]))
+
+
+def test_another_model_of_the_tier_goes_first(project):
+    providers(project, small=AWAY_S, twin=0)
+    issues(project, 3)
+    done = clocked(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    landed(project, 3)
+    assert times(project) == [0]
+    assert Counter(model for _, model, _ in calls(project)) == {"small": 1, "twin": 3}
+
+
+def test_after_the_longest_outage_the_run_ends_with_4_and_the_next_one_goes_on(project):
+    providers(project, retry='outage_max = "30m"\nbackoff_base = "5m"\n', small=AWAY_S)
+    issues(project, 2)
+    done = clocked(project)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "stopped at the limit outage_max" in " ".join(done.stdout.split()).lower()
+    assert max(times(project)) <= 1800
+    assert set(project.statuses().values()) <= {"ready", "waiting"}
+    again = clocked(project)
+    assert again.returncode == 0, again.stdout + again.stderr
+    landed(project, 2)
+
+
+def test_once_never_waits(project):
+    providers(project, small=AWAY_S)
+    issues(project, 2)
+    done = clocked(project, "--once")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert times(project) == [0]
+    assert "blocked" not in project.statuses().values()
+
+
+def test_retries_that_are_asked_for_are_honoured(project):
+    providers(project, retry="transient_retries = 2\n", small=HOURS_12)
+    issues(project, 1)
+    done = clocked(project)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert len(times(project, before=HOURS_12)) == 3
+    assert project.statuses() == {"1": "blocked"}
+
+
+def test_a_run_that_is_killed_in_the_wait_goes_on_waiting_until_the_same_time(project):
+    providers(
+        project, retry='backoff_base = "1h"\nbackoff_max = "1h"\nbreaker_after = 1\nbreaker_wait = "50m"\n', small=60
+    )
+    issues(project, 2)
+    assert clocked(project, NOFACE_TEST_KILL_AT="600").returncode == -9
+    assert times(project, before=60) == [0]
+    (wait,) = project.shown("status")["waits"]
+    assert wait["model"] == "small"
+    assert clocked(project).returncode == 0
+    landed(project, 2)
+    assert min(at for _, _, at in calls(project) if at) >= 3000 - 60
