@@ -10,6 +10,7 @@ from noface.engine.asking import Answer, Question, ask, known_ids, make_question
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.outages import answers_again
+from noface.engine.prompt_context import history_of
 from noface.model.actions import Ask
 from noface.model.attempt import PastAttempt
 from noface.model.budget import ENDS_MAX, EndedFor, Overrun
@@ -20,6 +21,7 @@ from noface.model.worker_run import Usage
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.recovery.breakdown import split_by_files
+from noface.recovery.policy_state import excused
 from noface.recovery.retry_policy import rejection
 from noface.recovery.schedule import waited_for
 from noface.secrets.masked_records import masked_issue
@@ -132,10 +134,14 @@ class Advisors:
     def _record(self, question: int, issue: Issue, advice: Advice, children: tuple[Issue, ...]) -> None:
         """Record an answer with its consequences for the issue: a crash leaves all of it, or the question."""
         context, now = self._context, self._context.clock.now()
+        state = context.reader.state(issue.id)
+        before = history_of(context.reader, context.questions, issue, state)
         with context.questions.together():
             context.questions.answered(now, question, issue.id, advice)
             if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
                 context.journal.attempt_overruled(now, issue.id, advice.after, rejection(advice))
+            if (failure := excused(advice, before)) is not None:
+                context.journal.attempt_excused(now, issue.id, advice.after, failure)
             if children:
                 parts = tuple(masked_issue(child, context.env.masker) for child in children)
                 context.questions.add_children(now, issue.id, parts)

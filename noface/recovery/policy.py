@@ -34,9 +34,11 @@ The rules, in order; the first that applies wins.
     the last: block.
 10. Breakdown (N8): timeouts in a row, or several attempts and a diff that is too big; once an issue, down to a depth.
 11. Boundary (BOUNDARY_VIOLATION, GATE_TAMPERING): ask the resolver, then tell the worker; a second time in a row: a
-    person. A worker that argues that a test is wrong gets a person's approval or none.
+    person. A worker that argues that a test or a contract is wrong: the resolver too, then a person's approval or none.
 12. Context gap (AGENT_CONFUSION, AGENT_REFUSED): ask the planner, add context once; a second time in a row: a person.
-13. Unknown, or the same failure again and again: diagnose (S1: known patterns first), and follow the diagnosis once.
+13. Unknown, or the same failure again and again: diagnose (S1: known patterns first), and follow the diagnosis once
+    (S3): another approach or the same with changes is told to the worker; "escalate" is the next rung, above the last
+    a person; "retry_same" is the same run again, uncharged, after its delay; "skip" only where that is allowed.
     Without a diagnoser an unknown failure gets more context first (K7).
 14. Three different recovery strategies have failed (K10): block.
 15. Complexity (TIMEOUT, RESOURCE_EXHAUSTED): the ladder, with the order to reduce the scope.
@@ -82,7 +84,7 @@ from noface.model.failure import Failure
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.patterns import matches_any
 from noface.model.quoting import some
-from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, Strategy
+from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
 from noface.recovery.policy_state import (
     OF_THE_MODEL,
@@ -97,7 +99,7 @@ from noface.recovery.policy_state import (
     trailing,
 )
 from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER, Policy, Roles, Rung, review_due
-from noface.recovery.rules_charged import recover
+from noface.recovery.rules_charged import recover, same_again
 
 __all__ = ["History", "Policy", "Rung", "next_action"]
 
@@ -155,7 +157,7 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
         return Block(failure.kind, "no retry mends the environment")
     if failure.category is Category.TRANSIENT:
         return _wait(state, now, jitter, away)
-    return (_again(state) if not last.charged else None) or recover(state, now)
+    return (_again(state, now) if not last.charged else None) or recover(state, now)
 
 
 def _as_decided(history: History, attempts: Attempts) -> Attempts:
@@ -371,11 +373,14 @@ def _tries(state: PolicyState, model: str) -> int:
     return sum(attempt.model == model for attempt in state.attempts[len(state.attempts) - streak :])
 
 
-def _again(state: PolicyState) -> Action | None:
+def _again(state: PolicyState, now: float) -> Action | None:
     """Answer a failure that was charged to nobody; None where the other rules have a better answer."""
     attempts, failure = state.attempts, state.failure
     if _says_dependency(state.last):
         return _dependency(state)
+    diagnosis = state.advised(Topic.DIAGNOSIS)
+    if diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.SAME:
+        return same_again(state, diagnosis, now)
     since_charged = trailing(attempts, lambda attempt: not attempt.charged)
     times = sum(_of_unknown_blame(attempt) for attempt in attempts[len(attempts) - since_charged :])
     if times > UNCHARGED_RETRIES_MAX:

@@ -15,7 +15,7 @@ from noface.model.actions import Block, Mode, Run
 from noface.model.attempt import AttemptReport, Interrupted, PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
-from noface.model.taxonomy import INTERRUPTED, Category, FailureKind, Strategy
+from noface.model.taxonomy import INTERRUPTED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.recovery.retry_policy import Policy, Rung
 
 Attempts = tuple[PastAttempt, ...]
@@ -118,6 +118,20 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
         before = next((attempt for attempt in judged if attempt.number < report.number), None)
         return before is not None and before.outcome == FailureKind.OUTPUT_FORMAT
     return report.failure.charged
+
+
+def excused(advice: Advice, history: History) -> Failure | None:
+    """Return an attempt's failure as no fault of the worker's, where a diagnosis says so and may be followed.
+
+    That is "retry_same", once until the issue is unblocked: the same proposal is not followed twice (S5).
+    """
+    if advice.topic is not Topic.DIAGNOSIS or advice.outcome is not AdviceOutcome.ADVISED:
+        return None
+    same = advice.strategy == DiagnosisStrategy.SAME and advice.recoverable != "no"
+    if not same or any(old.topic is Topic.DIAGNOSIS and old.argument == advice.argument for old in history.asked):
+        return None
+    attempt = next((one for one in history.current if one.number == advice.after and one.charged), None)
+    return replace(failure_of(attempt), charged=False) if attempt is not None else None
 
 
 def rung_index(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:

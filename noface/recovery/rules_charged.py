@@ -14,6 +14,7 @@ from noface.recovery.policy_state import (
     identical,
     on_last_rung,
     same_failure,
+    same_model,
 )
 
 IDENTICAL_ATTEMPTS_MAX = 3
@@ -94,11 +95,32 @@ def _boundary(state: PolicyState) -> Action | None:
         if granted and judged and last.candidate is not None:
             return Land("a person approved the change of the tests; it lands if the gates pass")
         return climb(state, Strategy.CONTEXT, "a person approved" if granted else "a person refused")
-    if contract:
-        return RequestApproval(failure.kind, "the worker argues that a test or a contract is wrong: look at it")
-    strategy = state.policy.strategy(failure.kind)
-    if strategy is not Strategy.RESOLVER:
-        return None
+    if state.policy.strategy(failure.kind) is Strategy.RESOLVER:
+        return _contract(state) if contract else _outside(state)
+    return RequestApproval(failure.kind, _ARGUES) if contract else None
+
+
+_ARGUES = "the worker argues that a test or a contract is wrong: look at it"
+
+
+def _contract(state: PolicyState) -> Action:
+    """Answer a worker that calls a test or a contract wrong: the resolver first, then a person (K5)."""
+    kind, resolver = state.failure.kind, state.policy.roles.resolver
+    advice = state.answer(Topic.BOUNDARY)
+    if resolver is None or _same_kind_twice(state):
+        return RequestApproval(kind, _ARGUES)
+    if advice is None:
+        return Ask(Topic.BOUNDARY, resolver, "the worker argues that a test or a contract is wrong: is it?")
+    if advice.outcome is not AdviceOutcome.ADVISED:
+        return RequestApproval(kind, _ARGUES)
+    if advice.strategy == "person":
+        return RequestApproval(kind, f"the resolver asks for a person: {brief(advice)}")
+    return _resolved(state) or climb(state, why=f"the resolver: {brief(advice)}")
+
+
+def _outside(state: PolicyState) -> Action:
+    """Answer work beyond its limits: the resolver, then the worker is told; a second time a person."""
+    failure, resolver = state.failure, state.policy.roles.resolver
     resolved = _resolved(state)
     if resolved is not None:
         return resolved
@@ -106,7 +128,6 @@ def _boundary(state: PolicyState) -> Action | None:
         if failure.rule in (ALTERED, MISSING):
             return RequestApproval(failure.kind, f"the worker was told and did it again: {failure.message}")
         return Block(failure.kind, "the worker was told and did it again")
-    resolver = state.policy.roles.resolver
     if resolver is not None and state.answer(Topic.BOUNDARY) is None:
         return Ask(Topic.BOUNDARY, resolver, f"{failure.kind}: how can it be done inside the boundary?")
     return climb(state, why=str(failure.kind))
@@ -273,10 +294,20 @@ def _follow(state: PolicyState, advice: Advice, now: float) -> Action | None:
             higher = climb_higher(state, f"diagnosis: {advice.cause}")
             return higher or Block(failure.kind, f"the diagnosis asks for a person: {advice.cause}")
         case "retry_same":
-            retry = climb(state, why=f"diagnosis: {advice.cause}")
-            return _later(state, retry, advice.delay_s, now, advice.cause)
+            return same_again(state, advice, now)
         case _:
             return None
+
+
+def same_again(state: PolicyState, advice: Advice, now: float) -> Action:
+    """Return the same run once more, after the delay that the diagnosis names: the ladder is not climbed for it."""
+    retry = Run(
+        Mode.SAME,
+        same_model(state.attempts, state.ladder),
+        f"diagnosis: the same again, since it was not the work: {advice.cause}",
+        think=state.last.think,
+    )
+    return _later(state, retry, advice.delay_s, now, advice.cause)
 
 
 def _later(state: PolicyState, retry: Run | Block, delay_s: float | None, now: float, cause: str) -> Action:

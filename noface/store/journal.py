@@ -216,6 +216,16 @@ class Journal:
                 tests=failure.failing_tests[:_TESTS_TOLD_MAX],
             )
 
+    def attempt_excused(self, at: float, issue_id: str, number: int, failure: Failure) -> None:
+        """Record that something other than the worker is to blame for an attempt's failure, as it turned out."""
+        with self._db.transaction() as connection:
+            connection.execute(
+                "UPDATE attempts SET charged = 0, failure = ? WHERE issue_id = ? AND number = ?",
+                (dumps(failure), issue_id, number),
+            )
+            self.recount(issue_id)
+            self.event(at, "attempt_excused", issue_id, number=number, outcome=failure.kind)
+
     def _last_failure(self, issue_id: str, failure: Failure | None) -> None:
         kind, message = (failure.kind, failure.message) if failure is not None else (None, None)
         with self._db.transaction() as connection:

@@ -75,6 +75,38 @@ def test_a_malformed_answer_gets_one_reminder_that_names_the_violation(project):
     assert "no JSON object" in again
 
 
+def test_a_diagnosis_and_a_resolver_are_followed_to_the_letter(project):
+    gate = "test ! -e bad || { echo strange; exit 3; }"
+    project.config(ROLES.format(script=project.script, roles='diagnoser = "wise"\nresolver = "wise"'), gate=gate)
+    again = {"cause": "a port was in use", "recoverable": "yes", "strategy": "retry_same", "delay_s": 0.2}
+    stronger = {"cause": "it is hard", "recoverable": "yes", "strategy": "escalate", "explanation": "more thought"}
+    contract = {"status": "blocked", "blocked_reason": "contract_change", "summary": "the test expects 4"}
+    guidance = {"resolution": "redesign", "guidance": "4 is right: round down, code 4711"}
+    good = [{"shell": "rm -f bad"}, {"shell": "echo $NOFACE_ISSUE_ID > $NOFACE_ISSUE_ID.txt"}]
+    project.play(
+        ("1", 1, [{"write": "bad", "text": "1"}]),
+        ("2", 1, [{"write": "bad", "text": "2"}]),
+        ("3", 1, says(contract)),
+        ("1", 1, says(again), "diagnosis"),
+        ("2", 1, says(stronger), "diagnosis"),
+        ("3", 1, says(guidance), "boundary"),
+        ("*", 2, good),
+    )
+    for number in (1, 2, 3):
+        project.issue(number)
+    project.commit()
+    project.run()
+    # The same again, for nothing: it was not the work.
+    first, second = project.attempts("1")
+    assert (first["action"]["kind"], first["charged"], second["model"]) == ("RetrySame", False, "small")
+    # A stronger model.
+    first, second = project.attempts("2")
+    assert (first["action"]["kind"], first["charged"], second["model"]) == ("Escalate", True, "big")
+    # The resolver before a person.
+    assert kinds(project, "3") == ["RetryWithFeedback", "Land"]
+    assert "code 4711" in project.prompt("3", 2)
+
+
 def test_a_reviewer_s_points_reach_the_worker_and_its_approval_lets_it_land(project):
     roles(project, "reviewer", extra='[review]\nwhen = "always"\n')
     changes = {

@@ -112,11 +112,23 @@ def test_the_worker_is_told_what_a_person_decided_about_wider_paths(verdict, wor
 
 
 @pytest.mark.parametrize("kind", BOUNDARY)
-def test_a_worker_that_argues_that_a_test_is_wrong_gets_a_person_s_word(kind):
-    asked = decide(failed(kind, report=CONTRACT), policy=ASKING)
-    assert asked == RequestApproval(kind, "the worker argues that a test or a contract is wrong: look at it")
-    told = decide(failed(kind, report=CONTRACT), Verdict.REJECTED, policy=ASKING)
-    assert told.name == "AddContext"
+def test_a_worker_that_argues_that_a_test_is_wrong_gets_the_resolver_s_word_and_then_a_person_s(kind):
+    person = RequestApproval(kind, "the worker argues that a test or a contract is wrong: look at it")
+    argues = failed(kind, report=CONTRACT)
+    assert decide(argues) == person  # nobody else is named
+    asked = decide(argues, policy=ASKING)
+    assert isinstance(asked, Ask)
+    assert (asked.topic, asked.model) == (Topic.BOUNDARY, "judge")
+    for useless in (AdviceOutcome.UNUSABLE, AdviceOutcome.UNAVAILABLE):
+        assert decide(argues, said(Topic.BOUNDARY, outcome=useless), policy=ASKING) == person
+    passed_on = decide(argues, said(Topic.BOUNDARY, strategy="person", text="is 4 right?"), policy=ASKING)
+    assert passed_on == RequestApproval(kind, "the resolver asks for a person: is 4 right?")
+    guided = said(Topic.BOUNDARY, strategy="redesign", text="keep the test")
+    told = decide(argues, guided, policy=ASKING)
+    assert (told.name, "keep the test" in told.reason) == ("RetryWithFeedback", True)
+    assert decide(argues, guided, argues, policy=ASKING) == person
+    assert decide(argues, EXPAND, policy=ASKING).paths == ("db/a.sql", "db/b.sql")
+    assert decide(argues, Verdict.REJECTED, policy=ASKING).name == "AddContext"
 
 
 def test_a_change_of_the_tests_that_a_person_approved_may_land():

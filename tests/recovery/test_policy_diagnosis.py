@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from support.policy_story import NOW, ROLES, K, conflict, decide, failed, fails, policy, rungs, said
+from support.policy_story import ISSUE, NOW, ROLES, K, conflict, decide, failed, fails, policy, rungs, said
 
 from noface.model.actions import Ask, Block, Mode, Run, Skip, WaitUntil
-from noface.model.history import AdviceOutcome, Topic
+from noface.model.history import AdviceOutcome, History, Topic
 from noface.model.taxonomy import Strategy
+from noface.recovery.policy_state import excused
 from noface.recovery.retry_policy import Roles, Rung
 
 DOCTOR = Roles(diagnoser="doctor")
@@ -149,32 +150,37 @@ def test_above_the_last_rung_there_is_only_a_person():
     )
 
 
-def test_the_same_again_waits_as_long_as_the_diagnosis_says():
+def test_the_same_again_is_the_same_run_after_the_delay_that_the_diagnosis_names():
     events = [failed(K.UNKNOWN, finished_at=NOW - 20), diagnosis("retry_same", text="", delay_s=60.0)]
     waits = decide(*events, policy=ASKING)
     assert waits == WaitUntil("small", NOW + 40, "diagnosis: wait first (it is odd)", provider=False)
+    again = Run(Mode.SAME, "small", "diagnosis: the same again, since it was not the work: it is odd")
     for now in (NOW + 40, NOW + 1000):
-        assert decide(*events, policy=ASKING, now=now).name == "RetryWithFeedback"
+        assert decide(*events, policy=ASKING, now=now) == again
+    at_once = [failed(K.UNKNOWN, finished_at=NOW), diagnosis("retry_same", text="")]
+    assert decide(*at_once, policy=ASKING) == again
 
 
-def test_the_same_again_without_a_delay_is_run_at_once():
-    events = [failed(K.UNKNOWN, finished_at=NOW), diagnosis("retry_same", text="")]
-    assert decide(*events, policy=ASKING).name == "RetryWithFeedback"
-
-
-def test_a_wait_keeps_the_model_and_the_thinking_of_the_attempt_after_it():
+def test_the_same_again_climbs_no_ladder_and_keeps_the_thinking():
     thinking = rungs(("small", 1), ("small", 5, "think"), roles=DOCTOR)
-    events = [failed(K.UNKNOWN, finished_at=NOW), diagnosis("retry_same", text="", delay_s=60.0)]
-    after = decide(*events, policy=thinking, now=NOW + 60)
-    assert after.name == "ThinkLonger"
-    waits = decide(*events, policy=thinking)
-    assert (waits.model, waits.think) == (after.model, after.think)
+    for think in (False, True):
+        events = [failed(K.UNKNOWN, finished_at=NOW, think=think), diagnosis("retry_same", text="", delay_s=60.0)]
+        for told in (decide(*events, policy=thinking), decide(*events, policy=thinking, now=NOW + 60)):
+            assert (told.model, told.think) == ("small", think)
 
 
-def test_nothing_is_waited_for_where_no_rung_is_left_to_run():
-    picky = rungs(("small", 1, K.LINT_FAILURE), roles=DOCTOR)
-    events = [failed(K.UNKNOWN, finished_at=NOW), diagnosis("retry_same", text="", delay_s=60.0)]
-    assert isinstance(decide(*events, policy=picky), Block)
+def test_what_a_diagnosis_calls_no_fault_of_the_work_is_not_charged_once():
+    first, same = failed(K.UNKNOWN), diagnosis("retry_same", text="", delay_s=60.0)
+    excuse = excused(replace(same, after=1), History(ISSUE, (replace(first, number=1),)))
+    assert excuse is not None
+    assert (excuse.kind, excuse.charged) == (K.UNKNOWN, False)
+    uncharged = replace(first, charged=False, failure=excuse, finished_at=NOW)
+    assert isinstance(decide(uncharged, same, policy=ASKING), WaitUntil)
+    assert decide(uncharged, same, policy=ASKING, now=NOW + 60).name == "RetrySame"
+    once = History(ISSUE, (replace(first, number=1), replace(first, number=2)), advice=(replace(same, after=1),))
+    assert excused(replace(same, after=2), once) is None
+    for other in (diagnosis("escalate"), diagnosis("retry_same", recoverable="no"), said(Topic.REFLECTION)):
+        assert excused(replace(other, after=1), History(ISSUE, (replace(first, number=1),))) is None
 
 
 def test_a_proposal_that_was_tried_before_is_not_followed_again():

@@ -205,7 +205,7 @@ def test_a_wait_that_a_diagnosis_asked_for_was_over_when_the_worker_ran():
     policy = replace(POLICY, roles=Roles(diagnoser="opus"))
     answer = Advice(Topic.DIAGNOSIS, 1, strategy="retry_same", recoverable="yes", delay_s=60.0)
     history = History(ISSUE, (failed(1, K.UNKNOWN), failed(2)), advice=(answer,))
-    assert differing(history, (Recorded("RetryWithFeedback"), Recorded("Escalate")), policy) == []
+    assert differing(history, (Recorded("RetrySame"), Recorded("Escalate")), policy) == []
     assert differing(history, (Recorded("WaitUntil"), Recorded("Escalate")), policy) == []
 
 

@@ -154,6 +154,16 @@ def test_an_attempt_overruled_on_the_merge_is_charged_as_its_new_failure_says(jo
     assert reader.attempts("7")[0].action is None
 
 
+def test_an_attempt_that_turns_out_to_be_no_fault_of_the_work_is_charged_no_more(journal, reader):
+    start(journal, 1)
+    finish(journal, 1, RED)
+    assert reader.issue("7").attempts == 1
+    journal.attempt_excused(3.0, "7", 1, replace(RED, charged=False))
+    [past] = reader.past("7")
+    assert (reader.issue("7").attempts, past.outcome, past.charged) == (0, RED.kind, False)
+    assert past.failure == replace(RED, charged=False)
+
+
 def test_what_follows_an_attempt_is_written_on_it(journal, reader):
     start(journal, 1)
     finish(journal, 1)

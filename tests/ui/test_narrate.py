@@ -201,6 +201,7 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
             ),
             "✗ 7 attempt 1 conflicts with main: a.txt",
         ),
+        (line("attempt_excused", number=1, outcome="UNKNOWN"), "· 7 attempt 1 is not charged"),
         (line("issue_merged", reason="merged as abc"), f"✔ 7 merged as abc: {TITLE}"),
         (line("issue_blocked", reason="all 5 attempts", title="Cache"), "■ 7 blocked: all 5 attempts (Cache)"),
         (line("issue_skipped", reason="satisfied"), "- 7 skipped: satisfied"),

@@ -16,7 +16,8 @@ from support.live_screen import Terminal
 import noface
 from noface.data import table
 from noface.model.attempt import Interrupted
-from noface.model.taxonomy import IssueStatus
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.answers.report import find_report
 from noface.store.journal import Journal
@@ -207,6 +208,7 @@ RUNS = {
     refused: ALWAYS - {"progress"} | {"sandbox"},
 }
 RARE = {
+    "attempt_excused",
     "attempt_fenced",
     "lesson_dropped",
     "processes_swept",
@@ -246,6 +248,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal = Journal(story.database, "run1", JsonLines(story.reader).announce)
     story.attempt("7", 1)
     late = Interrupted("7-1", "7", 1)
+    story.journal.attempt_excused(story.tick(), "7", 1, Failure(FailureKind.UNKNOWN, "odd", "r", charged=False))
     assert not story.journal.attempt_finished(story.tick(), late, charged=False, notes=())
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
     story.journal.event(story.tick(), "processes_swept", count=2)
