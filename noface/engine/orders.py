@@ -25,13 +25,14 @@ from noface.model.actions import Mode, Run, WaitUntil, action_instruction
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
+from noface.model.quoting import one_line
 from noface.model.start import Origin, StartPoint, StartReason
 from noface.model.taxonomy import FailureKind, instruction_for
 from noface.model.worker_run import ModelSpec
 from noface.prompts.answers.forms import example_of
 from noface.prompts.data import Prompt, PromptData, Quote, Situation, situation_for
 from noface.prompts.render import render
-from noface.recovery.policy_state import identical
+from noface.recovery.policy_state import alternating, failure_of, identical
 from noface.recovery.retry_policy import REJECTED_BY_PERSON
 from noface.recovery.start import from_main, start_of
 
@@ -101,9 +102,24 @@ def _instruction(history: History, last: PastAttempt | None) -> str:
     """Return what to do about the last failure; where nothing has changed, first that the same will fail again."""
     if last is None:
         return ""
-    stuck = identical(tuple(attempt for attempt in history.current if attempt.charged)) > 1
+    charged = tuple(attempt for attempt in history.current if attempt.charged)
     own = instruction_for(last.outcome)
-    return f"{FailureKind.NO_PROGRESS.info.instruction} {own}".rstrip() if stuck else own
+    if alternating(charged):
+        return f"{_circle(charged)} {own}".rstrip()
+    return f"{FailureKind.NO_PROGRESS.info.instruction} {own}".rstrip() if identical(charged) > 1 else own
+
+
+_CIRCLE_CHARS_MAX = 300
+
+
+def _circle(charged: tuple[PastAttempt, ...]) -> str:
+    """Say what two failures, or two changes, the attempts go back and forth between."""
+    one, other, _, _ = charged[-4:]
+    first, second = (one_line(failure_of(attempt).message, _CIRCLE_CHARS_MAX) for attempt in (one, other))
+    return (
+        f"The last four attempts went round in a circle: one failed with ({first}), the next with ({second}), and so on"
+        " in turn. What answers the one brings the other back: find a change that answers both."
+    )
 
 
 def _known(last: PastAttempt | None, action: str) -> tuple[Quote, ...]:

@@ -8,7 +8,7 @@ unblocked. The last rung repeats until the issue's cap. A model that cannot be u
 entry in the configuration) is tried once an issue; a model of its tier works in its place, else the next of the ladder.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from noface.model.actions import Block, Mode, Run
@@ -35,6 +35,37 @@ def identical(attempts: Attempts) -> int:
         return 0
     last = attempts[-1]
     return trailing(attempts, lambda attempt: _fingerprint(attempt) == _fingerprint(last))
+
+
+_PERIOD = 2
+_CIRCLE = 2 * _PERIOD
+
+
+def alternating(attempts: Attempts) -> int:
+    """Count how many attempts at the end alternate between two failures, or two diffs; 0 for fewer than A, B, A, B.
+
+    Which model made them does not matter: what mends one brings the other back (S5, P3).
+    """
+    failures = [failure_signature(attempt) for attempt in attempts]
+    diffs = [attempt.patch_hash for attempt in attempts]
+    return max(_in_turn(failures), _in_turn(diffs) if all(diffs[-_CIRCLE:]) else 0)
+
+
+def _in_turn(states: Sequence[object]) -> int:
+    if len(states) < _CIRCLE or states[-1] == states[-_PERIOD]:
+        return 0
+    count = _PERIOD
+    while count < len(states) and states[-1 - count] == states[-1 - count + _PERIOD]:
+        count += 1
+    return count if count >= _CIRCLE else 0
+
+
+def without_progress(attempts: Attempts) -> int:
+    """Count how many attempts at the end brought nothing new; less than 2 where the last one did.
+
+    A, A counts 2, and so does A, B, A, B: only then is it known, and said to the next worker.
+    """
+    return max(identical(attempts), alternating(attempts) - _PERIOD)
 
 
 def _fingerprint(attempt: PastAttempt) -> tuple[str, bool, str, tuple[str, str]]:
@@ -146,7 +177,7 @@ def rung_index(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
         if reached > index:
             index, used = reached, 0
         used += 1
-        stuck = identical(charged[: position + 1]) > 1
+        stuck = without_progress(charged[: position + 1]) > 1
         if (used >= ladder[index].times or stuck) and index < len(ladder) - 1:
             index, used = index + 1, 0
     return max([index, *(_floor(attempt.tier, ladder, index) for attempt in attempts)])
@@ -219,8 +250,9 @@ def same_model(attempts: Attempts, ladder: tuple[Rung, ...]) -> str:
 
 def _on(state: PolicyState, index: int, how: Strategy, why: str) -> Run:
     rung, last = state.ladder[index], state.last
-    stuck = identical(state.charged) > 1
-    cause = f"no progress: {why}" if stuck else why
+    cause = f"no progress: {why}" if without_progress(state.charged) > 1 else why
+    if alternating(state.charged):
+        cause = f"no progress, the same two in turn: {why}"
     if rung.think and not last.think:
         return Run(
             Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer, with everything learned so far", think=True
@@ -229,13 +261,13 @@ def _on(state: PolicyState, index: int, how: Strategy, why: str) -> Run:
         return Run(Mode.ESCALATE, rung.model, f"{cause}: next rung, {rung.model}", think=rung.think)
     match how:
         case Strategy.CONTEXT:
-            return Run(Mode.CONTEXT, rung.model, f"{why}: once more, with what noface knows", think=rung.think)
+            return Run(Mode.CONTEXT, rung.model, f"{cause}: once more, with what noface knows", think=rung.think)
         case Strategy.REDUCE:
-            return Run(Mode.REDUCE, rung.model, f"{why}: a smaller step", think=rung.think)
+            return Run(Mode.REDUCE, rung.model, f"{cause}: a smaller step", think=rung.think)
         case Strategy.THINK:
-            return Run(Mode.THINK, rung.model, f"{why}: {rung.model} thinks longer", think=True)
+            return Run(Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer", think=True)
         case _:
-            return Run(Mode.FEEDBACK, rung.model, f"{why}: once more, with feedback", think=rung.think)
+            return Run(Mode.FEEDBACK, rung.model, f"{cause}: once more, with feedback", think=rung.think)
 
 
 def _stood_in(state: PolicyState, rung: Rung) -> bool:

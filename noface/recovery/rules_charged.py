@@ -8,13 +8,14 @@ from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
 from noface.recovery.policy_state import (
     PolicyState,
+    alternating,
     climb,
     climb_higher,
     failure_signature,
-    identical,
     on_last_rung,
     same_failure,
     same_model,
+    without_progress,
 )
 
 IDENTICAL_ATTEMPTS_MAX = 3
@@ -43,13 +44,14 @@ def _hopeless(state: PolicyState) -> Action | None:
     policy, failure, charged = state.policy, state.failure, state.charged
     if policy.block_after is not None and same_failure(charged) >= policy.block_after:
         return Block(failure.kind, f"the same failure {policy.block_after} times in a row")
-    stuck = identical(charged)
+    stuck, in_turn = without_progress(charged), alternating(charged)
+    what = (
+        f"the same two failures or diffs in turn, {in_turn} times" if in_turn else "the same diff and the same failure"
+    )
     if stuck > 1 and policy.strategy(FailureKind.NO_PROGRESS) is Strategy.BLOCK:
-        return Block(
-            FailureKind.NO_PROGRESS, "the same diff and the same failure; [retry.strategies] NO_PROGRESS = block"
-        )
+        return Block(FailureKind.NO_PROGRESS, f"{what}; [retry.strategies] NO_PROGRESS = block")
     if stuck >= IDENTICAL_ATTEMPTS_MAX and on_last_rung(state):
-        return Block(FailureKind.NO_PROGRESS, f"the same diff and the same failure {IDENTICAL_ATTEMPTS_MAX} times")
+        return Block(FailureKind.NO_PROGRESS, what if in_turn else f"{what} {IDENTICAL_ATTEMPTS_MAX} times")
     return None
 
 

@@ -402,12 +402,23 @@ def test_an_attempt_that_rightly_leaves_earlier_work_alone_is_gated(project):
 
 
 def test_a_worker_that_repeats_itself_is_told_that_the_same_will_not_do(project):
-    project.play(("7", 0, [{"say": "all is well"}]))
+    gate = " && ".join(f"if test -e {name}; then echo '{name}.c:1:1: error: no {name}'; false; fi" for name in "xy")
+    project.config(gate=gate)
+    one, other = [{"shell": "rm -f y; touch x"}], [{"shell": "rm -f x; touch y"}]
+    turns = [("8", number, one if number % 2 else other) for number in range(1, 6)]
+    project.play(("7", 0, [{"say": "all is well"}]), *turns)
     project.issue(7)
+    project.issue(8)
     project.commit()
     project.run(code=3)
     assert "made the same change and failed in the same way" not in project.prompt("7", 2)
     assert "made the same change and failed in the same way" in project.prompt("7", 3)
+    # Two failures in turn are no progress either.
+    assert "no progress, the same two in turn" in project.attempts("8")[3]["action"]["reason"]
+    assert "round in a circle" not in project.prompt("8", 4)
+    circle = next(line for line in project.prompt("8", 5).splitlines() if "round in a circle" in line)
+    assert "no x" in circle
+    assert "no y" in circle
 
 
 def test_work_that_takes_back_all_that_was_left_lands_nothing(project):

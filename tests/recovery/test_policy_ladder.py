@@ -171,6 +171,45 @@ def test_three_identical_attempts_on_the_last_rung_end_in_no_progress():
     assert typed(blocked) == Block(K.NO_PROGRESS, "")
 
 
+def in_turn(*said, model="big", **same_in_all):
+    return [failed(K.TEST_FAILURE, model, said=word, **same_in_all) for word in said]
+
+
+def test_two_failures_in_turn_are_no_progress_and_skip_to_the_next_rung():
+    patient = rungs(("small", 9), ("big", 9), attempts_max=20)
+    assert decide(*in_turn("a", "b", "a", model="small"), policy=patient).name == "RetryWithFeedback"
+    told = decide(*in_turn("a", "b", "a", "b", model="small"), policy=patient)
+    assert told == Run(Mode.ESCALATE, "big", "no progress, the same two in turn: TEST_FAILURE: next rung, big")
+    for other in ("aabb", "abba", "abcb", "abca"):
+        assert decide(*in_turn(*other, model="small"), policy=patient).name == "RetryWithFeedback", other
+
+
+def test_two_diffs_in_turn_are_no_progress_too():
+    patient = rungs(("small", 9), ("big", 9), attempts_max=20)
+    back_and_forth = [failed(K.TEST_FAILURE, diff=diff) for diff in ("x", "y", "x", "y")]
+    assert decide(*back_and_forth, policy=patient).name == "Escalate"
+    assert decide(*[failed(K.TEST_FAILURE, diff="") for _ in range(4)], policy=patient).name == "RetryWithFeedback"
+
+
+def test_what_nobody_is_charged_for_does_not_hide_a_circle():
+    patient = rungs(("small", 9), ("big", 9), attempts_max=20)
+    first, *rest = in_turn("a", "b", "a", "b", model="small")
+    between = [failed(K.RATE_LIMITED), interrupted(), conflict()]
+    assert decide(first, *between, *rest, policy=patient).name == "Escalate"
+
+
+def test_on_the_last_rung_the_worker_is_told_of_the_circle_once_and_then_a_person():
+    last = rungs(("small", 1), ("big", 9), attempts_max=20)
+    begun = [failed(K.TEST_FAILURE), *in_turn("a", "b", "a", "b")]
+    told = decide(*begun, policy=last)
+    assert (told.name, "in turn" in told.reason) == ("RetryWithFeedback", True)
+    blocked = decide(*begun, *in_turn("a"), policy=last)
+    assert blocked == Block(K.NO_PROGRESS, "the same two failures or diffs in turn, 5 times")
+    strict = rungs(("big", 9), strategies=((K.NO_PROGRESS, Strategy.BLOCK),))
+    assert isinstance(decide(*in_turn("a", "b", "a", "b"), policy=strict), Block)
+    assert decide(*begun, *in_turn("c"), policy=last).name == "RetryWithFeedback"
+
+
 def test_three_attempts_that_change_nothing_are_identical():
     nothing = [failed(K.NO_DIFF, said="NO_DIFF", diff="") for _ in range(3)]
     assert decide(*nothing, policy=policy(ladder=ALONE)).kind is K.NO_PROGRESS
