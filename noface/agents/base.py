@@ -170,6 +170,11 @@ class Agent(ABC):
         """The folders of the person's home that the program needs in a sandbox, its login among them."""
         return tuple(AgentHome.of(home) for home in self._entry().get("homes", ()))
 
+    @property
+    def instructions(self) -> tuple[str, ...]:
+        """The files at the top of a project that it reads by itself, for what agents should know."""
+        return tuple(self._entry().get("instructions", ()))
+
     def _entry(self) -> dict[str, Any]:
         """Return the agent's table in agents.toml; that of one without a name of its own lists nothing."""
         entry: dict[str, Any] = table("agents").get(self.name, {})

@@ -102,7 +102,7 @@ def _timed_out(evidence: GateEvidence, log: Log, findings: list[Finding], contex
     key = log.get(line) if line >= 0 else ""
     return GateVerdict(
         FailureKind.TIMEOUT,
-        f"The gate was ended at its limit of {limit:g} s",
+        f"not finished at its limit of {limit:g} s",
         "exit.time-limit",
         key_line=key,
         location=location,

@@ -229,7 +229,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         issue=issue,
         answer_example=json.dumps(ANSWERS[topic].example, indent=1),
         gates=context.gates_for(issue),
-        earlier=prior_failures(history.attempts),
+        earlier=prior_failures(context, issue, history.attempts),
         patch=patch_of(context, issue, last.number),
         note=note,
         advice=quotes_of(history),

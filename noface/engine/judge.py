@@ -189,7 +189,7 @@ def _named(failed: GateResult) -> str:
 
 def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list[str]:
     return [
-        f"[gate {r.gate.name}]\n{r.failure.excerpt}"
+        f"$ {r.gate.command}\n{r.failure.excerpt}"
         for r in results
         if r is not failed and r.gate.hard and not r.passed and r.failure is not None
     ]

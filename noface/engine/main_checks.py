@@ -7,7 +7,7 @@ and nothing else of the epic can go on, the parent learns what failed and how fa
 
 import json
 import shlex
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from noface.engine.context import RunContext
@@ -15,6 +15,7 @@ from noface.engine.gating import Gated, main_task, run_gates
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.judge import gates_failure
 from noface.engine.outside import BacklogWatch
+from noface.model.codec import decode, encode
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult
 from noface.model.issue import Issue, IssueState
@@ -23,6 +24,7 @@ from noface.process.command import Canceller
 from noface.recovery.breakdown import subtask_failure
 from noface.recovery.options import EDITOR
 from noface.recovery.schedule import waited_for
+from noface.secrets.masked_records import masked_failure
 
 UNCOMMITTED = "accept-uncommitted"
 _CANNOT_RUN = (126, 127)
@@ -44,7 +46,10 @@ class AcceptChecks:
 
     def failing(self, issue: Issue) -> int | None:
         """Return how many tests of the issue's commands fail on main, None where it has no commands."""
-        return self._failing.get((issue.id, issue.content_hash), 1) if issue.accept else None
+        if not issue.accept:
+            return None
+        recorded = _recorded(self._context, issue)
+        return self._failing.get((issue.id, issue.content_hash), recorded.failing if recorded is not None else 1)
 
     def begin(self, issue: Issue) -> None:
         """Check an issue in a slot, which must be free."""
@@ -52,7 +57,7 @@ class AcceptChecks:
         check = partial(check_accept, self._context, issue, slot)
         self._jobs.start(Job(JobKind.CHECK, issue.id, check, self._ended, slot))
 
-    def _ended(self, job: Job[int | Failure | None]) -> None:
+    def _ended(self, job: "Job[AcceptOnMain | Failure | None]") -> None:
         """Record the result of a check of an issue that is still there."""
         issue, outcome = self._watch.issue(job.issue_id), job.result
         journal, now = self._context.journal, self._context.clock.now()
@@ -61,11 +66,38 @@ class AcceptChecks:
         if isinstance(outcome, Failure):
             reason = f"its accept command cannot be run: {outcome.message}"
             journal.blocked(now, issue.id, reason, _block(issue, outcome))
-        elif outcome == 0:
+        elif outcome.failing == 0:
             reason = "already satisfied: its accept commands pass on main"
             journal.status(now, issue.id, IssueStatus.SKIPPED, reason, satisfied=True)
         else:
-            self._failing[issue.id, issue.content_hash] = outcome
+            self._failing[issue.id, issue.content_hash] = outcome.failing
+            known = replace(outcome, failure=masked_failure(outcome.failure, self._context.env.masker))
+            journal.fact(f"{_ON_MAIN}{issue.id}", json.dumps({"issue": issue.content_hash, **encode(known)}))
+
+
+_ON_MAIN = "accept_on_main:"
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptOnMain:
+    """How an issue's `accept` commands do on main: how many of their tests fail, and the failure of the first."""
+
+    failing: int
+    failure: Failure | None = None
+
+
+def accept_on_main(context: RunContext, issue: Issue) -> Failure | None:
+    """Return how the issue's commands failed on main before its first attempt, None where that is not known."""
+    recorded = _recorded(context, issue)
+    return recorded.failure if recorded is not None else None
+
+
+def _recorded(context: RunContext, issue: Issue) -> AcceptOnMain | None:
+    try:
+        record = json.loads(context.reader.fact(f"{_ON_MAIN}{issue.id}") or "{}")
+        return decode(AcceptOnMain, record) if record.get("issue") == issue.content_hash else None
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def _block(issue: Issue, failure: Failure) -> dict[str, object]:
@@ -88,10 +120,10 @@ def _block(issue: Issue, failure: Failure) -> dict[str, object]:
     }
 
 
-def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> int | Failure | None:
-    """Run an issue's `accept` commands on main, where they should be red; return how many of their tests fail.
+def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> AcceptOnMain | Failure | None:
+    """Run an issue's `accept` commands on main, where they should be red; return how they do there.
 
-    0: main satisfies the issue already. A failure says why the commands cannot run; None: a cancel ended them.
+    A failure says why the commands cannot run; None: a cancel ended them.
     """
     task = main_task(context.env, f"accept/{issue.id}", issue.id, str(slot))
     build = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)  # accept may need its output
@@ -101,7 +133,8 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
         return None if gated is None else gated.failure
     red = [result for result in gated.results if result.failure is not None and result.gate.accept]
     unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
-    return _uncommitted(context, red) or unrunnable or sum(max(1, len(result.failing_tests)) for result in red)
+    failing = sum(max(1, len(result.failing_tests)) for result in red)
+    return _uncommitted(context, red) or unrunnable or AcceptOnMain(failing, gates_failure(tuple(red), ()))
 
 
 def _uncommitted(context: RunContext, red: list[GateResult]) -> Failure | None:

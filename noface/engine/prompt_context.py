@@ -4,6 +4,7 @@ Prompts quote earlier attempts, diffs, related files, answers, and lessons (`eng
 The templates are noface's own, and those of `[prompts] dir` that take their place.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
@@ -13,9 +14,10 @@ from noface.engine.context import RunContext
 from noface.errors import ConfigError
 from noface.git.refs import slug
 from noface.model.attempt import PastAttempt
-from noface.model.failure import PriorFailure
+from noface.model.failure import Failure, PriorFailure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
+from noface.model.taxonomy import FailureKind
 from noface.process.files import read_regular
 from noface.prompts.check import Fault, faults, suggestion, variables
 from noface.prompts.context_files import context_files
@@ -46,10 +48,10 @@ _FILES_MAX = 5
 _FILE_BYTES_MAX = 8_000
 
 _TITLES = {
-    Topic.DIAGNOSIS: "A diagnosis of the last failure",
-    Topic.REFLECTION: "What the last worker says of its own failure",
-    Topic.CLARIFICATION: "Answers of the planner",
-    Topic.BOUNDARY: "What the resolver says about the limits",
+    Topic.DIAGNOSIS: "A diagnosis",
+    Topic.REFLECTION: "What the worker says of its own failure",
+    Topic.CLARIFICATION: "Answers to the questions",
+    Topic.BOUNDARY: "How to do it within the limits",
     Topic.MERGE_CONFLICT: "How the two changes go together",
     Topic.DEPENDENCY: "What became of the issues named",
     Topic.ARCHITECT: "Another design",
@@ -63,22 +65,45 @@ def attempt_directory(attempts_dir: str, issue_id: str, number: int) -> str:
     return str(Path(attempts_dir) / slug(issue_id) / str(number))
 
 
-def prior_failures(attempts: tuple[PastAttempt, ...]) -> tuple[PriorFailure, ...]:
-    """Return the failed attempts, in the form that the next worker gets."""
+def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttempt, ...]) -> tuple[PriorFailure, ...]:
+    """Return the failed attempts in the form that the next worker gets: it knows commands, and no names of gates."""
+    commands = {gate.name: gate.command for gate in context.gates_for(issue)}
+    inside = re.compile(rf"{re.escape(str(context.env.slots_dir))}/[\w.-]{{1,100}}/")
     return tuple(
         PriorFailure(
             number=attempt.number,
             model=attempt.model,
             kind=attempt.outcome,
-            message=failure.message,
+            message=inside.sub("", _without_gates(failure, commands)),
             location=failure.location,
-            excerpt=failure.excerpt,
+            excerpt=inside.sub("", failure.excerpt),
             failing_tests=failure.failing_tests,
             rule=failure.rule,
+            charged=attempt.charged,
+            command=commands.get(failure.gate or "", ""),
+            signature=failure.signature,
+            changed=attempt.changed,
+            lines=attempt.lines,
+            summary=attempt.report.summary if attempt.report is not None else "",
         )
         for attempt in attempts
         if (failure := attempt.failure) is not None
     )
+
+
+_ALSO_RED = re.compile(r" \(also red: ([^()]{1,2000})\)\Z")
+
+
+def _without_gates(failure: Failure, commands: Mapping[str, str]) -> str:
+    """Return a failure's message with the commands of gates in place of their names; the first one's is told apart."""
+    message = failure.message.removeprefix(f"gate {failure.gate}: ") if failure.gate in commands else failure.message
+    if failure.kind is FailureKind.NO_DIFF:
+        message = message.partition("; its last words: ")[0]  # they stand below, in full
+    also = _ALSO_RED.search(message)
+    if also is None:
+        return message
+    named = ", ".join(f"`{commands.get(name, name)}`" for name in also[1].split(", "))
+    return f"{message[: also.start()]} (also failing: {named})"
 
 
 def patch_of(context: RunContext, issue: Issue, number: int) -> str:
@@ -87,12 +112,33 @@ def patch_of(context: RunContext, issue: Issue, number: int) -> str:
     return (read_regular(path, _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
 
 
+_ON_THE_FAILURE = (Topic.DIAGNOSIS, Topic.REFLECTION, Topic.BOUNDARY, Topic.MERGE_CONFLICT)
+_LASTING = (Topic.ARCHITECT, Topic.BREAKDOWN, Topic.CLARIFICATION)
+
+
 def quotes_of(history: History) -> tuple[Quote, ...]:
     """Return the answers since the last attempt, and earlier ones that still hold: a design, the fate of parts."""
+    return _quotes(history, tuple(Topic))
+
+
+def diagnosis_of(history: History) -> tuple[Quote, ...]:
+    """Return those of the answers that explain the last failure."""
+    return _quotes(history, _ON_THE_FAILURE)
+
+
+def advice_of(history: History) -> tuple[Quote, ...]:
+    """Return those of the answers that do not."""
+    return _quotes(history, tuple(topic for topic in Topic if topic not in _ON_THE_FAILURE))
+
+
+def _quotes(history: History, topics: tuple[Topic, ...]) -> tuple[Quote, ...]:
     last = history.current[-1].number if history.current else 0
-    lasting = (Topic.ARCHITECT, Topic.BREAKDOWN, Topic.CLARIFICATION)
     usable = (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)
-    answers = [a for a in history.asked if a.outcome in usable and (a.after == last or a.topic in lasting)]
+    answers = [
+        a
+        for a in history.asked
+        if a.topic in topics and a.outcome in usable and (a.after == last or a.topic in _LASTING)
+    ]
     return tuple(Quote(_TITLES[advice.topic], _text(advice), advice.model) for advice in answers if _text(advice))
 
 

@@ -174,9 +174,12 @@ def thinks(action: Action) -> bool:
     return isinstance(action, Run | WaitUntil) and action.think
 
 
-def action_instruction(name: str) -> str:
-    """Return what the prompt of an attempt says of the action that starts it, by the action's name; "" for nothing."""
-    return _entry(name, "instruction")
+def action_instruction(name: str, *, from_main: bool = False) -> str:
+    """Return what the prompt of an attempt says of the action that starts it, by the action's name; "" for nothing.
+
+    `from_main`: the work of the attempt before is not in the workspace.
+    """
+    return _entry(name, "from_main" if from_main and "from_main" in table("actions").get(name, {}) else "instruction")
 
 
 def followed_by(name: str) -> str:

@@ -44,7 +44,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class PriorFailure:
-    """An earlier attempt as the next prompt shows it."""
+    """An earlier attempt as the next prompt shows it.
+
+    `charged` is False where something other than the worker was to blame. `command` is the gate's that failed, ""
+    where none did. `changed` are the paths that the attempt changed against main, `lines` how many lines, `summary`
+    is its worker's. `also` are earlier attempts that failed in the same way, where they are told as one.
+    """
 
     number: int
     model: str
@@ -54,3 +59,10 @@ class PriorFailure:
     excerpt: str
     failing_tests: tuple[str, ...] = ()
     rule: str = ""
+    charged: bool = True
+    command: str = ""
+    signature: str = ""
+    changed: tuple[str, ...] = ()
+    lines: int = 0
+    summary: str = ""
+    also: tuple[int, ...] = ()

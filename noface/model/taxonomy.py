@@ -142,6 +142,7 @@ class KindInfo:
     first_step: str
     question: str
     recommendation: str
+    instruction_by_gate: str = ""
     names_tests: bool = False
     gate: int | None = None
     said_by: tuple[str, ...] = ()
@@ -171,16 +172,21 @@ def happened(outcome: str) -> str:
     return kind.info.happened if kind is not None else "was interrupted"
 
 
-def instruction_for(outcome: str) -> str:
-    """Return what the next prompt says to do about an outcome; "" for nothing."""
+def instruction_for(outcome: str, *, by_gate: bool = False) -> str:
+    """Return what the next prompt says to do about an outcome; "" for nothing. `by_gate`: a gate failed with it."""
     kind = FailureKind.__members__.get(outcome)
-    return kind.info.instruction if kind is not None else ""
+    if kind is None:
+        return ""
+    return (kind.info.instruction_by_gate if by_gate else "") or kind.info.instruction
 
 
-def reaches_workers(outcome: str) -> bool:
-    """Tell whether prompts mention an outcome: no worker can mend what lies outside the work (law 8)."""
+def reaches_workers(outcome: str, *, charged: bool) -> bool:
+    """Tell whether prompts mention an outcome: no worker can mend what lies outside the work (law 8).
+
+    What is charged to the worker lies inside it, whatever its kind: a change can break its own environment.
+    """
     kind = FailureKind.__members__.get(outcome)
-    return kind is None or not kind.category.external
+    return charged or kind is None or not kind.category.external
 
 
 class IssueStatus(StrEnum):

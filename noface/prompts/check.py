@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from noface.data import table
 from noface.model.actions import action_instruction
-from noface.model.failure import PriorFailure
+from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateKind, GateSpec
 from noface.model.issue import Issue
 from noface.model.protection import default_protected
 from noface.model.start import StartPoint, StartReason
-from noface.model.taxonomy import instruction_for
+from noface.model.taxonomy import FailureKind, instruction_for
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.prompts.render import BUILT_IN, environment
 from noface.prompts.text import whole
@@ -163,7 +163,13 @@ _GATES = (
 _TESTS = ("tests/test_count.py::test_hyphens", "tests/test_count.py::test_no_file")
 _EARLIER = (
     PriorFailure(1, "small", "SYNTAX_ERROR", "'(' was never closed", "src/count.py:8", "    print(sum(\n         ^"),
-    PriorFailure(2, "small", "TEST_FAILURE", "2 failed, 5 passed", "src/count.py:14", "E  assert 3 == 2", _TESTS),
+    PriorFailure(
+        *(2, "small", "TEST_FAILURE", "2 failed, 5 passed", "src/count.py:14", "E  assert 3 == 2", _TESTS),
+        command="python -m pytest -q",
+        changed=("src/count.py",),
+        lines=9,
+        summary="Words are counted by their blanks.",
+    ),
     PriorFailure(3, "large", "TEST_FAILURE", "1 failed, 6 passed", None, "E  assert 1 == 2", _TESTS[:1]),
 )
 _PATCH = """\
@@ -204,9 +210,12 @@ _FULL = PromptData(
     hints=("Words are separated by any white space.",),
     note="Use no library for this.",
     rejected_note="The help text is missing.",
-    advice=_ADVICE,
+    diagnosis=_ADVICE,
+    advice=(Quote("Another design", "Read the file in one go.", "large"),),
     lessons=_LESSONS,
     files=_FILES,
+    on_main=Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E  assert 0 == 2", gate="accept"),
+    read_first=("AGENTS.md",),
     report_example=_REPORT,
     think=True,
     earlier_form=EarlierForm.FULL_OUTPUT,

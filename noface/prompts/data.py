@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from noface.integrity.named_files import named_paths
 from noface.model.actions import Mode, prompt_of
-from noface.model.failure import PriorFailure
+from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.protection import always_protected, default_protected
@@ -47,9 +47,10 @@ class PromptData:
 
     `earlier` are the failed attempts, oldest first. `start` says where the workspace starts, `patch` is the diff of the
     attempt it names, or the newest attempt's where it names none; `previous_patch` is the newest attempt's where that
-    is another one. `hints` are the user's own, `instruction` and `strategy` noface's. `advice`
-    and `lessons` are quoted as data. `report_example` is JSON. `earlier_bytes_max` bounds what it says of the older
-    attempts.
+    is another one. `hints` are the user's own, `instruction` and `strategy` noface's. `diagnosis` (of the last
+    failure), `advice` and `lessons` are quoted as data. `on_main` is how the issue's own commands fail on main.
+    `read_first` are files of instructions that the agent does not read by itself. `report_example` is JSON.
+    `earlier_bytes_max` bounds what it says of the older attempts.
     """
 
     issue: Issue
@@ -64,9 +65,12 @@ class PromptData:
     rejected_note: str = ""
     instruction: str = ""
     strategy: str = ""
+    diagnosis: tuple[Quote, ...] = ()
     advice: tuple[Quote, ...] = ()
     lessons: tuple[str, ...] = ()
     files: tuple[FileExcerpt, ...] = ()
+    on_main: Failure | None = None
+    read_first: tuple[str, ...] = ()
     report_example: str = ""
     think: bool = False
     earlier_form: EarlierForm = EarlierForm.NOTES_ONLY

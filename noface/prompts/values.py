@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from noface.model.failure import PriorFailure
-from noface.model.taxonomy import instruction_for, reaches_workers
+from noface.model.failure import Failure, PriorFailure
+from noface.model.taxonomy import reaches_workers
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, protected_shown
 from noface.prompts.text import Item, Kept, Long, Part, Shown, line, long_text
 
 _OLDER_EXCERPT_CHARS_MAX = 2_000
 _OLDER_MESSAGE_CHARS_MAX = 200
 _OLDER_TESTS_SHOWN = 3
+_OLDER_PATHS_SHOWN = 8
+_OLDER_SUMMARY_CHARS_MAX = 300
 _NAME_CHARS_MAX = 60
 _NOTHING = Kept()
 _EMPTY: dict[str, Any] = {"violation": "", "previous_answer": "", "parts": ()}
@@ -26,8 +28,9 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
     """Return what can be cut, in the order of cutting; of each text no more than `chars_max` characters are read."""
     failure, older = _newest(data.earlier)
     number = _patch_number(data)
+    quotes = (*_diagnosis(data), *data.advice)
     files = [(f"the file {line(file.path, _NAME_CHARS_MAX)}", file.text) for file in data.files]
-    advice = [(f"the advice “{line(quote.title, _NAME_CHARS_MAX)}”", quote.text) for quote in data.advice]
+    advice = [(f"the advice “{line(quote.title, _NAME_CHARS_MAX)}”", quote.text) for quote in quotes]
     found = [
         _older_part(data, older),
         _whole("files", "the related files", 5, files, chars_max),
@@ -43,9 +46,11 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
         found.append(_one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max))
     found.append(_whole("advice", "the advice", 11, advice, chars_max))
     if isinstance(data, PromptData):
-        found.append(_one("rejected_note", "the note on the rejected work", 12, data.rejected_note, chars_max))
+        failing = data.on_main.excerpt if data.on_main is not None else ""
+        found.append(_one("on_main", "what the issue's own commands print on main", 6, failing, chars_max))
+        found.append(_one("rejected_note", "the note on the rejected work", 10, data.rejected_note, chars_max))
     found.append(_one("note", "the note", 13, data.note, chars_max))
-    found.append(_one("body", "the issue's text", 24, data.issue.body, chars_max))
+    found.append(_one("body", "the issue's text", 20, data.issue.body, chars_max))
     return tuple(part for part in found if part.items)
 
 
@@ -54,6 +59,8 @@ def values_of(situation: Situation, data: PromptData | QuestionData, shown: Show
     failure, older = _newest(data.earlier)
     kept = shown.get("older", _NOTHING)
     before = [_condensed(one, data.earlier_form) for one in older[len(older) - len(kept.texts) :]]
+    quotes = _as_cut((*_diagnosis(data), *data.advice), shown, "advice")
+    explained = len(_diagnosis(data)) if quotes else 0
     common: dict[str, Any] = {
         "situation": situation.value,
         "issue": replace(data.issue, body=_text(shown, "body")),
@@ -67,27 +74,53 @@ def values_of(situation: Situation, data: PromptData | QuestionData, shown: Show
         "patch_number": _patch_number(data),
         "lessons": shown.get("lessons", _NOTHING).texts,
         "lessons_left_out": shown.get("lessons", _NOTHING).left_out,
-        "advice": _as_cut(data.advice, shown, "advice"),
+        "advice": quotes[explained:],
         "files": _as_cut(data.files, shown, "files"),
         "note": _text(shown, "note"),
     }
-    return common | (_worker_values(data, shown) if isinstance(data, PromptData) else _question_values(data, shown))
+    if isinstance(data, PromptData):
+        return common | {"diagnosis": quotes[:explained]} | _worker_values(data, shown)
+    return common | _question_values(data, shown)
+
+
+def _diagnosis(data: PromptData | QuestionData) -> tuple[Quote, ...]:
+    return data.diagnosis if isinstance(data, PromptData) else ()
 
 
 def _worker_values(data: PromptData, shown: Shown) -> dict[str, Any]:
-    failure, _ = _newest(data.earlier)
+    failure, older = _newest(data.earlier)
     return {
         "protected": protected_shown(data.protected, data.issue.accept),
         "start": data.start,
         "best": next((one for one in data.earlier if data.start.holds and one.number == data.start.holds), None),
         "previous_patch": _text(shown, "previous_patch"),
-        "instruction": data.instruction or (instruction_for(failure.kind) if failure is not None else ""),
+        "base_failure": _base_failure(data, failure, older),
+        "on_main": _on_main(data, failure, older, _text(shown, "on_main")),
+        "read_first": data.read_first,
+        "instruction": data.instruction,
         "strategy": data.strategy,
         "think": data.think,
         "hints": data.hints,
         "rejected_note": _text(shown, "rejected_note"),
         "report_example": data.report_example,
     }
+
+
+def _base_failure(
+    data: PromptData, failure: PriorFailure | None, older: tuple[PriorFailure, ...]
+) -> PriorFailure | None:
+    """Return how the work failed that the workspace holds, where the newest attempt itself has no output of a gate."""
+    if failure is None or failure.command:
+        return None
+    return next((one for one in older if one.number == data.start.holds and one.command), None)
+
+
+def _on_main(
+    data: PromptData, failure: PriorFailure | None, older: tuple[PriorFailure, ...], excerpt: str
+) -> Failure | None:
+    """Return how the issue's own commands fail on main, where no attempt's output is newer."""
+    own = failure is not None and (failure.command or _base_failure(data, failure, older) is not None)
+    return None if data.on_main is None or own else replace(data.on_main, excerpt=excerpt)
 
 
 def _question_values(data: QuestionData, shown: Shown) -> dict[str, Any]:
@@ -105,9 +138,20 @@ def _question_values(data: QuestionData, shown: Shown) -> dict[str, Any]:
 
 
 def _newest(earlier: tuple[PriorFailure, ...]) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
-    """Return the newest failure that a worker learns of, and the older ones (L7)."""
-    known = tuple(failure for failure in earlier if reaches_workers(failure.kind))
-    return (known[-1], known[:-1]) if known else (None, ())
+    """Return the newest failure that a worker learns of, and the older ones (L7), equal ones as one."""
+    known = tuple(failure for failure in earlier if reaches_workers(failure.kind, charged=failure.charged))
+    return (known[-1], _grouped(known[:-1])) if known else (None, ())
+
+
+def _grouped(failures: tuple[PriorFailure, ...]) -> tuple[PriorFailure, ...]:
+    """Return the newest of those that failed in the same way and changed the same files, with the others' numbers."""
+    groups: dict[tuple[object, ...], PriorFailure] = {}
+    for one in failures:
+        same = (one.model, one.kind, one.signature or (one.message, one.location, one.failing_tests), one.changed)
+        before = groups.pop(same, None)
+        also = (*before.also, before.number) if before is not None else ()
+        groups[same] = replace(one, also=also)
+    return tuple(groups.values())
 
 
 def _patch_number(data: PromptData | QuestionData) -> int:
@@ -120,12 +164,13 @@ def _patch_number(data: PromptData | QuestionData) -> int:
 
 def _condensed(failure: PriorFailure, form: EarlierForm) -> PriorFailure:
     if form is EarlierForm.MINIMAL:
-        return replace(failure, message="", location=None, excerpt="", failing_tests=())
+        return replace(failure, message="", location=None, excerpt="", failing_tests=(), changed=(), summary="")
     printed = failure.excerpt if form is EarlierForm.FULL_OUTPUT else ""
     lines = long_text(printed, _OLDER_EXCERPT_CHARS_MAX)
     left_out = f"\n[… {lines.gone} characters left out …]\n" if lines.gone else ""
     message = line(failure.message, _OLDER_MESSAGE_CHARS_MAX)
-    return replace(failure, message=message, excerpt=lines.head + left_out + lines.tail)
+    summary = line(failure.summary, _OLDER_SUMMARY_CHARS_MAX)
+    return replace(failure, message=message, summary=summary, excerpt=lines.head + left_out + lines.tail)
 
 
 def _older_part(data: PromptData | QuestionData, older: tuple[PriorFailure, ...]) -> Part:
@@ -136,7 +181,8 @@ def _older_part(data: PromptData | QuestionData, older: tuple[PriorFailure, ...]
 def _row(failure: PriorFailure, form: EarlierForm) -> str:
     short = _condensed(failure, form)
     tests = [line(test) for test in short.failing_tests[:_OLDER_TESTS_SHOWN]]
-    return " ".join((short.model, short.kind, short.message, line(short.location or ""), *tests, short.excerpt))
+    work = (*short.changed[:_OLDER_PATHS_SHOWN], short.summary, short.command, *map(str, short.also))
+    return " ".join((short.model, short.kind, short.message, line(short.location or ""), *tests, *work, short.excerpt))
 
 
 def _whole(key: str, name: str, share: int, texts: list[tuple[str, str]], chars_max: int) -> Part:

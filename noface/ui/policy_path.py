@@ -186,7 +186,8 @@ def _instruction_lines(made: Course, width: int) -> list[str]:
     """Quote what the workers are told beside the facts: about the kind, and with each strategy."""
     kind = made.trouble.kind
     used = dict.fromkeys(step.action.name for step in made.steps)
-    texts = [(kind.value, kind.info.instruction)] + [(name, action_instruction(name)) for name in used]
+    own = "" if kind.category.external else kind.info.instruction  # what is not charged reaches no worker
+    texts = [(kind.value, own)] + [(name, action_instruction(name)) for name in used]
     lines = [line for name, text in texts if text for line in hanging(f'{name}: "{text}"', width, "  ", "    ")]
     return ["", paint("What the worker is told", "title"), *lines] if lines else []
 

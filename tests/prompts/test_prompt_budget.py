@@ -33,7 +33,16 @@ ORDER = (
 
 
 def prior(number, message="2 failed", excerpt="E assert 1 == 2"):
-    return PriorFailure(number, "small", "TEST_FAILURE", message, "src/a.py:3", excerpt, ("tests/test_a.py::test_one",))
+    return PriorFailure(
+        number,
+        "small",
+        "TEST_FAILURE",
+        message,
+        "src/a.py:3",
+        excerpt,
+        ("tests/test_a.py::test_one",),
+        signature=str(number),
+    )
 
 
 def full(chars=1000, rows=8):

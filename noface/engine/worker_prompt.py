@@ -1,0 +1,146 @@
+"""Puts together what a worker is told: the facts of its situation, for the template of that situation (N6, L5, L7)."""
+
+import json
+from dataclasses import dataclass
+
+from noface.diagnosis.known_causes import known_cause
+from noface.engine.context import RunContext
+from noface.engine.main_checks import accept_on_main
+from noface.engine.prompt_context import advice_of, diagnosis_of, patch_of, prior_failures, related_files
+from noface.knowledge.hints import matched
+from noface.model.actions import Mode, Run, WaitUntil, action_instruction
+from noface.model.attempt import PastAttempt
+from noface.model.history import History, Topic
+from noface.model.quoting import one_line
+from noface.model.start import Origin, StartPoint
+from noface.model.taxonomy import FailureKind, instruction_for, reaches_workers
+from noface.prompts.answers.forms import example_of
+from noface.prompts.data import Prompt, PromptData, Quote, Situation, situation_for
+from noface.prompts.render import render
+from noface.recovery.policy_state import alternating, failure_of, identical
+from noface.recovery.retry_policy import REJECTED_BY_PERSON
+
+_INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
+"""The files at the top of a project in which people write what agents should know."""
+_BY_PERSON = "I have committed work of my own on this issue. It is in the workspace already: build on it and finish it."
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What an order gives a worker beside the history.
+
+    The commit of its workspace, a person's note, the patterns of protected files, lessons.
+    """
+
+    commit: str
+    note: str
+    protected: tuple[str, ...]
+    lessons: tuple[str, ...]
+
+
+def worker_prompt(
+    context: RunContext, history: History, action: Run | WaitUntil, start: StartPoint, given: Given
+) -> Prompt:
+    """Return the prompt of the attempt that `action` starts."""
+    issue, settings = history.issue, context.settings
+    failed = tuple(attempt for attempt in history.attempts if attempt.failure is not None)
+    told = tuple(attempt for attempt in failed if reaches_workers(attempt.outcome, charged=attempt.charged))
+    last, told_last = (found[-1] if found else None for found in (failed, told))
+    hung = told_last is not None and _gate_hung(told_last)
+    name = Mode.FEEDBACK.value if hung and action.name == Mode.REDUCE else action.name
+    situation = situation_for(name, told_last.outcome if told_last is not None else None)
+    quoted = start.number or (last.number if last is not None else 0)
+    failure, changed = (last.failure, last.changed) if last is not None else (None, ())
+    matches = matched(settings.hints, issue, failure, changed, context.search)
+    for warning in matches.warnings:
+        context.log_event("hint_too_slow", issue.id, message=warning)
+    data = PromptData(
+        issue=issue,
+        gates=context.gates_for(issue),
+        protected=given.protected,
+        earlier=prior_failures(context, issue, failed),
+        start=start,
+        patch=patch_of(context, issue, quoted) if quoted else "",
+        previous_patch=patch_of(context, issue, last.number) if last and _besides(last, start, history) else "",
+        hints=matches.hints,
+        note=f"{given.note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else given.note,
+        rejected_note=failure.excerpt if failure is not None and failure.rule == REJECTED_BY_PERSON else "",
+        instruction=_instruction(history, told_last),
+        strategy=_strategy(name, start, told_last),
+        diagnosis=(*_known(told_last, name), *diagnosis_of(history)),
+        advice=advice_of(history),
+        lessons=given.lessons,
+        files=related_files(context, history, given.commit) if _unsure(history, situation) else (),
+        on_main=accept_on_main(context, issue),
+        read_first=_read_first(context, action.model),
+        report_example=json.dumps(example_of("report"), indent=1),
+        think=action.think,
+        earlier_form=settings.earlier_form,
+        earlier_bytes_max=settings.earlier_bytes_max,
+    )
+    return render(situation, settings.templates, data, settings.prompt_tokens_max)
+
+
+def _besides(last: PastAttempt, start: StartPoint, history: History) -> bool:
+    """Tell whether the newest failed attempt left another change than the one that the prompt quotes for the start."""
+    quoted = next((attempt for attempt in history.attempts if attempt.number == start.number), None)
+    return quoted is not None and quoted.number != last.number and quoted.patch_hash != last.patch_hash
+
+
+def _gate_hung(attempt: PastAttempt) -> bool:
+    """Tell whether a gate did not end in time: then the change loops, and doing less of it helps nobody."""
+    failure = attempt.failure
+    return failure is not None and failure.kind is FailureKind.TIMEOUT and failure.gate is not None
+
+
+def _instruction(history: History, last: PastAttempt | None) -> str:
+    """Return what to do about the last failure; where nothing has changed, first that the same will fail again."""
+    if last is None or last.failure is None:
+        return ""
+    charged = tuple(attempt for attempt in history.current if attempt.charged)
+    own = instruction_for(last.outcome, by_gate=last.failure.gate is not None)
+    if alternating(charged):
+        return f"{_circle(charged)} {own}".rstrip()
+    return f"{FailureKind.NO_PROGRESS.info.instruction} {own}".rstrip() if identical(charged) > 1 else own
+
+
+_CIRCLE_CHARS_MAX = 300
+
+
+def _circle(charged: tuple[PastAttempt, ...]) -> str:
+    """Say what two failures, or two changes, the attempts go back and forth between."""
+    one, other, _, _ = charged[-4:]
+    first, second = (one_line(failure_of(attempt).message, _CIRCLE_CHARS_MAX) for attempt in (one, other))
+    return (
+        f"The last four attempts went round in a circle: one failed with ({first}), the next with ({second}), and so on"
+        " in turn. What answers the one brings the other back: find a change that answers both."
+    )
+
+
+_NOTHING_TO_KEEP = (FailureKind.NO_DIFF, FailureKind.AGENT_CONFUSION, FailureKind.AGENT_REFUSED)
+
+
+def _strategy(name: str, start: StartPoint, last: PastAttempt | None) -> str:
+    """Return what to do differently this time; what is said of going on with work only where there is such work."""
+    if name == Mode.FEEDBACK and (last is None or last.outcome in _NOTHING_TO_KEEP):
+        return ""
+    return action_instruction(name, from_main=last is None or start.holds != last.number)
+
+
+def _known(last: PastAttempt | None, action: str) -> tuple[Quote, ...]:
+    """Return the known cause of the last failure, where the next prompt says more (S1, S4)."""
+    cause = known_cause(last.failure) if last is not None and last.failure and action == Mode.CONTEXT else None
+    return (Quote("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause else ()
+
+
+def _unsure(history: History, situation: Situation) -> bool:
+    """Tell whether the prompt quotes related files: agents can read files, but an unsure one has missed these."""
+    return situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)
+
+
+def _read_first(context: RunContext, model: str) -> tuple[str, ...]:
+    """Return the project's file of instructions that the model's agent does not read by itself."""
+    agent = context.env.agents[context.settings.models[model].agent]
+    plumbing = context.env.plumbing
+    there = tuple(name for name in _INSTRUCTIONS if name in plumbing.entries(plumbing.main(), _INSTRUCTIONS))
+    return () if set(there) & set(agent.instructions) else there[:1]

@@ -1,0 +1,63 @@
+"""What workers and roles read, in runs of noface: the error, where the attempt starts, how main does (N6, K2, K3, S1)."""
+
+import json
+
+GATE = (
+    "test -e a.txt && { test ! -e needs || { echo \\\"E   ModuleNotFoundError: No module named 'isoweeks'\\\"; exit 1; }; }"
+    " && { test ! -e src/wrong.txt || { echo 'src/wrong.txt:1: error: two is no number'; exit 1; }; }"
+)
+DONE = json.dumps({"status": "done", "summary": "I have written a number", "confidence": 1.0})
+
+
+def part(prompt, heading):
+    """What stands below a heading of a prompt."""
+    return prompt.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def test_a_worker_reads_what_is_charged_to_it_where_it_starts_and_how_main_does(project):
+    project.config(gate=GATE)
+    project.write("AGENTS.md", "Write numbers as words.\n")
+    project.write("tests/test_a.sh", "test -e a.txt\n")
+    project.play(
+        ("1", 1, [{"say": "I have looked, and all is fine."}]),
+        ("1", 0, [{"write": "one.txt", "text": "1"}]),
+        ("2", 1, [{"write": "needs", "text": "isoweeks"}, {"write": "two.txt", "text": "2"}, {"say": DONE}]),
+        ("2", 0, [{"shell": "rm needs"}]),
+        ("3", 1, [{"write": "three.py", "text": "x = (\n"}]),
+        ("3", 0, [{"write": "three.py", "text": "x = 3\n"}]),
+        ("4", 1, [{"write": "src/four.txt", "text": "4"}, {"write": "other.txt", "text": "4"}]),
+        ("4", 0, [{"write": "src/four.txt", "text": "4"}]),
+    )
+    project.issue(1, "Write one", accept=["test -e one.txt || { echo 'one.txt is not there'; exit 1; }"])
+    project.issue(2, "Write two")
+    project.issue(3, "Write three")
+    project.issue(4, "Write four", paths=["src/**"])
+    project.commit()
+    project.run()
+
+    first = project.prompt("1", 1)
+    assert first.index("Run these commands until they pass.") < first.index("## The issue")
+    assert "Finish in this turn" in first
+    assert "- Read `AGENTS.md` first" in part(first, "Rules")
+    assert "one.txt is not there" in part(first, "What fails now")
+    idle = project.prompt("1", 2)
+    assert "You must change code; your previous attempt changed nothing." in part(idle, "This attempt")
+    assert "preserving working parts" not in idle
+    assert "I have looked, and all is fine." in part(idle, "What failed in attempt 1")
+    assert "one.txt is not there" in part(idle, "What fails now")
+
+    broken = project.prompt("2", 2)
+    assert project.attempts("2")[0]["outcome"] == "ENVIRONMENT"
+    assert "No module named 'isoweeks'" in part(broken, "What failed in attempt 1")
+    assert "so the change causes this" in part(broken, "This attempt")
+    assert "Your working directory holds main with the changes of attempt 1" in part(broken, "This attempt")
+    assert "+isoweeks" in part(broken, "The changes so far")
+
+    unparsed, outside = project.prompt("3", 2), project.prompt("4", 2)
+    assert "one of its files does not parse. Make them again" in part(unparsed, "This attempt")
+    assert "+x = (" in part(unparsed, "What attempt 1 changed")
+    assert "leave the others out" in part(outside, "This attempt")
+    for prompt in (unparsed, outside):
+        assert "do not start over" not in prompt
+        assert "preserving working parts" not in prompt
+    assert not any("gate check" in prompt for prompt in (idle, broken, unparsed, outside))
