@@ -4,9 +4,10 @@ A report never makes an attempt better than its evidence (law 10): it can only s
 unfinished work does not land as if it were whole.
 
 The documents follow the error handling pattern (P1, P2, P8): a type, a reason, a message, details. RESOURCE_EXHAUSTION
-names the resource, with its usage and limit as far as they are known. Everything else is a TASK_FAILURE with one of ten
-reasons. Gates and reviews are the requirements on a worker's output, so what they refuse is an `output_format_failure`;
-what noface, an agent or a provider stops is `execution_halted`.
+names the resource, with its usage and limit as far as they are known. Everything else is a TASK_FAILURE with one of
+eight reasons. Gates and reviews are the requirements on a worker's output, so what they refuse is an
+`output_format_failure`; what noface, an agent or a provider stops is `execution_halted`; a worker that does not know
+what is wanted is a `context_matching_failure`, and one that names data it did not find a `context_retrieval_failure`.
 """
 
 import re
@@ -57,7 +58,7 @@ def of_report(report: WorkerReport | None) -> Failure | None:
     return Failure(
         _KINDS[reason],
         message,
-        rule=f"report-{reason.value.replace('_', '-')}",
+        rule=_UNCLEAR if reason is BlockedReason.UNCLEAR else f"report-{reason.value.replace('_', '-')}",
         signature=f"report-{reason.value}",
         evidence=(message, *report.gaps),
         questions=report.questions,
@@ -65,6 +66,7 @@ def of_report(report: WorkerReport | None) -> Failure | None:
     )
 
 
+_UNCLEAR = "report-unclear"
 UNREADABLE = "report-unreadable"
 """The rule of failures of workers whose report breaks its form."""
 
@@ -137,6 +139,7 @@ def task_failure(
         "violations": [*failure.evidence, *([invalid.violation] if invalid else [])],
         "failing_tests": list(failure.failing_tests),
         "questions": list(failure.questions),
+        "gaps": list(_gaps(failure)),
         "partial_context": failure.excerpt[:_TEXT_CHARS_MAX],
         "metrics": dict(metrics or {}),
     }
@@ -158,8 +161,17 @@ def task_failure(
             "message": failure.message,
             "details": details,
         }
-    reason = failure.kind.info.reason
-    return {"type": _FAILURE, "reason": reason.value, "message": failure.message, "details": details}
+    return {"type": _FAILURE, "reason": _reason(failure).value, "message": failure.message, "details": details}
+
+
+def _reason(failure: Failure) -> Reason:
+    """Return why a task failed: a worker that names the data it did not find could not retrieve its context."""
+    return Reason.CONTEXT_RETRIEVAL if _gaps(failure) else failure.kind.info.reason
+
+
+def _gaps(failure: Failure) -> tuple[str, ...]:
+    unclear = failure.kind is FailureKind.AGENT_CONFUSION and failure.rule == _UNCLEAR
+    return failure.evidence[1:] if unclear else ()
 
 
 def subtask_failure(

@@ -131,6 +131,7 @@ class _Known(TypedDict):
     violations: Annotated[tuple[str, ...], "The lines that decided."]
     failing_tests: Annotated[tuple[str, ...], "The tests that failed."]
     questions: Annotated[tuple[str, ...], "What the worker asked."]
+    gaps: Annotated[tuple[str, ...], "Data that the worker needed and did not find."]
     partial_context: Annotated[str, "The lines of the output that tell most, cut at a limit."]
     metrics: Annotated[
         dict[Annotated[str, Words(("seconds", "cost_usd", "tokens_in", "tokens_out"))], Annotated[float, "How much."]],

@@ -4,6 +4,7 @@ CUT_OFF = (
     '{"status": "blocked", "blocked_reason": "unclear", "questions": ["Which port does the service listen on?", "Wh'
 )
 PARTIAL = "{'status': 'partial', 'summary': 'half of it', 'questions': ['Is the old format still read?'],}"
+UNCLEAR = '{"status": "blocked", "blocked_reason": "unclear", "summary": "which?", "gaps": ["no sample of the format"]}'
 DONE = '{"status": "done", "summary": "all of it",}'
 
 
@@ -11,12 +12,15 @@ def test_a_report_that_breaks_its_form_gets_one_reminder_and_loses_no_question(p
     project.play(
         ("1", 1, [{"say": CUT_OFF}]),
         ("2", 0, [{"write": "half.txt", "text": "half"}, {"say": PARTIAL}]),
+        ("4", 1, [{"say": UNCLEAR}]),
+        ("4", 2, [{"write": "d.txt", "text": "d"}]),
         ("3", 0, [{"write": "c.txt", "text": "c"}, {"say": DONE}]),
         ("*", 0, [{"write": "b.txt", "text": "b"}]),
     )
     project.issue(1)
     project.issue(2, max_attempts=1)
     project.issue(3)
+    project.issue(4)
     project.commit()
     project.run(code=3)
     # Nothing was changed: the form is asked for, and nobody pays.
@@ -36,3 +40,9 @@ def test_a_report_that_breaks_its_form_gets_one_reminder_and_loses_no_question(p
     assert "Is the old format still read?" in " ".join(blocked["questions"])
     # Evidence outranks a report of work that is there.
     assert [a["outcome"] for a in project.attempts("3")] == ["PASSED"]
+    # A failure says why in the terms of the pattern, with its details.
+    told = project.attempts("4")[0]["task_failure"]
+    assert (told["type"], told["reason"]) == ("TASK_FAILURE", "context_retrieval_failure")
+    assert told["details"]["gaps"] == ["no sample of the format"]
+    steps = told["details"]["partial_results"]
+    assert steps[told["details"]["failed_step"]]["name"] == "judgement"

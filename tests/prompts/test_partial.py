@@ -1,6 +1,7 @@
 """What is kept and told of work that failed: partial results, the reason, the report of giving up (P1-P10, K6)."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -12,12 +13,12 @@ from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Advice, AdviceOutcome, Topic
 from noface.model.issue import Issue
-from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
-from noface.model.worker_run import AgentRun, EndedBy, Usage
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
+from noface.model.worker_run import AgentRun, BlockedReason, EndedBy, ReportStatus, Usage, WorkerReport
 from noface.prompts.data import EarlierForm
 from noface.prompts.partial import Step, accumulate, steps_of
 from noface.prompts.structured import Invalid
-from noface.recovery.reported import Spending, abort_report, recovery_attempted, task_failure
+from noface.recovery.reported import Spending, abort_report, of_report, recovery_attempted, task_failure
 
 RED = Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E   assert 1 == 2", gate="test")
 AGENT = AgentRun(0, None, EndedBy.ITSELF, 12.34567, Usage(0.5, 1000, 200), last_words="Done.", answer="All done.")
@@ -316,6 +317,19 @@ def test_every_kind_has_a_recommendation_and_a_type_with_its_reason(kind):
 )
 def test_a_kind_has_a_reason_of_the_error_handling_pattern(kind, rule, reason):
     assert task_failure(Failure(kind, "m", rule=rule))["reason"] == reason
+
+
+def test_a_worker_that_names_data_it_did_not_find_could_not_retrieve_its_context():
+    unclear = WorkerReport(ReportStatus.BLOCKED, "?", gaps=("no schema",), blocked_reason=BlockedReason.UNCLEAR)
+    told = task_failure(of_report(unclear))
+    assert (told["reason"], told["details"]["gaps"]) == ("context_retrieval_failure", ["no schema"])
+    without = task_failure(of_report(replace(unclear, gaps=())))
+    assert (without["reason"], without["details"]["gaps"]) == ("context_matching_failure", [])
+
+
+def test_every_reason_is_one_that_something_fails_with():
+    told = {kind.info.reason for kind in FailureKind if kind is not FailureKind.RESOURCE_EXHAUSTED}
+    assert told | {Reason.CONTEXT_RETRIEVAL, Reason.SUBTASK} == set(Reason)
 
 
 @pytest.mark.parametrize(
