@@ -158,6 +158,7 @@ def make_context(
         env.gate_facts.asked.add(ran)
         if tests is not None:
             env.gate_facts.inventories[ran] = tests
+    env.gate_facts.unsteady.update(reader.unsteady_tests())
     journal = Journal(database, run_id, announce)
     return RunContext(
         run_id=run_id,

@@ -17,6 +17,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository
 from noface.git.snapshot import SlotLimits
 from noface.integrity.diff import DiffLimits
+from noface.integrity.unsteady import SteadinessRules
 from noface.knowledge.hints import HintRule
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.taxonomy import Category, FailureKind
@@ -124,7 +125,8 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
             gate.hard,
             gate.timeout,
             gate.report or None,
-            retries=gate.retries,
+            retries=gate.retries or 0,
+            again=1 if gate.retries is None and gate.kind == "test" and gate.hard else 0,
             env_pass=tuple(gate.env_pass),
             boxed=(gate.sandbox or config.sandbox.kind) != "none",
             network=(gate.network or config.sandbox.network) == "on",
@@ -282,4 +284,5 @@ def attempt_environment(
         sandbox=sandbox_rules(config, bubblewrap),
         passed=passed_patterns(config),
         gate_rules=project_rules(config.gate_rules),
+        steadiness=SteadinessRules(config.run.unsteady_runs, config.run.unsteady_forgotten_after),
     )

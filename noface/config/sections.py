@@ -39,6 +39,7 @@ from noface.config.values import (
 from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
 from noface.errors import ConfigError
 from noface.integrity.diff import DiffLimits
+from noface.integrity.unsteady import SteadinessRules
 from noface.model.gate import GateSpec
 from noface.model.protection import default_protected
 from noface.model.taxonomy import Category, FailureKind, Strategy, gate_kinds
@@ -103,6 +104,17 @@ class Run(Section):
     allow_leaky_gates: bool = setting(
         False, "true: run with gates that reach your checkout or test something else than the workspace"
     )
+    unsteady_runs: int = setting(
+        default_of(SteadinessRules, "runs"),
+        "how many runs on main may show that a test which failed and then passed is unsteady there (1 to 50)",
+        ge=1,
+        le=50,
+    )
+    unsteady_forgotten_after: int = setting(
+        default_of(SteadinessRules, "forget_after"),
+        "a test that passes, or fails, on main this often in a row is no longer unsteady",
+        ge=1,
+    )
     baseline: Literal["require-green", "only-new"] = setting(
         "require-green", 'what main must be: "require-green", or "only-new" to accept tests that fail on main already'
     )
@@ -118,9 +130,11 @@ class Gate(Section):
     )
     hard: bool = setting(default_of(GateSpec, "hard"), "true: must pass; false: only reported")
     timeout: Duration = setting(default_of(GateSpec, "timeout_s"), "time limit of one run")
-    retries: int = setting(
-        default_of(GateSpec, "retries"),
-        "how often (0 to 3) a failing run is repeated; a pass then is shown as flaky",
+    retries: int | None = setting(
+        None,
+        "how often (0 to 3) a failing run is repeated, and any pass counts; by default a hard test gate's failing tests"
+        " run once more, and pass only where main shows that they are unsteady",
+        1,
         ge=0,
         le=3,
     )

@@ -20,6 +20,7 @@ from noface.git.workspace import Slot, open_slot
 from noface.integrity.diff import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
+from noface.integrity.unsteady import Known, SteadinessRules
 from noface.model.attempt import AttemptOrder
 from noface.model.codec import encode
 from noface.model.gate import GateResult, GateSpec, gate_key
@@ -40,7 +41,7 @@ class GateFacts:
     `counts`: how many tests a command ran on main. `rewriting`: commands that write files of main's tree with what they
     hold already. `main_green`: when a gate, by its memo key, last passed on main. `inventories`: which tests a command
     ran on a tree; `asked`: where noface has asked for that. `plain`: commands whose test runners are not asked for
-    their tests, because they fail when they are.
+    their tests, because they fail when they are. `unsteady`: the tests of a command that fail now and then on main.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class GateFacts:
     inventories: dict[tuple[str, str], Inventory] = field(default_factory=dict)
     asked: set[tuple[str, str]] = field(default_factory=set)
     plain: set[str] = field(default_factory=set)
+    unsteady: dict[str, Known] = field(default_factory=dict)
 
 
 _SUBJECT_MAX = 100
@@ -178,6 +180,7 @@ class AttemptEnvironment:
     sandbox: SandboxRules = field(default_factory=SandboxRules)
     passed: tuple[str, ...] = ()
     gate_rules: ProjectRules | None = None
+    steadiness: SteadinessRules = field(default_factory=SteadinessRules)
 
     @property
     def masker(self) -> Masker:
@@ -272,3 +275,12 @@ class GateFlaked:
     issue_id: str
     number: int
     result: GateResult
+
+
+@dataclass(frozen=True, slots=True)
+class UnsteadySeen:
+    """What is known of a gate's unsteady tests has changed: `tests` are new, seen for an issue ("" for main)."""
+
+    issue_id: str
+    gate: str
+    tests: tuple[str, ...]

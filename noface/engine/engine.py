@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.engine.agent_logs import lost_run
-from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateRan
+from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateRan, UnsteadySeen
 from noface.engine.budget_guard import BudgetGuard, RunLimits
 from noface.engine.context import RunContext
 from noface.engine.dispatch import (
@@ -216,6 +216,11 @@ class Engine:
                 return False
             case GateFlaked():
                 context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)
+                return False
+            case UnsteadySeen():
+                context.journal.unsteady(
+                    context.clock.now(), message.issue_id, message.gate, message.tests, context.env.gate_facts.unsteady
+                )
                 return False
             case JobEnded(job):
                 self._job_ended(job)

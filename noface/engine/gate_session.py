@@ -106,7 +106,8 @@ _FAILED_AS = {
 class Task:
     """What to gate, and where: `main` is what the slot's kept paths come from; `name` picks the slot.
 
-    `known` are the failures of main that do not count, None where every failure counts.
+    `known` are the failures of main that do not count, None where every failure counts. `steady`: a test that fails now
+    and then is told from one that fails.
     """
 
     issue_id: str
@@ -118,6 +119,7 @@ class Task:
     main: str
     logs: Path
     known: Known | None = None
+    steady: bool = True
 
     @property
     def on_main(self) -> bool:

@@ -16,6 +16,7 @@ from noface.engine.attempt_environment import (
     attempt_message,
 )
 from noface.engine.gate_session import CHANGED_FILES, GateSession, Known, Task
+from noface.engine.steadiness import Steadiness, may_be_unsteady, note_run_on_main
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
 from noface.model.attempt import AttemptOrder, Judgement
@@ -104,9 +105,12 @@ def _run_with_retries(session: GateSession, gate: GateSpec, before: tuple[GateSp
         if result is None or result.failure is None or result.passed or result.failure.rule == CHANGED_FILES:
             break
         result = _once_more(session, gate, before, f"again-{again}", result)
+    if result is not None and session.task.steady and may_be_unsteady(gate, result):
+        result = Steadiness(session, gate, before, result).judged()
     if result is None:
         return None
-    result = replace(result, first_failure=first)
+    result = replace(result, first_failure=result.first_failure or first)
+    note_run_on_main(session, gate, result)
     if result.flaky:
         session.scope.send(GateFlaked(session.task.issue_id, session.task.number, result))
     if result.failure is None and not session.traces.fixed:

@@ -96,7 +96,7 @@ def _red(context: RunContext, tree: str, gates: tuple[GateSpec, ...], cancel: Ca
     refs.apply(RefUpdate(_REF, tree))
     try:
         builds = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)
-        task = replace(main_task(context.env, "baseline/canary"), tree=tree)
+        task = replace(main_task(context.env, "baseline/canary"), tree=tree, steady=False)
         gated = run_gates(context.quiet_scope(cancel), task, (*builds, *gates), anew=True)
     finally:
         refs.apply(RefUpdate(_REF, ZERO))
@@ -270,7 +270,8 @@ def _sets_up(context: RunContext, cancel: Canceller, setup: Setup) -> bool:
 def _green(context: RunContext, cancel: Canceller, folder: str, changed: Callable[[GateSpec], GateSpec]) -> set[str]:
     """Return the names of the gates that are green on main when they are `changed` like this."""
     gates = tuple(changed(gate) for gate in context.settings.gates)
-    gated = run_gates(context.quiet_scope(cancel), main_task(context.env, f"baseline/{folder}"), gates)
+    task = replace(main_task(context.env, f"baseline/{folder}"), steady=False)
+    gated = run_gates(context.quiet_scope(cancel), task, gates)
     return {result.gate.name for result in gated.results if result.failure is None} if gated is not None else set()
 
 

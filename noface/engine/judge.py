@@ -146,13 +146,18 @@ def missing_gates(gates: tuple[GateSpec, ...], results: tuple[GateResult, ...]) 
 
 
 def _flaky(results: tuple[GateResult, ...]) -> tuple[str, ...]:
-    """Return a note for each gate that passed only in another run."""
+    """Return a note for each gate that passed only in another run, or but for tests that are unsteady on main."""
     return tuple(
-        f"gate {result.gate.name} is flaky: it failed ({result.first_failure.kind}: {result.first_failure.message})"
-        " and passed when it was run again on the same tree"
-        for result in results
-        if result.flaky and result.first_failure is not None
+        _unsteadiness(result, result.first_failure) for result in results if result.flaky and result.first_failure
     )
+
+
+def _unsteadiness(result: GateResult, first: Failure) -> str:
+    if result.unsteady:
+        tests = some(result.unsteady, _SHOWN_MAX)
+        return f"gate {result.gate.name} passed but for {tests}: unsteady on main, so that counts for nobody"
+    failed = f"gate {result.gate.name} is flaky: it failed ({first.kind}: {first.message})"
+    return f"{failed} and passed when it was run again on the same tree"
 
 
 def gates_failure(results: tuple[GateResult, ...], gates: tuple[GateSpec, ...]) -> Failure | None:

@@ -94,7 +94,8 @@ class Judges:
     def _judged(self, tree: str, paths: tuple[str, ...], *, only_tests: bool) -> Failure | None:
         """Run the gates on the change with main's judges; red counts only twice, since tests may be flaky."""
         kinds = (GateKind.BUILD, GateKind.TEST) if only_tests else tuple(GateKind)
-        gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
+        hard = (gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
+        gates = tuple(replace(gate, again=0) for gate in hard)
         gated = self._run(tree, gates)
         if gated.failure is None and any(not result.passed for result in gated.results):
             gated = self._run(tree, gates, anew=True)
@@ -112,7 +113,7 @@ class Judges:
 
         Then each of main's tests passes by its id, and with the change's tests the gate met main's settings.
         """
-        if red.failing_tests or red.failure is None or red.failure.failing_tests or red.gate not in self._by_id():
+        if red.failing_tests or red.failure is None or red.failure.failing_tests or not self._names_tests(red.gate):
             return False
         main = self._inventory(self._main_tree, red.gate)
         now = self._facts.inventories.get((tree, red.gate.command))
@@ -129,16 +130,17 @@ class Judges:
                 continue
             # A gate that is red only without the change's tests is compared with them.
             whole = self.task.tree if (tree, gate.command) in self._excused else tree
-            short = self._unhidden(compared(main, self._inventory(whole, gate)))
+            short = self._unhidden(gate, compared(main, self._inventory(whole, gate)))
             if short.short:
-                short = self._unhidden(self._steadily(gate, main, whole))
+                short = self._unhidden(gate, self._steadily(gate, main, whole))
             if short.short:
                 return missing(gate, paths, short)
         return None
 
-    def _unhidden(self, short: Shortfall) -> Shortfall:
-        """Leave out the tests that the issue is about and, where main's failures are known, red ones."""
-        short = without(short, self._own)
+    def _unhidden(self, gate: GateSpec, short: Shortfall) -> Shortfall:
+        """Leave out the tests that the issue is about, unsteady ones and, where main's failures are known, red ones."""
+        unsteady = self._facts.unsteady.get(gate.command, {})
+        short = without(replace(short, failed=tuple(t for t in short.failed if t not in unsteady)), self._own)
         return short if self.task.known is None else replace(short, failed=())
 
     def _skipped(self, judging: Touched) -> Failure | None:
@@ -161,6 +163,9 @@ class Judges:
     def _by_id(self) -> tuple[GateSpec, ...]:
         """Return the hard gates that run the project's tests and can name them."""
         return tuple(gate for gate in self._test_gates() if gate.command not in self._facts.plain)
+
+    def _names_tests(self, gate: GateSpec) -> bool:
+        return any(gate.command == other.command for other in self._by_id())
 
     def _test_gates(self) -> list[GateSpec]:
         return [gate for gate in self.gates if gate.kind is GateKind.TEST and gate.hard and not gate.accept]

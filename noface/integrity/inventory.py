@@ -114,6 +114,11 @@ def base_of(name: str) -> str:
     return f"{place}{separator}{_DIGITS.sub('0', rest.partition('[')[0])}"
 
 
+def base_number(name: str) -> str:
+    """Return an id without the number that tells it from others of its name."""
+    return _NUMBER.sub("", name)
+
+
 def agreed(first: Inventory, second: Inventory) -> Inventory:
     """Return what two runs of the same code have in common: what a change can be held to.
 

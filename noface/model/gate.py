@@ -27,7 +27,8 @@ class GateSpec:
     `retries` is how often it is run again where it fails. `env_pass` are patterns of the variables of noface's own that
     it gets beside the usual. `boxed`: it runs in the sandbox, if any, and there with the network or
     without. `fixes`: what it changes in files of the change becomes part of the work. `leaky`: the person's
-    checkout is within its reach. `canary`: it must turn red where the product's sources are broken.
+    checkout is within its reach. `canary`: it must turn red where the product's sources are broken. `again`
+    is how often its failing tests run again before anybody is charged; with `retries` any pass counts.
     """
 
     name: str
@@ -44,13 +45,15 @@ class GateSpec:
     fixes: bool = False
     leaky: bool = False
     canary: bool = True
+    again: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
     """One run of one gate on one tree. `exit_code` is None where it was ended by its limit or never started.
 
-    `first_failure` is that of an earlier run on the same tree, where the gate was run again; see `flaky`.
+    `first_failure` is that of an earlier run on the same tree, where the gate was run again; see `flaky`. `unsteady`
+    are tests that failed and count for nobody, since they fail now and then on main.
     """
 
     gate: GateSpec
@@ -65,6 +68,7 @@ class GateResult:
     memo: bool = False
     only_known_failures: bool = False
     first_failure: Failure | None = None
+    unsteady: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from noface.integrity.inventory import Inventory
+from noface.integrity.unsteady import Known
 from noface.model.actions import Action
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted
 from noface.model.codec import encode
@@ -16,7 +17,7 @@ from noface.model.issue import Backlog
 from noface.model.taxonomy import IssueStatus
 from noface.recovery.schedule import Breaker
 from noface.store.database import Database, insert, update
-from noface.store.records import query
+from noface.store.records import UNSTEADY, query
 from noface.store.rows import counted_flaky, dumps, ended_badly, issue_row, outcome_row, same_since
 
 _TESTS_TOLD_MAX = 20
@@ -257,7 +258,15 @@ class Journal:
         with self._db.transaction() as connection:
             self.fact("flaky", dumps(counted_flaky(connection, self._run_id, gate)))
             message = first.message if first else ""
-            self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, message=message, tree=result.tree)
+            shown = {"message": message, "tree": result.tree, "tests": list(result.unsteady)}
+            self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, **shown)
+
+    def unsteady(self, at: float, issue_id: str, gate: str, tests: tuple[str, ...], known: Mapping[str, Known]) -> None:
+        """Remember which tests fail now and then on main, by their gates' commands; `tests` of `gate` are new."""
+        with self._db.transaction():
+            self.fact(UNSTEADY, dumps({command: list(tests.values()) for command, tests in known.items() if tests}))
+            if tests:
+                self.event(at, "unsteady", issue_id or None, gate=gate, tests=list(tests))
 
     def wait(self, breaker: Breaker) -> None:
         """Let every issue wait for a model's provider; the row stays until the model answers again."""

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from noface.store.records import IssueRow, RunRow, query, read, select
+from noface.store.records import UNSTEADY, IssueRow, RunRow, UnsteadyRow, query, read, select
 
 Rows = Callable[..., list[sqlite3.Row]]
 """Answers a query with its values, as `Database.rows` does."""
@@ -79,6 +79,12 @@ class Overview:
         """Return the backlog's faults (or `warnings`) as last seen."""
         items = json.loads(self.fact(name) or "[]")
         return tuple(FaultRow(**{key: item[key] for key in FaultRow._fields if key in item}) for item in items)
+
+    def unsteady(self) -> list[UnsteadyRow]:
+        """Return the tests that fail now and then on main, the newest failure first."""
+        items = [item for tests in json.loads(self.fact(UNSTEADY) or "{}").values() for item in tests]
+        rows = [UnsteadyRow(**{key: item[key] for key in UnsteadyRow._fields if key in item}) for item in items]
+        return sorted(rows, key=lambda row: -row.last_at)
 
     def last_run(self) -> RunRow | None:
         """Return the newest run."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 
 from noface.integrity.inventory import Inventory
+from noface.integrity.unsteady import Known, UnsteadyTest
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.codec import decode
 from noface.model.gate import GateResult
@@ -15,7 +16,7 @@ from noface.model.taxonomy import IssueStatus
 from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview
-from noface.store.records import AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, query, value
+from noface.store.records import UNSTEADY, AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, query, value
 
 _PAST = "SELECT * FROM attempts WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY number"
 
@@ -63,6 +64,12 @@ class Reader(Overview):
     def given_branch(self, issue_id: str) -> bool:
         """Tell whether a person has let noface have what they committed to the issue's scratch branch."""
         return bool(self.fact(f"branch_given:{issue_id}"))
+
+    def unsteady_tests(self) -> dict[str, Known]:
+        """Return the tests that fail now and then on main, by id, for each gate's command."""
+        kept = json.loads(self.fact(UNSTEADY) or "{}")
+        records = {command: [decode(UnsteadyTest, item) for item in tests] for command, tests in kept.items()}
+        return {command: {record.test: record for record in tests} for command, tests in records.items()}
 
     def flaky_gates(self) -> dict[str, int]:
         """Return how often each gate was flaky in the newest run; empty where none was."""

@@ -61,6 +61,23 @@ class NextAction(NamedTuple):
     reason: str
 
 
+UNSTEADY = "unsteady"
+"""The fact that holds the tests that fail now and then on main."""
+
+
+class UnsteadyRow(NamedTuple):
+    """A test that fails now and then on main; `test` is empty where its gate names none. Times are epoch seconds."""
+
+    gate: str
+    test: str
+    first_at: float
+    last_at: float
+    failed: int
+    runs: int
+    steady: int = 0
+    red: int = 0
+
+
 class GateRun(NamedTuple):
     """What is kept of a gate that ran on an attempt's work. `memo`: the result was remembered."""
 
@@ -71,6 +88,7 @@ class GateRun(NamedTuple):
     kind: str | None = None
     memo: bool = False
     flaky: bool = False
+    unsteady: tuple[str, ...] = ()
 
 
 class AttemptRow(NamedTuple):

@@ -118,4 +118,6 @@ def counted_flaky(connection: sqlite3.Connection, run_id: str, gate: str) -> dic
 def _gate_run(result: GateResult) -> GateRun:
     kind = result.failure.kind if result.failure else None
     seconds = round(result.seconds, 3)
-    return GateRun(result.gate.name, result.passed, result.gate.hard, seconds, kind, result.memo, result.flaky)
+    return GateRun(
+        result.gate.name, result.passed, result.gate.hard, seconds, kind, result.memo, result.flaky, result.unsteady
+    )

@@ -208,8 +208,15 @@ def _landing(event: EventFacts) -> Line | None:
 
 def _flaky(event: EventFacts) -> Line:
     where = f"{event.issue} " if event.issue else "main: "
+    if tests := event.listed("tests"):
+        return Line("~", f"{where}gate {event.text('gate')} passed but for {tests}", "unsteady on main", "yellow")
     text = f"{where}gate {event.text('gate')} is flaky: it failed, and passed when run again"
     return Line("~", text, event.text("message"), "yellow")
+
+
+def _unsteady(event: EventFacts) -> Line | None:
+    tests = event.listed("tests") or f"the whole of gate {event.text('gate')}"
+    return Line("~", f"{tests} fails now and then on main", "it counts for nobody", "yellow")
 
 
 def _asked(event: EventFacts) -> Line | None:
@@ -260,6 +267,7 @@ _WORDS: dict[str, Words] = {
     "attempt_overruled": _overruled,
     "attempt_fenced": _fenced,
     "gate_flaky": _flaky,
+    "unsteady": _unsteady,
     "asked": _asked,
     "answered": _answered,
     "broken_down": _broken_down,

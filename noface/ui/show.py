@@ -102,7 +102,9 @@ def _gate(gate: ShownGate) -> str:
     verdict = "passed" if gate.passed else gate.kind or "failed"
     if not gate.passed and not gate.hard:
         verdict += " (soft)"
-    if gate.flaky:
+    if gate.unsteady:
+        verdict += f" but for {count(len(gate.unsteady), 'unsteady test')}"
+    elif gate.flaky:
         verdict += " when run again: flaky"
     took = "remembered" if gate.memo else duration(gate.seconds)
     return f"{gate.name} {verdict} ({took})"

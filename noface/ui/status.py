@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from noface.store.overview import Gap, ModelWait
-from noface.store.records import IssueRow, RunRow
+from noface.store.records import IssueRow, RunRow, UnsteadyRow
 from noface.ui.page import paint
 from noface.ui.schema import Least, Moment, Words
 from noface.ui.text import cells, clean, count, fit, hanging, moment, money, pad
+from noface.ui.unsteady import ListedUnsteady, unsteady_lines
 
 if TYPE_CHECKING:
     from noface.model.issue import IssueFault
@@ -100,6 +101,7 @@ class Status(NamedTuple):
     gaps: Annotated[tuple[ReportedGap, ...], "What workers of the newest run reported as missing."]
     run: LatestRun | None
     waits: Annotated[tuple[AwayModel, ...], "The models whose provider is waited for."]
+    unsteady: Annotated[tuple[ListedUnsteady, ...], "The tests that fail now and then on main."] = ()
 
 
 def standings(rows: Iterable[IssueRow]) -> dict[str, str]:
@@ -148,6 +150,7 @@ def status_document(
     run: LatestRun | None,
     gaps: Sequence[Gap] = (),
     waits: Sequence[ModelWait] = (),
+    unsteady: Sequence[UnsteadyRow] = (),
 ) -> Status:
     """Return the document of `noface status`. `gaps` are what workers of the newest run reported (L2).
 
@@ -160,7 +163,9 @@ def status_document(
     counts: dict[str, int] = {}
     for issue in issues:
         counts[issue.status] = counts.get(issue.status, 0) + 1
-    return Status(issues, counts, tuple(faults), tuple(ReportedGap(gap.id, gap.gap) for gap in gaps), run, away)
+    reported = tuple(ReportedGap(gap.id, gap.gap) for gap in gaps)
+    known = tuple(ListedUnsteady(*row) for row in unsteady)
+    return Status(issues, counts, tuple(faults), reported, run, away, known)
 
 
 def _with_wait(issue: ListedIssue, waits: Sequence[AwayModel]) -> ListedIssue:
@@ -330,6 +335,7 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
             lines += _fault_lines(document.faults, width)
         lines += _group_lines(status, by_status.get(status, []), related, now, width, everything=everything)
     lines += _gap_lines(document.gaps, width)
+    lines += unsteady_lines(document.unsteady, now, width)
     if not document.issues and not document.faults:
         lines += ["", 'The backlog is empty. Add an issue: noface issue add "What should be done"']
     return lines

@@ -70,7 +70,8 @@ class ShownGate:
     seconds: Annotated[float, "How long it ran."]
     kind: Annotated[str | None, Words(FailureKind), "Why it failed; null where it did not."]
     memo: Annotated[bool, "Whether the result was remembered from an earlier run on the same tree."]
-    flaky: Annotated[bool, "Whether it failed, and passed when it was run again."]
+    flaky: Annotated[bool, "Whether it failed, and passed when it was run again, or but for unsteady tests."]
+    unsteady: Annotated[tuple[str, ...], "Tests that failed and count for nobody: they fail now and then on main."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +251,7 @@ def _attempt(row: AttemptRow) -> Attempt:
         session_id=row.session_id,
         action=None if row.action is None else ShownAction(row.action.kind, row.action.reason),
         charged=row.charged,
-        gates=tuple(ShownGate(g.name, g.passed, g.hard, g.seconds, g.kind, g.memo, g.flaky) for g in row.gates),
+        gates=tuple(ShownGate(*gate) for gate in row.gates),
         notes=row.notes,
         changed=row.changed,
         lines=row.lines,

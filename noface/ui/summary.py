@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from noface.model.attempt import PastAttempt
+from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, happened
 from noface.recovery.schedule import Breaker
 from noface.store.overview import FaultRow
 from noface.store.reader import Reader
-from noface.store.records import IssueRow
+from noface.store.records import IssueRow, UnsteadyRow
 from noface.ui.narrate import Line, printable, short_title, what_failed, when
 from noface.ui.status import effective_status, standings
 from noface.ui.text import count, duration, money
@@ -82,6 +83,7 @@ class RunSummary:
     ready: tuple[LeftIssue, ...] = ()
     faults: tuple[FaultRow, ...] = ()
     flaky: Mapping[str, int] = field(default_factory=dict)
+    unsteady: tuple[UnsteadyRow, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     cost_usd: float | None = None
 
@@ -124,6 +126,7 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         landed=tuple(_landed(reader, by_id[name], worker) for name, worker in tally.landed.items() if name in by_id),
         faults=reader.faults(),
         flaky=reader.flaky_gates(),
+        unsteady=tuple(reader.unsteady()),
         counts=effective_counts(everything),
         cost_usd=sum(costs) if costs else None,
         **{name: tuple(left.get(status, ())) for status, name in _LEFT.items()},
@@ -203,6 +206,12 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     if summary.flaky:
         named = ", ".join(f"{gate} ({count(times, 'time')})" for gate, times in summary.flaky.items())
         lines.append(Line("", count(len(summary.flaky), "flaky gate"), named))
+    if summary.unsteady:
+        tests = tuple(printable(row.test) or f"gate {row.gate}" for row in summary.unsteady)
+        what = (
+            f"{count(len(tests), 'unsteady test')} on main, which {'counts' if len(tests) == 1 else 'count'} for nobody"
+        )
+        lines.append(Line("", what, some(tests, _NAMES_MAX)))
     lines.append(Line("", "The backlog", f"{counted}.") if counted else Line("", _NOTHING_THERE))
     if summary.cost_usd is not None:
         lines.append(Line("", "Cost so far, as the agents report it", money(summary.cost_usd)))

@@ -55,7 +55,16 @@ def test_the_json_of_an_issue_holds_every_attempt(project, night):
         },
         "charged": True,
         "gates": [
-            {"name": "lint", "passed": True, "hard": True, "seconds": 1.5, "kind": None, "memo": False, "flaky": False},
+            {
+                "name": "lint",
+                "passed": True,
+                "hard": True,
+                "seconds": 1.5,
+                "kind": None,
+                "memo": False,
+                "flaky": False,
+                "unsteady": [],
+            },
             {
                 "name": "unit",
                 "passed": False,
@@ -64,6 +73,7 @@ def test_the_json_of_an_issue_holds_every_attempt(project, night):
                 "kind": "TEST_FAILURE",
                 "memo": False,
                 "flaky": False,
+                "unsteady": [],
             },
         ],
         "notes": [],

@@ -71,7 +71,7 @@ def test_a_gate_has_its_defaults_and_seconds():
         '[[gates]]\nname = "a"\ncommand = "x"\n[[gates]]\nname = "b"\ncommand = "y"\ntimeout = "1h30m"\nhard = false\n'
     )
     first, second = config(text).gates
-    assert (first.kind, first.hard, first.timeout, first.retries, first.report) == ("test", True, 600.0, 0, "")
+    assert (first.kind, first.hard, first.timeout, first.retries, first.report) == ("test", True, 600.0, None, "")
     assert (second.hard, second.timeout) == (False, 5400.0)
 
 

@@ -49,7 +49,7 @@ def test_main_is_asked_once_for_all_failures_of_a_gate(served):
     project, _, runs = served(("1", 1, [{"write": "bad", "text": "x"}]), ("1", 2, [{"write": "bad", "text": "y"}]))
     project.run(code=3)
     assert len(project.attempts("1")) == 2
-    assert runs() == 1 + 2 + 1  # the baseline, two attempts, main once more before the first is charged
+    assert runs() == 1 + 2 * 2 + 1  # the baseline, two attempts twice each, main before the first is charged
 
 
 def test_a_run_without_work_runs_no_gate(served):

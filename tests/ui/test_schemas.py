@@ -218,6 +218,7 @@ RARE = {
     "rules_changed",
     "noface_died",
     "repository_changed",
+    "unsteady",
 }  # told below, by the journal itself
 
 
@@ -257,6 +258,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)
     story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1)
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
+    story.journal.unsteady(story.tick(), "7", "unit", ("tests/test_a.py::test_a",), {})
     JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()
     lines = lines_of(capsys.readouterr().out)

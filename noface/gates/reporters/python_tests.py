@@ -25,6 +25,8 @@ _PRELOAD = os.path.join(_FOLDER, "node_preload.cjs")  # noqa: PTH118
 _PASSED, _FAILED, _SKIPPED = "PASSED", "FAILED", "SKIPPED"
 _WORST_LAST = (_PASSED, _SKIPPED, _FAILED)
 _runs: list[Run] = []
+_ONLY: list[str] = json.loads(os.environ.pop("NOFACE_ONLY_TESTS", "[]"))
+"""The ids of the only tests to run, counted from the checkout; none where all run."""
 
 
 class _Quiet:
@@ -95,6 +97,12 @@ def _without_preload(value: str) -> str:
     return value.replace(f'--require "{_PRELOAD}"', "").strip()
 
 
+def _left_out(name: str) -> bool:
+    return bool(_ONLY) and not any(
+        only == name or only.endswith("/" + name) or name.endswith("/" + only) for only in _ONLY
+    )
+
+
 def _runs_here() -> bool:
     """Tell whether a run is open already, here or in the process that this one is a fork of."""
     return bool(_runs)
@@ -120,7 +128,7 @@ def attach_pytest(config: ModuleType) -> None:
 
 
 _FIRST = ("pytest_sessionstart", "pytest_runtest_makereport", "pytest_collectreport", "pytest_runtest_logreport")
-_LAST = ("pytest_sessionfinish",)
+_LAST = ("pytest_sessionfinish", "pytest_collection_modifyitems")
 
 
 class _Pytest:
@@ -142,6 +150,13 @@ class _Pytest:
             if not only_looks and not inside:
                 root = getattr(session.config, "rootpath", None) or session.config.rootdir
                 self.run = Run("pytest", str(root))
+
+    def pytest_collection_modifyitems(self, config: Any, items: Any) -> None:
+        with _quiet:
+            others = [item for item in items if _left_out(item.nodeid)]
+            if others:
+                items[:] = [item for item in items if item not in others]
+                config.hook.pytest_deselected(items=others)
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         with _quiet:
@@ -209,6 +224,8 @@ def attach_unittest(case: ModuleType) -> None:
     @functools.wraps(run_test)
     def run(self: Any, result: Any = None) -> Any:
         begun = False
+        if _ONLY and result is not None and _left_out(_unittest_id(self)):
+            return None
         with _quiet:
             begun = _begin_test(self, result)
         try:

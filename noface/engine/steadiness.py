@@ -1,0 +1,273 @@
+"""Judges a red test gate that may be unsteady: what fails now and then costs no attempt, and buys no green.
+
+In this order:
+
+1. Tests known as unsteady on main count for nobody, unless the change adds them or touches their file.
+2. What failed runs again, alone where its runner can run single tests. What fails again has failed.
+3. What passes then and is the change's own test is the change's failure: it must pass each time.
+4. Anything else that passes then runs on main until it has failed there too, up to `[run] unsteady_runs` times. What
+   fails there is unsteady, and is remembered; where main passes each time, the change made it fail now and then.
+
+Where a gate names no tests, it is unsteady as a whole; then a run of it must pass.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from noface.engine.attempt_environment import AttemptEnvironment, UnsteadySeen
+from noface.engine.gate_session import CHANGED_FILES, GateSession
+from noface.gates.narrow import narrowed, runs_alone
+from noface.gates.run import comparable, names_suffice
+from noface.integrity.inventory import Inventory
+from noface.integrity.unsteady import (
+    REMEMBERED_MAX,
+    WHOLE_GATE,
+    Known,
+    after_run,
+    failed_in,
+    first_seen,
+    of_the_change,
+    passed_in,
+)
+from noface.model.gate import GateKind, GateResult, GateSpec
+from noface.model.quoting import some
+from noface.model.taxonomy import FailureKind
+from noface.process.files import read_bounded
+
+UNSTEADY_BY_CHANGE = "unsteady-by-change"
+"""The rule of a test that fails now and then, and on main not once."""
+_MAY_PASS = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.UNKNOWN)
+"""What may be otherwise in another run. A time limit costs as much again; the rest is about files, and stays."""
+_RUNS_WHEN_KNOWN = 3
+_LOOK_S_MAX = 600.0
+_LOOKS_MIN = 3
+_SHOWN_MAX = 5
+_LOG_BYTES_MAX = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Rerun:
+    """Another run: `whole` where the gate ran as it is, and not single tests; `gone` where what failed passed."""
+
+    result: GateResult
+    whole: bool
+    gone: bool
+
+
+@dataclass(slots=True)
+class Steadiness:
+    """A red result of a test gate, and the session in whose slot it came about; `before` are the gates before it."""
+
+    session: GateSession
+    gate: GateSpec
+    before: tuple[GateSpec, ...]
+    red: GateResult
+
+    def judged(self) -> GateResult | None:
+        """Return the result as it is, or as passed; None where a cancel ends it."""
+        failed = self._failed()
+        rest = tuple(test for test in failed if test not in self._excused(failed))
+        if failed and not rest and self._runs_alone() and not _short_of_coverage(self.red):
+            return self._passed(failed)
+        known = not rest and (bool(failed) or WHOLE_GATE in self._known)
+        for number in range(1, (max(_RUNS_WHEN_KNOWN, self.gate.again) if known else self.gate.again) + 1):
+            again = self._rerun(self.session, self.before, rest, f"steady-{number}")
+            if again is None:
+                return None if self.session.scope.cancel.cancelled else self.red
+            if again.result.failure is not None and again.result.failure.rule == CHANGED_FILES:
+                return self.red
+            if again.gone:
+                return self._explained(failed, rest, again)
+        return self.red
+
+    @property
+    def _env(self) -> AttemptEnvironment:
+        return self.session.env
+
+    @property
+    def _known(self) -> Known:
+        return self._env.gate_facts.unsteady.get(self.gate.command, {})
+
+    @property
+    def _of_main(self) -> bool:
+        return is_main(self.session)
+
+    def _inventory(self, tree: str, command: str) -> Inventory | None:
+        return self._env.gate_facts.inventories.get((tree, command))
+
+    def _failed(self) -> tuple[str, ...]:
+        """Return the ids of the tests that failed, without those that main fails each time (baseline "only-new")."""
+        allowed = {comparable(name) for name in dict(self.session.task.known or ()).get(self.gate.name, ())}
+        ids = failed_in(self._inventory(self.session.task.tree, self.gate.command))
+        return tuple(test for test in ids if comparable(test) not in allowed)
+
+    def _own(self, tests: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the tests that the change adds or touches."""
+        task, plumbing = self.session.task, self._env.plumbing
+        if self._of_main:
+            return ()
+        changed = {change.path for change in plumbing.changes(task.main, task.tree)}
+        return of_the_change(tests, self._inventory(plumbing.tree(task.main), self.gate.command), changed)
+
+    def _excused(self, failed: tuple[str, ...]) -> frozenset[str]:
+        known = tuple(test for test in failed if test in self._known)
+        return frozenset(known) - frozenset(self._own(known)) if known else frozenset()
+
+    def _runs_alone(self) -> bool:
+        """Tell whether these tests are all that made the gate red: every test ran, and nothing but tests."""
+        ran, failure = self._inventory(self.session.task.tree, self.gate.command), self.red.failure
+        if ran is None or failure is None or not ran.complete or not runs_alone(self.gate.command, ran.runners):
+            return False
+        return names_suffice(failure.kind, failure.rule, self.red.exit_code, self.red.failing_tests)
+
+    def _rerun(
+        self, session: GateSession, before: tuple[GateSpec, ...], tests: tuple[str, ...], folder: str
+    ) -> _Rerun | None:
+        """Run the tests again on a clean checkout, alone where that can be said; None where there can be no run."""
+        if session.ready() is not None or not session.build(before, folder):
+            return None
+        ran = self._inventory(self.session.task.tree, self.gate.command)
+        command = narrowed(self.gate.command, ran.runners, tests) if ran is not None and self._runs_alone() else None
+        if command is not None:
+            result = session.run(replace(self.gate, command=command, report=None), folder)
+            ran = self._inventory(session.task.tree, command)
+            if result is None or _came_to(ran, tests):
+                return _Rerun(result, whole=False, gone=not failed_in(ran)) if result is not None else None
+            if session.ready() is not None or not session.build(before, folder):
+                return None
+        result = session.run(self.gate, folder)
+        return _Rerun(result, whole=True, gone=result.passed) if result is not None else None
+
+    def _explained(self, failed: tuple[str, ...], rest: tuple[str, ...], again: _Rerun) -> GateResult | None:
+        """Return what a failure comes to that was gone in another run."""
+        tests = rest or (() if failed else (WHOLE_GATE,))
+        unknown = tuple(test for test in tests if test not in self._known)
+        if self._of_main:
+            self._remember(unknown, failed=1, runs=2)
+            return self._passed(failed, again)
+        if own := self._own(rest):
+            return self._unsteady_by_change(own, 0)
+        if unknown:
+            looks = self._look_at_main(rest)
+            if looks is None:
+                return None if self.session.scope.cancel.cancelled else self.red
+            runs, shown = looks
+            self._remember(tuple(test for test in unknown if test in shown), failed=1, runs=runs)
+            if steady := tuple(test for test in unknown if test not in shown):
+                return self._unsteady_by_change(steady, runs)
+        return self._passed(failed, again)
+
+    def _look_at_main(self, tests: tuple[str, ...]) -> tuple[int, frozenset[str]] | None:
+        """Run the tests on main until each has failed there; return how often, and which have failed."""
+        session, env = self.session, self._env
+        task = session.task
+        tree = env.plumbing.tree(task.main)
+        on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main", known=None)
+        slot = GateSession(session.scope, on_main, session.slot)
+        builds = tuple(gate for gate in self.before if gate.kind is GateKind.BUILD)
+        shown: set[str] = set()
+        wanted, seconds, runs = set(tests or (WHOLE_GATE,)), 0.0, 0
+        kept = self._inventory(tree, self.gate.command)
+        while runs < env.steadiness.runs and not (runs >= _LOOKS_MIN and seconds > _LOOK_S_MAX) and wanted - shown:
+            session.scope.progress(task.issue_id, task.number, "gate", f"{self.gate.name} once more on main")
+            again = self._rerun(slot, builds, tests, f"look-{runs + 1}")
+            if again is None:
+                break
+            runs, seconds = runs + 1, seconds + again.result.seconds
+            if tests:
+                shown |= set(failed_in(self._inventory(tree, again.result.gate.command))) & wanted
+            elif not again.result.passed:
+                shown.add(WHOLE_GATE)
+        if kept is not None:
+            env.gate_facts.inventories[tree, self.gate.command] = kept
+        ready = session.ready() is None and session.build(self.before, "after-main")
+        return (runs, frozenset(shown)) if ready and runs else None
+
+    def _remember(self, tests: tuple[str, ...], *, failed: int, runs: int) -> None:
+        """Remember tests as unsteady on main, and tell the loop."""
+        facts, now = self._env.gate_facts, self._env.clock.now()
+        if tests:
+            new = {test: first_seen(self.gate.name, test, now, failed, runs) for test in tests}
+            facts.unsteady[self.gate.command] = dict([*self._known.items(), *new.items()][-REMEMBERED_MAX:])
+            self.session.scope.send(UnsteadySeen(self.session.task.issue_id, self.gate.name, tests))
+
+    def _passed(self, failed: tuple[str, ...], again: _Rerun | None = None) -> GateResult:
+        """Return the result of a gate that is green but for unsteady tests; main's own failures stay known."""
+        red, allowed = self.red, {comparable(test) for test in failed}
+        if again is not None and again.whole and again.result.passed:
+            return replace(again.result, first_failure=red.failure, unsteady=failed)
+        known = tuple(test for test in red.failing_tests if comparable(test) not in allowed)
+        if self.session.task.known is not None and known:
+            return replace(
+                red, failing_tests=known, only_known_failures=True, first_failure=red.failure, unsteady=failed
+            )
+        return replace(red, failing_tests=(), failure=None, first_failure=red.failure, unsteady=failed)
+
+    def _unsteady_by_change(self, tests: tuple[str, ...], runs: int) -> GateResult:
+        """Return the failure of a change that makes tests fail now and then."""
+        names = tuple(test for test in tests if test != WHOLE_GATE)
+        what = some(names, _SHOWN_MAX) if names else f"the gate {self.gate.name}"
+        why = (
+            f"on main it passed {runs} times of {runs}, so it is the change that makes it fail now and then"
+            if runs
+            else "a test that the change adds or touches must pass each time"
+        )
+        before = self.red.failure
+        if before is None:
+            return self.red
+        message = f"{what} failed, and passed when it ran again on the same files; {why}. {before.message}"
+        failure = replace(
+            before,
+            kind=FailureKind.TEST_FAILURE,
+            message=message,
+            rule=UNSTEADY_BY_CHANGE,
+            signature=f"{UNSTEADY_BY_CHANGE}:{','.join(sorted(tests))}",
+            failing_tests=names or before.failing_tests,
+            charged=True,
+        )
+        return replace(self.red, failure=failure, failing_tests=names or self.red.failing_tests)
+
+
+def _came_to(ran: Inventory | None, tests: tuple[str, ...]) -> bool:
+    """Tell whether each of the tests passed or failed in a run."""
+    return {*failed_in(ran), *passed_in(ran)}.issuperset(tests)
+
+
+def _short_of_coverage(red: GateResult) -> bool:
+    """Tell whether the output speaks of a coverage that was not reached, which no list of tests shows."""
+    try:
+        text = read_bounded(Path(red.stdout_log), 0, _LOG_BYTES_MAX).lower()
+    except OSError:
+        return True
+    return any("coverage" in line and "not" in line for line in text.splitlines())
+
+
+def may_be_unsteady(gate: GateSpec, result: GateResult) -> bool:
+    """Tell whether a result is one that another run of the same gate may not have."""
+    failure = result.failure
+    if failure is None or result.passed or gate.kind is not GateKind.TEST or gate.accept or gate.retries:
+        return False
+    return failure.kind in _MAY_PASS and failure.rule != CHANGED_FILES
+
+
+def is_main(session: GateSession) -> bool:
+    """Tell whether a session runs gates on main as it is."""
+    task = session.task
+    return task.on_main and task.tree == session.env.plumbing.tree(task.main)
+
+
+def note_run_on_main(session: GateSession, gate: GateSpec, result: GateResult) -> None:
+    """Count a run on main for the tests that are known as unsteady there; the steady ones are forgotten in time."""
+    facts = session.env.gate_facts
+    known = facts.unsteady.get(gate.command)
+    if not known or not is_main(session) or (result.first_failure is not None and not result.unsteady):
+        return
+    ran = facts.inventories.get((session.task.tree, gate.command))
+    red = result.first_failure or result.failure
+    failed: Collection[str] = {*failed_in(ran), *((WHOLE_GATE,) if red is not None else ())}
+    passed: Collection[str] = {*passed_in(ran), *((WHOLE_GATE,) if red is None else ())}
+    now = after_run(known, failed, passed, session.env.clock.now(), session.env.steadiness.forget_after)
+    if now != known:
+        facts.unsteady[gate.command] = now
+        session.scope.send(UnsteadySeen(session.task.issue_id, gate.name, ()))

@@ -1,0 +1,169 @@
+"""Tests that fail now and then: they cost no attempt and keep nothing out, and no change can buy a green by them."""
+
+import json
+import sqlite3
+import sys
+
+import pytest
+from support.project import PYTEST
+
+STEADY = "def test_steady():\n    assert 1 == 1\n"
+COUNTED = """
+from pathlib import Path
+
+def test_{name}():
+    counter = Path({counter!r})
+    counter.write_text(counter.read_text() + "x" if counter.exists() else "x")
+    assert {when}
+"""
+ONE_IN_THREE = "len(counter.read_text()) % 3"
+
+
+def gate(name, command, **keys):
+    keys = {"canary": False, "canary_reason": "it stands in for a project's own", **keys}
+    lines = [f"name = {json.dumps(name)}", f"command = {json.dumps(command)}"]
+    return (
+        "\n[[gates]]\n" + "\n".join([*lines, *(f"{key} = {json.dumps(value)}" for key, value in keys.items())]) + "\n"
+    )
+
+
+@pytest.fixture
+def shop(project):
+    """A project with a gate of pytest, which counts its runs, and an issue that is done with one file."""
+
+    def make(when="True", command=PYTEST, **keys):
+        project.write("count.py", f"open({str(project.folder / 'runs')!r}, 'a').write('x\\n')\n")
+        project.write(".gitignore", "__pycache__/\n.pytest_cache/\n")
+        project.write("tests/test_steady.py", STEADY)
+        counted = COUNTED.format(name="moody", counter=str(project.folder / "counter"), when=when)
+        project.write("tests/test_moody.py", counted)
+        project.config(extra=gate("unit", f"{sys.executable} count.py && {command}", **keys))
+        project.issue(7, max_attempts=1)
+        project.commit()
+        return project
+
+    return make
+
+
+def setting(project, line):
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("[run]\n", f"[run]\n{line}\n"))
+    project.commit()
+
+
+def runs(project):
+    return len((project.folder / "runs").read_text().splitlines())
+
+
+def counted(project, number):
+    """Let the moody test count from `number` on."""
+    (project.folder / "counter").write_text("x" * number)
+
+
+def test_a_test_that_fails_one_time_in_three_costs_nothing_is_remembered_and_then_counts_for_nobody(shop):
+    project = shop(ONE_IN_THREE)
+    counted(project, 1)  # main's run at the start is the second, the work's the third
+    out = project.run()
+    assert project.statuses() == {"7": "merged"}
+    (attempt,) = project.attempts("7")
+    (unit,) = [each for each in attempt["gates"] if each["name"] == "unit"]
+    assert (unit["passed"], unit["flaky"], unit["unsteady"]) == (True, True, ["tests/test_moody.py::test_moody"])
+    assert "1 unsteady test on main, which counts for nobody: tests/test_moody.py::test_moody" in out
+    assert "gate unit passed but for tests/test_moody.py::test_moody" in " ".join(attempt["notes"])
+    assert "unit passed but for 1 unsteady test" in project.noface("show", "7").stdout
+    (known,) = project.shown("status")["unsteady"]
+    assert (known["gate"], known["test"], known["failed"]) == ("unit", "tests/test_moody.py::test_moody", 1)
+    assert "1 unsteady test on main" in project.noface("status").stdout
+
+    project.write("tests/test_moody.py", (project.path / "tests/test_moody.py").read_text().replace("% 3", "< 0"))
+    project.commit()  # from now on it fails each time, and is known as unsteady
+    project.issue(8, max_attempts=1)
+    project.play(("8", 0, [{"write": "c.txt", "text": "c"}]))
+    before = runs(project)
+    project.run()
+    assert project.statuses()["8"] == "merged"
+    assert runs(project) - before == 2  # main's at the start, and the work's: nothing runs again
+
+
+def test_a_change_that_makes_a_test_fail_now_and_then_is_charged_with_what_main_showed(shop):
+    """The test is main's and untouched; with the change it fails on every other run, on main never."""
+    project = shop("True")
+    setting(project, "unsteady_runs = 3")
+    seen = project.folder / "seen"
+    project.write("shop.py", "def ready():\n    return True\n")
+    project.write("tests/test_shop.py", "import shop\n\ndef test_ready():\n    assert shop.ready()\n")
+    project.commit()
+    breaks = f"from pathlib import Path\n\ndef ready():\n    p = Path({str(seen)!r})\n    gone = p.exists()\n    p.touch()\n    return gone\n"
+    project.play(("7", 0, [{"write": "shop.py", "text": breaks}]))
+    project.run(code=3)
+    (attempt,) = project.attempts("7")
+    assert (attempt["outcome"], attempt["charged"]) == ("TEST_FAILURE", True)
+    assert attempt["failure"]["rule"] == "unsteady-by-change"
+    assert "on main it passed 3 times of 3" in attempt["failure"]["message"]
+    assert attempt["failure"]["failing_tests"] == ["tests/test_shop.py::test_ready"]
+    assert project.shown("status")["unsteady"] == []
+
+
+def test_an_unsteady_test_that_the_change_adds_or_touches_is_the_change_s_own(shop):
+    project = shop("True")
+    mine = COUNTED.format(name="mine", counter=str(project.folder / "mine"), when="len(counter.read_text()) > 1")
+    project.play(("7", 0, [{"write": "tests/test_mine.py", "text": mine}]))
+    project.run(code=3)
+    (attempt,) = project.attempts("7")
+    assert (attempt["outcome"], attempt["charged"]) == ("TEST_FAILURE", True)
+    assert "a test that the change adds or touches must pass each time" in attempt["failure"]["message"]
+
+
+def test_what_fails_beside_a_known_unsteady_test_counts(shop):
+    project = shop(ONE_IN_THREE)
+    counted(project, 2)  # main fails first, and passes when it runs again
+    project.play(("7", 0, [{"write": "tests/test_other.py", "text": "def test_other():\n    assert 1 == 2\n"}]))
+    counted(project, 2)
+    project.run(code=3)
+    (attempt,) = project.attempts("7")
+    assert attempt["outcome"] == "TEST_FAILURE"
+    assert "tests/test_other.py::test_other" in attempt["failure"]["failing_tests"]
+    assert [each["test"] for each in project.shown("status")["unsteady"]] == ["tests/test_moody.py::test_moody"]
+
+
+def test_a_gate_that_names_no_tests_and_is_red_one_time_in_three_lets_all_land(project):
+    counter = project.folder / "counter"
+    script = f"echo x >> {counter}; test $(( $(wc -l < {counter}) % 3 )) -ne 0"
+    project.config(extra=gate("unit", script))
+    for number in (1, 2, 3):
+        project.issue(number, max_attempts=1)
+    project.play(*((str(n), 0, [{"write": f"{n}.txt", "text": str(n)}]) for n in (1, 2, 3)))
+    project.commit()
+    project.run()
+    assert set(project.statuses().values()) == {"merged"}
+    assert [len(project.attempts(str(n))) for n in (1, 2, 3)] == [1, 1, 1]
+    (known,) = project.shown("status")["unsteady"]
+    assert (known["gate"], known["test"]) == ("unit", "")
+
+
+def test_without_unsteadiness_no_gate_runs_more_often(shop):
+    project = shop()
+    for number in (8, 9):
+        project.issue(number, max_attempts=1)
+    project.play(*((str(n), 0, [{"write": f"{n}.txt", "text": str(n)}]) for n in (7, 8, 9)))
+    project.commit()
+    project.run()
+    assert runs(project) == 4  # once on main, once for each of the three
+    kinds = sqlite3.connect(project.state / "state.db").execute("SELECT DISTINCT kind FROM events").fetchall()
+    assert ("unsteady",) not in kinds
+
+
+def test_an_unsteady_test_that_passes_on_main_often_enough_is_forgotten(shop):
+    project = shop(ONE_IN_THREE)
+    setting(project, "unsteady_forgotten_after = 2")
+    counted(project, 2)
+    project.run()
+    assert len(project.shown("status")["unsteady"]) == 1
+    counter = (project.path / "tests/test_moody.py").read_text().replace("% 3", "> 0")
+    project.write("tests/test_moody.py", counter)
+    project.commit()
+    for number in (8, 9):
+        project.issue(number, max_attempts=1)
+        project.play((str(number), 0, [{"write": f"{number}.txt", "text": str(number)}]))
+        project.run()
+    assert project.shown("status")["unsteady"] == []
