@@ -12,12 +12,12 @@ from noface.agents.base import LAST_WORDS_MAX, Agent, AgentEvent, EventKind, Inv
 from noface.agents.json_stream import asks, unescaped
 from noface.diagnosis.agent_errors import ASKS
 from noface.model.attempt import AttemptOrder
+from noface.model.command_line import pieces
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.sandbox_home import AgentHome
 
-_TOKEN = re.compile(r"\{\w+\}|\\.|.", re.DOTALL)
 _SHELL_WORDS = frozenset((
     ".", ":", "case", "cd", "command", "eval", "exec", "exit", "export", "for", "function", "if", "set", "source",
     "test", "time", "trap", "true", "ulimit", "umask", "until", "while",
@@ -109,22 +109,9 @@ class CommandAgent(Agent):
 
 def _filled(command: str, values: dict[str, str]) -> str:
     """Fill in each `{name}` so that the shell sees the value and nothing else, whether it stands in quotes or not."""
-    pieces = []
-    quote = ""
-    position = 0
-    while position < len(command):
-        token = _TOKEN.match(command, position)
-        text = token[0] if token is not None else command[position]
-        if text[0] == "\\" and quote == "'":
-            text = text[0]  # in single quotes a backslash is just one
-        position += len(text)
-        if text[0] == "{" and text[1:-1] in values:
-            pieces.append(_quoted(values[text[1:-1]], quote))
-            continue
-        if text in ("'", '"') and quote in ("", text):
-            quote = "" if quote else text
-        pieces.append(text)
-    return "".join(pieces)
+    return "".join(
+        _quoted(values[piece.name], piece.quote) if piece.name in values else piece.text for piece in pieces(command)
+    )
 
 
 def _quoted(value: str, quote: str) -> str:

@@ -10,6 +10,7 @@ from noface.errors import EXIT_USAGE, ConfigError
 
 if TYPE_CHECKING:
     from noface.config.sections import Config
+    from noface.model.finding import Finding
 
 _CONFIG = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml.")
 _HIDDEN = "(hidden)"
@@ -35,11 +36,16 @@ def _bare(context: typer.Context) -> None:
 def check(
     as_json: bool = typer.Option(False, "--json", help="The problems as JSON."), config: Path | None = _CONFIG
 ) -> None:
-    """Report all problems of noface.toml, or that there are none."""
+    """Report all problems of noface.toml and of what it names, or that there are none.
+
+    Exit code 0: all is there; 2: `noface run` would not start; 3: something else needs you. Gates are not run.
+    """
     from noface.config.load import parse, read
     from noface.config.problems import InvalidConfigError
     from noface.errors import ConfigError
+    from noface.model.finding import exit_code_of
     from noface.ui import page
+    from noface.ui.findings import finding_lines
     from noface.ui.text import count, hanging
 
     path = _find(config)
@@ -53,18 +59,20 @@ def check(
         problems: list[dict[str, Any]] = [{"line": None, "key": "", "message": error.message}]
         if isinstance(error, InvalidConfigError):
             problems = [{"line": each.line, "key": each.key, "message": each.message} for each in error.problems]
-        page.show_json({"file": str(path), "ok": False, "problems": problems})
+        page.show_json({"file": str(path), "ok": False, "problems": problems, "findings": []})
         raise typer.Exit(EXIT_USAGE) from None
+    findings = _findings(loaded, explicit=config is not None)
+    code = exit_code_of(findings)
     if as_json:
-        page.show_json({"file": str(path), "ok": True, "problems": []})
-        return
+        page.show_json({"file": str(path), "ok": not code, "problems": [], "findings": findings})
+        raise typer.Exit(code)
     models = ", then ".join(loaded.retry.models)
     gates = ", ".join(gate.name for gate in loaded.gates)
-    text = f"{name} is fine: {count(len(loaded.gates), 'gate')} ({gates}); models {models}"
+    verdict = "can be read" if code else "is fine"
+    text = f"{name} {verdict}: {count(len(loaded.gates), 'gate')} ({gates}); models {models}"
     page.show(hanging(text, page.width(), rest="  "))
-    for program, names in _missing_programs(loaded).items():
-        warning = f"but the program {program} (for {', '.join(names)}) is not on PATH: noface run would refuse"
-        page.show(hanging(warning, page.width(), rest="  "))
+    page.show(finding_lines(findings, page.width()))
+    raise typer.Exit(code)
 
 
 def show(
@@ -172,16 +180,17 @@ def _without_none(value: Any) -> Any:
     return [_without_none(item) for item in value] if isinstance(value, list) else value
 
 
-def _missing_programs(config: "Config") -> dict[str, list[str]]:
-    """Return the programs the ladder and the roles need that are not found, with the models that need them."""
-    from noface.agents.registry import AGENTS
-    from noface.cli.wiring import model_specs
-    from noface.engine.agent_run import missing_program
+def _findings(config: "Config", *, explicit: bool) -> "tuple[Finding, ...]":
+    """Return what is wrong with what the configuration names; a file may be named outside a repository."""
+    from noface.cli.findings import config_findings, repository_of
+    from noface.errors import UsageError
+    from noface.git.locate import locate
 
-    specs = model_specs(config, Path.cwd())
-    missing: dict[str, list[str]] = {}
-    for name in config.models_in_use:
-        program = AGENTS[specs[name].agent].program(specs[name])
-        if "/" not in program and missing_program(program):
-            missing.setdefault(program, []).append(name)
-    return missing
+    try:
+        root = locate(Path.cwd()).root
+    except UsageError:
+        if not explicit:
+            raise
+        return config_findings(config, None, Path.cwd())
+    repository, found = repository_of(root, config)
+    return (*found, *config_findings(config, repository, root))

@@ -1,11 +1,12 @@
 """`noface doctor`: whether the machine, the project and the models are ready, and what to do where they are not."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE, ConfigError, NofaceError, UsageError
+from noface.errors import EXIT_USAGE, ConfigError, NofaceError, UsageError
 
 if TYPE_CHECKING:
     from noface.config.sections import Config
@@ -22,7 +23,7 @@ def doctor(
 ) -> None:
     """Check programs, logins, disk space and configuration.
 
-    Exit code 0: all that a run needs is there; 2: the configuration is wrong; 3: something needs you.
+    Exit code 0: all that a run needs is there; 2: `noface run` would not start; 3: something else needs you.
     """
     from noface.ui import page
     from noface.ui.doctor import doctor_document, doctor_page
@@ -32,9 +33,7 @@ def doctor(
         page.show_json(doctor_document(health))
     else:
         page.show(doctor_page(health, page.width()))
-    if health.error:
-        raise typer.Exit(EXIT_USAGE)
-    raise typer.Exit(EXIT_ATTENTION if health.needs_a_person else EXIT_DONE)
+    raise typer.Exit(health.exit_code)
 
 
 def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health":
@@ -45,12 +44,13 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
 
     config, repository, findings = _project(path)
     error = next((each.text for each in findings if each.state == "bad"), "")
+    machine_checks = machine(config)
     if config is not None and repository is not None:
-        findings += project(config, repository)
+        findings += project(config, repository, {each.text for each in machine_checks})
     given = [variable for each in config.models.values() for variable in each.env.items()] if config else []
     with Launcher(masking=known_secrets(given, None)) as launcher:
         models = _models(config, repository, wanted, launcher, probe=probe and not error)
-    return Health(machine(config), findings, models, error)
+    return Health(machine_checks, findings, models, error)
 
 
 def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Check, ...]]":
@@ -65,12 +65,8 @@ def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tupl
     config: Config | None = None
     repository: Repository | None = None
     root = Path.cwd()
-    try:
+    with suppress(NofaceError):
         root = locate(Path.cwd()).root
-        repository = discover(root)
-        findings.append(Check("repository", State.OK, f"{root}, work lands on {repository.main_name}"))
-    except NofaceError as error:
-        findings.append(Check("repository", State.BAD, error.message, error.hint))
     try:
         config = load(root, path)
         config.require_gates()
@@ -79,6 +75,11 @@ def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tupl
         findings.append(Check("config", State.OK, f"{name}: {count(len(config.gates), 'gate')}; models {ladder}"))
     except ConfigError as error:
         findings.append(Check("config", State.BAD, error.message, error.hint))
+    try:
+        repository = discover(root, config.project.main if config is not None else "")
+        findings.insert(0, Check("repository", State.OK, f"{root}, work lands on {repository.main_name}"))
+    except NofaceError as error:
+        findings.insert(0, Check("repository", State.BAD, error.message, error.hint, EXIT_USAGE))
     return config, repository, tuple(findings)
 
 

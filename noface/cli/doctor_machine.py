@@ -4,29 +4,30 @@ import os
 import platform
 import shutil
 import sqlite3
+from collections.abc import Collection
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
 from noface import __version__
-from noface.agents.registry import AGENTS
+from noface.cli.findings import backlog_of, config_findings, fault_finding
 from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandbox_rules, setup_rules, slots_dir
 from noface.config.sections import Config
-from noface.engine.agent_run import missing_program
 from noface.engine.attempt_environment import fingerprint
 from noface.engine.isolation_checks import isolated
 from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
 from noface.git.repository import Repository, check_version
+from noface.model.finding import Finding
 from noface.model.gate import GateKind
-from noface.model.worker_run import ModelSpec
+from noface.model.taxonomy import IssueStatus
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
 from noface.store.database import Database
 from noface.store.lessons import has_full_text
 from noface.store.reader import Reader
-from noface.ui.doctor import Check, State
-from noface.ui.text import size
+from noface.ui.doctor import Check, State, check_of
+from noface.ui.text import count, size
 
 _FEW_BYTES, _TOO_FEW_BYTES = 1_000_000_000, 100_000_000
 _EXTRAS = "pip install 'noface-loop[{}]'"
@@ -46,12 +47,16 @@ def machine(config: Config | None = None) -> tuple[Check, ...]:
     )
 
 
-def project(config: Config, repository: Repository) -> tuple[Check, ...]:
-    """Look at what a run of this project needs: room on the disk, and the programs of the gates."""
+def project(config: Config, repository: Repository, said: Collection[str] = ()) -> tuple[Check, ...]:
+    """Look at what a run of this project needs: room on the disk, what the configuration names, the backlog.
+
+    `said` is what other lines say already.
+    """
     return (
         _room("state", repository.state_dir),
         _room("workspaces", slots_dir(config, repository)),
-        *_gates(config),
+        *_named(config, repository, said),
+        *_backlog(config, repository),
         *_isolation(config, repository),
     )
 
@@ -96,8 +101,12 @@ def _sandbox(config: Config | None) -> Check:
     if kind == "none":
         return Check("sandbox", State.NOTE, f'none ([sandbox] kind = "none"): {_RIGHTS}')
     if not bubblewrap.works:
-        state = State.BAD if kind == "bubblewrap" else State.NOTE
-        return Check("sandbox", state, f"none: {bubblewrap.problem}; {_RIGHTS}", bubblewrap.remedy)
+        if kind == "bubblewrap" and config is not None:
+            try:
+                bubblewrap_for(config)
+            except UsageError as error:
+                return Check("sandbox", State.BAD, error.message, error.hint, error.exit_code)
+        return Check("sandbox", State.NOTE, f"none: {bubblewrap.problem}; {_RIGHTS}", bubblewrap.remedy)
     program = f"bubblewrap {bubblewrap.version} ({bubblewrap.program})"
     text = f"{program}: writes only to the workspace, hides known places of logins"
     return Check("sandbox", State.OK, f"{text}; reading other files and an allowed network are not stopped")
@@ -171,18 +180,34 @@ def _fact(path: Path, name: str) -> str | None:
         return None
 
 
-def _gates(config: Config) -> tuple[Check, ...]:
-    """Name the gates whose program is not found. What a gate's shell makes of the rest is its own affair."""
-    command = AGENTS["command"]
-    missing: dict[str, list[str]] = {}
-    for gate in config.gates:
-        program = command.program(ModelSpec(gate.name, "command", command=gate.command))
-        if "/" not in program and missing_program(program):
-            missing.setdefault(program, []).append(gate.name)
-    if not missing:
+def _named(config: Config, repository: Repository, said: Collection[str]) -> tuple[Check, ...]:
+    """Say what is wrong with what the configuration names. Models have lines of their own."""
+    found = [each for each in config_findings(config, repository, repository.root) if each.what not in said]
+    checks = [
+        check_of(each, _AREAS.get(each.where.partition(" ")[0], "config")) for each in found if not _of_model(each)
+    ]
+    if not any(each.where.startswith("gate ") for each in found):
         names = ", ".join(gate.name for gate in config.gates)
-        return (Check("gates", State.OK, names),) if names else ()
-    return tuple(
-        Check("gates", State.BAD, f"no program {program} for {', '.join(names)}", f"Install {program}.")
-        for program, names in missing.items()
-    )
+        checks.append(Check("gates", State.OK, names))
+    return tuple(checks)
+
+
+_AREAS = {"gate": "gates", "rung": "ladder"}
+"""What a line is called, by what the place of its finding begins with."""
+
+
+def _of_model(finding: Finding) -> bool:
+    return finding.where.startswith("model ")
+
+
+def _backlog(config: Config, repository: Repository) -> tuple[Check, ...]:
+    """Say how many issues there are, and which are faulty."""
+    path = repository.state_dir / "state.db"
+    try:
+        with closing(Database.open(path) if path.exists() else Database.memory()) as database:
+            merged = tuple(row.id for row in Reader(database).issues() if row.status == IssueStatus.MERGED)
+        backlog = backlog_of(config, repository.root, merged)
+    except NofaceError as error:
+        return (Check("backlog", State.BAD, error.message, error.hint, error.exit_code),)
+    sound = Check("backlog", State.OK, count(len(backlog.issues), "issue"))
+    return (*(check_of(fault_finding(fault), "backlog") for fault in backlog.faults), sound)

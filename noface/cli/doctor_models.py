@@ -20,8 +20,9 @@ from noface.agents.registry import AGENTS
 from noface.cli.wiring import attempt_environment, bubblewrap_for
 from noface.config.sections import Config
 from noface.data import table
-from noface.engine.agent_run import missing_program, run_agent
+from noface.engine.agent_run import run_agent
 from noface.engine.attempt_environment import AttemptEnvironment, Scope, order_document
+from noface.engine.readiness import program_finding
 from noface.git.repository import Repository
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
@@ -30,7 +31,7 @@ from noface.model.worker_run import EndedBy, ModelSpec
 from noface.process.environment import agent_environment
 from noface.process.files import read_bounded, write_atomic
 from noface.process.supervise import Canceller, Command, Launcher
-from noface.ui.doctor import Check, ModelFinding, Probe, State
+from noface.ui.doctor import Check, ModelFinding, Probe, State, check_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,22 +165,14 @@ def _finding(spec: ModelSpec, used_by: tuple[str, ...], path: str, version: Vers
         version.text if version is not None else "",
         login.seen,
         login.needed,
-        tuple(_problems(spec, program, path, version, login)),
+        tuple(_problems(spec, path, version, login)),
     )
 
 
-def _problems(spec: ModelSpec, program: str, path: str, version: Version | None, login: Login) -> list[Check]:
+def _problems(spec: ModelSpec, path: str, version: Version | None, login: Login) -> list[Check]:
     problems = []
-    if spec.agent == "scripted" and not Path(spec.command).is_file():
-        fix = f"Set [models.{spec.name}] command to a TOML file."
-        problems.append(Check("program", State.BAD, f"its script is not there: {spec.command}", fix))
-    elif program and not path and "/" not in program:
-        own = f"Correct [models.{spec.name}] command, or put it on PATH."
-        fix = f"Install it: {table('agents')[spec.agent]['install']}" if program == spec.agent else own
-        problems.append(Check("program", State.BAD, f"the program {program} is not on PATH", fix))
-    elif Path(program).is_absolute() and missing_program(program):
-        fix = f"Correct [models.{spec.name}] command."
-        problems.append(Check("program", State.BAD, f"{program} is not there, or is no program", fix))
+    if (missing := program_finding(spec)) is not None:
+        problems.append(check_of(missing, "program", missing.what))
     if version is not None and version.problem:
         problems.append(Check("program", State.BAD, f"{path} does not start: {version.problem}", "Install it anew."))
     if login.needed and not login.seen:

@@ -111,13 +111,16 @@ def issues(
     as_json: bool = typer.Option(False, "--json", help="The backlog as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """List the backlog in working order, with its faults."""
-    from noface.cli.session import merged_ids, open_session
+    """List the backlog in working order, with its faults; exit code 3 where there are any."""
+    from noface.cli.session import merged_ids, open_session, without_unknown
+    from noface.errors import EXIT_ATTENTION
     from noface.ui import page
     from noface.ui.issues import backlog_document, backlog_page
     from noface.ui.status import listed_issues
 
     session = open_session(config)
-    backlog = session.tracker.backlog(merged_ids(session.reader))
+    backlog = without_unknown(session.tracker.backlog(merged_ids(session.reader)), session.location.root, config)
     document = backlog_document(backlog, {each.id: each.status for each in listed_issues(session.reader.issues())})
     page.show_either(document, backlog_page, as_json=as_json)
+    if backlog.faults:
+        raise typer.Exit(EXIT_ATTENTION)

@@ -27,4 +27,4 @@ def run(
     options = RunOptions(workers, model, max_iterations, max_cost, tuple(issue), once, allow_red, max_tokens)
     if not dry_run:
         raise typer.Exit(run_project(Path.cwd(), config, options, as_json=json))
-    show_plan(Path.cwd(), config, options, as_json=json)
+    raise typer.Exit(show_plan(Path.cwd(), config, options, as_json=json))

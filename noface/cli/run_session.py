@@ -17,6 +17,7 @@ from types import FrameType
 
 import typer
 
+from noface.cli.findings import check_workspaces, config_findings, fault_finding
 from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, settings, slots_dir
 from noface.config.load import load
 from noface.config.sections import Config
@@ -30,6 +31,8 @@ from noface.git.repository import Repository, discover
 from noface.model.actions import model_of
 from noface.model.backlog import same_id, without_unknown_models
 from noface.model.budget import Budget
+from noface.model.codec import encode
+from noface.model.finding import exit_code_of
 from noface.model.gate import GateResult
 from noface.model.issue import IssueState
 from noface.model.taxonomy import IssueStatus
@@ -47,7 +50,9 @@ from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
 from noface.trackers.base import Tracker, open_tracker
+from noface.ui import page
 from noface.ui.announcer import Purse, announcer
+from noface.ui.findings import finding_lines
 
 
 def run_project(
@@ -93,7 +98,7 @@ def open_project(start: Path, config_path: Path | None, options: RunOptions) -> 
         known = ", ".join(sorted(config.models))
         raise UsageError(f"--model {options.model}: there is no such model.", f"Known: {known}.")
     tracker = open_tracker(config.tracker.kind, repository.root, config.tracker.path)
-    _check_workspaces(slots_dir(config, repository), repository.root)
+    check_workspaces(slots_dir(config, repository), repository.root)
     return repository, config, tracker
 
 
@@ -104,15 +109,6 @@ def named_issues(wanted: Sequence[str], tracker: Tracker) -> tuple[str, ...]:
     if unknown:
         raise UsageError(f"--issue {unknown[0]}: there is no such issue, or it is faulty.", "See `noface issues`.")
     return tuple(ids[same_id(name.removeprefix("#"))] for name in wanted)
-
-
-def _check_workspaces(folder: Path, root: Path) -> None:
-    """Raise UsageError where workspaces may not lie in `folder`."""
-    if folder.resolve().is_relative_to(root.resolve()):
-        raise UsageError(
-            f"[run] slots_dir puts the workspaces into the repository: {folder}.",
-            "Tools in a workspace would find your checkout above it. Name a folder outside it, or remove slots_dir.",
-        )
 
 
 def _make_workspaces(folder: Path) -> None:
@@ -200,8 +196,8 @@ def _signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> None:
-    """Print the plan of the next tick."""
+def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:
+    """Print the plan of the next tick, and what would keep it from working; return the exit code."""
     repository, config, tracker = open_project(start, config_path, options)
     options = replace(options, issues=named_issues(options.issues, tracker))
     path = repository.state_dir / "state.db"
@@ -235,14 +231,20 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     ]
     waits = [{"id": w.issue_id, "reason": w.reason, "until": w.until} for w in planned.waiting]
     faults = [{"source": f.source, "problem": f.problem} for f in backlog.faults]
+    findings = config_findings(config, repository, repository.root)
+    everything = (*findings, *(fault_finding(fault) for fault in backlog.faults))
+    code = exit_code_of(everything)
     if as_json:
-        typer.echo(json.dumps({"schema": 1, "start": starts, "waiting": waits, "faults": faults}))
-        return
-    typer.echo(f"{len(starts)} can start ({chosen.workers} at once), {len(waits)} wait, {len(faults)} are faulty.")
+        document = {"schema": 1, "start": starts, "waiting": waits, "faults": faults, "findings": encode(findings)}
+        typer.echo(json.dumps(document))
+        return code
+    typer.echo(f"{len(starts)} can start ({chosen.workers} at once), {len(waits)} wait, {len(faults)} faulty.")
     for item in starts:
         when = "now" if item["now"] else "then"
         typer.echo(f"  {when:4} {item['id']} with {item['model']}: {item['title']}\n       {item['reason']}")
     for wait in waits:
         typer.echo(f"  wait {wait['id']}: {wait['reason']}")
-    for fault in faults:
-        typer.echo(f"  ?    {fault['source']}: {fault['problem']}")
+    for line in finding_lines(everything, page.width()):
+        typer.echo(line)
+    typer.echo("Nothing was run: noface run tries the gates on main first, and they must pass there.")
+    return code

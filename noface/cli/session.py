@@ -43,7 +43,8 @@ def open_session(config: Path | None = None) -> ReadSession:
     reader = Reader(database)
     fingerprint = tracker.fingerprint()
     if reader.fact("fingerprint") != fingerprint:
-        backlog = with_own_parts(tracker.backlog(merged_ids(reader)), database)
+        backlog = without_unknown(tracker.backlog(merged_ids(reader)), location.root, config)
+        backlog = with_own_parts(backlog, database)
         Journal(database).sync_backlog(_masked(backlog) if exists else backlog, fingerprint)
     return ReadSession(location, database, reader, tracker, exists)
 
@@ -54,6 +55,25 @@ def _masked(backlog: Backlog) -> Backlog:
     from noface.secrets.masked_records import masked_backlog
 
     return masked_backlog(backlog, known_secrets((), None).masker)
+
+
+def without_unknown(backlog: Backlog, root: Path, config: Path | None) -> Backlog:
+    """Return the backlog with issues that no model may work on among the faults, as a run sees it.
+
+    The configuration is read only where an issue names a model or a tier; a faulty one says nothing about issues.
+    """
+    if not any(issue.model is not None or issue.tier is not None for issue in backlog.issues):
+        return backlog
+    from noface.cli.wiring import model_specs
+    from noface.config.load import load
+    from noface.errors import ConfigError
+    from noface.model.backlog import without_unknown_models
+
+    try:
+        loaded = load(root, config)
+    except ConfigError:
+        return backlog
+    return without_unknown_models(backlog, model_specs(loaded, root))
 
 
 def with_own_parts(backlog: Backlog, database: Database) -> Backlog:

@@ -17,6 +17,7 @@ from noface.config.presets import DEFAULT_MODEL, with_presets
 from noface.config.problems import Problem, did_you_mean
 from noface.config.sections import HINT_CONDITIONS, FailureHint, Roles
 from noface.config.values import NAME_EXPECTED, is_name
+from noface.model.command_line import PLACEHOLDERS, unknown_placeholders
 from noface.model.taxonomy import FailureKind, Strategy
 
 
@@ -197,9 +198,17 @@ def _models(data: Mapping[str, Any]) -> Iterator[Problem]:
         command = entry.get("command", "")
         if entry.get("agent") == "command" and isinstance(command, str) and not command.strip():
             yield Problem(("models", name, "command"), 'missing; agent "command" needs the shell command to run')
+        if entry.get("agent") == "command" and isinstance(command, str):
+            yield from _placeholders(name, command)
         for price, other in itertools.permutations(_PRICES):
             if price in entry and other not in entry:
                 yield Problem(("models", name, other), f"missing; needed together with {price}")
+
+
+def _placeholders(model: str, command: str) -> Iterator[Problem]:
+    for name in unknown_placeholders(command):
+        meant = f"{did_you_mean(name, PLACEHOLDERS)}; what the shell is to see stands in single quotes"
+        yield Problem(("models", model, "command"), f"unknown placeholder {{{name}}}; {meant}")
 
 
 def _named_models(data: Mapping[str, Any]) -> Iterator[Problem]:

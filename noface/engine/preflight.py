@@ -6,17 +6,17 @@ Also what a person should know first: the rules that are new since an upgrade.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from noface.engine.agent_run import missing_program
 from noface.engine.context import RunContext
 from noface.engine.gate_session import CHANGED_FILES
 from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
 from noface.engine.prepare import SETUP_FAILED, SETUP_PASSING
+from noface.engine.readiness import model_findings
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import names_suffice
 from noface.model.failure import Failure
+from noface.model.finding import refusal
 from noface.model.gate import GateKind, GateResult
 from noface.model.patterns import matches_any
 from noface.model.protection import always_protected
@@ -40,25 +40,9 @@ class Preflight:
 
 def check_agents(context: RunContext) -> None:
     """Raise UsageError where the program or script of a model that the ladder or a role needs is not there."""
-    missing: dict[str, list[str]] = {}
-    for name in context.settings.policy.models:
-        spec = context.settings.models[name]
-        program = context.env.agents[spec.agent].program(spec)
-        # A path within the slot is judged there.
-        if missing_program(program) and ("/" not in program or Path(program).is_absolute()):
-            missing.setdefault(program, []).append(name)
-    if missing:
-        raise UsageError(
-            "Agent program not found: " + "; ".join(f"{p} (for {', '.join(names)})" for p, names in missing.items()),
-            "Install it and put it on PATH, or name another model: `noface config set retry.default_model NAME`.",
-        )
-    for name in context.settings.policy.models:
-        spec = context.settings.models[name]
-        if spec.agent == "scripted" and not Path(spec.command).is_file():
-            raise UsageError(
-                f"The script of model {name} is not there: {spec.command or '(none named)'}.",
-                f"Set [models.{name}] command to an existing TOML file.",
-            )
+    error = refusal(model_findings(context.settings.models, context.settings.policy.models))
+    if error is not None:
+        raise error
 
 
 def preflight(context: RunContext, cancel: Canceller) -> Preflight:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
+from noface.model.finding import Finding
 from noface.ui.page import paint
 from noface.ui.text import clean, count, duration, hanging, money, pad
 
@@ -28,12 +30,22 @@ _NAME_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at. `fix` says what to do, "" where nothing is to be done."""
+    """One thing that was looked at. `fix` says what to do, "" where nothing is to be done.
+
+    `exit_code` is that of `noface doctor` where it is bad.
+    """
 
     name: str
     state: State
     text: str
     fix: str = ""
+    exit_code: int = EXIT_ATTENTION
+
+
+def check_of(finding: Finding, name: str, text: str = "") -> Check:
+    """Return a finding as a line of the page, behind `name`; `text` takes the place of where and what."""
+    state = State.NOTE if finding.is_note else State.BAD
+    return Check(name, state, text or finding.text, finding.fix, finding.exit_code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +104,16 @@ class Health:
     @property
     def needs_a_person(self) -> bool:
         """True where something that a run needs is not ready; models that nobody uses do not count."""
-        states = [each.state for each in (*self.machine, *self.project)]
-        states += [model.state for model in self.models if model.used_by]
-        return State.BAD in states
+        return self.exit_code != EXIT_DONE
+
+    @property
+    def exit_code(self) -> int:
+        """EXIT_USAGE where `noface run` would not start, EXIT_ATTENTION where something else needs a person."""
+        used = [problem for model in self.models if model.used_by for problem in model.problems]
+        bad = {each.exit_code for each in (*self.machine, *self.project, *used) if each.state is State.BAD}
+        if self.error or EXIT_USAGE in bad:
+            return EXIT_USAGE
+        return EXIT_ATTENTION if bad else EXIT_DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +290,8 @@ def _verdict(health: Health, used: Sequence[ModelFinding], width: int) -> list[s
         )
     probed = bool(used) and all(model.probe is not None for model in used)
     said = (
-        "Everything is ready."
+        "Everything is ready; the gates were not run."
         if probed
-        else "Everything seems ready; `noface doctor --probe` sends each model a prompt."
+        else "Everything seems ready; the gates were not run, and `noface doctor --probe` sends each model a prompt."
     )
     return hanging(said, width)

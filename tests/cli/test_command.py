@@ -47,7 +47,8 @@ def test_check_warns_of_a_program_that_only_a_role_needs(project):
     role = '[models.wise]\nagent = "command"\ncommand = "no-such-program-here --ask"\n[roles]\ndiagnoser = "wise"\n'
     project.write("noface.toml", CONFIG.replace("[roles]\n", role))
     done = project.noface("config", "check")
-    assert "no-such-program-here (for wise) is not on PATH" in " ".join(done.stdout.split())
+    assert done.returncode == 2
+    assert "model wise: the program no-such-program-here is not on PATH" in " ".join(done.stdout.split())
 
 
 def test_check_names_a_mistake_in_a_rung_with_its_line(project):

@@ -113,7 +113,8 @@ def test_path_schema_and_example_print_what_they_name(project):
 
 
 def test_another_file_can_be_named(project):
-    project.write("other.toml", '[[gates]]\nname = "x"\ncommand = "true"\n')
+    model = '[models.m]\nagent = "command"\ncommand = "true"\n'
+    project.write("other.toml", '[[gates]]\nname = "x"\ncommand = "true"\n' + model)
     assert "other.toml is fine" in project.noface("config", "check", "--config", "other.toml").stdout
     assert project.noface("config", "check", "--config", "absent.toml").returncode == 2
 

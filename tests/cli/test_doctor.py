@@ -137,7 +137,7 @@ def test_the_value_of_a_key_is_never_shown(doctor):
 
 def test_a_missing_program_that_is_in_use_needs_a_person_and_says_how_to_install_it(doctor):
     doctor.program("claude")
-    page = doctor.page(code=3, **LOGGED_IN)
+    page = doctor.page(code=2, **LOGGED_IN)
     assert "the program codex is not on PATH" in page
     assert "→ Install it: npm install -g @openai/codex" in page
     assert "1 thing to fix" in page
@@ -216,7 +216,7 @@ def test_a_program_that_cannot_start_needs_a_person(doctor):
 def test_a_models_own_command_is_not_to_be_installed_but_corrected(doctor):
     doctor.agents()
     doctor.configure(CONFIG + '[models.gpt-codex]\ncommand = "my-codex"\n')
-    (problem,) = doctor.model("gpt-codex", code=3, **LOGGED_IN)["problems"]
+    (problem,) = doctor.model("gpt-codex", code=2, **LOGGED_IN)["problems"]
     assert problem["fix"] == "Correct [models.gpt-codex] command, or put it on PATH."
 
 
@@ -240,7 +240,7 @@ def test_a_scripted_model_needs_its_script(doctor):
     doctor.project.commit("scripted")
     assert doctor.model("small")["problems"] == []
     doctor.project.script.unlink()
-    assert "its script is not there" in doctor.model("small", code=3)["problems"][0]["text"]
+    assert "its script is not there" in doctor.model("small", code=2)["problems"][0]["text"]
 
 
 # The machine and the project
@@ -269,7 +269,7 @@ def test_a_sandbox_that_cannot_be_made_is_told_with_what_bubblewrap_says(doctor)
 def test_a_sandbox_that_is_wanted_and_cannot_be_had_is_one_line_and_no_crash(doctor):
     doctor.agents()
     doctor.configure(CONFIG + '\n[sandbox]\nkind = "bubblewrap"\n')
-    told = doctor.told(code=3, **LOGGED_IN)
+    told = doctor.told(code=2, **LOGGED_IN)
     assert named(told["machine"], "sandbox")["state"] == "bad"
     assert "isolation" not in [each["name"] for each in told["project"]]
 
@@ -296,7 +296,7 @@ def test_a_gates_missing_program_needs_a_person(doctor):
     doctor.agents()
     doctor.configure(CONFIG.replace("test -e a.txt", "no-such-program --all"))
     page = doctor.page(code=3, **LOGGED_IN)
-    assert "no program no-such-program for check" in page
+    assert "gate check: the program no-such-program is not on PATH" in page
 
 
 def test_without_a_configuration_it_still_looks_around_and_exits_with_2(doctor):
@@ -338,7 +338,7 @@ def test_an_unknown_model_is_refused_with_those_that_there_are(doctor):
 def test_the_page_fits_80_columns_and_has_no_escapes_in_a_pipe(doctor):
     doctor.program("claude")
     doctor.configure(CONFIG + "[models.a-model-with-quite-a-long-name-of-forty-chars]\nagent = 'codex'\n")
-    page = doctor.page(code=3)
+    page = doctor.page(code=2)
     assert "\x1b" not in page
     paths = [line for line in page.splitlines() if len(line) > 80]
     assert all("/" in line for line in paths)  # a path is never broken
@@ -354,7 +354,7 @@ def test_a_probe_asks_the_models_in_use_and_no_others(doctor):
     assert probed.keys() == {"claude-sonnet", "gpt-codex"}
     sonnet = probed["claude-sonnet"]
     assert (sonnet["usable"], sonnet["kind"], sonnet["cost_usd"], sonnet["answer"]) == (True, None, 0.002, "OK")
-    assert "Everything is ready." in doctor.page("--probe", **LOGGED_IN)
+    assert "Everything is ready; the gates were not run." in doctor.page("--probe", **LOGGED_IN)
 
 
 def test_a_probe_runs_like_an_attempt_in_an_empty_folder_with_a_short_prompt(doctor):
@@ -403,7 +403,7 @@ def test_a_named_model_is_asked_whether_it_is_in_use_or_not(doctor):
 
 def test_a_model_whose_program_is_missing_is_not_asked(doctor):
     doctor.program("codex", run=f"cat > /dev/null\ncat << 'END'\n{DONE}\nEND")
-    told = doctor.told("--probe", code=3, **LOGGED_IN)
+    told = doctor.told("--probe", code=2, **LOGGED_IN)
     probes = {model["name"]: model["probe"] for model in told["models"] if model["used_by"]}
     assert probes["claude-sonnet"] is None
     assert probes["gpt-codex"]["usable"]
@@ -411,6 +411,6 @@ def test_a_model_whose_program_is_missing_is_not_asked(doctor):
 
 def test_every_key_that_is_looked_for_reaches_its_agent(doctor):
     keys = {"CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY", "CODEX_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"}
-    models = doctor.told(code=3, **dict.fromkeys(keys, SECRET))["models"]
+    models = doctor.told(code=2, **dict.fromkeys(keys, SECRET))["models"]
     unseen = [model["name"] for model in models if model["name"] in presets() and not model["login"]]
     assert unseen == []

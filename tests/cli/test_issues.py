@@ -1,5 +1,6 @@
 """`noface issues`, `noface issue add` and `noface issue show`."""
 
+import json
 import subprocess
 import sys
 
@@ -9,7 +10,9 @@ from support.cli_story import Story, usual_night, write_issue
 
 def test_the_backlog_comes_in_the_order_it_would_be_worked(project):
     usual_night(project.path).close()
-    document = project.shown("issues")
+    done = project.noface("issues", "--json")
+    assert done.returncode == 3  # one is faulty
+    document = json.loads(done.stdout)
     assert [issue["id"] for issue in document["issues"]] == ["004", "002", "003", "005", "006", "007", "001"]
     assert document["issues"][2]["depends_on"] == ["002"]
     assert document["issues"][2]["status"] == "waiting"

@@ -242,7 +242,7 @@ def test_a_local_change_in_the_way_holds_the_landing_and_says_which_file(project
     assert "a.txt" in out
     assert (project.path / "a.txt").read_text() == "mine\n"
     assert project.statuses() == {"7": "landing"}
-    assert "What they need from you: noface blocked" in out
+    assert "Next: noface blocked" in out
     (held,) = project.shown("blocked")["held"]
     assert (held["id"], held["reason"].endswith("commit, stash or undo them: a.txt")) == ("7", True)
     page = project.noface("blocked").stdout

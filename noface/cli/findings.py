@@ -1,0 +1,82 @@
+"""What `config check`, `doctor` and `run --dry-run` find before a run: each check once, and in the same words."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from noface.cli.wiring import RunOptions, bubblewrap_for, gate_specs, model_specs, policy, settings, slots_dir
+from noface.config.sections import Config
+from noface.engine.readiness import gate_findings, ladder_findings, model_findings
+from noface.errors import EXIT_ATTENTION, UsageError
+from noface.git.plumbing import Plumbing
+from noface.git.repository import Repository, discover
+from noface.model.backlog import without_unknown_models
+from noface.model.finding import Finding, refused
+from noface.model.issue import Backlog, IssueFault
+from noface.trackers.base import open_tracker
+
+
+def check_workspaces(folder: Path, root: Path) -> None:
+    """Raise UsageError where workspaces may not lie in `folder`."""
+    if folder.resolve().is_relative_to(root.resolve()):
+        raise UsageError(
+            f"[run] slots_dir puts the workspaces into the repository: {folder}.",
+            "Tools in a workspace would find your checkout above it. Name a folder outside it, or remove slots_dir.",
+        )
+
+
+def repository_of(start: Path, config: Config) -> tuple[Repository | None, tuple[Finding, ...]]:
+    """Return the repository around `start`, or what keeps noface from working in it."""
+    try:
+        return discover(start, config.project.main), ()
+    except UsageError as error:
+        return None, (refused(error),)
+
+
+def config_findings(config: Config, repository: Repository | None, root: Path) -> tuple[Finding, ...]:
+    """Return what is wrong with what the configuration names: programs, templates, workspaces, sandbox, rungs."""
+    return (*_refusals(config, repository), *_programs(config, repository, root), *_rungs(config))
+
+
+def _refusals(config: Config, repository: Repository | None) -> Iterator[Finding]:
+    """Yield what `noface run` refuses with an error of its own."""
+    checks: list[Callable[[], object]] = [lambda: bubblewrap_for(config)]
+    if repository is not None:
+        checks += [
+            lambda: check_workspaces(slots_dir(config, repository), repository.root),
+            lambda: settings(config, repository, RunOptions()),  # reads the prompt templates
+        ]
+    for check in checks:
+        try:
+            check()
+        except UsageError as error:
+            yield refused(error)
+
+
+def _programs(config: Config, repository: Repository | None, root: Path) -> Iterator[Finding]:
+    yield from model_findings(model_specs(config, root), config.models_in_use)
+    if repository is None:
+        yield from gate_findings(gate_specs(config), config.project.setup)
+        return
+    with closing(Plumbing(repository)) as plumbing:
+        paths = frozenset(plumbing.paths(plumbing.main()))
+        yield from gate_findings(
+            gate_specs(config), config.project.setup, lambda path: path.removeprefix("./") in paths
+        )
+
+
+def _rungs(config: Config) -> tuple[Finding, ...]:
+    """Return the notes on rungs; the one that [retry] think adds is nobody's choice."""
+    chosen = policy(config)
+    return ladder_findings(chosen, len(chosen.ladder) - (not config.retry.ladder and config.retry.think))
+
+
+def backlog_of(config: Config, root: Path, merged: tuple[str, ...] = ()) -> Backlog:
+    """Return the backlog as a run has it: issues that no model may work on are among the faults."""
+    tracker = open_tracker(config.tracker.kind, root, config.tracker.path)
+    return without_unknown_models(tracker.backlog(merged), model_specs(config, root))
+
+
+def fault_finding(fault: IssueFault) -> Finding:
+    """Return a faulty issue as a finding: the others are worked on, and a person has to correct it."""
+    return Finding(fault.source, fault.problem, fault.hint, EXIT_ATTENTION)

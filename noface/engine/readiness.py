@@ -1,0 +1,94 @@
+"""What can be known before a run without running anything: programs that are missing, rungs that are not reached.
+
+Each check stands here once; `noface run` refuses by it, `config check`, `doctor` and `run --dry-run` show it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from noface.agents.registry import AGENTS
+from noface.data import table
+from noface.engine.agent_run import missing_program
+from noface.errors import EXIT_ATTENTION, EXIT_DONE
+from noface.model.finding import Finding
+from noface.model.gate import GateKind, GateSpec
+from noface.model.worker_run import ModelSpec
+from noface.recovery.retry_policy import Policy, Rung
+
+
+def program_finding(spec: ModelSpec) -> Finding | None:
+    """Return what is wrong with a model's program or script; None where it is there, or is looked for in the slot."""
+    where = f"model {spec.name}"
+    if spec.agent == "scripted":
+        if Path(spec.command).is_file():
+            return None
+        what = f"its script is not there: {spec.command or '(none named)'}"
+        return Finding(where, what, f"Set [models.{spec.name}] command to an existing TOML file.")
+    program = AGENTS[spec.agent].program(spec)
+    if not missing_program(program):
+        return None
+    if "/" not in program:
+        own = f"Correct [models.{spec.name}] command, or put it on PATH."
+        fix = f"Install it: {table('agents')[spec.agent]['install']}" if program == spec.agent else own
+        return Finding(where, f"the program {program} is not on PATH", fix)
+    if Path(program).is_absolute():
+        return Finding(where, f"{program} is not there, or is no program", f"Correct [models.{spec.name}] command.")
+    return None
+
+
+def model_findings(specs: Mapping[str, ModelSpec], names: Iterable[str]) -> tuple[Finding, ...]:
+    """Return what is wrong with the programs of the models that the ladder and the roles name."""
+    found = (program_finding(specs[name]) for name in dict.fromkeys(names))
+    return tuple(finding for finding in found if finding is not None)
+
+
+def gate_findings(
+    gates: Sequence[GateSpec], setup: str, in_main: Callable[[str], bool] | None = None
+) -> tuple[Finding, ...]:
+    """Return the gates that cannot start: their program is not on PATH, or a file of main that is not there.
+
+    What a gate's shell makes of the rest is its own affair. `in_main` tells whether main has a path; without it, or
+    where setup or a build may make the file, paths are not looked at.
+    """
+    found = []
+    made = bool(setup)
+    for gate in gates:
+        program = AGENTS["command"].program(ModelSpec(gate.name, "command", command=gate.command))
+        if "/" not in program and missing_program(program):
+            found.append(
+                Finding(
+                    f"gate {gate.name}", f"the program {program} is not on PATH", f"Install {program}.", EXIT_ATTENTION
+                )
+            )
+        elif "/" in program and not Path(program).is_absolute() and not made and in_main and not in_main(program):
+            fix = "Have [project] setup make it in each workspace, or commit it."
+            found.append(
+                Finding(
+                    f"gate {gate.name}",
+                    f"main has no file {program}, and there is no [project] setup",
+                    fix,
+                    EXIT_ATTENTION,
+                )
+            )
+        made = made or gate.kind is GateKind.BUILD
+    return tuple(found)
+
+
+def ladder_findings(policy: Policy, written: int) -> tuple[Finding, ...]:
+    """Return a note for each rung that counting alone never reaches; `written` is how many of them a person wrote."""
+    most = policy.attempts_max
+    return tuple(
+        Finding(
+            f"rung {number} ({rung.model})",
+            f"the rungs before it take all {most} attempts of an issue: it works only where one of them is left early",
+            "Raise [retry] max_total_attempts, or give the rungs before it fewer attempts.",
+            EXIT_DONE,
+        )
+        for number, rung in enumerate(policy.ladder[:written], 1)
+        if sum(earlier.times for earlier in policy.ladder[: number - 1] if _takes(earlier, rung)) >= most
+    )
+
+
+def _takes(earlier: Rung, rung: Rung) -> bool:
+    """Tell whether each failure that a rung answers is answered by an earlier one as well."""
+    return not earlier.answers or (bool(rung.answers) and set(rung.answers) <= set(earlier.answers))

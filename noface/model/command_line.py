@@ -1,0 +1,53 @@
+"""The placeholders of a `command` worker's command line, as its shell would see them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+PLACEHOLDERS = ("prompt_file", "model")
+"""What noface fills in."""
+
+_TOKEN = re.compile(r"\$\{|\{\w+\}|\\.|.", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a command line: its text, and the quotes it stands in ("" for none).
+
+    `name` is that of a `{name}` which the shell would not replace; "" for any other text.
+    """
+
+    text: str
+    quote: str
+    name: str = ""
+
+
+def pieces(command: str) -> Iterator[Piece]:
+    """Yield the pieces of a command line; joined, their texts are the command."""
+    quote = ""
+    position = 0
+    while position < len(command):
+        token = _TOKEN.match(command, position)
+        text = token[0] if token is not None else command[position]
+        if text[0] == "\\" and quote == "'":
+            text = text[0]  # in single quotes a backslash is just one
+        position += len(text)
+        if text[0] == "{" and len(text) > 1:
+            yield Piece(text, quote, text[1:-1])
+            continue
+        if text in ("'", '"') and quote in ("", text):
+            quote = "" if quote else text
+        yield Piece(text, quote)
+
+
+def unknown_placeholders(command: str) -> tuple[str, ...]:
+    """Return the names that stand like a placeholder and are none.
+
+    What stands in quotes may be for a program, such as awk; there only a name that is nearly one of noface's counts.
+    """
+    named = [piece for piece in pieces(command) if piece.name and piece.name not in PLACEHOLDERS]
+    meant = (
+        piece.name for piece in named if not piece.quote or get_close_matches(piece.name, PLACEHOLDERS, cutoff=0.8)
+    )
+    return tuple(dict.fromkeys(meant))
