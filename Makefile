@@ -62,6 +62,10 @@ lint: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/bench.py
 
+# Thirty nights as they happen, with noface and with two simple loops; NIGHTS="disk-full ctrl-c" chooses some.
+nights: $(STAMP)
+	$(BIN)/python benchmarks/nights $(NIGHTS)
+
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "noface needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,116 @@
+"""The benchmark of nights: its data are in order, its judge is fair, and a sample of it is played."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from nights.agent import ERRORS
+from nights.catalogue import catalogue
+from nights.judge import Left, Verdict, judge
+from nights.world import World, seconds
+
+NIGHTS = Path(__file__).resolve().parents[2] / "benchmarks" / "nights"
+SAMPLE = ("merges-well-and-breaks", "ctrl-c")
+
+
+def nights(tmp_path, *args):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NOFACE_", "GIT_", "PYTEST_"))}
+    return subprocess.run(
+        [sys.executable, str(NIGHTS), "--folder", str(tmp_path), *args],
+        env=kept,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+
+
+def left(**more):
+    values = {
+        "exits": [0],
+        "outputs": [""],
+        "trouble": "",
+        "landed": {"1": True, "2": False},
+        "tests": "",
+        "running": 0,
+    }
+    values |= {"changed": [], "calls": [], "notes": [], "hours": 1.0}
+    return Left(**{**values, **more})
+
+
+def verdict(expect, told=True, **more):
+    return judge({"expect": expect}, left(**more), told=told).verdict
+
+
+def test_there_are_thirty_nights_of_several_issues_whose_errors_and_persons_exist():
+    known = catalogue()
+    assert len(known) == 30
+    for night in known:
+        assert len(night["issue"]) > 1, night["name"]
+        turns = [turn for issue in night["issue"] for turn in issue.get("turn", ())]
+        ends = {turn.get("ends", "well") for turn in turns} | {one["error"] for one in night.get("provider", ())}
+        assert ends <= {"well", "hangs", "killed", "crash", *ERRORS}, night["name"]
+        asked = {name for turn in turns for name in re.findall(r"meanwhile (\w+)", turn.get("do", ""))}
+        assert asked == night.get("meanwhile", {}).keys(), night["name"]
+        patterns = [turn.get("if", {}).get(key, "") for turn in turns for key in ("told", "untold")]
+        for pattern in (
+            *patterns,
+            *night["expect"].get("prints", ()),
+            *(one for said in night["expect"].get("says", {}).values() for one in said),
+        ):
+            re.compile(pattern)
+
+
+def test_a_night_is_right_only_where_all_that_a_person_wants_is_there():
+    expect = {"landed": ["1"], "stopped": ["2"], "exits": [[0]], "prints": ["until"], "charged_max": {"each": 1}}
+    fine = {"outputs": ["waits until 03:00"], "issues": {"1": {"status": "merged", "attempts": 1}}}
+    assert verdict(expect, **fine) is Verdict.RIGHT
+    assert verdict(expect, **{**fine, "outputs": ["waits"]}) is Verdict.SHORT
+    assert verdict(expect, **{**fine, "issues": {"1": {"status": "merged", "attempts": 2}}}) is Verdict.SHORT
+    assert verdict(expect, **{**fine, "exits": [3]}) is Verdict.SHORT
+    assert verdict(expect, **{**fine, "landed": {"1": False, "2": False}}) is Verdict.SHORT
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        {"landed": {"1": True, "2": True}},
+        {"tests": "1 failed"},
+        {"changed": ["the diary"]},
+        {"running": 1},
+        {"log": "Noface-Issue: 1\nNoface-Issue: 1\n"},
+    ],
+)
+def test_what_must_never_be_is_harm_whoever_did_it(harm):
+    assert verdict({"landed": ["1"], "stopped": ["2"]}, told=False, **harm) is Verdict.HARM
+
+
+def test_a_loop_is_not_held_to_what_it_tells():
+    assert verdict({"exits": [[0]], "prints": ["until"], "calls_max": {"all": 0}}, told=False) is Verdict.RIGHT
+
+
+def test_times_and_dice_are_those_of_the_night(tmp_path):
+    assert [seconds(text) for text in ("90s", "40m", "2h30m", "3d", 5)] == [90, 2400, 9000, 259200, 5]
+    night = {"name": "n", "chances": {"coin": 3}}
+    worlds = [World.make(tmp_path / str(number), night, seed) for number, seed in enumerate((1, 1, 2))]
+    dice = [(world.folder / "dice/coin").read_text() for world in worlds]
+    assert dice[0] == dice[1] != dice[2]
+    assert 0.28 < Counter(dice[0])["x"] / len(dice[0]) < 0.38
+    worlds[0].wait(3600)
+    assert 3600 <= worlds[0].elapsed() < 3660
+
+
+def test_a_sample_is_right_and_leaves_nothing_behind(tmp_path):
+    done = nights(tmp_path, *SAMPLE, "--no-baselines", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert {row["night"]: row["results"]["noface"]["verdict"] for row in found["nights"]} == dict.fromkeys(
+        SAMPLE, "right"
+    )
+    assert "2 of 2" in done.stderr
+    assert list(tmp_path.iterdir()) == []
