@@ -58,6 +58,13 @@ class EarlierAttempt(TypedDict):
     excerpt: Annotated[str, "The lines of the output that tell most."]
     failing_tests: Annotated[tuple[str, ...], "The tests that failed, by name."]
     rule: Annotated[str, "The rule of noface that recognised the failure."]
+    charged: Annotated[bool, "Whether it counts against the issue's attempts; false where something else was to blame."]
+    command: Annotated[str, "The command of the gate that failed; empty where none did."]
+    signature: Annotated[str, "What makes two failures the same; may be empty."]
+    changed: Annotated[tuple[str, ...], "The paths it changed against main."]
+    lines: Annotated[int, "How many lines it added and deleted."]
+    summary: Annotated[str, "What its worker said of it; may be empty."]
+    also: Annotated[tuple[int, ...], "The numbers of earlier attempts that failed the same way."]
 
 
 class Order(TypedDict):
