@@ -1,7 +1,10 @@
 """`noface unblock` and `noface retry`: what they change, and what they refuse."""
 
 import pytest
-from support.cli_story import usual_night, write_issue
+from support.cli_story import red_test, usual_night, write_issue
+
+from noface.model.failure import Failure
+from noface.model.taxonomy import FailureKind
 
 
 @pytest.fixture
@@ -29,10 +32,15 @@ def test_unblocking_starts_the_counters_again_and_keeps_the_note(project, night)
 
 def test_unblocking_says_what_is_ready_now_as_json(project, night):
     document = project.shown("unblock", "2")
-    assert document == {
-        "schema": 1,
-        "unblock": [{"id": "002", "title": night.reader.issue("002").title, "status": "ready"}],
+    (given,) = document["unblock"]
+    assert given == {
+        "id": "002",
+        "title": night.reader.issue("002").title,
+        "status": "ready",
+        "was": "blocked",
+        "kind": "TEST_FAILURE",
     }
+    assert (document["schema"], document["dry_run"]) == (1, False)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +80,68 @@ def test_a_skipped_issue_can_be_unblocked_by_name(project, night):
 def test_neither_ids_nor_all_or_both_is_an_error(project, night):
     assert "--all" in refused(project, "unblock")
     assert "--all" in refused(project, "unblock", "2", "--all")
+
+
+@pytest.fixture
+def morning(project, night):
+    """Three issues are blocked, for two kinds of failures; 005.2 is a part of an issue that goes on without it."""
+    login = Failure(FailureKind.AUTH, "Not logged in", "r", signature="a")
+    for issue in ("003", "006"):
+        night.attempt(issue, 1, login, model="small", charged=False).block(issue, FailureKind.AUTH, "Not logged in")
+    night.divide("005", "Write the header").attempt("005.1", 1, red_test()).block("005.1").status("005.1", "blocked")
+    return night
+
+
+def statuses(night, *issues):
+    return [str(night.reader.issue(issue).status) for issue in issues]
+
+
+def test_all_blocked_issues_or_those_of_a_kind_are_tried_again_with_a_line_each(project, morning):
+    done = project.noface("retry", "--kind", "auth")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "003  Paginate the list of orders: ready; it was blocked for AUTH\n"
+        "006  Limit the size of uploads: ready; it was blocked for AUTH\n"
+        "The counters start again. Next: noface run\n"
+    )
+    assert statuses(morning, "002", "003", "006") == ["blocked", "ready", "ready"]
+    assert [issue["id"] for issue in project.shown("retry", "--all")["retry"]] == ["002", "005.1"]
+    assert statuses(morning, "002", "005.1") == ["ready", "ready"]
+    assert project.noface("retry", "--all").stdout == "Nothing is blocked.\n"
+
+
+def test_a_dry_run_tells_which_issues_would_be_tried_again(project, morning):
+    said = project.noface("retry", "--kind", "AUTH,TEST_FAILURE", "--dry-run").stdout
+    assert "003  Paginate the list of orders: would be ready; it was blocked for AUTH\n" in said
+    assert said.endswith("Nothing was changed.\n")
+    document = project.shown("retry", "--all", "--dry-run")
+    assert (document["dry_run"], len(document["retry"]), document["retry"][0]["status"]) == (True, 4, "blocked")
+    assert statuses(morning, "002", "003", "006") == ["blocked"] * 3
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--kind", "ATH"), 'there is no kind of failure ATH; did you mean "AUTH"?'),
+        (("--kind", ","), "--kind takes the name of a kind"),
+        (("--kind", "NETWORK"), "no issue is blocked for NETWORK"),
+        (("2", "--all"), "name the issues to retry, or use --all, or --kind: one of them"),
+        (("2", "--kind", "AUTH"), "one of them"),
+        ((), "name the issues to retry, or use --all or --kind"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_and_changes_nothing(project, morning, args, said):
+    assert said in refused(project, "retry", *args)
+    assert statuses(morning, "002", "003", "006") == ["blocked"] * 3
+
+
+def test_a_kind_that_no_issue_has_is_met_with_those_there_are(project, morning):
+    assert "ended with: TEST_FAILURE, AUTH" in refused(project, "retry", "--kind", "NETWORK").replace("\n", " ")
+
+
+def test_issues_of_a_kind_can_be_unblocked_with_a_note(project, morning):
+    assert project.noface("unblock", "--kind", "AUTH", "--note", "Use the other key.").returncode == 0
+    assert [morning.reader.issue(issue).note for issue in ("003", "006")] == ["Use the other key."] * 2
 
 
 @pytest.mark.parametrize("issue", ["2", "5", "6"])

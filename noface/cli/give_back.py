@@ -1,0 +1,263 @@
+"""`noface unblock` and `retry`: a person gives issues back to the loop, with fresh counters."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from noface.errors import UsageError
+
+if TYPE_CHECKING:
+    from noface.cli.session import ReadSession
+    from noface.store.records import IssueRow
+
+
+NOTE_CHARS_MAX = 10_000
+ATTEMPTS_MAX = 50
+_OPENABLE = ("blocked", "skipped", "approval")
+_KIND_HELP = "All that are blocked for these kinds of failures, such as AUTH."
+_GOES_ON_WITHOUT = ("ready", "waiting", "running", "landing")
+
+
+def unblock(
+    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues."),
+    note: str = typer.Option("", "--note", "-n", help="What the next worker should know; it goes into its prompt."),
+    model: str | None = typer.Option(None, "--model", "-m", help="Begin with this model of noface.toml."),
+    attempts: int | None = typer.Option(None, "--attempts", help=f"Number of attempts to allow, 1 to {ATTEMPTS_MAX}."),
+    everything: bool = typer.Option(False, "--all", help="All blocked issues."),
+    kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
+    as_json: bool = typer.Option(False, "--json", help="The unblocked issues as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
+) -> None:
+    """Unblock blocked or skipped issues. Their attempt counters start again."""
+    from noface.cli.session import open_session
+
+    if attempts is not None and not 1 <= attempts <= ATTEMPTS_MAX:
+        raise UsageError(f"--attempts takes 1 to {ATTEMPTS_MAX}, not {attempts}", "Nothing was changed.")
+    wanted = _Wanted("unblock", tuple(issue_ids or ()), _known_kinds(kinds), everything)
+    session = open_session(config)
+    if model is not None:
+        _require_model(session.location.root, config, model)
+    change = _Change(sound_note(note), "unblocked by a person", model, attempts, dry_run)
+    _show(wanted, give_back(session, wanted, _no_unblocking, change), change, as_json=as_json)
+
+
+def retry(
+    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues."),
+    everything: bool = typer.Option(False, "--all", help="All blocked issues."),
+    kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
+    as_json: bool = typer.Option(False, "--json", help="The retried issues as JSON."),
+    config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
+) -> None:
+    """Try issues again. Their attempt counters start again, their best work is kept."""
+    from noface.cli.session import open_session
+
+    wanted = _Wanted("retry", tuple(issue_ids or ()), _known_kinds(kinds), everything)
+    change = _Change("", "retried by a person", dry_run=dry_run)
+    _show(wanted, give_back(open_session(config), wanted, _no_retry, change), change, as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Which issues a person names: by their ids, all that are blocked, or those blocked for one of `kinds`."""
+
+    verb: str
+    ids: tuple[str, ...]
+    kinds: tuple[str, ...]
+    everything: bool
+
+    def __post_init__(self) -> None:
+        ways = [bool(self.ids), self.everything, bool(self.kinds)]
+        if sum(ways) == 1:
+            return
+        hint = "See the blocked issues: noface blocked"
+        if not any(ways):
+            raise UsageError(f"name the issues to {self.verb}, or use --all or --kind", hint)
+        raise UsageError(f"name the issues to {self.verb}, or use --all, or --kind: one of them", hint)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What becomes of the issues. `model` and `attempts` hold for them until they are given back again."""
+
+    note: str
+    why: str
+    model: str | None = None
+    attempts: int | None = None
+    dry_run: bool = False
+
+
+def _known_kinds(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the kinds of failures that are named, in any case. Raises UsageError for one that there is not."""
+    from noface.config.problems import did_you_mean
+    from noface.data import table
+
+    names = [name.strip().upper().replace("-", "_") for text in texts for name in text.split(",") if name.strip()]
+    known = tuple(table("kinds"))
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no kind of failure {name[:80]}; {did_you_mean(name[:80], known)}", _KINDS_HINT)
+    if texts and not names:
+        raise UsageError("--kind takes the name of a kind of failure", _KINDS_HINT)
+    return tuple(dict.fromkeys(names))
+
+
+_KINDS_HINT = "Those of the blocked issues: noface blocked --json; all there are: noface policy"
+
+
+Refusal = Callable[["IssueRow"], UsageError | None]
+
+
+def give_back(session: "ReadSession", wanted: _Wanted, refusal: Refusal, change: _Change) -> list[dict[str, Any]]:
+    """Give all the issues that are meant back to the loop, or none of them; return what they are now.
+
+    Raises UsageError where nothing has been run yet, an id is unknown, an issue's file is gone, or `refusal` finds a
+    reason. A noface that is running takes them up with its next tick.
+    """
+    import time
+
+    if not session.exists:
+        raise UsageError(f"nothing has run yet, so there is nothing to {wanted.verb}", "Start with: noface run")
+    given: dict[str, dict[str, Any]] = {}
+    with session.database.transaction():
+        for row in _chosen(session, wanted):
+            problem = refusal(row) or gone(row) or _taken_back(session, row)
+            if problem is not None:
+                raise problem
+            if not change.dry_run:
+                session.journal.give_branch(row.id, given=True)
+                session.journal.unblocked(time.time(), row.id, change.note, change.why, change.model, change.attempts)
+            given[row.id] = _given(row, change)
+    return list(given.values())
+
+
+def _chosen(session: "ReadSession", wanted: _Wanted) -> "list[IssueRow]":
+    from noface.ui.issues import find_issue
+
+    if wanted.ids:
+        return [find_issue(session.reader, name) for name in wanted.ids]
+    blocked = [row for row in session.reader.issues() if row.status == "blocked" and row.present]
+    if wanted.everything:
+        return blocked
+    chosen = [row for row in blocked if _kind(row) in wanted.kinds]
+    if not chosen:
+        there_are = ", ".join(dict.fromkeys(_kind(row) for row in blocked))
+        hint = f"Those that are blocked ended with: {there_are}" if blocked else "Nothing is blocked."
+        raise UsageError(f"no issue is blocked for {' or '.join(wanted.kinds)}", hint)
+    return chosen
+
+
+def _kind(row: "IssueRow") -> str:
+    return str((row.block or {}).get("kind", "UNKNOWN"))
+
+
+def _given(row: "IssueRow", change: _Change) -> dict[str, Any]:
+    more = {"model": change.model, "attempts": change.attempts}
+    record: dict[str, Any] = {"id": row.id, "title": row.title, "status": row.status if change.dry_run else "ready"}
+    record |= {"was": str(row.status), "kind": _kind(row) if row.status == "blocked" else None}
+    return record | {key: value for key, value in more.items() if value is not None}
+
+
+def _show(wanted: _Wanted, given: Sequence[dict[str, Any]], change: _Change, *, as_json: bool) -> None:
+    from noface.ui import page
+
+    if as_json:
+        page.show_json({wanted.verb: given, "dry_run": change.dry_run})
+        return
+    page.show(_lines(given, change, page.width()) if given else ["Nothing is blocked."])
+
+
+def _lines(given: Sequence[dict[str, Any]], change: _Change, width: int) -> list[str]:
+    """Return what a person reads after giving issues back."""
+    from noface.ui.text import count, hanging
+
+    lines: list[str] = []
+    for issue in given:
+        attempts = f"up to {count(issue['attempts'], 'attempt')}" if "attempts" in issue else ""
+        more = [f"with {issue['model']}" if "model" in issue else "", attempts]
+        state = ", ".join(["would be ready" if change.dry_run else "ready", *(text for text in more if text)])
+        was = f"; it was {issue['was']}" if issue["was"] not in ("ready", "waiting") else ""
+        kind = f" for {issue['kind']}" if issue["kind"] else ""
+        lines += hanging(f"{issue['title']}: {state}{was}{kind}", width, f"{issue['id']}  ")
+    return [*lines, "Nothing was changed." if change.dry_run else "The counters start again. Next: noface run"]
+
+
+def sound_note(note: str) -> str:
+    """Return a note as it can be kept; raise UsageError for one that is too long to be told to a worker."""
+    text = note.strip().encode("utf-8", "replace").decode()
+    if len(text) > NOTE_CHARS_MAX:
+        raise UsageError(
+            f"the note is too long: {len(text):,} characters, at most {NOTE_CHARS_MAX:,}",
+            "Keep the note short, and put the rest into the issue's file.",
+        )
+    return text
+
+
+def gone(row: "IssueRow") -> UsageError | None:
+    """Return the refusal for an issue that the backlog no longer holds, None for one that is there."""
+    if row.present:
+        return None
+    return UsageError(
+        f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
+        f"Put {row.source or 'its file'} back, or see what is faulty: noface issues",
+    )
+
+
+def _require_model(root: Path, config: Path | None, model: str) -> None:
+    from noface.config.load import load
+    from noface.config.problems import did_you_mean
+
+    known = load(root, config).models
+    if model not in known:
+        raise UsageError(f"noface.toml has no model {model[:80]}; {did_you_mean(model[:80], known)}", _MODELS_HINT)
+
+
+_MODELS_HINT = "All of them, with the built-in ones: noface config show"
+
+
+def _no_unblocking(row: "IssueRow") -> UsageError | None:
+    status = row.status
+    if status in _OPENABLE:
+        return None
+    hints = {
+        "merged": f"It has landed. For more work on it, add another issue; see: noface show {row.id}",
+        "running": "A worker is on it. If no noface runs any more: noface run",
+        "landing": f"What is in its way: noface show {row.id}",
+        "epic": f"Its parts do the work; unblock one of them. Which there are: noface show {row.id}",
+    }
+    hint = hints.get(status, f"It is tried by itself; to let its counters start again: noface retry {row.id}")
+    return UsageError(f"issue {row.id} is {status}, not blocked", hint)
+
+
+def _taken_back(session: "ReadSession", row: "IssueRow") -> UsageError | None:
+    """Refuse a part that its parent does without: both would do the same work."""
+    parent = session.reader.issue(row.parent) if row.parent is not None and row.status == "skipped" else None
+    if parent is None or row.satisfied:
+        return None
+    name = parent.id
+    if parent.status == "merged":
+        return UsageError(f"issue {name}, of which {row.id} was a part, has landed without it", _ADD_ANOTHER)
+    if parent.status in _GOES_ON_WITHOUT:
+        return UsageError(
+            f"issue {row.id} was withdrawn: its parent, issue {name}, goes on without it",
+            f"See: noface show {name}",
+        )
+    return None
+
+
+_ADD_ANOTHER = 'For more work on it, add another issue: noface issue add "What should be done"'
+
+
+def _no_retry(row: "IssueRow") -> UsageError | None:
+    name, status = row.id, row.status
+    refusals = {
+        "merged": (f"issue {name} is merged already", _ADD_ANOTHER),
+        "running": (f"issue {name} is running", "Wait for its attempt to end. If no noface runs any more: noface run"),
+        "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
+        "epic": (f"issue {name} was divided; its parts do the work", f"Retry one of them; see: noface show {name}"),
+    }
+    return UsageError(*refusals[status]) if status in refusals else None
