@@ -5,6 +5,8 @@ from typing import Any, BinaryIO
 
 import typer
 
+from noface.cli.help import Verb
+
 _LINE_BYTES_MAX = 16 * 1024 * 1024
 _BATCH = typer.Option(None, "--batch", metavar="FILE", help="Many cases, one JSON object a line; - is standard input.")
 _STDOUT = typer.Option(None, "--stdout", metavar="FILE", help="What it wrote to standard output.")
@@ -21,8 +23,8 @@ def group() -> typer.Typer:
         rich_markup_mode=None,
     )
     verb.callback()(_any)
-    verb.command("gate", no_args_is_help=True)(gate)
-    verb.command("agent", no_args_is_help=True)(agent)
+    verb.command("gate", cls=Verb, no_args_is_help=True)(gate)
+    verb.command("agent", cls=Verb, no_args_is_help=True)(agent)
     return verb
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from noface.cli.help import Verb
 from noface.errors import EXIT_USAGE, ConfigError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def group() -> typer.Typer:
     config = typer.Typer(help="Check, show, describe or change noface.toml.", rich_markup_mode=None)
     config.callback(invoke_without_command=True)(_bare)
     for command in (check, show, set_value, path, schema, example):
-        config.command(_NAMES.get(command.__name__, command.__name__))(command)
+        config.command(_NAMES.get(command.__name__, command.__name__), cls=Verb)(command)
     return config
 
 

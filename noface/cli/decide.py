@@ -8,13 +8,13 @@ import typer
 
 from noface.cli.give_back import gone, sound_note
 from noface.errors import UsageError
-from noface.model.history import Verdict
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
     from noface.model.actions import ApprovalKind
     from noface.model.attempt import PastAttempt
     from noface.model.failure import Failure
+    from noface.model.history import Verdict
     from noface.store.records import IssueRow
 
 
@@ -26,6 +26,7 @@ def approve(
 ) -> None:
     """Approve an issue that waits for you. Its work may land, or it may go on as proposed."""
     from noface.cli.session import open_session
+    from noface.model.history import Verdict
 
     said = sound_note(note)
     session = open_session(config)
@@ -50,7 +51,7 @@ class Case:
     settled: str | None = None
 
 
-def open_case(session: "ReadSession", issue_id: str, verdict: Verdict) -> Case:
+def open_case(session: "ReadSession", issue_id: str, verdict: "Verdict") -> Case:
     """Return what an issue waits for. Raises UsageError where it waits for no approval, or for nothing any more."""
     from noface.model.actions import ApprovalKind
     from noface.store.questions import Questions
@@ -74,8 +75,9 @@ def open_case(session: "ReadSession", issue_id: str, verdict: Verdict) -> Case:
     return Case(row, past[-1], wants, tuple(str(path) for path in document.get("paths", ())))
 
 
-def show_verdict(case: Case, verdict: Verdict, *, as_json: bool) -> None:
+def show_verdict(case: Case, verdict: "Verdict", *, as_json: bool) -> None:
     """Tell what was decided, and what follows."""
+    from noface.model.history import Verdict
     from noface.ui import page
     from noface.ui.text import hanging
 
@@ -98,6 +100,7 @@ def _approve(session: "ReadSession", case: Case, note: str) -> None:
     import time
 
     from noface.model.actions import ApprovalKind
+    from noface.model.history import Verdict
     from noface.model.taxonomy import IssueStatus
     from noface.store.questions import Questions
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.help import Verb
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def group() -> typer.Typer:
     hints = typer.Typer(help="List, test, add and propose hints for failures.", rich_markup_mode=None)
     hints.callback(invoke_without_command=True)(_bare)
     for name, command in (("list", list_hints), ("test", try_on), ("add", add), ("suggest", suggest)):
-        hints.command(name)(command)
+        hints.command(name, cls=Verb)(command)
     return hints
 
 

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import typer
 
+from noface.cli.help import Verb
+
 _CONFIG_HELP = "The configuration file, if it is not noface.toml."
 
 
 def group() -> typer.Typer:
     """Return the verb with what it can do."""
     issue = typer.Typer(no_args_is_help=True, help="Add an issue to the backlog, or read one.", rich_markup_mode=None)
-    issue.command("add")(add)
-    issue.command("show")(show)
+    issue.command("add", cls=Verb)(add)
+    issue.command("show", cls=Verb)(show)
     return issue
 
 

@@ -8,46 +8,64 @@ from importlib import import_module
 
 import typer
 
+from noface.cli.help import Group, Verb, Verbs
 from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, NofaceError
 from noface.process.startup import prepare_streams
 
-VERBS: dict[str, str] = {
-    "init": "init",
-    "run": "run",
-    "status": "status",
-    "issues": "issues",
-    "issue": "issues.group",
-    "show": "show",
-    "blocked": "blocked",
-    "unblock": "give_back",
-    "retry": "give_back",
-    "approve": "decide",
-    "reject": "decide",
-    "logs": "logs",
-    "why": "why",
-    "hints": "hints.group",
-    "classify": "classify.group",
-    "policy": "policy.group",
-    "selftest": "selftest",
-    "config": "config.group",
-    "schema": "schema",
-    "doctor": "doctor",
-    "fsck": "fsck",
-    "clean": "clean",
-    "demo": "demo",
+SECTIONS: dict[str, dict[str, str]] = {
+    "Work": {
+        "run": "run",
+        "issue": "issues.group",
+        "demo": "demo",
+    },
+    "Look": {
+        "status": "status",
+        "blocked": "blocked",
+        "show": "show",
+        "why": "why",
+        "logs": "logs",
+        "issues": "issues",
+    },
+    "Decide": {
+        "approve": "decide",
+        "reject": "decide",
+        "unblock": "give_back",
+        "retry": "give_back",
+    },
+    "Set up": {
+        "init": "init",
+        "config": "config.group",
+        "doctor": "doctor",
+        "policy": "policy.group",
+        "hints": "hints.group",
+    },
+    "Keep in order": {
+        "fsck": "fsck",
+        "clean": "clean",
+        "selftest": "selftest",
+        "classify": "classify.group",
+        "schema": "schema",
+    },
 }
-"""Verb → module of this package, whose function of that name it is; `.group` makes a verb that has verbs of its own.
+"""The verbs as `noface --help` lists them: heading → verb → module of this package, whose function of that name it is.
 
-The order is that of `noface --help`.
+`.group` makes a verb that has verbs of its own.
 """
 
+VERBS = {verb: place for verbs in SECTIONS.values() for verb, place in verbs.items()}
+
 EPILOG = "Begin with `noface demo`, or in your repository with `noface init`."
+
+
+class _All(Verbs):
+    sections = SECTIONS
 
 
 def build(verb: str | None) -> typer.Typer:
     """Return the application with one verb, or with all of them where `verb` is none we know."""
     app = typer.Typer(
         name="noface",
+        cls=_All,
         help="Work through a backlog unattended; merge to main only what the project's own gates prove.",
         epilog=EPILOG,
         no_args_is_help=True,
@@ -61,9 +79,9 @@ def build(verb: str | None) -> typer.Typer:
             module, _, group = place.partition(".")
             made = import_module(f"noface.cli.{module}")
             if group:
-                app.add_typer(made.group(), name=name)
+                app.add_typer(made.group(), name=name, cls=Group)
             else:
-                app.command(name)(getattr(made, name))
+                app.command(name, cls=Verb)(getattr(made, name))
     return app
 
 

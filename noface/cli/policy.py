@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from noface.cli.help import Verb
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def group() -> typer.Typer:
     """Return the verb with what it can do."""
     verb = typer.Typer(help="Show what follows each failure kind; replay past decisions.", rich_markup_mode=None)
     verb.callback(invoke_without_command=True)(policy)
-    verb.command("replay")(replay)
+    verb.command("replay", cls=Verb)(replay)
     return verb
 
 

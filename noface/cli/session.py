@@ -1,16 +1,17 @@
-"""Opens what commands that only look need: no git, no pydantic unless issue files have changed."""
+"""Opens what commands that only look need: no git; nothing that writes, no pydantic unless issue files have changed."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from noface.git.locate import Location, locate
 from noface.model.issue import Backlog
-from noface.recovery.schedule import with_parts
 from noface.store.database import Database
-from noface.store.journal import Journal
-from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.trackers.base import Tracker
+
+if TYPE_CHECKING:
+    from noface.store.journal import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,10 @@ class ReadSession:
     exists: bool
 
     @property
-    def journal(self) -> Journal:
+    def journal(self) -> "Journal":
         """The writer, for commands that record a person's decision."""
+        from noface.store.journal import Journal
+
         return Journal(self.database)
 
 
@@ -43,6 +46,8 @@ def open_session(config: Path | None = None) -> ReadSession:
     reader = Reader(database)
     fingerprint = tracker.fingerprint()
     if reader.fact("fingerprint") != fingerprint:
+        from noface.store.journal import Journal
+
         backlog = without_unknown(tracker.backlog(merged_ids(reader)), location.root, config)
         backlog = with_own_parts(backlog, database)
         Journal(database).sync_backlog(_masked(backlog) if exists else backlog, fingerprint)
@@ -78,6 +83,10 @@ def without_unknown(backlog: Backlog, root: Path, config: Path | None) -> Backlo
 
 def with_own_parts(backlog: Backlog, database: Database) -> Backlog:
     """Return the backlog with the issues that breakdowns made."""
+    from noface.recovery.schedule import with_parts
+    from noface.store.journal import Journal
+    from noface.store.questions import Questions
+
     return replace(backlog, issues=with_parts(backlog.issues, Questions(database, Journal(database)).children()))
 
 

@@ -9,7 +9,7 @@ from noface.engine.main_checks import accept_on_main
 from noface.engine.prompt_context import advice_of, diagnosis_of, patch_of, prior_failures, related_files
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, Run, WaitUntil, action_instruction
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import PastAttempt, failure_of
 from noface.model.history import History, Topic
 from noface.model.quoting import one_line
 from noface.model.start import Origin, StartPoint
@@ -17,7 +17,7 @@ from noface.model.taxonomy import FailureKind, instruction_for, reaches_workers
 from noface.prompts.answers.forms import example_of
 from noface.prompts.data import Prompt, PromptData, Quote, Situation, situation_for
 from noface.prompts.render import render
-from noface.recovery.policy_state import alternating, failure_of, identical
+from noface.recovery.policy_state import alternating, identical
 from noface.recovery.retry_policy import REJECTED_BY_PERSON
 
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")

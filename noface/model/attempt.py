@@ -10,7 +10,7 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
 from noface.model.protection import Protection
-from noface.model.taxonomy import INTERRUPTED, PASSED
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.model.worker_run import AgentRun, ModelSpec, UnreadableReport, WorkerReport
 
 ABSENT = "000000"
@@ -223,3 +223,11 @@ class PastAttempt:
     started_at: float = 0.0
     tokens: int | None = None
     doubts: tuple[str, ...] = ()
+
+
+def failure_of(attempt: PastAttempt) -> Failure:
+    """Return the attempt's failure; from its outcome where none was recorded."""
+    if attempt.failure is not None:
+        return attempt.failure
+    kind = FailureKind.__members__.get(attempt.outcome, FailureKind.UNKNOWN)
+    return Failure(kind, "no failure was recorded", rule="missing", charged=attempt.charged)

@@ -67,7 +67,7 @@ from noface.model.actions import (
     model_of,
     thinks,
 )
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import PastAttempt, failure_of
 from noface.model.budget import (
     ENDS_MAX,
     Budget,
@@ -91,7 +91,6 @@ from noface.recovery.policy_state import (
     Attempts,
     PolicyState,
     climb,
-    failure_of,
     instead_of,
     is_transient,
     replaced,

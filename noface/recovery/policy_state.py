@@ -12,21 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from noface.model.actions import Block, Mode, Run
-from noface.model.attempt import AttemptReport, Interrupted, PastAttempt
+from noface.model.attempt import AttemptReport, Interrupted, PastAttempt, failure_of
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.taxonomy import INTERRUPTED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.recovery.retry_policy import Policy, Rung
 
 Attempts = tuple[PastAttempt, ...]
-
-
-def failure_of(attempt: PastAttempt) -> Failure:
-    """Return the attempt's failure; from its outcome where none was recorded."""
-    if attempt.failure is not None:
-        return attempt.failure
-    kind = FailureKind.__members__.get(attempt.outcome, FailureKind.UNKNOWN)
-    return Failure(kind, "no failure was recorded", rule="missing", charged=attempt.charged)
 
 
 def identical(attempts: Attempts) -> int:

@@ -16,15 +16,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
-from noface.model.history import Advice
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
 from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
-from noface.recovery.policy_state import failure_of, same_failure
 
 if TYPE_CHECKING:  # `noface show` must be quick, and reads no answers of models
+    from noface.model.history import Advice
     from noface.prompts.structured import Invalid
 
 _KINDS = {
@@ -240,7 +239,7 @@ _UNTOLD = "Retry"
 def abort_report(
     issue: Issue,
     attempts: tuple[PastAttempt, ...],
-    advice: tuple[Advice, ...],
+    advice: "tuple[Advice, ...]",
     kind: FailureKind,
     reason: str,
 ) -> dict[str, Any]:
@@ -260,7 +259,7 @@ def abort_report(
     }
 
 
-def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...]) -> list[dict[str, str]]:
+def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> list[dict[str, str]]:
     """Return what was tried, in its order: each attempt by the action that led to it, each question by its topic."""
     asked: dict[tuple[int, int], list[Advice]] = {}
     for answer in advice:
@@ -292,11 +291,13 @@ def _result(judged: PastAttempt | None, attempt: PastAttempt) -> str:
         return "interrupted"
     if judged is None:
         return f"failed: {attempt.outcome}"
+    from noface.recovery.policy_state import same_failure  # `noface show` must be quick, and needs no policy
+
     same = same_failure((judged, attempt)) > 1
     return "same_failure" if same else f"different_failure: {attempt.outcome}"
 
 
-def _came_of(answer: Advice) -> str:
+def _came_of(answer: "Advice") -> str:
     outcome = answer.outcome.value.lower()
     return f"{outcome}: {answer.strategy}" if answer.strategy else outcome
 
@@ -306,7 +307,7 @@ def _last_error(attempts: tuple[PastAttempt, ...]) -> str | None:
     return failure_of(last).message if last is not None else None
 
 
-def _resources(attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...]) -> dict[str, Any]:
+def _resources(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> dict[str, Any]:
     """Return what it took (P10); an amount that nobody said is None, never 0."""
     return {
         "attempts_by_model": dict(Counter(attempt.model for attempt in attempts)),

@@ -19,12 +19,11 @@ when its turn is, by priority; what waits for its dependencies, or for a time, h
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import PastAttempt, failure_of
 from noface.model.issue import Issue, IssueState
 from noface.model.patterns import overlap
 from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, IssueStatus
-from noface.recovery.policy_state import failure_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,8 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from noface.integrity.inventory import Inventory
-from noface.integrity.unsteady import Known
 from noface.model.actions import Action
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted
 from noface.model.codec import encode
@@ -19,6 +17,11 @@ from noface.recovery.schedule import Breaker
 from noface.store.database import Database, insert, update
 from noface.store.records import UNSTEADY, query
 from noface.store.rows import counted_flaky, dumps, ended_badly, issue_row, outcome_row, same_since
+
+if TYPE_CHECKING:
+    from noface.integrity.inventory import Inventory
+    from noface.integrity.unsteady import Known
+
 
 _TESTS_TOLD_MAX = 20
 """How many failing tests an event names."""
@@ -246,7 +249,7 @@ class Journal:
             )
             self.event(at, "action", issue_id, number=number, action=action.name, reason=action.reason)
 
-    def gate_recorded(self, at: float, key: str, result: GateResult, tests: Inventory | None = None) -> None:
+    def gate_recorded(self, at: float, key: str, result: GateResult, tests: "Inventory | None" = None) -> None:
         """Remember a gate's result on a tree, and the tests that it ran there."""
         packed = zlib.compress(dumps(tests).encode()) if tests is not None else None
         with self._db.transaction() as connection:
@@ -261,7 +264,9 @@ class Journal:
             shown = {"message": message, "tree": result.tree, "tests": list(result.unsteady)}
             self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, **shown)
 
-    def unsteady(self, at: float, issue_id: str, gate: str, tests: tuple[str, ...], known: Mapping[str, Known]) -> None:
+    def unsteady(
+        self, at: float, issue_id: str, gate: str, tests: tuple[str, ...], known: "Mapping[str, Known]"
+    ) -> None:
         """Remember which tests fail now and then on main, by their gates' commands; `tests` of `gate` are new."""
         with self._db.transaction():
             self.fact(UNSTEADY, dumps({command: list(tests.values()) for command, tests in known.items() if tests}))

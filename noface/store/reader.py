@@ -5,9 +5,8 @@ import sqlite3
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
-from noface.integrity.inventory import Inventory
-from noface.integrity.unsteady import Known, UnsteadyTest
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.codec import decode
 from noface.model.gate import GateResult
@@ -17,6 +16,11 @@ from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview
 from noface.store.records import UNSTEADY, AttemptRow, DecisionRow, EventRow, GateRun, QuestionRow, query, value
+
+if TYPE_CHECKING:
+    from noface.integrity.inventory import Inventory
+    from noface.integrity.unsteady import Known
+
 
 _PAST = "SELECT * FROM attempts WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY number"
 
@@ -65,8 +69,10 @@ class Reader(Overview):
         """Tell whether a person has let noface have what they committed to the issue's scratch branch."""
         return bool(self.fact(f"branch_given:{issue_id}"))
 
-    def unsteady_tests(self) -> dict[str, Known]:
+    def unsteady_tests(self) -> "dict[str, Known]":
         """Return the tests that fail now and then on main, by id, for each gate's command."""
+        from noface.integrity.unsteady import UnsteadyTest  # no look at an issue needs it
+
         kept = json.loads(self.fact(UNSTEADY) or "{}")
         records = {command: [decode(UnsteadyTest, item) for item in tests] for command, tests in kept.items()}
         return {command: {record.test: record for record in tests} for command, tests in records.items()}
@@ -161,12 +167,14 @@ class Reader(Overview):
         rows = self._db.rows("SELECT key, result FROM gate_memo ORDER BY at DESC LIMIT ?", most)
         return {row["key"]: decode(GateResult, json.loads(row["result"])) for row in rows}
 
-    def newest_tests(self, most: int = 50) -> dict[tuple[str, str], Inventory | None]:
+    def newest_tests(self, most: int = 50) -> "dict[tuple[str, str], Inventory | None]":
         """Return which tests the gates of the newest results ran, by tree and command; None where that is not known.
 
         What cannot be read is left out: those gates are run again.
         """
         rows = self._db.rows("SELECT result, tests FROM gate_memo ORDER BY at DESC LIMIT ?", most)
+        from noface.integrity.inventory import Inventory  # no look at an issue needs it
+
         tests: dict[tuple[str, str], Inventory | None] = {}
         for row in rows:
             result = decode(GateResult, json.loads(row["result"]))

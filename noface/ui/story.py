@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from noface.model.actions import NAMES
 from noface.model.failure import Failure
-from noface.model.history import AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.reported import task_failure
@@ -20,6 +18,7 @@ from noface.ui.schema import Least, Like, Moment, Words
 from noface.ui.status import effective_status, progress, standings
 
 _FOR_A_PERSON = ("blocked", "approval")
+_ANSWERS = "noface.model.history.AdviceOutcome"
 _Status = Annotated[str, Words(IssueStatus), "Where it stands."]
 _Reason = Annotated[str, "Why it stands there; may be empty."]
 _Cost = Annotated[float | None, "What it has cost, in dollars; null where nobody said."]
@@ -56,7 +55,7 @@ class ShownFailure:
 class ShownAction:
     """What followed it; null while that is open."""
 
-    kind: Annotated[str, Words(NAMES), "The action."]
+    kind: Annotated[str, Words("noface.model.actions.NAMES"), "The action."]
     reason: Annotated[str, "Why."]
 
 
@@ -126,11 +125,11 @@ class AskedQuestion:
     """A question."""
 
     after: Annotated[int, Least(1), "The attempt it is about."]
-    topic: Annotated[str, Words(Topic), "What was asked."]
+    topic: Annotated[str, Words("noface.model.history.Topic"), "What was asked."]
     model: Annotated[str, "The entry of [models] that was asked; empty where noface answered itself."]
     asked_at: Annotated[float, Moment, "When."]
     answered_at: Annotated[float | None, Moment, "When it was answered."]
-    outcome: Annotated[str | None, Words((*AdviceOutcome, INTERRUPTED)), "What came of it; null while it is open."]
+    outcome: Annotated[str | None, Words(_ANSWERS, (INTERRUPTED,)), "What came of it; null while it is open."]
     cause: Annotated[str, "What a diagnosis takes for the cause, or why there is no answer."]
     recoverable: Annotated[str, "Whether a diagnosis considers it fixable."]
     strategy: Annotated[str, "What the answer decides."]
@@ -145,7 +144,7 @@ class PersonVerdict:
     """A decision."""
 
     attempt: Annotated[int, "The attempt it is about."]
-    verdict: Annotated[str, Words(Verdict), "What was decided."]
+    verdict: Annotated[str, Words("noface.model.history.Verdict"), "What was decided."]
     note: Annotated[str, "What was said with it."]
     at: Annotated[float, Moment, "When."]
 

@@ -36,7 +36,7 @@ def greet(as_json: bool = typer.Option(False, "--json", help="As JSON.")) -> Non
     """Greet whoever reads this."""
     page.show_either(Greeting("hello"), greeting_page, as_json=as_json)
 '''
-LINE = '    "greet": "greet",\n'
+LINE = '        "greet": "greet",\n'
 
 
 def test_a_verb_is_a_page_a_module_and_a_line_of_the_table(tmp_path: Path):
@@ -45,7 +45,7 @@ def test_a_verb_is_a_page_a_module_and_a_line_of_the_table(tmp_path: Path):
     (package / "ui" / "greet.py").write_text(PAGE)
     (package / "cli" / "greet.py").write_text(VERB)
     table = package / "cli" / "main.py"
-    table.write_text(table.read_text().replace('    "demo": "demo",\n', f'    "demo": "demo",\n{LINE}'))
+    table.write_text(table.read_text().replace('        "demo": "demo",\n', f'        "demo": "demo",\n{LINE}'))
 
     def noface(*arguments: str) -> str:
         command = [sys.executable, "-P", "-m", "noface", *arguments]
