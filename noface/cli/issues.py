@@ -113,7 +113,10 @@ def issues(
     as_json: bool = typer.Option(False, "--json", help="The backlog as JSON."),
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
-    """List the backlog in working order, with its faults; exit code 3 where there are any."""
+    """List the backlog in working order, with its faults.
+
+    Exit code 3 where there are any.
+    """
     from noface.cli.session import merged_ids, open_session, without_unknown
     from noface.errors import EXIT_ATTENTION
     from noface.ui import page
