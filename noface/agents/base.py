@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 from noface.data import table
 from noface.model.attempt import AttemptOrder
 from noface.model.failure import Failure
-from noface.model.worker_run import ModelSpec, Usage
+from noface.model.worker_run import ModelSpec, Session, Usage
 from noface.process.files import real_folder
 from noface.process.sandbox_home import AgentHome
 
@@ -108,6 +108,11 @@ def option(name: str, value: str | float | None) -> tuple[str, ...]:
     return name, value if isinstance(value, str) else f"{value:g}"
 
 
+def resuming(flag: str, session: Session | None) -> tuple[str, ...]:
+    """Return the arguments that have a program go on with a session, none where it begins one."""
+    return (flag, session.id) if session is not None else ()
+
+
 def defaults(model: ModelSpec, *variables: tuple[str, str]) -> tuple[tuple[str, str], ...]:
     """Return the variables that `[models.NAME] env` does not set itself: what a person wrote there stands."""
     own = {name for name, _ in model.env}
@@ -175,6 +180,24 @@ class Agent(ABC):
         """The files at the top of a project that it reads by itself, for what agents should know."""
         return tuple(self._entry().get("instructions", ()))
 
+    @property
+    def resumes(self) -> bool:
+        """True where the program can go on with a session of an earlier run, by the id that its stream gave."""
+        return "resumes" in self._entry()
+
+    @property
+    def resumes_anywhere(self) -> bool:
+        """True where it can do so in another folder than the session was begun in."""
+        return bool(self._entry().get("resumes") == "anywhere")
+
+    def session_usage(self, session: str, env: Mapping[str, str]) -> Usage:
+        """Return what the program will count for a session before a run that goes on with it adds to that.
+
+        Nothing where it counts each run by itself. `env`, its environment, says where it keeps its files.
+        """
+        del session, env
+        return Usage()
+
     def _entry(self) -> dict[str, Any]:
         """Return the agent's table in agents.toml; that of one without a name of its own lists nothing."""
         entry: dict[str, Any] = table("agents").get(self.name, {})
@@ -188,9 +211,12 @@ class Agent(ABC):
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return how to start the agent on an order."""
 
-    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> StreamReader:
-        """Return a fresh reader for one run. `env`, the program's environment, says where it keeps its files."""
-        del env
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> StreamReader:
+        """Return a fresh reader for one run, which goes on with `session` if there is one.
+
+        `env`, the program's environment, says where it keeps its files.
+        """
+        del env, session
         return self.stream()
 
 

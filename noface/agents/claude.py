@@ -7,6 +7,8 @@ apart by session. What they share, ~/.claude.json, it writes under a lock held f
 that takes the old one's place. Where a killed run left the lock behind, others write without it and do not wait (seen
 with strace; tests/real_agents proves it). A CLAUDE_CONFIG_DIR for each attempt would gain nothing and cost the login.
 Nothing of its own is written into the workspace.
+It keeps sessions by the folder they were begun in, and goes on with one under its old id, also with one that was killed
+while a tool ran.
 
 It prints one JSON object a line; the result line tells how the run went. An API error ends in a result line with
 `subtype: "success"` and `is_error: true`: only `is_error` is trusted.
@@ -16,7 +18,7 @@ import json
 import os
 from dataclasses import dataclass
 
-from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option
+from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option, resuming
 from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, total
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
@@ -220,6 +222,7 @@ class ClaudeAgent(Agent):
         """
         argv = [self.program(order.model), "-p", "--output-format", "stream-json", "--verbose"]
         argv += option("--model", order.model.model)
+        argv += resuming("--resume", order.session)
         argv += option("--max-budget-usd", order.model.max_cost_usd)
         argv += ["--permission-mode", "bypassPermissions", _IN_PLACE]
         argv += _READ_ONLY if order.role != WORKER else ()

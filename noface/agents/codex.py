@@ -31,11 +31,12 @@ from noface.agents.base import (
     Place,
     defaults,
     option,
+    resuming,
 )
 from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, json_value, last_match, log_time, tool
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
-from noface.model.worker_run import Usage
+from noface.model.worker_run import Session, Usage
 from noface.process.files import open_regular
 
 _LOG = "error,codex_core::responses_retry=warn"
@@ -57,9 +58,10 @@ class CodexReader(JsonReader):
 
     agent = "codex"
 
-    def __init__(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> None:
+    def __init__(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> None:
         super().__init__()
         self._rollout = Rollout(env)
+        self._goes_on = session
         self._usage: Usage | None = None
         self._error: AgentError | None = None
         self._retrying: AgentError | None = None
@@ -85,14 +87,23 @@ class CodexReader(JsonReader):
                 return []
 
     def ending(self, exit_code: int | None, stderr: str) -> Ending:
-        """Return how the run ended; the usage of a resumed thread is that of all its turns."""
+        """Return how the run ended."""
         del exit_code
         self._rollout.used(self._session, at_once=True)
         return Ending(self._error, self._finished, self._last_text, self._waiting(stderr))
 
     def used(self) -> Usage:
-        """Return what the turn used; until it says so, what Codex's log of the thread says."""
-        return replace(self._usage or self._rollout.used(self._session), session_id=self._session)
+        """Return what the turn used; until it says so, what Codex's log of the thread says.
+
+        Of a thread that the run goes on with all turns are counted, and `turn.completed` forgets the last answers of
+        one that was killed: then the log comes first.
+        """
+        logged = self._rollout.used(self._session)
+        before = self._goes_on
+        if before is None or before.id != self._session:
+            return replace(self._usage or logged, session_id=self._session)
+        whole = logged if logged.tokens is not None else self._usage or Usage()
+        return replace(_less(whole, before.used), session_id=self._session)
 
     def _waiting(self, stderr: str) -> AgentError | None:
         """Return what it is trying to overcome, with the time at which its log says that it will try again."""
@@ -137,8 +148,9 @@ class Rollout:
 
     `codex exec --json` gives tokens in `turn.completed` alone, so a turn that fails or is cut off gives none. Codex's
     own log, CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl, has a `token_usage_record` as soon as an
-    answer of the model has come, and a `token_count` after its tools have run; both count the whole thread. Nothing
-    else is taken from it. The worker could write there as well, so it is trusted with nothing but its own bill.
+    answer of the model has come, and a `token_count` after its tools have run; both count the whole thread, but the
+    latter forgets answers of a run that was killed, and counts only where there is none of the former. Nothing else is
+    taken from it. The worker could write there as well, so it is trusted with nothing but its own bill.
 
     `env` is Codex's environment; without a home in it there is nothing to look at.
     """
@@ -178,14 +190,17 @@ class Rollout:
             start = max(size - _TAIL_BYTES, 0)
             log.seek(start)
             lines = log.read(_TAIL_BYTES).decode("utf-8", "replace").split("\n")
-        usages = (_logged_usage(line, thread) for line in reversed(lines[1 if start else 0 :]))
-        self._usage = next((usage for usage in usages if usage is not None), self._usage)
+        newest = lines[: 0 if start else None : -1]
+        for word in _COUNTING:
+            usages = (_logged_usage(line, thread) for line in newest if word in line)
+            counted = next((usage for usage in usages if usage is not None), None)
+            if counted is not None:
+                self._usage = counted
+                return
 
 
 def _logged_usage(line: str, thread: str) -> Usage | None:
     """Return what a line says that the thread has used."""
-    if not any(word in line for word in _COUNTING):
-        return None
     entry = JsonRecord.of(json_value(line))
     payload = entry.inside("payload")
     match entry.text("type"), payload.text("type"):
@@ -195,6 +210,20 @@ def _logged_usage(line: str, thread: str) -> Usage | None:
             return _usage(payload.inside("info", "total_token_usage"))
         case _:
             return None
+
+
+def _less(whole: Usage, before: Usage) -> Usage:
+    """Return what was used since `before`."""
+
+    def since(now: int | None, then: int | None) -> int | None:
+        return None if now is None else max(now - (then or 0), 0)
+
+    return replace(
+        whole,
+        tokens_in=since(whole.tokens_in, before.tokens_in),
+        tokens_out=since(whole.tokens_out, before.tokens_out),
+        tokens_cached=since(whole.tokens_cached, before.tokens_cached),
+    )
 
 
 def _usage(counts: JsonRecord) -> Usage | None:
@@ -244,11 +273,16 @@ class CodexAgent(Agent):
         argv += option("-m", order.model.model)
         argv += ("-c", 'model_reasoning_effort="high"') if order.think else ()
         env = defaults(order.model, ("RUST_LOG", _LOG), ("CODEX_SQLITE_HOME", f"{place.directory}/codex"))
-        return Invocation((*argv, *order.model.args, "-"), place.prompt_file, env)
+        argv += (*order.model.args, *resuming("resume", order.session), "-")
+        return Invocation(tuple(argv), place.prompt_file, env)
 
-    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM) -> CodexReader:
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> CodexReader:
         """Return a reader of its JSON lines, and of its log below the home that `env` names."""
-        return CodexReader(env)
+        return CodexReader(env, session)
+
+    def session_usage(self, session: str, env: Mapping[str, str]) -> Usage:
+        """Return what the whole thread has used: every count of a run that goes on with it begins there."""
+        return Rollout(env).used(session, at_once=True)
 
 
 AGENT: Agent = CodexAgent()

@@ -24,6 +24,7 @@ from noface.agents.base import (
     Invocation,
     Place,
     option,
+    resuming,
 )
 from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, error_codes, last_match, parsed
 from noface.diagnosis.agent import stops_mid_sentence
@@ -146,6 +147,7 @@ class GeminiAgent(Agent):
         argv = [self.program(order.model), "-o", "stream-json", "--skip-trust"]
         argv += ("--yolo",) if order.role == WORKER else ("--approval-mode", "default")
         argv += option("-m", order.model.model)
+        argv += resuming("--resume", order.session)
         return Invocation((*argv, *order.model.args), place.prompt_file)
 
 

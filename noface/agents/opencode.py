@@ -14,7 +14,7 @@ alone.
 import re
 from dataclasses import replace
 
-from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option
+from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option, resuming
 from noface.agents.json_stream import (
     TEXT_MAX,
     Ending,
@@ -149,6 +149,7 @@ class OpencodeAgent(Agent):
         """
         argv = [self.program(order.model), "run", "--format", "json", "--auto", *_TITLE]
         argv += option("-m", order.model.model)
+        argv += resuming("-s", order.session)
         argv += option("--variant", "high" if order.think else "")  # a model without it works as it always does
         env = [("PWD", place.workspace), ("OPENCODE_DISABLE_AUTOUPDATE", "1"), *_LOG]
         env.append(("OPENCODE_DB", f"{place.directory}/opencode.db"))

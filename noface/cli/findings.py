@@ -7,7 +7,7 @@ from pathlib import Path
 from noface.cli.wiring import RunOptions, bubblewrap_for, gate_specs, model_specs, policy, settings, slots_dir
 from noface.config.sections import Config
 from noface.engine.readiness import gate_findings, ladder_findings, model_findings
-from noface.errors import EXIT_ATTENTION, UsageError
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
 from noface.model.backlog import without_unknown_models
@@ -35,7 +35,8 @@ def repository_of(start: Path, config: Config) -> tuple[Repository | None, tuple
 
 def config_findings(config: Config, repository: Repository | None, root: Path) -> tuple[Finding, ...]:
     """Return what is wrong with what the configuration names: programs, templates, workspaces, sandbox, rungs."""
-    return (*_refusals(config, repository), *_programs(config, repository, root), *_rungs(config))
+    named = (*_refusals(config, repository), *_programs(config, repository, root), *_rungs(config))
+    return (*named, *_sessions(config))
 
 
 def _refusals(config: Config, repository: Repository | None) -> Iterator[Finding]:
@@ -69,6 +70,13 @@ def _rungs(config: Config) -> tuple[Finding, ...]:
     """Return the notes on rungs; the one that [retry] think adds is nobody's choice."""
     chosen = policy(config)
     return ladder_findings(chosen, len(chosen.ladder) - (not config.retry.ladder and config.retry.think))
+
+
+def _sessions(config: Config) -> Iterator[Finding]:
+    """Yield the models for which a person has asked for sessions that their agent does not keep."""
+    for name, model in config.models.items():
+        if model.resume_problem:
+            yield Finding(f"[models.{name}]", model.resume_problem, "Take the key out.", EXIT_DONE)
 
 
 def backlog_of(config: Config, root: Path, merged: tuple[str, ...] = ()) -> Backlog:

@@ -162,6 +162,7 @@ def _model_spec(name: str, model: Model, root: Path, kind: str) -> ModelSpec:
         own_prices=model.usd_per_mtok_in is not None,
         boxed=(model.sandbox or kind) != "none",
         network=model.network == "on",
+        resume=model.resume == "auto",
     )
 
 

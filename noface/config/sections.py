@@ -36,6 +36,7 @@ from noface.config.values import (
     one_of,
     setting,
 )
+from noface.data import table
 from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
 from noface.errors import ConfigError
 from noface.integrity.diff import DiffLimits
@@ -299,11 +300,22 @@ class Model(Section, json_schema_extra=_schema_rules):
     idle_timeout: Duration = setting(
         default_of(ModelSpec, "idle_timeout_s"), "an attempt without any output for this long is ended"
     )
+    resume: Literal["auto", "never"] = setting(
+        "auto", 'a run that was cut off goes on with its session where the agent can: "auto"; "never": it begins afresh'
+    )
     max_cost_usd: Money | None = setting(None, "cost limit of one attempt, in US dollars", 2.0)
     usd_per_mtok_in: Price | None = setting(
         None, "price of a million input tokens, for an agent that tells no cost; by default the list price", 2.0
     )
     usd_per_mtok_out: Price | None = setting(None, "price of a million output tokens; needed beside the other", 10.0)
+
+    @property
+    def resume_problem(self) -> str:
+        """What is to be said where a person has asked for sessions that the agent does not keep, "" elsewhere."""
+        asked = self.resume == "auto" and "resume" in self.model_fields_set
+        if not asked or "resumes" in table("agents")[self.agent]:
+            return ""
+        return f'resume = "auto" does nothing: {self.agent} cannot go on with a session, its runs begin afresh'
 
 
 class FailureHint(Section, json_schema_extra=_some_condition):

@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from noface.agents.base import SESSION, AgentEvent, EventKind, StreamReader
+from noface.agents.base import SESSION, Agent, AgentEvent, EventKind, StreamReader
 from noface.engine.attempt_environment import AttemptEnvironment
 from noface.engine.isolation import session_environment
 from noface.model.budget import priced
-from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
+from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Session, Usage
 from noface.process.environment import agent_environment
 from noface.process.files import open_regular
 
@@ -95,24 +95,35 @@ class LogFollower:
             self.last_life = time.monotonic()
 
 
-def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path) -> AgentRun | None:
-    """Return the run that wrote `log`, as far as the log shows it; None where it shows no usage."""
-    usage = lost_usage(env, model, log)
-    if usage.cost_usd is None and usage.tokens is None:
+def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Session | None = None) -> AgentRun | None:
+    """Return the run that wrote `log`, as far as the log shows it; None where it shows neither usage nor session.
+
+    `session` is the one that it went on with.
+    """
+    usage = lost_usage(env, model, log, session)
+    if usage.cost_usd is None and usage.tokens is None and not usage.session_id:
         return None
     return AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage)
 
 
-def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path) -> Usage:
+def session_files(agent: Agent, model: ModelSpec, directory: Path) -> dict[str, str]:
+    """Return the environment that leads to the session files of a run whose logs lie in `directory`.
+
+    `model` is with its variables.
+    """
+    variables = agent_environment(agent.environment, model, model.env)
+    session = directory / SESSION
+    boxed = any(session.glob("home*"))
+    return session_environment(str(session), variables, agent.homes) if boxed else dict(variables)
+
+
+def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Session | None = None) -> Usage:
     """Return what the run that wrote `log` has used; nothing without a log. `model` is with its variables."""
     agent = env.agents.get(model.agent)
     descriptor = open_regular(log) if agent is not None else None
     if agent is None or descriptor is None:
         return Usage()
-    variables = agent_environment(agent.environment, model, model.env)
-    session = log.parent / SESSION
-    boxed = any(session.glob("home*"))
-    reader = agent.reader(session_environment(str(session), variables, agent.homes) if boxed else dict(variables))
+    reader = agent.reader(session_files(agent, model, log.parent), session)
     # Where the disk fails, the part read so far has to do: noface may be ending because of it.
     with suppress(OSError), os.fdopen(descriptor, "rb") as file:
         left = env.log_bytes_max

@@ -154,7 +154,8 @@ def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
             variables, Path(place.directory), env.plumbing.repository.identity, Path(place.workspace)
         )
     reader = agent.reader(
-        session_environment(place.directory, outside, agent.homes) if box is not None else dict(variables)
+        session_environment(place.directory, outside, agent.homes) if box is not None else dict(variables),
+        order.session,
     )
     limit = CostLimit(order, PATIENCE_WITH_OWN_LIMIT_S if agent.enforces_cost else PATIENCE_S)
     watch = RunWatch(order, place, reader, limit, scope)

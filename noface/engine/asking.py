@@ -13,13 +13,13 @@ from typing import Any
 
 from noface.engine.agent_logs import lost_usage
 from noface.engine.agent_run import run_agent
-from noface.engine.attempt import write_order
 from noface.engine.attempt_environment import AttemptEnvironment, AttemptProgress, Scope
 from noface.engine.context import RunContext
 from noface.engine.lessons import look_up
 from noface.engine.prepare import prepare
 from noface.engine.prompt_context import attempt_directory, patch_of, prior_failures, quotes_of, related_files
 from noface.engine.protected_files import protection_for
+from noface.engine.sessions import write_order
 from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.workspace import give_git

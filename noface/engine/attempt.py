@@ -9,16 +9,15 @@ is read from git again where work is judged again.
 
 import hmac
 import json
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from noface.agents.base import Place
-from noface.engine.agent_run import run_agent
-from noface.engine.attempt_environment import AttemptEnvironment, Scope, attempt_message, order_document, put
+from noface.engine.attempt_environment import AttemptEnvironment, Scope, attempt_message, put
 from noface.engine.examine import Change, own_values
-from noface.engine.isolation import fresh_place
 from noface.engine.judge import judge
 from noface.engine.prepare import prepare, setup_differs
+from noface.engine.sessions import run_worker, write_order
 from noface.gates.secrets import MARK
 from noface.git.plumbing import make_and_hold, with_files_of
 from noface.git.refs import RefUpdate, hold_ref
@@ -39,7 +38,7 @@ from noface.model.codec import decode, encode
 from noface.model.failure import Failure
 from noface.model.worker_run import EndedBy
 from noface.process.failpoints import hit
-from noface.process.files import read_regular, real_folder
+from noface.process.files import read_regular
 from noface.prompts.answers.report import find_report, unreadable
 from noface.secrets.masked_records import masked_failure, masked_report, masked_snapshot
 
@@ -143,7 +142,7 @@ def _do_work(order: AttemptOrder, scope: Scope) -> tuple[Work, Change] | Failure
     hit("workspace_built")
     scope.progress(issue.id, number, "agent", f"{order.model.name} is working")
     hit("agent_started")
-    agent = run_agent(order, scope, place)
+    agent = run_worker(order, scope, slot, place)
     directory = Path(order.directory)
     _restore_folder(directory)
     hit("agent_exited")
@@ -152,15 +151,11 @@ def _do_work(order: AttemptOrder, scope: Scope) -> tuple[Work, Change] | Failure
     report, invalid = find_report(agent.answer)
     broken = unreadable(agent.answer, invalid) if invalid is not None else None
     notes = (f"the worker's report is malformed: {broken.violation}",) if broken is not None else ()
-    patch = taken.patch[:_PATCH_BYTES_MAX]
-    own = own_values(env, order.main, taken.snapshot, patch)
-    changed = taken.changed or (order.by_person and bool(taken.snapshot.changes))
+    own = own_values(env, order.main, taken.snapshot, taken.patch[:_PATCH_BYTES_MAX])
+    patch, masked = keep_patches(env, directory, taken, own)
+    changed = taken.changed or ((order.by_person or order.unjudged) and bool(taken.snapshot.changes))
     snapshot = masked_snapshot(taken.snapshot, env.masker, own)
     work = Work(agent, snapshot, taken.patch_hash, changed, report, notes, broken)
-    masked = env.masker.patch(patch, MARK, own)
-    put(directory / _PATCH_FILE, masked)
-    if taken.undone:
-        put(directory / _UNDONE_FILE, env.masker.patch(taken.undone[:_PATCH_BYTES_MAX], MARK, own))
     text = json.dumps(encode(work)).encode()
     put(directory / _WORK_FILE, _mark(order, text) + b"\n" + text)
     hit("snapshot_recorded")
@@ -168,13 +163,19 @@ def _do_work(order: AttemptOrder, scope: Scope) -> tuple[Work, Change] | Failure
     return work, Change(taken.snapshot.changes, patch, masked, by_worker=changed, cut=cut)
 
 
-def write_order(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> Place:
-    """Write the prompt and the order for the agent that works in the slot; return the place of its run."""
-    directory = real_folder(Path(order.directory), env.plumbing.repository.state_dir)
-    place = fresh_place(slot.path, directory)
-    put(directory / "prompt.md", order.prompt)
-    put(directory / "order.json", json.dumps(order_document(order), indent=1))
-    return place
+def keep_patches(
+    env: AttemptEnvironment, directory: Path, taken: SlotSnapshot, own: Collection[str]
+) -> tuple[bytes, bytes]:
+    """Write what an attempt changed, and what of it was undone, for people and prompts; `own` are secrets in it.
+
+    Return the patch and its masked form.
+    """
+    patch = taken.patch[:_PATCH_BYTES_MAX]
+    masked = env.masker.patch(patch, MARK, own)
+    put(directory / _PATCH_FILE, masked)
+    if taken.undone:
+        put(directory / _UNDONE_FILE, env.masker.patch(taken.undone[:_PATCH_BYTES_MAX], MARK, own))
+    return patch, masked
 
 
 def _held_snapshot(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> SlotSnapshot:

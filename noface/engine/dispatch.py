@@ -43,6 +43,7 @@ from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.schedule import Contest, Plan, plan
+from noface.recovery.start import cut_off
 from noface.secrets.masked_records import masked_issue
 
 
@@ -84,7 +85,16 @@ def record_attempt(
     )
     if applied:
         hit("attempt_recorded")
+        _tell_refusal(context, order, report)
     return applied
+
+
+def _tell_refusal(context: RunContext, order: AttemptOrder, report: AttemptReport) -> None:
+    agent = None if isinstance(report, NotStarted) else report.agent
+    tried = agent.resumed if agent is not None else None
+    if tried is not None and tried.refused:
+        who = {"number": order.number, "model": order.model.name}
+        context.log_event("session_refused", order.issue.id, attempt=tried.attempt, why=tried.refused, **who)
 
 
 def _notes(report: AttemptReport) -> tuple[str, ...]:
@@ -276,7 +286,9 @@ class Dispatch:
     def _attempt(self, past: History, action: Run | WaitUntil, accept_failing: int | None) -> None:
         context, issue = self._context, past.issue
         note = context.reader.state(issue.id).note
-        order, prompt_hash = make_order(context, past, action, self._jobs.take_slot(), note, accept_failing)
+        before = next(cut_off(past.attempts), None)  # its session may know no other workspace
+        slot = self._jobs.take_slot(before.slot if before is not None else None)
+        order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
         branch = scratch_branch(issue.id).removeprefix("refs/heads/")
         context.journal.attempt_started(
             context.clock.now(), order, epoch=past.epoch, prompt_hash=prompt_hash, branch=branch

@@ -8,10 +8,8 @@ import os
 import queue
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from noface.engine.agent_logs import lost_run
 from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateRan, UnsteadySeen
 from noface.engine.budget_guard import BudgetGuard, RunLimits
 from noface.engine.context import RunContext
@@ -31,8 +29,8 @@ from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import answers_again, notice_waits, provider_answered, too_long
 from noface.engine.outside import BacklogWatch, OutsideChanges
 from noface.engine.preflight import announce_new_rules, preflight
-from noface.engine.recover import as_configured, recover
-from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
+from noface.engine.recover import as_configured, recover, with_work, without_end
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
@@ -242,14 +240,16 @@ class Engine:
         context, report, over, notes = self._context, job.result, job.over, self._outside.after_attempt(order)
         context.suspects.discard(order.issue.id)
         if report is None:
-            lost = lost_run(context.env, order.model, Path(order.directory, "agent.log"))
-            report, over = Interrupted(order.token, order.issue.id, order.number, lost), None
+            try:
+                report, over = with_work(context, order, without_end(context, order)), None
+            except (GitError, OSError):
+                return  # the next run keeps what is in the workspace, as after a kill
             notes = (f"noface failed: {job.error}", *notes)
-        interrupted = isinstance(report, Interrupted)
-        over = over if interrupted else None
+        cut_off = isinstance(report, Interrupted)
+        over = over if cut_off else None
         if not record_attempt(context, order, report, *notes, over=over):
             return
-        if interrupted and over is None and (self._drain_until is not None or self._limit):
+        if cut_off and over is None and (self._drain_until is not None or self._limit):
             context.set_status(order.issue.id, IssueStatus.READY, "interrupted; goes on with the next run")
             return
         provider_answered(context, order.model.name, job.began_at, report)

@@ -292,6 +292,12 @@ def _mere_text(
     return frozenset(map(shown, text_only))
 
 
+def unparsable(plumbing: Plumbing, main: str, commit: str) -> tuple[syntax.Broken, ...]:
+    """Return the files of a commit that do not parse, without those that do not parse on main either."""
+    with plumbing.blobs() as blobs:
+        return _broken(blobs, plumbing.diff(main, commit).changes)
+
+
 def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[syntax.Broken, ...]:
     """Parse the added and modified files; those that do not parse on main either do not count."""
     on_main = {change.old_oid for change in changes}

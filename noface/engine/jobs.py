@@ -110,9 +110,11 @@ class Jobs:
         """How many more can start."""
         return len(self._free)
 
-    def take_slot(self) -> int:
-        """Return a free slot, which is then taken."""
-        return self._free.pop(0)
+    def take_slot(self, best: int | None = None) -> int:
+        """Return a free slot, which is then taken: `best` where that is free."""
+        slot = best if best in self._free else self._free[0]
+        self._free.remove(slot)
+        return slot
 
     def issues(self, *kinds: JobKind) -> frozenset[str]:
         """Return the issues that jobs of `kinds` are at work on; without any, of all but landings."""

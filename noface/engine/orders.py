@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from noface.engine.context import RunContext
+from noface.engine.going_on import next_session
 from noface.engine.lessons import lessons_for
 from noface.engine.outside import scratch_of
 from noface.engine.prompt_context import (
@@ -13,7 +14,7 @@ from noface.engine.prompt_context import (
     prior_failures,
 )
 from noface.engine.protected_files import protection_for
-from noface.engine.worker_prompt import Given, worker_prompt
+from noface.engine.worker_prompt import Given, prompt_data
 from noface.git.plumbing import Plumbing, make_and_hold, with_files_of
 from noface.git.refs import RefUpdate, hold_ref, slug
 from noface.model.actions import Run, WaitUntil
@@ -22,6 +23,8 @@ from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.start import Origin, StartPoint, StartReason
 from noface.model.worker_run import ModelSpec
+from noface.prompts.data import Situation
+from noface.prompts.render import render
 from noface.recovery.start import from_main, start_of
 
 
@@ -54,18 +57,26 @@ def make_order(
     number = context.reader.next_number(issue.id, slug(issue.id))
     think = action.think
     known = lessons_for(context, history, number)
-    given = Given(start.commit, note, protection.patterns, known)
-    prompt = worker_prompt(context, history, action, start.point, given)
-    for cut in prompt.cuts:
-        context.log_event("prompt_cut", issue.id, number=number, topic=None, what=cut)
+    given = Given(start.commit, main, note, protection.patterns, known)
+    situation, data = prompt_data(context, history, action, start.point, given)
     masked = context.env.masker.text
-    text = masked(prompt.text, (*issue.paths, *protection.patterns))
+
+    def text_of(situation: Situation) -> str:
+        prompt = render(situation, context.settings.templates, data, context.settings.prompt_tokens_max)
+        for cut in prompt.cuts:
+            context.log_event("prompt_cut", issue.id, number=number, topic=None, what=cut)
+        return masked(prompt.text, (*issue.paths, *protection.patterns))
+
+    text, model = text_of(situation), _thinking(context.settings.models[action.model], think=think)
+    session = next_session(context, history, start.point, model, slot, think=think)
+    if session is not None:
+        session = replace(session, prompt=text_of(Situation.RESUME))
     order = AttemptOrder(
         run_id=context.run_id,
         token=secrets.token_hex(12),
         issue=replace(issue, title=masked(issue.title), body=masked(issue.body)),  # it lies on disk
         number=number,
-        model=_thinking(context.settings.models[action.model], think=think),
+        model=model,
         prompt=text,
         main=main,
         start=start.commit,
@@ -80,6 +91,8 @@ def make_order(
         think=think,
         by_person=start.point.origin is Origin.PERSON,
         seal=secrets.token_hex(32),
+        session=session,
+        unjudged=start.point.reason is StartReason.CUT_OFF,
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -108,7 +121,9 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
         return Start(main, from_main(point, StartReason.GONE))
     what = "a person's work" if point.origin is Origin.PERSON else f"attempt {point.number}"
     commit = _with_main(context, history.issue, point.commit, main, what)
-    return Start(commit, point) if commit is not None else Start(main, from_main(point, StartReason.CONFLICT))
+    if commit is None:
+        commit, point = main, from_main(point, StartReason.CONFLICT)
+    return Start(commit, point)
 
 
 def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:

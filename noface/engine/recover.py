@@ -8,13 +8,13 @@ repairs done.
 
 import json
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from noface.engine.agent_logs import lost_run
 from noface.engine.asking import question_usage
-from noface.engine.attempt import read_work
+from noface.engine.attempt import keep_patches, read_work
 from noface.engine.attempt_environment import attempt_message
 from noface.engine.context import RunContext
 from noface.engine.dispatch import block, history
@@ -27,11 +27,11 @@ from noface.git.landing import landing, remove_own_ref_locks, settle, settle_for
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate, hold_ref, slug
-from noface.git.snapshot import take
+from noface.git.snapshot import SlotSnapshot, take
 from noface.git.survey import survey
 from noface.integrity.fsck_facts import DatabaseFacts, Facts, Finding, Repair, RepairKind
 from noface.model.actions import Block
-from noface.model.attempt import AttemptOrder, Interrupted, Snapshot
+from noface.model.attempt import AttemptOrder, Interrupted
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, FailureKind, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
@@ -174,37 +174,51 @@ def _model_of(question: OpenQuestion) -> ModelSpec | None:
 
 def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None) -> None:
     """Keep the work in the killed attempt's workspace, and record the attempt: charged to nobody, with its cost."""
-    snapshot = _saved(context, attempt, order) if order is not None else None
-    log = Path(attempt.directory, "agent.log")
-    run = lost_run(context.env, _with_variables(context, order.model), log) if order is not None else None
-    report = Interrupted(attempt.token, attempt.issue_id, attempt.number, run, snapshot)
+    report = Interrupted(attempt.token, attempt.issue_id, attempt.number)
+    if order is not None:
+        report = without_end(context, replace(order, model=_with_variables(context, order.model)))
+        with suppress(GitError):  # killed while the workspace was being built: there is nothing of the worker's in it
+            report = with_work(context, order, report)
+    run = report.agent
     estimated = ("its cost is an estimate: priced from tokens",) if run is not None and run.usage.priced else ()
     notes = ("noface was killed during this attempt", *estimated)
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes)
     context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
 
 
-def _saved(context: RunContext, attempt: OpenAttempt, order: AttemptOrder) -> Snapshot | None:
-    if not (Path(attempt.directory) / "order.json").exists():
+def without_end(context: RunContext, order: AttemptOrder) -> Interrupted:
+    """Return the report of an attempt that noface did not see to its end; the order's model is with its variables."""
+    run = lost_run(context.env, order.model, Path(order.directory, "agent.log"), order.session)
+    return Interrupted(order.token, order.issue.id, order.number, run)
+
+
+def with_work(context: RunContext, order: AttemptOrder, report: Interrupted) -> Interrupted:
+    """Keep what is in the attempt's workspace, and return the report with it. Raises GitError where that fails."""
+    taken = _taken(context, order)
+    if taken is None:
+        return report
+    snapshot = taken.snapshot
+    ref = hold_ref(order.issue.id, str(order.number))
+    context.env.plumbing.refs.apply(RefUpdate(ref, snapshot.candidate))
+    own = own_values(context.env, order.main, snapshot, taken.patch)
+    keep_patches(context.env, Path(order.directory), taken, own)
+    return replace(report, snapshot=masked_snapshot(snapshot, context.env.masker, own), patch_hash=taken.patch_hash)
+
+
+def _taken(context: RunContext, order: AttemptOrder) -> SlotSnapshot | None:
+    """Return a snapshot of what the worker of an order left, None where it changed nothing."""
+    if not (Path(order.directory) / "order.json").exists():
         return None  # the workspace was not this attempt's yet
-    try:
-        taken = take(
-            context.env.plumbing,
-            context.env.agent_slot(attempt.slot),
-            start=attempt.start,
-            main=attempt.main,
-            message=attempt_message(order, INTERRUPTED),
-            protection=protection_for(context, order.issue, attempt.main),
-            limits=context.env.limits,
-        )
-    except GitError:
-        return None  # killed while the workspace was being built: there is nothing of the worker's in it
-    if not taken.changed:
-        return None
-    ref = hold_ref(attempt.issue_id, str(attempt.number))
-    context.env.plumbing.refs.apply(RefUpdate(ref, taken.snapshot.candidate))
-    own = own_values(context.env, attempt.main, taken.snapshot)
-    return masked_snapshot(taken.snapshot, context.env.masker, own)
+    taken = take(
+        context.env.plumbing,
+        context.env.agent_slot(order.slot),
+        start=order.start,
+        main=order.main,
+        message=attempt_message(order, INTERRUPTED),
+        protection=protection_for(context, order.issue, order.main),
+        limits=context.env.limits,
+    )
+    return taken if taken.changed else None
 
 
 def _rebuild_merged(context: RunContext) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from noface.diagnosis.known_causes import known_cause
 from noface.engine.context import RunContext
+from noface.engine.going_on import cut_off_before
 from noface.engine.main_checks import accept_on_main
 from noface.engine.prompt_context import advice_of, diagnosis_of, patch_of, prior_failures, related_files
 from noface.knowledge.hints import matched
@@ -15,8 +16,7 @@ from noface.model.quoting import one_line
 from noface.model.start import Origin, StartPoint
 from noface.model.taxonomy import FailureKind, instruction_for, reaches_workers
 from noface.prompts.answers.forms import example_of
-from noface.prompts.data import Prompt, PromptData, Quote, Situation, situation_for
-from noface.prompts.render import render
+from noface.prompts.data import PromptData, Quote, Situation, situation_for
 from noface.recovery.policy_state import alternating, identical
 from noface.recovery.retry_policy import REJECTED_BY_PERSON
 
@@ -29,19 +29,20 @@ _BY_PERSON = "I have committed work of my own on this issue. It is in the worksp
 class Given:
     """What an order gives a worker beside the history.
 
-    The commit of its workspace, a person's note, the patterns of protected files, lessons.
+    The commit of its workspace and that of main, a person's note, the patterns of protected files, lessons.
     """
 
     commit: str
+    main: str
     note: str
     protected: tuple[str, ...]
     lessons: tuple[str, ...]
 
 
-def worker_prompt(
+def prompt_data(
     context: RunContext, history: History, action: Run | WaitUntil, start: StartPoint, given: Given
-) -> Prompt:
-    """Return the prompt of the attempt that `action` starts."""
+) -> tuple[Situation, PromptData]:
+    """Return what the prompt of the attempt that `action` starts is for, and made of."""
     issue, settings = history.issue, context.settings
     failed = tuple(attempt for attempt in history.attempts if attempt.failure is not None)
     told = tuple(attempt for attempt in failed if reaches_workers(attempt.outcome, charged=attempt.charged))
@@ -60,6 +61,7 @@ def worker_prompt(
         protected=given.protected,
         earlier=prior_failures(context, issue, failed),
         start=start,
+        cut_off=cut_off_before(context, history, start, given.main),
         patch=patch_of(context, issue, quoted) if quoted else "",
         previous_patch=patch_of(context, issue, last.number) if last and _besides(last, start, history) else "",
         hints=matches.hints,
@@ -78,7 +80,7 @@ def worker_prompt(
         earlier_form=settings.earlier_form,
         earlier_bytes_max=settings.earlier_bytes_max,
     )
-    return render(situation, settings.templates, data, settings.prompt_tokens_max)
+    return situation, data
 
 
 def _besides(last: PastAttempt, start: StartPoint, history: History) -> bool:

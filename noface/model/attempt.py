@@ -11,7 +11,7 @@ from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
 from noface.model.protection import Protection
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
-from noface.model.worker_run import AgentRun, ModelSpec, UnreadableReport, WorkerReport
+from noface.model.worker_run import AgentRun, ModelSpec, Resumed, Session, UnreadableReport, WorkerReport
 
 ABSENT = "000000"
 """Git's mode of a path on the side of a change where it is not there."""
@@ -60,9 +60,11 @@ class AttemptOrder:
     best attempt so far merged with main). `token` fences late results. `slot` names the workspace.
     `known_failures` maps a gate's key to the tests that fail on main already (baseline "only-new"), None under
     "require-green". `think` asks for extended thinking. `role` is "worker", or the topic of a question.
-    `by_person`: `start` is what a person made of the issue, which counts as work even if the worker adds nothing.
+    `by_person`: `start` is what a person made of the issue; `unjudged`: it is work of an attempt that was cut off. Both
+    count as work even if the worker adds nothing.
     `seal` is the key by which noface knows its own record of the work again; no worker knows it.
-    `protected`, `may_change` and `any_case` are the three parts of `protection`.
+    `protected`, `may_change` and `any_case` are the three parts of `protection`. `session` is the session of its agent
+    that the run goes on with; `prompt` is what the agent is told where it cannot.
     """
 
     run_id: str
@@ -86,6 +88,8 @@ class AttemptOrder:
     any_case: bool = False
     by_person: bool = False
     seal: str = ""
+    session: Session | None = None
+    unjudged: bool = False
 
     @property
     def protection(self) -> Protection:
@@ -196,7 +200,7 @@ class PastAttempt:
     """A finished attempt as the policy sees it. `epoch` counts the issue's unblockings: only the newest counts.
 
     `changed` are the paths it changed against main and `lines` how many lines; `answer` names the action that
-    followed it.
+    followed it. `session` is what its agent calls the session, `slot` the workspace that it had.
     """
 
     number: int
@@ -223,6 +227,9 @@ class PastAttempt:
     started_at: float = 0.0
     tokens: int | None = None
     doubts: tuple[str, ...] = ()
+    session: str = ""
+    slot: int = 0
+    resumed: Resumed | None = None
 
 
 def failure_of(attempt: PastAttempt) -> Failure:

@@ -105,5 +105,21 @@ class StartPoint:
         return self.reason.info.worker.format(number=self.number)
 
 
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """What a worker has to know of the attempt that was cut off before its own.
+
+    `cause` says what ended it. `main_moved`: main has changed since. `undone` are files whose changes were taken back,
+    because they may not be changed; `broken` are places of files that do not parse ("src/a.py:3"). `edited`: the
+    issue's text has changed since.
+    """
+
+    cause: str
+    main_moved: bool = False
+    undone: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    edited: bool = False
+
+
 NOTHING_YET = StartPoint(StartReason.NOTHING_YET)
 """Main, before any attempt has left work."""

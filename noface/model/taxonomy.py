@@ -147,6 +147,7 @@ class KindInfo:
     names_tests: bool = False
     gate: int | None = None
     said_by: tuple[str, ...] = ()
+    cut_off: str = ""
 
 
 @cache

@@ -15,7 +15,8 @@ class ModelSpec:
 
     `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None where nobody knows. `own_prices`: a person
     has set them. `env` is set for its agent, `env_pass` are patterns of the variables of noface's own that go to it.
-    `boxed`: it runs in the sandbox, if any, and there with the network or without.
+    `boxed`: it runs in the sandbox, if any, and there with the network or without. `resume`: where the agent can, a run
+    that was cut off goes on with its session.
     """
 
     name: str
@@ -34,6 +35,7 @@ class ModelSpec:
     env_pass: tuple[str, ...] = ()
     boxed: bool = True
     network: bool = True
+    resume: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,33 @@ class EndedBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Session:
+    """What an agent keeps of a conversation: `id` is its own name for it, `attempt` the one that had it last.
+
+    `directory` is that attempt's folder, where the session's files may lie. `prompt` is all that the agent is told when
+    it goes on. `used` is what the agent counts for the session so far.
+    """
+
+    id: str
+    attempt: int
+    directory: str
+    prompt: str
+    used: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A session that a run was to go on with: its agent's id, the attempt that had it last.
+
+    `refused` is why the agent could not go on with it, "" where it did; then the run began afresh.
+    """
+
+    session: str
+    attempt: int
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AgentRun:
     """How a worker run ended. An interrupted run is judged by `ended_by`, never by its exit code.
 
@@ -86,6 +115,7 @@ class AgentRun:
     started: bool = True
     survivors_killed: int = 0
     answer: str = ""
+    resumed: Resumed | None = None
 
 
 class ReportStatus(StrEnum):

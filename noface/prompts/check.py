@@ -15,7 +15,7 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateKind, GateSpec
 from noface.model.issue import Issue
 from noface.model.protection import default_protected
-from noface.model.start import StartPoint, StartReason
+from noface.model.start import CutOff, StartPoint, StartReason
 from noface.model.taxonomy import FailureKind, instruction_for
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.prompts.render import BUILT_IN, environment
@@ -188,6 +188,7 @@ _REPORT = '{"status": "done", "summary": "…", "confidence": 0.9, "risks": [], 
 "blocked_reason": null}'
 _SITUATIONS = {
     Situation.FIRST: ("FirstAttempt", "TEST_FAILURE"),
+    Situation.RESUME: ("RetrySame", "RATE_LIMITED"),
     Situation.RETRY: ("RetryWithFeedback", "TEST_FAILURE"),
     Situation.ESCALATE: ("Escalate", "RUNTIME_ERROR"),
     Situation.THINK: ("ThinkLonger", "TEST_FAILURE"),
@@ -204,7 +205,8 @@ _FULL = PromptData(
     gates=_GATES,
     protected=(*default_protected(), "tests/test_count.py", "issues/**"),
     earlier=_EARLIER,
-    start=StartPoint(StartReason.BEST_SO_FAR, 2, "c"),
+    start=StartPoint(StartReason.CUT_OFF, 2, "c"),
+    cut_off=CutOff("the provider could not answer any more", True, ("ci.yml",), ("a.py:3",), True),
     patch=_PATCH,
     previous_patch=_PATCH,
     hints=("Words are separated by any white space.",),

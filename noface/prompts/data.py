@@ -12,7 +12,7 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.protection import always_protected, default_protected
-from noface.model.start import NOTHING_YET, StartPoint
+from noface.model.start import NOTHING_YET, CutOff, StartPoint
 from noface.model.taxonomy import FailureKind
 
 
@@ -45,7 +45,8 @@ class EarlierForm(StrEnum):
 class PromptData:
     """What a worker's prompt is made of.
 
-    `earlier` are the failed attempts, oldest first. `start` says where the workspace starts, `patch` is the diff of the
+    `earlier` are the failed attempts, oldest first. `cut_off` tells of the attempt before, where something other than
+    its worker ended it. `start` says where the workspace starts, `patch` is the diff of the
     attempt it names, or the newest attempt's where it names none; `previous_patch` is the newest attempt's where that
     is another one. `hints` are the user's own, `instruction` and `strategy` noface's. `diagnosis` (of the last
     failure), `advice` and `lessons` are quoted as data. `on_main` is how the issue's own commands fail on main.
@@ -58,6 +59,7 @@ class PromptData:
     protected: tuple[str, ...] = ()
     earlier: tuple[PriorFailure, ...] = ()
     start: StartPoint = NOTHING_YET
+    cut_off: CutOff | None = None
     patch: str = ""
     previous_patch: str = ""
     hints: tuple[str, ...] = ()
@@ -122,6 +124,7 @@ class Situation(StrEnum):
     """What a prompt is for; the value names its template."""
 
     FIRST = "first"
+    RESUME = "resume"
     RETRY = "retry"
     ESCALATE = "escalate"
     THINK = "think"

@@ -92,6 +92,7 @@ def _worker_values(data: PromptData, shown: Shown) -> dict[str, Any]:
     return {
         "protected": protected_shown(data.protected, data.issue.accept),
         "start": data.start,
+        "cut_off": data.cut_off,
         "best": next((one for one in data.earlier if data.start.holds and one.number == data.start.holds), None),
         "previous_patch": _text(shown, "previous_patch"),
         "base_failure": _base_failure(data, failure, older),

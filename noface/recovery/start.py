@@ -16,6 +16,7 @@ The rules, in order; the first that applies wins.
 What turns out to conflict with main, or to be gone from the repository, is no base: then it is main.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from noface.model.attempt import PastAttempt
@@ -44,10 +45,10 @@ def start_of(
     """
     after = max(divided, by_person[0] if by_person is not None else 0)
     recent = tuple(attempt for attempt in attempts if attempt.number > after)
-    cut_off = _cut_off(recent)
-    if cut_off is not None:
-        return StartPoint(StartReason.CUT_OFF, cut_off.number, cut_off.candidate)
-    left = tuple(a for a in recent if _left_work(a) and a.outcome not in _NOTHING_OF_ITS_OWN)
+    left_off = next((attempt for attempt in cut_off(recent) if left_work(attempt)), None)
+    if left_off is not None:
+        return StartPoint(StartReason.CUT_OFF, left_off.number, left_off.candidate)
+    left = tuple(a for a in recent if left_work(a) and a.outcome not in _NOTHING_OF_ITS_OWN)
     if left and left[-1].outcome == FailureKind.MERGE_CONFLICT:
         return StartPoint(StartReason.CONFLICT, left[-1].number)
     best = best_attempt(left, accept_failing=accept_failing)
@@ -68,7 +69,7 @@ def from_main(start: StartPoint, why: StartReason) -> StartPoint:
 
 def best_attempt(attempts: tuple[PastAttempt, ...], *, accept_failing: int | None) -> PastAttempt | None:
     """Return the best of the attempts that are a base, the newest of equally good ones; None where none is one."""
-    left = (a for a in attempts if _left_work(a) and a.outcome not in _NOTHING_OF_ITS_OWN)
+    left = (a for a in attempts if left_work(a) and a.outcome not in _NOTHING_OF_ITS_OWN)
     bases = (attempt for attempt in left if _objection(attempt, accept_failing) is None)
     return max(bases, key=_score, default=None)
 
@@ -78,19 +79,18 @@ def _score(attempt: PastAttempt) -> tuple[bool, int, int, int]:
     return judged, attempt.gates_passed, -(attempt.failing_tests or 0), attempt.number
 
 
-def _left_work(attempt: PastAttempt) -> bool:
+def left_work(attempt: PastAttempt) -> bool:
+    """Tell whether an attempt left a change."""
     return attempt.candidate is not None and bool(attempt.patch_hash)
 
 
-def _cut_off(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
-    """Return the newest attempt with work in it of those at the end that something other than the worker ended."""
+def cut_off(attempts: tuple[PastAttempt, ...]) -> Iterator[PastAttempt]:
+    """Yield the attempts at the end that something other than their worker ended, the newest first."""
     for attempt in reversed(attempts):
         external = attempt.failure is not None and attempt.failure.category.external and not attempt.charged
         if attempt.outcome != INTERRUPTED and not external:
-            return None
-        if _left_work(attempt):
-            return attempt
-    return None
+            return
+        yield attempt
 
 
 def _objection(attempt: PastAttempt, accept_failing: int | None) -> StartReason | None:

@@ -12,8 +12,8 @@ from noface.errors import StoreError
 from noface.store.odd_text import Connection
 from noface.store.records import SCHEMA_VERSION
 
-_MIGRATIONS = ("migration_2.sql", "migration_3.sql", "migration_4.sql")
-_SCRIPTS = {0: ("schema.sql",), 1: _MIGRATIONS, 2: _MIGRATIONS[1:], 3: _MIGRATIONS[2:]}
+_MIGRATIONS = tuple(f"migration_{version}.sql" for version in range(2, SCHEMA_VERSION + 1))
+_SCRIPTS = {0: ("schema.sql",)} | {version: _MIGRATIONS[version - 1 :] for version in range(1, SCHEMA_VERSION)}
 """What brings a database of a version to the present one; 0 is an empty one."""
 _BUSY_SECONDS = 10.0
 _HEADER = b"SQLite format 3\0"

@@ -13,6 +13,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateResult
 from noface.model.issue import Backlog
 from noface.model.taxonomy import IssueStatus
+from noface.model.worker_run import Resumed
 from noface.recovery.schedule import Breaker
 from noface.store.database import Database, insert, update
 from noface.store.records import UNSTEADY, query
@@ -132,6 +133,7 @@ class Journal:
 
     def attempt_started(self, at: float, order: AttemptOrder, *, epoch: int, prompt_hash: str, branch: str) -> None:
         """Record the intent to run a worker, before anything is done for it."""
+        session = order.session
         with self._db.transaction() as connection:
             insert(
                 connection,
@@ -151,12 +153,15 @@ class Journal:
                 started_at=at,
                 think=order.think,
                 record=dumps(_kept(order)),
+                resumed=dumps(Resumed(session.id, session.attempt)) if session is not None else None,
             )
             issue = order.issue
             _set(connection, issue.id, model=order.model.name, branch=branch, blocked_hash=issue.content_hash)
-            self.status(at, issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}")
+            on = f", in its session of attempt {session.attempt}" if session is not None else ""
+            self.status(at, issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}{on}")
             who = {"model": order.model.name, "tier": order.model.tier, "think": order.think}
-            self.event(at, "attempt_started", issue.id, number=order.number, **who)
+            resumes = session.attempt if session is not None else None
+            self.event(at, "attempt_started", issue.id, number=order.number, resumes=resumes, **who)
 
     def attempt_finished(
         self,
@@ -356,7 +361,8 @@ def _set(connection: sqlite3.Connection, issue_id: str, **columns: object) -> No
 
 def _kept(order: AttemptOrder) -> AttemptOrder:
     """Return what is kept of an order: its variables may be secrets, and its prompt lies with the attempt."""
-    return replace(order, prompt="", model=replace(order.model, env=()))
+    session = replace(order.session, prompt="") if order.session is not None else None
+    return replace(order, prompt="", session=session, model=replace(order.model, env=()))
 
 
 def _memo(key: str, result: GateResult, at: float) -> dict[str, object]:

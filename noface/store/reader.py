@@ -215,10 +215,11 @@ def _state(row: sqlite3.Row) -> IssueState:
 def _past(row: sqlite3.Row) -> PastAttempt:
     same = {field.name: value(row, field.name) for field in fields(PastAttempt) if field.name not in _DERIVED}
     answer = json.loads(row["action"])["kind"] if row["action"] else ""
-    return PastAttempt(**same, commit=row["commit_id"], answer=answer, tokens=_tokens(row))
+    derived = {"commit": row["commit_id"], "answer": answer, "tokens": _tokens(row), "session": row["session_id"] or ""}
+    return PastAttempt(**same, **derived)
 
 
-_DERIVED = ("commit", "answer", "tokens")
+_DERIVED = ("commit", "answer", "tokens", "session")
 """Fields of a past attempt that are not a column of the same name."""
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from noface.model.failure import Failure
-    from noface.model.worker_run import WorkerReport
+    from noface.model.worker_run import Resumed, WorkerReport
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """The schema that schema.sql makes and these queries know."""
 
 _T = TypeVar("_T")
@@ -118,6 +118,7 @@ class AttemptRow(NamedTuple):
     lines: int
     report: "WorkerReport | None"
     partial: Mapping[str, Any] | None
+    resumed: "Resumed | None"
 
     @property
     def seconds(self) -> float | None:
@@ -251,6 +252,7 @@ _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
     "action": _record("noface.store.records:NextAction"),
     "failure": _record("noface.model.failure:Failure"),
     "report": _record("noface.model.worker_run:WorkerReport"),
+    "resumed": _record("noface.model.worker_run:Resumed"),
     "data": lambda text: _mapping(text) or {},
     "answer": lambda text: _mapping(text) or {},
 }

@@ -53,6 +53,7 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
         **_work(ran.snapshot if ran else None),
         **_score(ran.gates if ran else ()),
         **_spent(ran.agent.usage if ran and ran.agent else Usage()),
+        **({"resumed": dumps(ran.agent.resumed)} if ran and ran.agent and ran.agent.resumed else {}),
     }
 
 

@@ -82,6 +82,7 @@ CREATE TABLE attempts (
     session_id     TEXT,                        -- what the agent calls its session: to go on with it by hand
     doubts         TEXT NOT NULL DEFAULT '[]',  -- JSON: what somebody has to look at before it lands
     record         TEXT,                        -- JSON of model.attempt.AttemptOrder, while it is under way
+    resumed        TEXT,                        -- JSON of model.worker_run.Resumed: the session it went on with
     UNIQUE (issue_id, number)
 ) WITHOUT ROWID;
 

@@ -34,6 +34,7 @@ def attempt_lines(attempt: Attempt, now: float, width: int) -> Iterator[str]:
     if attempt.gates:
         shown = ", ".join(_gate(gate) for gate in attempt.gates)
         yield from hanging(shown, width, "  gates: ", "    ")
+    yield from _resumed(attempt, width)
     for note in attempt.notes:
         yield from hanging(note, width, "  note: ", "    ")
     yield from _report(attempt, width)
@@ -58,6 +59,16 @@ def _used(attempt: Attempt) -> str:
     return " · ".join(
         part for part in (f"tokens: {used}" if used else "", f"session {session}" if session else "") if part
     )
+
+
+def _resumed(attempt: Attempt, width: int) -> Iterator[str]:
+    """Return whether the agent went on with an earlier session."""
+    tried = attempt.resumed
+    if tried is not None:
+        text = f"went on with its session of attempt {tried.attempt}"
+        if tried.refused:
+            text = f"began afresh: it could not go on with its session of attempt {tried.attempt}: {tried.refused}"
+        yield from hanging(text, width, "  ", "    ")
 
 
 def _report(attempt: Attempt, width: int) -> Iterator[str]:

@@ -88,6 +88,15 @@ class ShownReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownSession:
+    """An earlier session that the agent was to go on with; null where it began afresh."""
+
+    session_id: Annotated[str, "What the agent calls it."]
+    attempt: Annotated[int, Least(1), "The attempt that had it before."]
+    refused: Annotated[str, "Why the agent could not go on with it, so that it began afresh; empty where it did."]
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """An attempt."""
 
@@ -105,6 +114,7 @@ class Attempt:
     tokens_in: Annotated[int | None, "Tokens read; null where nobody said."]
     tokens_out: Annotated[int | None, "Tokens written; null where nobody said."]
     session_id: Annotated[str | None, "What the agent calls its session; null where it told none."]
+    resumed: ShownSession | None
     action: ShownAction | None
     charged: Annotated[bool, "Whether it counts against the issue's attempts."]
     gates: Annotated[tuple[ShownGate, ...], "The gates that ran on its work."]
@@ -248,6 +258,7 @@ def _attempt(row: AttemptRow) -> Attempt:
         tokens_in=row.tokens_in,
         tokens_out=row.tokens_out,
         session_id=row.session_id,
+        resumed=ShownSession(again.session, again.attempt, again.refused) if (again := row.resumed) else None,
         action=None if row.action is None else ShownAction(row.action.kind, row.action.reason),
         charged=row.charged,
         gates=tuple(ShownGate(*gate) for gate in row.gates),

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from support.agent_recordings import CLIS, of_each
@@ -16,15 +17,15 @@ from noface.agents.mini_task import summary
 from noface.agents.registry import AGENTS
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
-from noface.model.worker_run import ModelSpec
+from noface.model.worker_run import ModelSpec, Session
 
 PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")
 
 
-def started(cli, *, role="worker", think=False, **more):
+def started(cli, *, role="worker", think=False, session=None, **more):
     model = ModelSpec("m", cli, **{"model": "some/model", "args": ("--extra",), **more})
     order = AttemptOrder("r", "t", Issue("1", "One"), 1, model, "p", "m", "s", 0, "/d", (), think=think, role=role)
-    return AGENTS[cli].invocation(order, PLACE)
+    return AGENTS[cli].invocation(replace(order, session=session), PLACE)
 
 
 def added(cli, **what):
@@ -51,6 +52,26 @@ def added(cli, **what):
 def test_whoever_is_only_asked_cannot_edit_where_the_program_can_be_kept_from_it(cli, more, less):
     assert added(cli, role="review") == (more, less)
     assert added(cli, role="worker") == (set(), set())
+
+
+@pytest.mark.parametrize(
+    ("cli", "more"),
+    of_each(
+        "what has it go on with a session; nothing where it cannot",
+        [
+            ("claude", ["--resume", "s-1"]),
+            ("codex", ["resume", "s-1", "-"]),
+            ("gemini", ["--resume", "s-1"]),
+            ("opencode", ["-s", "s-1"]),
+            ("aider", None),
+            ("mini", None),
+        ],
+    ),
+)
+def test_a_program_that_can_goes_on_with_a_session(cli, more):
+    assert AGENTS[cli].resumes is (more is not None)
+    argv = started(cli, session=Session("s-1", 1, "/d/1", "Go on.")).argv if more is not None else ()
+    assert more is None or any(list(argv[place : place + len(more)]) == more for place in range(len(argv)))
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ TOGETHER = {
     "model big: the program claude is not on PATH": CONFIG[::2],
     "the program claude is not on PATH": CONFIG,
     "Install it: npm install -g @anthropic-ai/claude-code": CONFIG,
+    '[models.small]: resume = "auto" does nothing: scripted cannot go on with a session': CONFIG,
     "gate check: the program no-such-gate is not on PATH": CONFIG,
     "gate pytest: main has no file .venv/bin/pytest, and there is no [project] setup": CONFIG,
     "rung 2 (big): the rungs before it take all 2 attempts of an issue": CONFIG,
@@ -60,6 +61,7 @@ def faulty(project):
     edit(project, "[models.small]", '[[gates]]\nname = "pytest"\ncommand = ".venv/bin/pytest -q"\n[models.small]')
     edit(project, f'[models.big]\nagent = "scripted"\ncommand = "{project.script}"', '[models.big]\nagent = "claude"')
     edit(project, "[retry]", "[retry]\nmax_total_attempts = 2")
+    edit(project, "[models.small]", '[models.small]\nresume = "auto"')
     project.write("issues/x y.md", "+++\ntitle = 'x'\n+++\nDo")
     project.issue(2, depends_on=["3"])
     project.issue(3, depends_on=["2"])

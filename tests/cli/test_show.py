@@ -49,6 +49,7 @@ def test_the_json_of_an_issue_holds_every_attempt(project, night):
         "tokens_in": None,
         "tokens_out": None,
         "session_id": None,
+        "resumed": None,
         "action": {
             "kind": "RetryWithFeedback",
             "reason": "attempt 1 of 2 with claude-sonnet failed; it is told why",

@@ -36,8 +36,9 @@ def fits(cls, entry):
 def test_every_kind_has_every_field(kind):
     entry = table("kinds")[kind.value]
     fits(KindInfo, entry)
-    optional = {"names_tests", "gate", "said_by", "instruction_by_gate"}
+    optional = {"names_tests", "gate", "said_by", "instruction_by_gate", "cut_off"}
     assert entry.keys() | optional == {field.name for field in fields(KindInfo)}
+    assert kind.category.external == bool(kind.info.cut_off)
     told = {name for name, value in entry.items() if value == ""}
     of_nobody = kind.category.external and kind is not FailureKind.ENVIRONMENT  # a change can break its own
     assert told == ({"instruction"} if of_nobody else set())
@@ -94,7 +95,8 @@ def test_the_table_of_actions_names_actions_only():
 
 
 AGENT_KEYS = {
-    "install", "environment", "instructions", "tells_cost", "presets", "provider", "elsewhere", "login", "homes", "errors",
+    "install", "environment", "instructions", "tells_cost", "presets", "provider", "elsewhere", "login", "homes",
+    "resumes", "errors",
 }  # fmt: skip
 LOGIN_KEYS = {
     "keys", "by_provider", "folder", "folder_variable", "files", "uncertain_with", "uncertain_argument", "keychain",

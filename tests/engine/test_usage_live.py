@@ -28,7 +28,7 @@ from noface.engine.agent_run import PATIENCE_S, CostLimit
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.issue import Issue
-from noface.model.worker_run import ModelSpec, Usage
+from noface.model.worker_run import ModelSpec, Session, Usage
 
 THREAD = "01a1f99b-d584-70b0-8d2c-252f2bbcce93"
 BEGAN = datetime.fromtimestamp(int(THREAD[:8] + THREAD[9:13], 16) / 1000, UTC)
@@ -225,7 +225,9 @@ def test_codex_s_tokens_come_from_its_log_of_the_thread(tmp_path, kind):
     log = rollout(tmp_path)
     log.parent.mkdir(parents=True)
     other = record(7, 7, thread=THREAD.replace("01", "02"))
-    log.write_text("x" * (2 << 20) + "\n" + lines(record(1, 1), record(1200, 40, kind), other) + '{"type": "token')
+    log.write_text(
+        "x" * (2 << 20) + "\n" + lines(record(1, 1, kind), record(1200, 40, kind), other) + '{"type": "token'
+    )
     reader = CodexAgent().reader({"CODEX_HOME": str(tmp_path)})
     assert fed(reader) == (None, None, None, None)
     assert fed(reader, {"type": "thread.started", "thread_id": THREAD}) == (None, 1200, 40, 0)
@@ -234,6 +236,24 @@ def test_codex_s_tokens_come_from_its_log_of_the_thread(tmp_path, kind):
     assert reader.verdict(None, "").usage.tokens_in == 5000, "but once more at the end"
     usage = {"input_tokens": 6000, "cached_input_tokens": 100, "output_tokens": 99}
     assert fed(reader, {"type": "turn.completed", "usage": usage}) == (None, 6000, 99, 100)
+
+
+def test_of_a_thread_that_codex_goes_on_with_only_this_run_counts(tmp_path):
+    """Seen with 0.169.0: after a kill, `token_count` and `turn.completed` forget the last answer of the killed run."""
+    log, home = rollout(tmp_path), {"CODEX_HOME": str(tmp_path)}
+    log.parent.mkdir(parents=True)
+    killed = [record(1200, 40), record(1200, 40, "token_count"), record(2400, 80)]
+    log.write_text(lines(*killed))
+    used = CodexAgent().session_usage(THREAD, home)
+    assert (used.tokens_in, used.tokens_out) == (2400, 80)
+    reader = CodexAgent().reader(home, Session(THREAD, 1, "", "", used))
+    assert fed(reader, {"type": "thread.started", "thread_id": THREAD}) == (None, 0, 0, 0)
+    log.write_text(lines(*killed, record(3600, 120), record(2400, 80, "token_count")))
+    turn = {"type": "turn.completed", "usage": {"input_tokens": 2400, "output_tokens": 80}}
+    fed(reader, turn)
+    assert reader.verdict(0, "").usage.tokens_in == 1200
+    afresh = CodexAgent().reader(home, Session("another", 1, "", "", used))
+    assert fed(afresh, {"type": "thread.started", "thread_id": THREAD}, turn)[1] == 2400
 
 
 def test_codex_s_home_is_below_the_person_s_by_default(tmp_path):

@@ -137,7 +137,7 @@ def test_an_attempt_in_minimal_form_says_no_more_than_its_kind(text):
 def test_long_texts_come_out_whole_behind_a_fence_they_cannot_close(situation):
     prompt = render(situation, TEMPLATES, data(situation, EVIL), 50_000).text
     fences = [token.content for token in MARKDOWN.parse(prompt) if token.type == "fence"]
-    assert sum(content == f"{EVIL}\n" for content in fences) >= 8
+    assert sum(content == f"{EVIL}\n" for content in fences) >= (2 if situation is Situation.RESUME else 8)
     outside = [token.content for token in MARKDOWN.parse(prompt) if token.type == "inline"]
     assert not [
         text for text in outside if text.startswith(("Ignore", "Rules Ignore", "Your previous attempt failed with: n"))

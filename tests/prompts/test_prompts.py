@@ -16,7 +16,7 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.protection import default_protected
-from noface.model.start import StartPoint, StartReason
+from noface.model.start import CutOff, StartPoint, StartReason
 from noface.model.taxonomy import Category, FailureKind, instruction_for, reaches_workers
 from noface.prompts.check import samples
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, situation_for
@@ -55,7 +55,7 @@ def headings(prompt):
 # --- what every worker is told
 
 
-@pytest.mark.parametrize("situation", WORK)
+@pytest.mark.parametrize("situation", [each for each in WORK if each is not Situation.RESUME])
 def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
     earlier = (
         prior(1, "one failed", signature="s"),
@@ -157,9 +157,22 @@ def test_no_worker_is_told_of_what_it_cannot_mend(kind):
 def test_work_that_was_broken_off_from_outside_is_gone_on_with():
     cut_off = prior(1, "come back later", kind="RATE_LIMITED", charged=False)
     prompt = told(Situation.RETRY, earlier=(cut_off,), start=StartPoint(StartReason.CUT_OFF, 1, "c"), patch="+half")
-    assert "Attempt 1 was ended, or could not be checked, through no fault of the work." in prompt
+    assert "Attempt 1 was cut off, through no fault of the work." in prompt
     assert "+half" in section(prompt, "The changes so far")
     assert "failed with" not in prompt
+
+
+def test_who_goes_on_in_a_session_is_told_only_what_is_new():
+    start, facts = StartPoint(StartReason.CUT_OFF, 1, "c"), CutOff("the login was no longer accepted", main_moved=True)
+    told_again = told(Situation.RESUME, start=start, cut_off=facts, patch="+half", report_example="{}")
+    assert "You were cut off in the middle of it, because the login was no longer accepted." in told_again
+    assert "merged with main, which has changed since" in told_again
+    assert not [known for known in ("It adds wrongly.", "+half", "Begin by reading") if known in told_again]
+    edited = told(
+        Situation.RESUME, cut_off=replace(facts, edited=True, broken=("a.py:3",)), note="Use the other table."
+    )
+    assert not [new for new in ("It adds wrongly.", "`a.py:3`", "Use the other table.") if new not in edited]
+    assert "you had changed nothing in it by then" in edited
 
 
 def test_it_says_whether_the_earlier_work_is_in_the_workspace():

@@ -219,6 +219,7 @@ RARE = {
     "noface_died",
     "repository_changed",
     "unsteady",
+    "session_refused",
 }  # told below, by the journal itself
 
 
@@ -259,6 +260,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1)
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
     story.journal.unsteady(story.tick(), "7", "unit", ("tests/test_a.py::test_a",), {})
+    story.journal.event(story.tick(), "session_refused", "7", number=2, model="small", attempt=1, why="not found")
     JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()
     lines = lines_of(capsys.readouterr().out)

@@ -1,0 +1,88 @@
+"""Collects what an attempt needs to go on from one that was cut off: the facts for its prompt, and the session."""
+
+import json
+from pathlib import Path
+
+from noface.engine.agent_logs import session_files
+from noface.engine.context import RunContext
+from noface.engine.examine import unparsable
+from noface.engine.prompt_context import attempt_directory
+from noface.errors import GitError
+from noface.git.plumbing import Plumbing
+from noface.model.attempt import PastAttempt
+from noface.model.history import History
+from noface.model.issue import Issue
+from noface.model.start import CutOff, StartPoint, StartReason
+from noface.model.taxonomy import INTERRUPTED, FailureKind
+from noface.model.worker_run import ModelSpec, Session
+from noface.process.files import read_regular
+from noface.recovery.resume import session_to_resume
+from noface.recovery.start import cut_off
+
+_STOPPED = "the run was stopped"
+_SHOWN_MAX = 20
+_ORDER_BYTES_MAX = 16 << 20
+
+
+def cut_off_before(context: RunContext, history: History, start: StartPoint, main: str) -> CutOff | None:
+    """Return what is known of the attempt before, where something other than its worker ended it, None elsewhere."""
+    last = next(cut_off(history.attempts), None)
+    if last is None:
+        return None
+    edited, plumbing = _edited(context, history.issue, last), context.env.plumbing
+    left = next((past for past in history.attempts if past.number == start.number), None)
+    if start.reason is not StartReason.CUT_OFF or left is None or left.candidate is None:
+        return CutOff(_cause(last), edited=edited)
+    return CutOff(
+        _cause(last),
+        main_moved=not plumbing.is_ancestor(main, left.candidate),
+        undone=_undone(plumbing, left)[:_SHOWN_MAX],
+        broken=tuple(broken.place for broken in unparsable(plumbing, main, left.candidate))[:_SHOWN_MAX],
+        edited=edited,
+    )
+
+
+def _cause(last: PastAttempt) -> str:
+    kind = FailureKind.__members__.get(last.outcome)
+    told = kind.info.cut_off if kind is not None and last.outcome != INTERRUPTED else ""
+    return told or _STOPPED
+
+
+def _undone(plumbing: Plumbing, left: PastAttempt) -> tuple[str, ...]:
+    """Return the protected files that an attempt had changed: its commit has them, its candidate has main's."""
+    if left.commit is None or left.candidate is None or left.commit == left.candidate:
+        return ()
+    try:
+        return tuple(change.path for change in plumbing.diff(left.candidate, left.commit).changes)
+    except GitError:
+        return ()  # the commit is gone
+
+
+def _edited(context: RunContext, issue: Issue, last: PastAttempt) -> bool:
+    """Tell whether the issue reads otherwise than in the order of an attempt; where that cannot be read, it may."""
+    folder = Path(attempt_directory(context.settings.attempts_dir, issue.id, last.number))
+    masked = context.env.masker.text
+    now = {
+        "title": masked(issue.title),
+        "body": masked(issue.body),
+        "paths": list(issue.paths),
+        "accept": list(issue.accept),
+    }
+    try:
+        then = json.loads(read_regular(folder / "order.json", _ORDER_BYTES_MAX) or b"")["issue"]
+        return any(then[name] != value for name, value in now.items())
+    except (ValueError, TypeError, KeyError):
+        return True
+
+
+def next_session(
+    context: RunContext, history: History, start: StartPoint, model: ModelSpec, slot: int, *, think: bool
+) -> Session | None:
+    """Return the session that the next attempt goes on with, without its prompt; None where it begins afresh."""
+    agent = context.env.agents[model.agent]
+    last = session_to_resume(history.attempts, start, model.name, think=think) if model.resume else None
+    if last is None or not agent.resumes or not (agent.resumes_anywhere or last.slot == slot):
+        return None
+    directory = Path(attempt_directory(context.settings.attempts_dir, history.issue.id, last.number))
+    used = agent.session_usage(last.session, session_files(agent, model, directory))
+    return Session(last.session, last.number, str(directory), "", used)

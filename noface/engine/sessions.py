@@ -1,0 +1,100 @@
+"""Runs an order's worker: in the session of the attempt that was cut off before it, where there is one, else afresh.
+
+An agent that keeps a session's files in the attempt's folder finds them in that of the next attempt. Where it cannot go
+on with the session, it begins afresh in the same attempt; what it said is kept as refused.log.
+"""
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from noface.agents.base import SESSION, Place
+from noface.engine.agent_run import run_agent
+from noface.engine.attempt_environment import AttemptEnvironment, Scope, order_document, put
+from noface.engine.isolation import fresh_place
+from noface.git.workspace import Slot
+from noface.model.attempt import AttemptOrder
+from noface.model.budget import summed
+from noface.model.worker_run import AgentRun, Resumed, Session
+from noface.process.files import open_regular, real_folder
+from noface.recovery.resume import refusal
+
+SESSION_BYTES_MAX = 512 << 20
+SESSION_FILES_MAX = 20_000
+_TOO_LARGE = f"its files are more than {SESSION_BYTES_MAX >> 20} MB or {SESSION_FILES_MAX:,}"
+_REFUSED = (("agent.log", "refused.log"), ("agent.err", "refused.err"))
+
+
+def write_order(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> Place:
+    """Write the prompt and the order for the agent that works in the slot; return the place of its run."""
+    directory = real_folder(Path(order.directory), env.plumbing.repository.state_dir)
+    place = fresh_place(slot.path, directory)
+    put(directory / "prompt.md", order.session.prompt if order.session is not None else order.prompt)
+    put(directory / "order.json", json.dumps(order_document(order), indent=1))
+    return place
+
+
+def run_worker(order: AttemptOrder, scope: Scope, slot: Slot, place: Place) -> AgentRun:
+    """Run the worker of an order that is written; where it cannot go on with its session, it begins afresh."""
+    session = order.session
+    if session is None:
+        return run_agent(order, scope, place)
+    run, refused = _resumed(order, session, scope, place)
+    told = Resumed(session.id, session.attempt, scope.env.masker.text(refused))
+    if run is not None and (not refused or scope.cancel.cancelled):
+        return replace(run, resumed=told)
+    scope.progress(order.issue.id, order.number, "agent", f"begins afresh, since its session cannot go on: {refused}")
+    for log, kept in _REFUSED:
+        if Path(order.directory, log).exists():
+            Path(order.directory, log).replace(Path(order.directory, kept))
+    afresh = replace(order, session=None)
+    again = run_agent(afresh, scope, write_order(afresh, scope.env, slot))
+    usage = summed(run.usage, again.usage) if run is not None else again.usage
+    return replace(again, usage=replace(usage, session_id=again.usage.session_id), resumed=told)
+
+
+def _resumed(order: AttemptOrder, session: Session, scope: Scope, place: Place) -> tuple[AgentRun | None, str]:
+    """Return the run in the session, None where it was not tried, and why it could not go on, "" where it did."""
+    if not carry_files(Path(session.directory, SESSION), Path(place.directory)):
+        return None, _TOO_LARGE
+    run = run_agent(order, scope, place)
+    return run, refusal(run)
+
+
+def carry_files(source: Path, target: Path) -> bool:
+    """Copy the ordinary files below a folder that an agent could write; False where they are too many or too large.
+
+    Links and special files stay behind. Nothing is copied where the folder is not there.
+    """
+    found = list(_regular_files(source))
+    if len(found) > SESSION_FILES_MAX or sum(size for _, size in found) > SESSION_BYTES_MAX:
+        return False
+    for path, _ in found:
+        descriptor = open_regular(path)
+        if descriptor is None:
+            continue
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(descriptor, "rb") as old, copy.open("xb") as new:
+            shutil.copyfileobj(old, new)
+            times = os.fstat(descriptor)
+        os.utime(copy, ns=(times.st_atime_ns, times.st_mtime_ns))
+    return True
+
+
+def _regular_files(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the ordinary files below a folder with their sizes, at most one more than may be copied."""
+    count = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = Path(parent, name)
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode):
+                count += 1
+                yield path, status.st_size
+                if count > SESSION_FILES_MAX:
+                    return

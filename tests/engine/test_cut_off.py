@@ -1,0 +1,160 @@
+"""What a worker had done when it was cut off is gone on from: its files by anybody, its session by the same agent."""
+
+import json
+import shutil
+import signal
+import sys
+
+import pytest
+from support import claude_program
+from support.processes import wait_for
+
+from noface.process.sandbox import find_bubblewrap
+
+BOX = "bubblewrap" if find_bubblewrap(shutil.which("bwrap")).works else "none"
+BROKEN = "def half(:\n"
+
+
+def claude(project, *plays, sandbox="none", stand_in=False):
+    """Have the models be a program that poses as Claude Code; with a `stand_in` there are two of one tier."""
+    program = project.folder / "bin/claude"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -P {claude_program.__file__} "$@"\n')
+    program.chmod(0o755)
+    project.play(*plays)
+    project.config(sandbox=sandbox)
+    head, _, tail = (project.path / "noface.toml").read_text().partition("[models.small]")
+    tail = tail[tail.index("[retry]") :].replace('escalation_model = "big"\n', "")
+    shown = f'show = ["{project.script}", "{claude_program.__file__}"]'
+    entry = f'agent = "claude"\ncommand = "{program}"\nenv = {{ SCRIPT = "{project.script}" }}\n'
+    models = "".join(f"[models.{name}]\n{entry}\n" for name in ("small", "other")[: 1 + stand_in])
+    project.write("noface.toml", head + models + tail.replace("[sandbox]\n", f"[sandbox]\n{shown}\n"))
+    project.issue(1, "Write two files", "Write half.txt and b.txt.")
+    project.commit("an issue")
+
+
+def killed_half_way(project):
+    """Kill noface while the worker of issue 1 sleeps with half.txt written."""
+    running = project.start("run")
+    project.in_slots("half.txt")
+    running.kill()
+    running.communicate()
+    wait_for(lambda: not project.processes())
+
+
+def asked(project, number, log="agent.log"):
+    """Return the conversation that an attempt's agent has sent to its model, a text for each message."""
+    lines = (project.state / f"attempts/1/{number}/{log}").read_text().splitlines()
+    sent = [entry for entry in map(json.loads, lines) if entry["type"] == "asked"]
+    return [message["content"] for message in sent[-1]["messages"]] if sent else []
+
+
+HALF = [{"write": "half.txt", "text": "half"}, {"sleep": 60}]
+REST = [{"write": "b.txt", "text": "b"}]
+
+
+@pytest.mark.parametrize("sandbox", dict.fromkeys(["none", BOX]))
+def test_a_killed_worker_goes_on_in_its_session_with_its_files(project, sandbox):
+    claude(project, ("1", 1, HALF), ("1", 2, REST), sandbox=sandbox)
+    killed_half_way(project)
+    edited = sandbox == BOX
+    if edited:
+        project.issue(1, "Write two files", "Write half.txt and b.txt, in English.")
+    project.write("more.txt", "meanwhile\n")
+    project.commit("main moves on")
+    out = project.run()
+    first, second = project.attempts("1")
+    assert (first["outcome"], first["charged"], second["outcome"]) == ("INTERRUPTED", False, "PASSED")
+    assert first["session_id"] == second["session_id"]
+    assert second["resumed"] == {"session_id": first["session_id"], "attempt": 1, "refused": ""}
+    assert "attempt 2 with small, in its session of attempt 1" in out
+    assert "went on with its session of attempt 1" in project.noface("show", "1").stdout
+    before, did, now = asked(project, 2)[:2] + asked(project, 2)[-1:]
+    assert "Write half.txt and b.txt." in before
+    assert "half.txt" in did
+    assert now.strip() == project.prompt("1", 2).strip()
+    assert "because the run was stopped" in now
+    assert "merged with main, which has changed since" in now
+    assert ("half.txt and b.txt" in now) is ("in English" in now) is edited
+    assert project.git("show", "main:half.txt") == "half"
+
+
+def test_an_agent_that_does_not_find_its_session_begins_afresh_in_the_same_attempt(project):
+    claude(project, ("1", 1, HALF), ("1", 2, REST))
+    killed_half_way(project)
+    shutil.rmtree(project.folder / ".claude")
+    out = project.run()
+    first, second = project.attempts("1")
+    assert [second["outcome"], project.statuses()["1"]] == ["PASSED", "merged"]
+    assert second["session_id"] != first["session_id"]
+    assert "No conversation found" in second["resumed"]["refused"]
+    assert "1 small could not go on with its session of attempt 1, and began afresh: No conversation found" in out
+    assert "No conversation found" in (project.state / "attempts/1/2/refused.log").read_text()
+    (told,) = asked(project, 2)
+    assert "Write half.txt and b.txt." in told
+    assert "Attempt 1 was cut off, through no fault of the work." in told
+    assert "It was cut off because the run was stopped." in told
+    assert project.git("show", "main:half.txt") == "half"
+
+
+def test_what_was_done_when_the_limit_came_counts_even_if_nothing_is_left_to_do(project):
+    claude(project, ("1", 1, [*HALF[:1], *REST, {"limit": 1}]), ("1", 2, []))
+    project.run()
+    first, second = project.attempts("1")
+    assert (first["outcome"], first["charged"], second["outcome"]) == ("RATE_LIMITED", False, "PASSED")
+    assert first["session_id"] == second["session_id"]
+    assert "because the provider's limit was reached" in asked(project, 2)[-1]
+    assert project.git("show", "main:half.txt") == "half"
+
+
+def test_a_stand_in_goes_on_with_the_files_and_not_with_the_session(project):
+    claude(project, ("1", 1, [*HALF[:1], {"limit": 3600}]), ("1", 2, REST), stand_in=True)
+    project.run()
+    first, second = project.attempts("1")
+    assert (second["model"], second["outcome"], second["resumed"]) == ("other", "PASSED", None)
+    assert first["session_id"] != second["session_id"]
+    (told,) = asked(project, 2)
+    assert "It was cut off because the provider's limit was reached." in told
+    assert project.git("show", "main:half.txt") == "half"
+
+
+def test_what_is_half_written_or_not_allowed_is_named_to_the_worker_who_goes_on(project):
+    steps = [{"write": "half.py", "text": BROKEN}, {"write": "conftest.py", "text": "x = 1\n"}, *HALF]
+    running = project.half_done(("1", 1, steps), ("1", 2, [{"write": "half.py", "text": "def half(): ...\n"}]))
+    running.send_signal(signal.SIGINT)
+    running.communicate()
+    project.run()
+    told = project.prompt("1", 2)
+    assert "These files do not parse, they may be half written: `half.py:1`" in told
+    assert "Changes to these files were taken back, because they may not be changed: `conftest.py`" in told
+    assert project.git("ls-tree", "--name-only", "main").split() == [
+        "a.txt",
+        "half.py",
+        "half.txt",
+        "issues",
+        "noface.toml",
+    ]
+
+
+def test_half_done_work_that_conflicts_with_main_is_shown_and_not_there(project):
+    running = project.half_done(("1", 1, [{"write": "a.txt", "text": "theirs\n"}, *HALF]), ("1", 2, REST))
+    running.kill()
+    running.communicate()
+    wait_for(lambda: not project.processes())
+    project.write("a.txt", "mine\n")
+    project.commit("main moves on")
+    project.run()
+    told = project.prompt("1", 2)
+    assert "+theirs" in told
+    assert "main has changed in the same places since" in " ".join(told.split())
+    assert project.git("ls-tree", "--name-only", "main").split() == ["a.txt", "b.txt", "issues", "noface.toml"]
+
+
+def test_work_that_noface_itself_could_not_take_in_is_kept_for_the_next_run(project):
+    project.play(("1", 1, [*HALF[:1], *REST]), ("1", 2, []))
+    project.issue(1)
+    project.commit()
+    done = project.noface("run", NOFACE_FAILPOINT="snapshot_taken:1:enospc")
+    assert done.returncode == 1
+    project.run()
+    assert project.git("show", "main:half.txt") == "half"

@@ -1,0 +1,76 @@
+"""A program that poses as Claude Code and keeps sessions as it does; it plays a script of the scripted agent.
+
+A session is a file below ~/.claude/projects, in a folder named after the folder it was begun in; `--resume ID` goes on
+with it, and ends with Claude Code's words where it is not there. Instead of asking a model it prints the whole
+conversation that it would have sent, as a line of type "asked". `limit` in place of a step ends the run at a usage
+limit that is over in that many seconds.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+import tomllib
+import uuid
+from pathlib import Path
+
+from noface.agents.replay_agent import play, steps_of
+
+_USAGE = {"input_tokens": 1000, "output_tokens": 50}
+_LIMIT = "You've hit your session limit"
+
+
+def line(session: str, **entry: object) -> None:
+    print(json.dumps({**entry, "session_id": session}), flush=True)
+
+
+def opened(resume: str) -> Path | None:
+    """Return the file of the session to go on with, or of a new one; None where it is not there."""
+    folder = Path.home() / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", str(Path.cwd()))
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{resume or uuid.uuid4()}.jsonl"
+    return file if not resume or file.exists() else None
+
+
+def spent(session: str, seconds: float) -> int:
+    info = {"status": "rejected", "resetsAt": int(time.time() + seconds), "rateLimitType": "five_hour"}
+    line(session, type="rate_limit_event", rate_limit_info=info)
+    line(session, type="assistant", message={"content": [{"type": "text", "text": _LIMIT}]}, error="rate_limit")
+    line(session, type="result", subtype="success", is_error=True, api_error_status=429, result=_LIMIT)
+    return 1
+
+
+def main() -> int:
+    if "--version" in sys.argv:
+        print("2.1.197")
+        return 0
+    resume = sys.argv[sys.argv.index("--resume") + 1] if "--resume" in sys.argv else ""
+    file = opened(resume)
+    if file is None:
+        error = f"No conversation found with session ID: {resume}"
+        line(resume, type="result", subtype="error_during_execution", is_error=True, errors=[error])
+        return 1
+    session = file.stem
+
+    def remember(role: str, text: str) -> None:
+        with file.open("a") as log:
+            log.write(json.dumps({"role": role, "content": text}) + "\n")
+
+    line(session, type="system", subtype="init")
+    remember("user", sys.stdin.read())
+    line(session, type="asked", messages=[json.loads(entry) for entry in file.read_text().splitlines()])
+    script = tomllib.loads(Path(os.environ["SCRIPT"]).read_text("utf-8"))
+    for step in steps_of(script["play"], os.environ["NOFACE_ISSUE_ID"], int(os.environ["NOFACE_ATTEMPT"]), "worker"):
+        content = [{"type": "tool_use", "id": "t", "name": "Write", "input": {"file_path": str(step)}}]
+        line(session, type="assistant", message={"id": "m", "content": content, "usage": _USAGE})
+        remember("assistant", f"I do {step}")
+        if "limit" in step:
+            return spent(session, step["limit"])
+        play(step)
+    line(session, type="result", subtype="success", is_error=False, result="Done.", usage=_USAGE, total_cost_usd=0.01)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
