@@ -308,6 +308,8 @@ class Narrator:
             return self._breakers() if self._away else []
         lines = self._breakers() if kind in ("action", "answered") or kind.startswith("issue_") else []
         line = self._line(kind, issue_id or "", data)
+        if kind == "issue_waiting" and lines and self._awaited(issue_id or "", data):
+            line = None  # the line about its model says so
         if issue_id is not None:
             self._before[issue_id] = kind
         return [*lines, line] if line is not None else lines
@@ -328,9 +330,8 @@ class Narrator:
 
     def _awaited(self, issue_id: str, data: Mapping[str, object]) -> str:
         """Return the model whose provider an issue waits for; "" where it waits for something else."""
-        row = self._reader.issue(issue_id)
-        breaker = self._away.get(row.model or "") if row is not None else None
-        return printable(row.model) if row is not None and breaker and breaker.until == data.get("until") else ""
+        row = self._reader.issue(issue_id) if data.get("until") is not None else None
+        return printable(row.model) if row is not None and row.model in self._away else ""
 
     def title(self, issue_id: str) -> str:
         """Return an issue's title, shortened."""
@@ -338,13 +339,14 @@ class Narrator:
         return short_title(row.title) if row is not None else ""
 
     def _wait(self, data: Mapping[str, object]) -> Line | None:
-        until = float(str(data.get("until", 0.0)))
+        until, model = float(str(data.get("until", 0.0))), str(data.get("model") or "")
         if until == self._waiting_said:
             return None
         self._waiting_said = until
-        resting = [printable(name) for name, breaker in self._reader.waits().items() if breaker.until == until]
-        what = f" for {', '.join(resting)}" if resting else ""
-        return Line("…", f"everything waits until {when(until, time.time())}{what}", style="dim")
+        if model in self._away and self._away[model].until == until:
+            return None  # the last lines tell of nothing else
+        shown = f"everything waits until {when(until, time.time())}{f' for {printable(model)}' if model else ''}"
+        return Line("…", shown, "" if model else printable(data.get("reason") or ""), "dim")
 
     def _breakers(self) -> list[Line]:
         """Tell which models' providers went away or came back since the last look: no event of its own says so."""

@@ -151,8 +151,9 @@ def _waits_for(row: IssueRow, waits: Mapping[str, Breaker], reason: str, now: fl
     if row.until is None:
         return reason
     breaker = waits.get(row.model or "")
-    for_model = f" for {row.model}" if breaker is not None and breaker.until == row.until else ""
-    return f"until {when(row.until, now)}{for_model}" if for_model else f"until {when(row.until, now)}: {reason}"
+    if breaker is None:
+        return f"until {when(row.until, now)}: {reason}"
+    return f"until {when(max(row.until, breaker.until), now)} for {row.model}"
 
 
 def _newest(past: Sequence[PastAttempt]) -> str:

@@ -289,6 +289,19 @@ def test_a_provider_that_goes_away_and_comes_back_is_told_once_each(night):
     assert night.say("progress", "7", {"text": "x"}) == []
 
 
+def test_a_wait_for_a_provider_names_the_model_and_is_one_line(night):
+    until = 4_000_000_000.0
+    night.story.attempt("7", 1, red_test(), charged=False).attempt("8", 1, red_test(), charged=False)
+    before = len(night.lines)
+    night.story.journal.wait(Breaker("claude-sonnet", until, 1, 1.0, "OVERLOADED", "why"))
+    night.story.status("7", "waiting", "retry 1", until).status("8", "waiting", "retry 1", until)
+    night.say("waiting", None, {"until": until, "model": "claude-sonnet", "reason": "why"})
+    assert [re.sub(r"\w+ 2096-\d\d-\d\d \d\d:\d\d", "THEN", text) for text in night.lines[before:]] == [
+        "… claude-sonnet: overloaded until THEN",
+        "… 8 waits until THEN for claude-sonnet: Cache the rates",
+    ]
+
+
 def test_the_same_wait_is_told_once(night):
     assert len(night.say("waiting", None, {"until": 1_790_000_100.0})) == 1
     assert night.say("waiting", None, {"until": 1_790_000_100.0}) == []
