@@ -20,7 +20,7 @@ from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.worker_run import Usage
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
-from noface.recovery.breakdown import split_by_files
+from noface.recovery.breakdown_files import TouchedFiles, split_by_files
 from noface.recovery.policy_state import excused
 from noface.recovery.retry_policy import rejection
 from noface.recovery.schedule import waited_for
@@ -49,14 +49,37 @@ def split(
 ) -> tuple[Advice, tuple[Issue, ...]]:
     """Divide an issue by the files of its largest diff; without two groups of files there is nothing to divide."""
     last = past[-1].number
-    changed = max((attempt.changed for attempt in past if attempt.epoch == epoch), key=len, default=())
+    largest = max((attempt for attempt in past if attempt.epoch == epoch), key=lambda one: len(one.changed))
     rules = context.settings.policy.breakdown
-    children = split_by_files(issue, changed, rules.children_max, frozenset(known_ids(context)))
+    touched = _touched(context, largest)
+    children = split_by_files(issue, touched, rules.children_max, frozenset(known_ids(context)))
     if not children:
         why = "the diff does not divide into parts"
         return Advice(Topic.BREAKDOWN, last, AdviceOutcome.UNUSABLE, epoch, cause=why), ()
     names = ", ".join(child.id for child in children)
     return Advice(Topic.BREAKDOWN, last, epoch=epoch, strategy="by files", text=f"divided into {names}"), children
+
+
+_TEXT_BYTES_MAX = 200_000
+
+
+def _touched(context: RunContext, attempt: PastAttempt) -> TouchedFiles:
+    """Return the files of an attempt, as they differ from main now."""
+    plumbing = context.env.plumbing
+    commit = plumbing.resolve(attempt.candidate) if attempt.candidate is not None else None
+    if commit is None:
+        return TouchedFiles(attempt.changed)
+    ours, mains = (plumbing.entries(tree, attempt.changed) for tree in (commit, plumbing.main()))
+    differing = [path for path in attempt.changed if ours.get(path) != mains.get(path)]
+    no_work = {path for path in differing if path not in ours or ours[path][1:] == mains.get(path, ("", ""))[1:]}
+    work = tuple(path for path in differing if path not in no_work)
+    texts = {}
+    with plumbing.blobs() as blobs:
+        for path in work:
+            data = blobs.read(ours[path][1], _TEXT_BYTES_MAX) if ours[path][0].startswith("100") else None
+            if data is not None and b"\0" not in data:
+                texts[path] = data.decode("utf-8", "replace")
+    return TouchedFiles(work, texts, tuple(sorted(no_work)))
 
 
 class Advisors:

@@ -2,6 +2,8 @@
 
 import json
 
+from noface.git.refs import slug
+
 ROLES = """
 [models.wise]
 agent = "scripted"
@@ -214,8 +216,10 @@ def test_a_planner_that_returns_the_issue_itself_leaves_the_ladder_to_go_on(proj
 def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diff(project):
     strategies = '[retry.strategies]\nTEST_FAILURE = "breakdown"\n'
     project.config(strategies, gate="! grep -qs bad x/c.txt || { echo FAIL: got bad, want good; exit 1; }")
+    project.write("y/old.txt", "old")
+    beside = [{"delete": "y/old.txt"}, {"write": "y/uv.lock", "text": "version = 1"}]
     project.play(
-        ("7", 0, [{"write": "x/c.txt", "text": "bad"}, {"write": "y/d.txt", "text": "d"}]),
+        ("7", 0, [{"write": "x/c.txt", "text": "bad"}, {"write": "y/d.txt", "text": "d"}, *beside]),
         ("7.1", 0, [{"write": "x/c.txt", "text": "c"}]),
         ("7.2", 0, [{"write": "y/d.txt", "text": "d"}]),
     )
@@ -224,6 +228,8 @@ def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diff(project)
     project.run()
     assert project.statuses() == {"7": "merged", "7.1": "merged", "7.2": "merged"}
     assert len(project.attempts("7")) == 1
+    for path in ("y/d.txt", "y/old.txt", "y/uv.lock"):  # what has no work by itself goes with what has
+        assert f"- `{path}`" in project.prompt(slug("7.2"), 1)
 
 
 # Approval
