@@ -49,6 +49,10 @@ class GitError(NofaceError):
     """A git command failed in a way noface has no answer to."""
 
 
+class DiskFullError(NofaceError):
+    """A disk has no room left; a run that met it stops in good order."""
+
+
 class RefLockedError(GitError):
     """A ref cannot be moved, since a lock file of another git stands in the way; the message names it."""
 

@@ -11,13 +11,16 @@ import shlex
 from noface.agents.base import LAST_WORDS_MAX, Agent, AgentEvent, EventKind, Invocation, Lines, Place, RunVerdict
 from noface.agents.json_stream import asks, unescaped
 from noface.diagnosis.agent_errors import ASKS
+from noface.diagnosis.known_causes import final_error
 from noface.model.attempt import AttemptOrder
 from noface.model.command_line import pieces
-from noface.model.failure import Failure
+from noface.model.failure import DISK_SEEMS_FULL, OUTSIDE_CAUSE, Failure
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.sandbox_home import AgentHome
 
+_FINAL_LINES = 4
+"""So many lines of standard error may belong to the final error, as npm tells where its log is."""
 _SHELL_WORDS = frozenset((
     ".", ":", "case", "cd", "command", "eval", "exec", "exit", "export", "for", "function", "if", "set", "source",
     "test", "time", "trap", "true", "ulimit", "umask", "until", "while",
@@ -48,7 +51,8 @@ class CommandReader:
         """Judge by the exit code alone; a failure whose output ends in a question is one of configuration."""
         unfinished = unescaped(self._lines.rest())
         last = unfinished.strip()[-LAST_WORDS_MAX:] or self._last
-        words = (stderr.strip().splitlines() or [last])[-1]
+        said = [line for line in stderr.splitlines() if line.strip()][-_FINAL_LINES:] or [last]
+        words = said[-1].strip()
         rule = f"command-exit-{exit_code}"
         match exit_code:
             case 0:
@@ -63,6 +67,10 @@ class CommandReader:
             case _:
                 how = "was ended by a signal" if exit_code is None else f"ended with exit code {exit_code}"
                 kind, message = FailureKind.AGENT_CRASH, f"the worker {how}: {words}"
+        outside = final_error(reversed(said)) if kind is FailureKind.AGENT_CRASH else None
+        if outside is not None:
+            rule = DISK_SEEMS_FULL if outside.disk_full else OUTSIDE_CAUSE
+            message, words = f"the worker ended with exit code {exit_code}: {outside.line}", outside.line
         failure = Failure(
             kind,
             message[:LAST_WORDS_MAX],

@@ -1,6 +1,7 @@
 """Diagnoses a failure by the known causes (causes.toml), before any model is asked (S1, S4). Pure and total."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -27,6 +28,11 @@ _TALK = frozenset({
     FailureKind.BOUNDARY_VIOLATION,
 })  # fmt: skip
 """Without a gate, the texts of these hold what a model said, which decides nothing (law 10)."""
+_DISK_FULL = "disk-full"
+_SHORT_DELAY_S = 5.0
+_FINAL_LINES = 3
+_TEST_NAME = re.compile(r"^(?:FAILED|ERROR) \S{1,300} - ")
+"""What pytest's summary puts before the error of a test."""
 _GATE_NAMED = re.compile(r"gate [^:\n]{1,80}: ")
 _EXPECTED = re.compile(r"(?:Assertion|Key|Value|Type|Index|Attribute|Name)Error\b")
 """What these errors quote is a value of the program, and no error of the system."""
@@ -123,8 +129,54 @@ def passing_cause(output: str) -> str:
 
 
 def _may_pass(line: str) -> bool:
-    known = known_cause(Failure(FailureKind.ENVIRONMENT, line, rule="setup-failed", gate="setup"))
+    known = _cause_of(line)
     return known is not None and any(rule.passing for rule in known_causes() if rule.name == known.name)
+
+
+def _cause_of(line: str) -> KnownCause | None:
+    return known_cause(Failure(FailureKind.ENVIRONMENT, line, rule="final-error", gate="command"))
+
+
+@dataclass(frozen=True, slots=True)
+class FinalError:
+    """The final error of a failed command, which lies outside the work: the same command may succeed the next time.
+
+    `delay_s` is how long to wait before it is run again. `disk_full`: nothing can go on until there is room.
+    """
+
+    line: str
+    delay_s: float
+    disk_full: bool = False
+
+
+def final_error(last_lines: Iterable[str]) -> FinalError | None:
+    """Return the known cause outside the work that a failed command ended with; None where its error is another one.
+
+    `last_lines` are the lines that decide, the last ones or the one that a rule picked. What a command prints before
+    them it got over. A test that compares errors prints them, too: a value that was expected is no cause.
+    """
+    words = _compiled("|".join(table("causes")["passing_words"]))
+    for text in last_lines:
+        line = _TEST_NAME.sub("", _PYTEST_MARK.sub("", strip_codes(text)[:_LAST_LINE_CHARS_MAX].strip(), count=1))
+        if not line or _EXPECTED.match(line):
+            continue
+        known = _cause_of(line)
+        if known is not None and known.name == _DISK_FULL:
+            return FinalError(known.line, _SHORT_DELAY_S, disk_full=True)
+        if words.search(line) or _may_pass(line):
+            return FinalError(one_line(_CREDENTIALS.sub(r"\1", line), _LINE_CHARS_MAX), _delay(known))
+    return None
+
+
+def final_error_of(failure: Failure) -> FinalError | None:
+    """Return the same of a gate's failure: by the lines that decided, else by the last ones of its output."""
+    message = _GATE_NAMED.sub("", failure.message, count=1)
+    last = [line for line in failure.excerpt.splitlines() if line.strip()][-_FINAL_LINES:]
+    return final_error((message, *failure.evidence, *reversed(last)))
+
+
+def _delay(known: KnownCause | None) -> float:
+    return known.delay_s if known is not None and known.delay_s is not None else _SHORT_DELAY_S
 
 
 def _lines(failure: Failure) -> tuple[str, ...]:

@@ -269,6 +269,16 @@ class GateRan:
 
 
 @dataclass(frozen=True, slots=True)
+class GateRepeated:
+    """A gate that is run again, since its final error, `line`, may pass by itself; for an attempt, or for main."""
+
+    issue_id: str
+    number: int
+    gate: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
 class GateFlaked:
     """A gate that failed and then passed on the same tree, for an attempt, or for main (no issue, number 0)."""
 

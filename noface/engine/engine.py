@@ -10,9 +10,10 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateRan, UnsteadySeen
+from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateRan, GateRepeated, UnsteadySeen
 from noface.engine.budget_guard import BudgetGuard, RunLimits
 from noface.engine.context import RunContext
+from noface.engine.disk import disk_full_error, why_ended
 from noface.engine.dispatch import (
     Begun,
     Dispatch,
@@ -32,10 +33,12 @@ from noface.engine.preflight import announce_new_rules, preflight
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
+from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
+from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
 from noface.store.records import IssueRow
 
@@ -111,8 +114,7 @@ def run_result(
     `once` says what `--once` has left undone, "" where that is not why the run ends.
     """
     if broken is not None:
-        message = getattr(broken, "message", "") or f"{type(broken).__name__}: {broken}"
-        return RunResult(EXIT_FAILURE, message)
+        return RunResult(EXIT_FAILURE, why_ended(broken))
     if stopped:
         return RunResult(EXIT_INTERRUPTED, "interrupted; `noface run` goes on where it was")
     if limit and work_left:
@@ -212,6 +214,9 @@ class Engine:
                 context.memo[key] = result
                 context.journal.gate_recorded(context.clock.now(), key, result, tests)
                 return False
+            case GateRepeated(issue_id, number, gate, line):
+                context.journal.gate_repeated(context.clock.now(), issue_id, number, gate, line)
+                return False
             case GateFlaked():
                 context.journal.gate_flaky(context.clock.now(), message.issue_id, message.number, message.result)
                 return False
@@ -256,6 +261,7 @@ class Engine:
         count_lessons(context, order, report)
         proof = report.proof if isinstance(report, Judged) else None
         decide_and_apply(context, self._landing, self._present(order.issue), proof)
+        self._stop_without_room(order.issue, report.failure if not isinstance(report, Interrupted) else None)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
 
     def _breakers_close(self, message: AttemptProgress) -> None:
@@ -275,6 +281,7 @@ class Engine:
             now = self._context.clock.now()
             self._context.journal.attempt_overruled(now, entry.issue.id, entry.number, rejected.failure)
             decide_and_apply(self._context, self._landing, self._present(entry.issue))
+            self._stop_without_room(entry.issue, rejected.failure)
 
     def _start(self) -> Plan:
         planned = self._plan()
@@ -415,6 +422,15 @@ class Engine:
         """End the run, charging nobody: noface itself failed (disk full, git broken)."""
         self._broken = self._broken or error
         self._stop(urgent=False)
+
+    def _stop_without_room(self, issue: Issue, failure: Failure | None) -> None:
+        """End the run where the disk is full, or where a worker says so after it was run again."""
+        if failure is None or failure.rule not in (DISK_FULL, DISK_SEEMS_FULL):
+            return
+        epoch = self._context.reader.state(issue.id).epoch
+        past = [attempt for attempt in self._context.reader.past(issue.id) if attempt.epoch == epoch]
+        if failure.rule == DISK_FULL or outside_failures(past) > OUTSIDE_REPEATS_MAX:
+            self._break(disk_full_error(failure))
 
     def _stop(self, *, urgent: bool) -> None:
         """First time: start nothing, end the workers, let what is being judged finish soon. Urgent: end all now."""

@@ -92,6 +92,8 @@ Known = tuple[tuple[str, tuple[str, ...]], ...]
 CHANGED_FILES = "gate-changed-files"
 """The rule of a gate that changes files of the tree."""
 
+REPEATS_MAX = 2
+"""So often a gate is run again in an issue for a cause that passes by itself (docs/decisions.md)."""
 _SHOWN_MAX = 10
 _INVENTORY_BYTES_MAX = 32 << 20
 _EXCERPT_BYTES_MAX = 6_000
@@ -107,7 +109,8 @@ class Task:
     """What to gate, and where: `main` is what the slot's kept paths come from; `name` picks the slot.
 
     `known` are the failures of main that do not count, None where every failure counts. `steady`: a test that fails now
-    and then is told from one that fails.
+    and then is told from one that fails. `repeats` is how often a gate may be run again for a cause that passes by
+    itself.
     """
 
     issue_id: str
@@ -120,6 +123,7 @@ class Task:
     logs: Path
     known: Known | None = None
     steady: bool = True
+    repeats: int = REPEATS_MAX
 
     @property
     def on_main(self) -> bool:
@@ -144,7 +148,7 @@ class GateSession:
     """A gate slot with a task: makes it ready, and runs gates in it.
 
     `files` and `kept` are what the next gate may rely on, beside the kept paths and in them; `left` is what the last
-    gate left.
+    gate left. `repeated` counts the runs again for causes that pass.
     """
 
     scope: Scope
@@ -153,6 +157,7 @@ class GateSession:
     files: Files = field(default_factory=dict)
     left: Files = field(default_factory=dict)
     kept: str = ""
+    repeated: int = 0
     traces: Traces = field(default_factory=Traces)
 
     @property

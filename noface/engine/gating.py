@@ -4,17 +4,21 @@ What a gate with `fixes` writes becomes part of the work, and is gated anew. Bef
 charged to a worker, main itself runs the gate (law 8).
 """
 
+import select
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from noface.diagnosis.known_causes import final_error_of
 from noface.engine.attempt_environment import (
     LANDING_SLOT,
     AttemptEnvironment,
     GateFlaked,
     GateRan,
+    GateRepeated,
     Scope,
     attempt_message,
 )
+from noface.engine.disk import as_disk_full, full_places
 from noface.engine.gate_session import CHANGED_FILES, GateSession, Known, Task
 from noface.engine.steadiness import Steadiness, may_be_unsteady, note_run_on_main
 from noface.git.plumbing import make_and_hold
@@ -46,7 +50,8 @@ class Gated:
 def gate_task(order: AttemptOrder, tree: str, commit: str, main: str) -> Task:
     """Return what to gate for an attempt, in the gate slot beside its own."""
     logs, known = Path(order.directory) / "gates", order.known_failures
-    return Task(order.issue.id, order.number, order.token, str(order.slot), tree, commit, main, logs, known)
+    name, repeats = str(order.slot), order.repeats
+    return Task(order.issue.id, order.number, order.token, name, tree, commit, main, logs, known, repeats=repeats)
 
 
 def main_task(env: AttemptEnvironment, folder: str, issue_id: str = "", slot: str = LANDING_SLOT) -> Task:
@@ -99,7 +104,7 @@ def _run_with_retries(session: GateSession, gate: GateSpec, before: tuple[GateSp
     What a failed run leaves must not let the next one pass. A pass that needs another run is remembered for exactly
     this tree, marked as flaky, so that a landing does not wait for it twice; no other tree profits from it.
     """
-    result = _undisturbed(session, gate, before)
+    result = _repeated(session, gate, before, _undisturbed(session, gate, before))
     first = result.failure if result is not None and not result.passed else None
     for again in range(1, gate.retries + 1):
         if result is None or result.failure is None or result.passed or result.failure.rule == CHANGED_FILES:
@@ -117,6 +122,35 @@ def _run_with_retries(session: GateSession, gate: GateSpec, before: tuple[GateSp
         tests = session.env.gate_facts.inventories.get((session.task.tree, gate.command))
         session.scope.send(GateRan(session.env.key(session.task.tree, gate), result, tests))
         hit("gate_passed")
+    return result
+
+
+REPEAT_PAUSES_S = (1.0, 10.0)
+
+
+def _repeated(
+    session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...], result: GateResult | None
+) -> GateResult | None:
+    """Run a gate again whose final error lies outside the work: a network, a rate limit, a port in use.
+
+    That is charged to nobody, as often as the task allows; then the failure counts. Where a full disk is measured, that
+    is the failure; where only the gate says so, main's run of it decides.
+    """
+    task = session.task
+    while result is not None and result.failure is not None and not result.passed:
+        found = final_error_of(result.failure)
+        if found is None:
+            return result
+        if found.disk_full:
+            places = full_places(session.env)
+            return replace(result, failure=as_disk_full(result.failure, found, places)) if places else result
+        if session.repeated >= task.repeats:
+            return result
+        pause_s = max(REPEAT_PAUSES_S[session.repeated], found.delay_s if session.repeated else 0.0)
+        session.repeated += 1
+        session.scope.send(GateRepeated(task.issue_id, task.number, gate.name, session.env.masker.text(found.line)))
+        select.select([session.scope.cancel], [], [], pause_s)
+        result = _once_more(session, gate, before, f"repeat-{session.repeated}", result)
     return result
 
 
@@ -249,6 +283,9 @@ def main_is_red(scope: Scope, task: Task, failed: GateResult, gates: tuple[GateS
     if red is None or red.failure is None:
         env.gate_facts.main_green[key] = now
         return None
+    found = final_error_of(red.failure)
+    if found is not None and found.disk_full:
+        return as_disk_full(red.failure, found)
     name = env.plumbing.repository.main_name
     return replace(
         red.failure,

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from noface.diagnosis.agent import without_changes
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
+from noface.engine.disk import without_room, worker_without_room
 from noface.engine.examine import Change, examine_change, mask_secrets
 from noface.engine.gating import Gated, Task, gate_task, main_is_red, run_gates, with_fixes
 from noface.engine.judges import gates_decide, judged_by_main
@@ -28,6 +29,7 @@ _NOT_THE_GATES = (
     FailureKind.TIMEOUT,
     FailureKind.RESOURCE_EXHAUSTED,
     FailureKind.BASELINE_RED,
+    FailureKind.ENVIRONMENT,
 )
 """After these failures an attempt that finds the work done and changes nothing may be right: the gates decide."""
 _PLAIN_AGENTS = ("command", "scripted")
@@ -68,6 +70,8 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
         failed = worst(gated.results)
         on_main = main_is_red(scope, task, failed, order.gates) if failed and task.known is None else None
         failure = on_main or nothing or _with_places(failure, work.snapshot.elsewhere)
+    else:
+        failure = without_room(env, failure) or failure
     return replace(judged, failure=failure)
 
 
@@ -103,6 +107,8 @@ def _before_gates(
     error, snapshot = work.agent.error, work.snapshot
     # First of all: the patch is shown, whatever the judgement is.
     secret = mask_secrets(order, env, change) if nothing is None else None
+    if error is not None and (full := worker_without_room(env, error)) is not None:
+        return full
     if error is not None and error.category.external:
         return error
     if snapshot.left_out:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from noface.engine.context import RunContext
+from noface.engine.gate_session import REPEATS_MAX
 from noface.engine.going_on import next_session
 from noface.engine.lessons import lessons_for
 from noface.engine.outside import scratch_of
@@ -93,6 +94,7 @@ def make_order(
         seal=secrets.token_hex(32),
         session=session,
         unjudged=start.point.reason is StartReason.CUT_OFF,
+        repeats=max(REPEATS_MAX - context.reader.repeats(issue.id, history.epoch), 0),
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

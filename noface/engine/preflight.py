@@ -8,14 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from noface.engine.context import RunContext
+from noface.engine.disk import disk_full_error, without_room
 from noface.engine.gate_session import CHANGED_FILES
 from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
-from noface.engine.prepare import SETUP_FAILED, SETUP_PASSING
+from noface.engine.prepare import SETUP_FAILED
 from noface.engine.readiness import model_findings
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import names_suffice
-from noface.model.failure import Failure
+from noface.model.failure import SETUP_PASSING, Failure
 from noface.model.finding import refusal
 from noface.model.gate import GateKind, GateResult
 from noface.model.patterns import matches_any
@@ -51,13 +52,17 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     The machine may have changed since: a tool may be gone, a service down. Where there is nothing to work on, the
     known results are enough.
 
-    Raises UsageError (agents), BaselineRedError (a hard gate is red, unless only new failures count; or setup fails).
+    Raises UsageError (agents), DiskFullError, BaselineRedError (a hard gate is red, unless only new failures count; or
+    setup fails).
     """
     check_agents(context)
     fresh = not context.reader.cut_off_before(context.run_id) and _anything_to_do(context)
     gated = check_baseline(context, cancel, anew=fresh)
     if gated is None:
         raise KeyboardInterrupt
+    full = without_room(context.env, gated.failure, *(r.failure for r in gated.results if r.gate.hard))
+    if full is not None:
+        raise disk_full_error(full)
     if gated.failure is not None:
         lack = setup_lacks(context, cancel) if gated.failure.rule == SETUP_FAILED else None
         raise _not_set_up(gated.failure, lack)

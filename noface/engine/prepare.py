@@ -16,13 +16,14 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from noface.diagnosis.known_causes import passing_cause
+from noface.diagnosis.known_causes import final_error, passing_cause
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
+from noface.engine.disk import as_disk_full, full_places
 from noface.engine.isolation import gate_box, gate_variables, wrapping
 from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, checkout, give_git
-from noface.model.failure import Failure
+from noface.model.failure import SETUP_PASSING, Failure
 from noface.model.patterns import matches_any
 from noface.model.protection import always_protected
 from noface.model.taxonomy import FailureKind
@@ -77,9 +78,8 @@ _STAMP_BYTES_MAX = 64 << 20
 _TAIL_LINES = 10
 SETUP_FAILED = "setup-failed"
 """The rule of a setup that fails."""
-SETUP_PASSING = "setup-failed-in-passing"
-"""The rule of a setup that fails each time, for a cause that may pass."""
 SETUP_PAUSES_S = (2.0, 8.0)
+_FINAL_LINES = 4
 
 
 def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
@@ -254,9 +254,10 @@ def _set_up_once(scope: Scope, slot: Slot, token: str) -> Failure | None:
     if ended.ended_by is EndedBy.TIMEOUT:
         how = f"did not end within {env.setup.timeout_s:.0f} s"
     tail = env.masker.text(read_bounded(log, 0, _TAIL_BYTES)) if log.exists() else ""
+    found = final_error(reversed([line for line in tail.splitlines() if line.strip()][-_FINAL_LINES:]))
     cause = passing_cause(tail)
     hope = f"; it may pass: {cause}" if cause else ""
-    return Failure(
+    failure = Failure(
         FailureKind.ENVIRONMENT,
         f"[project] setup `{env.setup.command}` {how}{hope}",
         rule=SETUP_PASSING if cause else SETUP_FAILED,
@@ -265,3 +266,4 @@ def _set_up_once(scope: Scope, slot: Slot, token: str) -> Failure | None:
         signature=SETUP_FAILED,
         charged=False,
     )
+    return as_disk_full(failure, found, full_places(env)) if found is not None and found.disk_full else failure

@@ -64,7 +64,8 @@ class AttemptOrder:
     count as work even if the worker adds nothing.
     `seal` is the key by which noface knows its own record of the work again; no worker knows it.
     `protected`, `may_change` and `any_case` are the three parts of `protection`. `session` is the session of its agent
-    that the run goes on with; `prompt` is what the agent is told where it cannot.
+    that the run goes on with; `prompt` is what the agent is told where it cannot. `repeats` is how
+    often a gate may be run again for a cause that passes by itself.
     """
 
     run_id: str
@@ -90,6 +91,7 @@ class AttemptOrder:
     seal: str = ""
     session: Session | None = None
     unjudged: bool = False
+    repeats: int = 2
 
     @property
     def protection(self) -> Protection:

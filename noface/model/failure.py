@@ -8,6 +8,19 @@ OF_PROJECT = "project:"
 """What the name of a rule begins with in verdicts where it is one of the project's `[[gate_rules]]`."""
 
 
+DISK_FULL = "disk-full"
+"""The rule of failures for want of room on a disk: the run stops."""
+
+DISK_SEEMS_FULL = "disk-seems-full"
+"""The rule where a worker said so and there is room: the run stops where it says so again and again."""
+
+SETUP_PASSING = "setup-failed-in-passing"
+"""The rule of a failed setup whose cause may pass by itself."""
+
+OUTSIDE_CAUSE = "outside-cause"
+"""The rule of a plain command whose final error may pass by itself."""
+
+
 def is_of_project(rule: str) -> bool:
     """Tell whether a verdict's rule is one of `[[gate_rules]]`."""
     return rule.startswith(OF_PROJECT)

@@ -19,7 +19,9 @@ The rules, in order; the first that applies wins.
  5. Environment (AUTH, MISCONFIGURED, ENVIRONMENT, BASELINE_RED), not charged: no retry mends it. What is wrong with
     one model's login or entry leaves the others: one of its tier works in its place, else the next of the ladder.
     Without one, and for all else: block at once.
-    (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.)
+    (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.) A setup or a
+    plain command whose final error may pass by itself (a network, a rate limit, a port in use) is run again twice an
+    issue, for nothing; a full disk ends the run, and the same model goes on with the next one.
  6. Transient (RATE_LIMITED, OVERLOADED, NETWORK): another model of the same tier where there is one; else wait until
     the provider's reset time, or back off exponentially with full jitter (N1). The run waits for up to `outage_max`,
     all issues on that model together; no issue is blocked for it, unless `transient_retries` says after how many
@@ -54,7 +56,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from noface.model.actions import (
-    Absence,
     Action,
     Ask,
     AwaitIssues,
@@ -99,8 +100,9 @@ from noface.recovery.policy_state import (
 )
 from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER, Policy, Roles, Rung, review_due
 from noface.recovery.rules_charged import recover, same_again
+from noface.recovery.rules_outside import backoff, outside, wait
 
-__all__ = ["History", "Policy", "Rung", "next_action"]
+__all__ = ["History", "Policy", "Rung", "backoff", "next_action"]
 
 _NOWHERE: Mapping[str, float] = {}
 _NOTHING = Estimate("", 0.0, 0)
@@ -153,10 +155,10 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
             return Run(
                 Mode.SAME, other, f"{failure.kind}: {last.model} cannot be used here, {other} works in its place"
             )
-        return Block(failure.kind, "no retry mends the environment")
+        return outside(state, now) or Block(failure.kind, "no retry mends the environment")
     if failure.category is Category.TRANSIENT:
-        return _wait(state, now, jitter, away)
-    return (_again(state, now) if not last.charged else None) or recover(state, now)
+        return wait(state, now, jitter, away)
+    return (outside(state, now) or _again(state, now) if not last.charged else None) or recover(state, now)
 
 
 def _as_decided(history: History, attempts: Attempts) -> Attempts:
@@ -330,46 +332,6 @@ UNCHARGED_RETRIES_MAX = 3
 REVIEWS_MAX = 3
 """How often a reviewer is asked again who cannot be asked, other than because its provider is away."""
 CONFLICTS_BEFORE_RESOLVER = 2
-_DOUBLINGS_MAX = 60
-
-
-def backoff(base_s: float, max_s: float, tries: int, jitter: float) -> float:
-    """Return the seconds to wait before retry number `tries` (from 1): exponential, full jitter (N1).
-
-    Full jitter draws from the whole interval (Brooker, "Exponential Backoff And Jitter", 2015), so that many
-    waiting for one provider do not come back together.
-    """
-    return min(max_s, base_s * 2.0 ** min(tries - 1, _DOUBLINGS_MAX)) * jitter
-
-
-def _wait(state: PolicyState, now: float, jitter: float, away: Mapping[str, float]) -> Action:
-    """Answer a transient failure: another model of the tier, or the reset time, or backing off."""
-    policy, failure, last = state.policy, state.failure, state.last
-    strategy = policy.strategy(failure.kind)
-    if strategy is Strategy.BLOCK:
-        return Block(failure.kind, f"[retry.strategies] {failure.kind} = block")
-    tries = _tries(state, last.model)
-    known = failure.retry_at if failure.retry_at is not None and failure.retry_at > now else None
-    until = known or now + backoff(policy.backoff_base_s, policy.backoff_max_s, tries, jitter)
-    if strategy is Strategy.SWITCH and not state.history.issue.no_escalate:
-        for other in policy.stand_ins(last.model):
-            if away.get(other, now) <= now and _tries(state, other) == 0:
-                reason = f"{failure.kind}: {other} is of the same tier and works meanwhile"
-                return Run(Mode.SWITCH, other, reason, last.think, Absence(last.model, until))
-    most = policy.transient_retries
-    if most is not None and tries > most:
-        return Block(failure.kind, f"still {failure.kind} after {most} retries")
-    model = same_model(state.attempts, state.ladder)
-    if known is not None:
-        return WaitUntil(model, known, f"{failure.kind}: the provider says when to come back", think=last.think)
-    of_all = f" of {most}" if most is not None else ""
-    return WaitUntil(model, until, f"{failure.kind}: retry {tries}{of_all}", think=last.think)
-
-
-def _tries(state: PolicyState, model: str) -> int:
-    """Count the transient failures of a model in the row of transient failures at the end."""
-    streak = trailing(state.attempts, is_transient)
-    return sum(attempt.model == model for attempt in state.attempts[len(state.attempts) - streak :])
 
 
 def _again(state: PolicyState, now: float) -> Action | None:

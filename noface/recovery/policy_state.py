@@ -8,17 +8,22 @@ unblocked. The last rung repeats until the issue's cap. A model that cannot be u
 entry in the configuration) is tried once an issue; a model of its tier works in its place, else the next of the ladder.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from noface.model.actions import Block, Mode, Run
 from noface.model.attempt import AttemptReport, Interrupted, PastAttempt, failure_of
-from noface.model.failure import Failure
+from noface.model.failure import DISK_SEEMS_FULL, OUTSIDE_CAUSE, SETUP_PASSING, Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.taxonomy import INTERRUPTED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.recovery.retry_policy import Policy, Rung
 
 Attempts = tuple[PastAttempt, ...]
+
+OUTSIDE = (OUTSIDE_CAUSE, DISK_SEEMS_FULL, SETUP_PASSING)
+"""The rules of a worker or a setup whose final error lies outside the work and may pass by itself."""
+OUTSIDE_REPEATS_MAX = 2
+"""So often an issue repeats such an attempt, for nothing (docs/decisions.md, Attempts)."""
 
 
 def identical(attempts: Attempts) -> int:
@@ -130,12 +135,15 @@ class PolicyState:
 def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     """Tell whether an attempt spends the issue's budget: only the worker's own failures, and work that passed.
 
-    The first malformed answer in a row gets a reminder of the form for nothing (docs/decisions.md, Attempts).
+    The first malformed answer in a row gets a reminder of the form for nothing, and so does a plain command that ended
+    with a cause outside the work, twice an issue (docs/decisions.md, Attempts).
     """
     if isinstance(report, Interrupted):
         return False
     if report.failure is None:
         return True
+    if report.failure.rule == OUTSIDE_CAUSE:
+        return outside_failures(attempt for attempt in past if attempt.number < report.number) >= OUTSIDE_REPEATS_MAX
     if report.failure.kind is FailureKind.OUTPUT_FORMAT:
         judged = (attempt for attempt in reversed(past) if attempt.outcome != INTERRUPTED)
         before = next((attempt for attempt in judged if attempt.number < report.number), None)
@@ -155,6 +163,11 @@ def excused(advice: Advice, history: History) -> Failure | None:
         return None
     attempt = next((one for one in history.current if one.number == advice.after and one.charged), None)
     return replace(failure_of(attempt), charged=False) if attempt is not None else None
+
+
+def outside_failures(past: Iterable[PastAttempt]) -> int:
+    """Count the attempts that ended with a cause outside the work, and were charged to nobody."""
+    return sum(failure_of(attempt).rule in OUTSIDE for attempt in past if not attempt.charged)
 
 
 def rung_index(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:

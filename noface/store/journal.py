@@ -260,6 +260,11 @@ class Journal:
         with self._db.transaction() as connection:
             insert(connection, "gate_memo", "REPLACE", **_memo(key, result, at), tests=packed)
 
+    def gate_repeated(self, at: float, issue_id: str, number: int, gate: str, message: str) -> None:
+        """Record that a gate is run again for a cause that passes by itself. Issue "" is main itself."""
+        with self._db.transaction():
+            self.event(at, "gate_repeated", issue_id or None, number=number, gate=gate, message=message)
+
     def gate_flaky(self, at: float, issue_id: str, number: int, result: GateResult) -> None:
         """Record that a gate failed and then passed on the same tree; counted for the run. Issue "" is main itself."""
         gate, first = result.gate.name, result.first_failure

@@ -101,6 +101,12 @@ SELECT COUNT(*) FROM events
 WHERE issue_id = ? AND kind = 'noface_died'
     AND json_extract(data, '$.epoch') = ? AND json_extract(data, '$.number') > ?;
 
+-- name: repeats
+SELECT COUNT(*) FROM events
+WHERE issue_id = ? AND kind = 'gate_repeated' AND json_extract(data, '$.number') IN (
+    SELECT number FROM attempts WHERE issue_id = ? AND epoch = ?
+);
+
 -- name: peaks
 -- The most that one of each model's newest runs used. A run that failed before it began cost nothing, which says
 -- nothing of the next; nor does one that was cut short.

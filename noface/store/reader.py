@@ -152,6 +152,10 @@ class Reader(Overview):
         """Count the unexplained deaths of noface in an issue's attempts of an epoch with numbers beyond `after`."""
         return int(self._db.rows(query("deaths"), issue_id, epoch, after)[0][0])
 
+    def repeats(self, issue_id: str, epoch: int) -> int:
+        """Count how often gates were run again in an issue's attempts of an epoch, for causes that pass."""
+        return int(self._db.rows(query("repeats"), issue_id, issue_id, epoch)[0][0])
+
     def open_landings(self) -> tuple[OpenLanding, ...]:
         """Return the landings that were intended and neither done nor dropped."""
         rows = self._db.rows("SELECT id, issue_id, number, old, new FROM landings WHERE state = 'intent' ORDER BY id")

@@ -1,13 +1,14 @@
 """Causes that are known by the line a program writes (S1, S4), and text that only mentions them."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cases import cases
 
-from noface.diagnosis.known_causes import known_cause, known_causes
+from noface.diagnosis.known_causes import final_error, final_error_of, known_cause, known_causes
 from noface.model.failure import Failure
 from noface.model.taxonomy import DiagnosisStrategy, FailureKind
 
@@ -91,6 +92,9 @@ KNOWN = [
     ("git-conflict", "src/a.py", "CONFLICT (content): Merge conflict in src/a.py"),
     ("git-conflict", "", "error: could not apply 1a2b3c4... Add a field"),
     ("git-conflict", "", "Automatic merge failed; fix conflicts and then commit the result."),
+    ("port-in-use", ":::3000", "Error: listen EADDRINUSE: address already in use :::3000"),
+    ("port-in-use", "", "OSError: [Errno 98] Address already in use"),
+    ("port-in-use", ":8080", "listen tcp :8080: bind: address already in use"),
 ]
 
 
@@ -116,6 +120,7 @@ def test_every_known_cause_is_met_by_a_line():
         ("permission-denied", DiagnosisStrategy.ALTERNATIVE, None),
         ("disk-full", DiagnosisStrategy.ESCALATE, None),
         ("timed-out", DiagnosisStrategy.SAME, 5.0),
+        ("port-in-use", DiagnosisStrategy.SAME, 5.0),
         ("refused", DiagnosisStrategy.ALTERNATIVE, None),
         ("not-found", DiagnosisStrategy.ALTERNATIVE, None),
         ("not-permitted", DiagnosisStrategy.ESCALATE, None),
@@ -210,6 +215,31 @@ TOKENS = st.sampled_from(
     ["bash: ", "line 1: ", "error: ", "Error: ", "HTTP Error 429:", "404", "[Errno 2] ", "No such file or directory", "'",
      "npm ERR! ", "code E", "curl: (22) ", "CONFLICT (", "fatal: ", ": ", "refused", "timed out", "\n", "E   ", "a/b "]
 )  # fmt: skip
+
+
+OUTSIDE = [
+    ("Error: connect ECONNREFUSED 127.0.0.1:443", 5.0),
+    ("FAILED tests/test_api.py::test_get - requests.exceptions.HTTPError: 429 Client Error: Too Many Requests", 60.0),
+    ("E   OSError: [Errno 98] Address already in use", 5.0),
+    ("fatal: unable to access 'https://me:pw@x.org/': Could not resolve host: x.org", 5.0),
+]
+
+
+@cases(("line", "delay"), OUTSIDE)
+def test_the_final_error_of_a_command_may_lie_outside_the_work(line, delay):
+    found = final_error((line, "then this"))
+    assert (found.delay_s, found.disk_full) == (delay, False)
+    assert "pw@" not in found.line
+
+
+def test_a_full_disk_is_told_apart_and_what_was_got_over_or_expected_is_no_final_error():
+    assert final_error(("OSError: [Errno 28] No space left on device",)).disk_full
+    assert final_error(("AssertionError: assert 'Connection refused' == 'ok'", "1 failed in 0.1s")) is None
+    failure = Failure(
+        FailureKind.TEST_FAILURE, "assert 1 == 2", rule="r", excerpt="connection refused\none\ntwo\n1 failed", gate="t"
+    )
+    assert final_error_of(failure) is None
+    assert final_error_of(replace(failure, excerpt="one\nError: connect ETIMEDOUT 10.0.0.1:443")) is not None
 
 
 @settings(deadline=None)

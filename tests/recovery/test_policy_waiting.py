@@ -20,6 +20,7 @@ from support.policy_story import (
 )
 
 from noface.model.actions import Ask, AwaitIssues, Block, Mode, Run, WaitUntil
+from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUTSIDE_CAUSE, SETUP_PASSING
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.taxonomy import Category, Strategy
 from noface.model.worker_run import BlockedReason
@@ -115,6 +116,32 @@ def test_waiting_can_be_forbidden():
 def test_a_worker_s_report_does_not_turn_a_provider_s_failure_into_something_else():
     report = blocked_by(BlockedReason.DEPENDENCY_ISSUE, "5")
     assert isinstance(decide(failed(K.RATE_LIMITED, report=report)), WaitUntil)
+
+
+# Causes outside the work
+
+
+def ended(rule, kind=K.AGENT_CRASH, **more):
+    """An attempt that was charged to nobody for what its command ended with, just now."""
+    attempt = failed(kind, charged=False, finished_at=NOW, **more)
+    return replace(attempt, failure=replace(attempt.failure, rule=rule, evidence=("connect ECONNREFUSED x:1",)))
+
+
+@pytest.mark.parametrize("rule", [OUTSIDE_CAUSE, DISK_SEEMS_FULL, SETUP_PASSING])
+def test_a_command_that_ended_with_a_cause_outside_the_work_is_run_again_twice(rule):
+    kind = K.AGENT_CRASH if rule == OUTSIDE_CAUSE else K.ENVIRONMENT
+    for times in (1, 2):
+        waits = decide(*[ended(rule, kind)] * times)
+        reason = f"it lies outside the work: repeat {times} of 2, nothing is charged"
+        assert waits == WaitUntil("small", NOW + 5, reason, provider=False)
+        assert decide(*[ended(rule, kind)] * times, now=NOW + 5) == Run(Mode.SAME, "small", reason)
+    third = decide(*[ended(rule, kind)] * 3)
+    assert isinstance(third, Block) or third.name == "RetrySame"
+
+
+def test_after_a_full_disk_the_same_model_goes_on():
+    again = decide(ended(DISK_FULL, K.ENVIRONMENT))
+    assert again == Run(Mode.SAME, "small", "the disk was full; nothing is charged")
 
 
 # Main moved, and other failures that nobody answers for

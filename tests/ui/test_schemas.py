@@ -220,6 +220,7 @@ RARE = {
     "repository_changed",
     "unsteady",
     "session_refused",
+    "gate_repeated",
 }  # told below, by the journal itself
 
 
@@ -255,6 +256,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
     story.journal.event(story.tick(), "processes_swept", count=2)
     story.journal.event(story.tick(), "logs_masked", count=1)
+    story.journal.gate_repeated(story.tick(), "7", 1, "tests", "connect ETIMEDOUT 10.0.0.1:443")
     story.journal.event(story.tick(), "refs_kept", reason="packed-refs.lock: it is 9 s old")
     story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)
     story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1)

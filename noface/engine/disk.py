@@ -1,0 +1,82 @@
+"""A full disk: known by what a command ended with, and measured; it ends the run, and nobody is charged.
+
+Whatever ran out of room, nothing else on this machine has any. So the run stops in good order, with what to do; the
+next one goes on where it was. What a worker says is not believed at once, since its own temporary files may have been
+what was full: where there is room, it is run again, as for any cause that passes.
+"""
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from noface.diagnosis.known_causes import FinalError, final_error, final_error_of
+from noface.engine.attempt_environment import AttemptEnvironment
+from noface.errors import DiskFullError
+from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, Failure
+from noface.model.taxonomy import FailureKind
+
+_WHAT_TO_DO = (
+    "Make room on the disk. Nothing is lost and nothing was charged: the next `noface run` goes on where this one was."
+)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_SAYS_FULL = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), "database or disk is full")
+ROOM_BYTES_MIN = 4 << 20
+"""With less than this nothing works: a commit, a database, a compiler's temporary file."""
+
+
+def full_places(env: AttemptEnvironment) -> tuple[str, ...]:
+    """Return the folders in use that have no room now: the workspaces, noface's state, temporary files."""
+    places = (env.slots_dir, env.plumbing.repository.state_dir, Path(tempfile.gettempdir()))
+    return tuple(str(place) for place in places if _free_bytes(place) < ROOM_BYTES_MIN)
+
+
+def _free_bytes(place: Path) -> int:
+    with suppress(OSError):
+        status = os.statvfs(place)
+        return status.f_bavail * status.f_frsize
+    return ROOM_BYTES_MIN
+
+
+def as_disk_full(failure: Failure, found: FinalError, places: Iterable[str] = ()) -> Failure:
+    """Return a failure as that of a full disk, charged to nobody. `places` are the folders without room."""
+    where = ", ".join(places)
+    message = f"the disk is full{f' ({where})' if where else ''}: {found.line}"
+    return replace(failure, kind=FailureKind.ENVIRONMENT, message=message, rule=DISK_FULL, charged=False)
+
+
+def worker_without_room(env: AttemptEnvironment, error: Failure) -> Failure | None:
+    """Return the failure of a worker whose final error is a full disk, None for any other error."""
+    found = final_error((error.message, *reversed(error.evidence)))
+    if found is None or not found.disk_full:
+        return None
+    failure = as_disk_full(error, found, places := full_places(env))
+    return failure if places else replace(failure, rule=DISK_SEEMS_FULL)
+
+
+def without_room(env: AttemptEnvironment, *failures: Failure | None) -> Failure | None:
+    """Return the first failure of gates or a setup that is one of a full disk, as such; None where none is."""
+    for failure in failures:
+        found = final_error_of(failure) if failure is not None else None
+        if failure is not None and failure.rule == DISK_FULL:
+            return failure
+        if failure is not None and found is not None and found.disk_full:
+            return as_disk_full(failure, found, full_places(env))
+    return None
+
+
+def disk_full_error(failure: Failure) -> DiskFullError:
+    """Return what ends the run."""
+    return DiskFullError(f"{failure.message[:1].upper()}{failure.message[1:]}.", _WHAT_TO_DO)
+
+
+def why_ended(error: BaseException) -> str:
+    """Say why what broke ended the run, and what to do where the disk is full."""
+    message = getattr(error, "message", "") or f"{type(error).__name__}: {error}"
+    full = isinstance(error, DiskFullError) or (isinstance(error, OSError) and error.errno in _NO_ROOM)
+    if full or any(text in message for text in _SAYS_FULL):
+        return f"{message.rstrip('.')}. {_WHAT_TO_DO}"
+    return message

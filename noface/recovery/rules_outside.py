@@ -1,0 +1,85 @@
+"""The rules for failures that lie outside the work: 5 and 6 of `policy`, but for what other models can do about them.
+
+A provider that is away is waited for. What a plain command or a setup ended with and may pass by itself (a network, a
+rate limit, a port in use) is run again twice an issue, and charged to nobody; then it counts as usual. Where the disk
+is full the engine ends the run, and the issue goes on with the next one.
+"""
+
+from collections.abc import Mapping
+
+from noface.diagnosis.known_causes import final_error
+from noface.model.actions import Absence, Action, Block, Mode, Run, WaitUntil
+from noface.model.failure import DISK_FULL
+from noface.model.taxonomy import Strategy
+from noface.recovery.policy_state import (
+    OUTSIDE,
+    OUTSIDE_REPEATS_MAX,
+    PolicyState,
+    is_transient,
+    outside_failures,
+    same_model,
+    trailing,
+)
+
+_DOUBLINGS_MAX = 60
+
+
+def backoff(base_s: float, max_s: float, tries: int, jitter: float) -> float:
+    """Return the seconds to wait before retry number `tries` (from 1): exponential, full jitter (N1).
+
+    Full jitter draws from the whole interval (Brooker, "Exponential Backoff And Jitter", 2015), so that many
+    waiting for one provider do not come back together.
+    """
+    return min(max_s, base_s * 2.0 ** min(tries - 1, _DOUBLINGS_MAX)) * jitter
+
+
+def wait(state: PolicyState, now: float, jitter: float, away: Mapping[str, float]) -> Action:
+    """Answer a transient failure: another model of the tier, or the reset time, or backing off."""
+    policy, failure, last = state.policy, state.failure, state.last
+    strategy = policy.strategy(failure.kind)
+    if strategy is Strategy.BLOCK:
+        return Block(failure.kind, f"[retry.strategies] {failure.kind} = block")
+    tries = _tries(state, last.model)
+    known = failure.retry_at if failure.retry_at is not None and failure.retry_at > now else None
+    until = known or now + backoff(policy.backoff_base_s, policy.backoff_max_s, tries, jitter)
+    if strategy is Strategy.SWITCH and not state.history.issue.no_escalate:
+        for other in policy.stand_ins(last.model):
+            if away.get(other, now) <= now and _tries(state, other) == 0:
+                reason = f"{failure.kind}: {other} is of the same tier and works meanwhile"
+                return Run(Mode.SWITCH, other, reason, last.think, Absence(last.model, until))
+    most = policy.transient_retries
+    if most is not None and tries > most:
+        return Block(failure.kind, f"still {failure.kind} after {most} retries")
+    model = same_model(state.attempts, state.ladder)
+    if known is not None:
+        return WaitUntil(model, known, f"{failure.kind}: the provider says when to come back", think=last.think)
+    of_all = f" of {most}" if most is not None else ""
+    return WaitUntil(model, until, f"{failure.kind}: retry {tries}{of_all}", think=last.think)
+
+
+def _tries(state: PolicyState, model: str) -> int:
+    """Count the transient failures of a model in the row of transient failures at the end."""
+    streak = trailing(state.attempts, is_transient)
+    return sum(attempt.model == model for attempt in state.attempts[len(state.attempts) - streak :])
+
+
+_SETUP_DELAY_S = 60.0
+
+
+def outside(state: PolicyState, now: float) -> Action | None:
+    """Answer an uncharged failure for want of room on a disk, or with a cause that may pass; None for any other."""
+    failure, last = state.failure, state.last
+    model = same_model(state.attempts, state.ladder)
+    if failure.rule == DISK_FULL:
+        return Run(Mode.SAME, model, "the disk was full; nothing is charged", think=last.think)
+    if failure.rule not in OUTSIDE or last.charged:
+        return None
+    repeat = outside_failures(state.attempts)
+    if repeat > OUTSIDE_REPEATS_MAX:
+        return None
+    found = final_error((*reversed(failure.evidence), failure.message))
+    until = last.finished_at + (found.delay_s if found is not None else _SETUP_DELAY_S)
+    reason = f"it lies outside the work: repeat {repeat} of {OUTSIDE_REPEATS_MAX}, nothing is charged"
+    if until > now:
+        return WaitUntil(model, until, reason, think=last.think, provider=False)
+    return Run(Mode.SAME, model, reason, think=last.think)

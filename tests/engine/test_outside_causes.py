@@ -1,0 +1,81 @@
+"""Causes that lie outside the work (a network, a rate limit, a port in use, a full disk): nobody is charged for them."""
+
+from support.clocked_run import clocked
+
+REFUSED = "Error: connect ECONNREFUSED 127.0.0.1:443"
+NO_ROOM = "OSError: [Errno 28] No space left on device: 'a.o'"
+
+
+def worker(project, lines, gate="test -e a.txt", setup=""):
+    """A plain command as the only model; in `lines`, $COUNT is how many calls there have been."""
+    script = project.folder / "worker.sh"
+    head = f"echo >> {project.folder}/calls\nCOUNT=$(wc -l < {project.folder}/calls)\n"
+    script.write_text(f"{head}{lines}\necho done > $NOFACE_ISSUE_ID.txt\n")
+    project.write("gate.sh", gate)
+    project.write(
+        "noface.toml",
+        f'[project]\nsetup = "{setup}"\nsetup_inputs = ["a.txt"]\n'
+        '[[gates]]\nname = "check"\ncommand = "bash gate.sh"\ncanary = false\ncanary_reason = "stands in"\n'
+        f'[models.small]\nagent = "command"\ncommand = "sh {script}"\n[retry]\ndefault_model = "small"\n'
+        f'max_total_attempts = 2\n[sandbox]\nkind = "none"\n[run]\nslots_dir = "{project.folder / "slots"}"\n',
+    )
+    project.issue(1)
+    project.commit()
+
+
+def outcomes(project):
+    return [(attempt["outcome"], attempt["charged"]) for attempt in project.attempts("1")]
+
+
+def test_a_worker_and_a_gate_that_end_with_such_a_cause_are_run_again_and_it_lands(project):
+    once = project.folder / "once"
+    gate = f"test -e 1.txt || exit 0\ntest -e {once} && exit 0\ntouch {once}\necho 'Error: connect ETIMEDOUT 10.0.0.1:443'\nexit 1"
+    worker(project, f"test $COUNT -gt 2 || {{ echo '{REFUSED}' >&2; exit 1; }}", gate)
+    done = clocked(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert outcomes(project) == [("AGENT_CRASH", False), ("AGENT_CRASH", False), ("PASSED", True)]
+    assert REFUSED in project.attempts("1")[0]["failure"]["message"]
+    assert "1 gate check is run again: Error: connect ETIMEDOUT 10.0.0.1:443" in done.stdout
+
+
+def test_after_two_repeats_a_worker_is_charged_as_usual(project):
+    worker(project, f"echo 'npm ERR! network {REFUSED}' >&2; echo 'npm ERR! A log of this run: x.log' >&2; exit 1")
+    done = clocked(project)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert outcomes(project) == [("AGENT_CRASH", charged) for charged in (False, False, True, True)]
+
+
+def test_what_a_worker_got_over_is_no_cause(project):
+    worker(project, f"echo '{REFUSED}' >&2; echo one >&2; echo two >&2; echo three >&2; echo 'it broke' >&2; exit 1")
+    clocked(project)
+    assert outcomes(project) == [("AGENT_CRASH", True)] * 2
+
+
+def test_a_gate_that_finds_the_disk_full_on_main_as_well_ends_the_run_and_the_next_one_goes_on(project):
+    full = project.folder / "full"
+    worker(project, f"test $COUNT -gt 1 || touch {full}", f'test ! -e {full} || {{ echo "{NO_ROOM}"; exit 1; }}')
+    done = clocked(project)
+    assert done.returncode == 1, done.stdout + done.stderr
+    said = " ".join(done.stdout.split())
+    assert "disk is full" in said
+    assert "Make room on the disk. Nothing is lost and nothing was charged" in said
+    assert outcomes(project) == [("ENVIRONMENT", False)]
+    assert project.statuses() == {"1": "ready"}
+    red = clocked(project)
+    assert (red.returncode, "disk is full" in (red.stdout + red.stderr).lower()) == (1, True), red.stderr
+    full.unlink()
+    assert clocked(project).returncode == 0
+    assert project.statuses() == {"1": "merged"}
+
+
+def test_a_worker_that_says_again_and_again_that_the_disk_is_full_ends_the_run(project):
+    full = project.folder / "full"
+    full.touch()
+    worker(project, f'test ! -e {full} || {{ echo "{NO_ROOM}" >&2; exit 1; }}')
+    done = clocked(project)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Make room on the disk" in " ".join(done.stdout.split())
+    assert outcomes(project) == [("ENVIRONMENT", False)] * 3
+    full.unlink()
+    assert clocked(project).returncode == 0
+    assert project.statuses() == {"1": "merged"}
