@@ -9,7 +9,7 @@ and by their ids, becomes a failure here as well.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from noface.data import pattern
 from noface.integrity.inventory import Shortfall
@@ -86,8 +86,13 @@ _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|/\*|--)")
 
 @dataclass(slots=True)
 class _Balance:
-    """Lines removed less lines added, over all test files; `skips_new` are those of tests that are new themselves."""
+    """Lines removed less lines added, over all test files; `skips_new` are those of tests that are new themselves.
 
+    `removed` and `added` are the names of tests, with their files where they were removed.
+    """
+
+    removed: list[tuple[str, str]] = field(default_factory=list)
+    added: set[str] = field(default_factory=set)
     cases: int = 0
     cases_removed: int = 0
     cases_added: int = 0
@@ -135,9 +140,7 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
     found = []
     settled = True
     if balance.cases > 0:
-        gone = [path for path, change in tests.items() if change.status == "D"]
-        where = f" ({', '.join(gone)} deleted)" if gone else ""
-        found.append(f"{balance.cases} test(s) removed{where}")
+        found.append(_deleted(balance, [path for path, change in tests.items() if change.status == "D"]))
     if balance.assertions > 0:
         found.append(f"{balance.assertions} assertion(s) fewer")
     if found:
@@ -157,6 +160,13 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
     if opaque:
         found.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
     return Weakened(tuple(found), rewritten=bool(found) and len(found) == counted and settled)
+
+
+def _deleted(balance: _Balance, files: list[str]) -> str:
+    """Say how many tests were deleted, and which, with the deleted files; a test that was moved is none of them."""
+    names = [f"{path}::{name}" for path, name in balance.removed if name not in balance.added and path not in files]
+    which = some((*names, *files), _SHOWN_MAX)
+    return f"{balance.cases} test(s) deleted{f': {which}' if which else ''}"
 
 
 def _unreadable(change: FileChange) -> bool:
@@ -206,6 +216,9 @@ def _weighed(lines: list[Line]) -> _Balance:
         balance.cases += step * case
         balance.cases_removed += line.removed and case
         balance.cases_added += not line.removed and case
+        if case and (name := _name(line.text)):
+            balance.removed += [(line.path, name)] if line.removed else []
+            balance.added |= set() if line.removed else {name}
         balance.assertions += step * (
             _tests("assertion").search(line.text) is not None and _tests("no_assertion").search(line.text) is None
         )
@@ -214,6 +227,12 @@ def _weighed(lines: list[Line]) -> _Balance:
             balance.skips -= step
             balance.skips_new += not line.removed and _on_new_test(lines, index)
     return balance
+
+
+def _name(line: str) -> str:
+    """Return the name of the test that a line begins, "" where it stands elsewhere."""
+    match = _tests("case_name").search(line)
+    return next(filter(None, match.groups()), "") if match is not None else ""
 
 
 def _on_new_test(lines: list[Line], index: int) -> bool:

@@ -81,12 +81,20 @@ def test_work_that_leaves_the_tests_alone_is_not_flagged(weakened):
 
 
 def test_a_deleted_test_is_found(weakened):
-    assert weakened({"tests/test_a.py": PY.split("def test_two", maxsplit=1)[0]})[0] == "2 test(s) removed"
+    found = weakened({"tests/test_a.py": PY.split("def test_two", maxsplit=1)[0]})
+    assert found[0] == "2 test(s) deleted: tests/test_a.py::test_two, tests/test_a.py::test_three"
+    found = weakened({"web/sum.test.js": JS.replace('test("adds more"', 'helper("adds more"')})
+    assert found[0] == "1 test(s) deleted: web/sum.test.js::adds more"
+
+
+def test_a_test_that_is_only_moved_is_not_called_deleted(weakened):
+    moved = PY.replace("def test_two", "def helper").replace("def test_one", "def test_two")
+    assert weakened({"tests/test_a.py": moved})[0] == "1 test(s) deleted: tests/test_a.py::test_one"
 
 
 def test_a_deleted_file_is_named(weakened):
     found = weakened({"tests/test_a.py": None, "a_test.go": None})
-    assert found[0] == "4 test(s) removed (a_test.go, tests/test_a.py deleted)"
+    assert found[0] == "4 test(s) deleted: a_test.go, tests/test_a.py"
 
 
 @pytest.mark.parametrize(
@@ -182,7 +190,7 @@ def test_what_ids_can_tell_is_left_to_them_and_nothing_else(rewritten):
 def test_a_file_that_is_called_test_and_nothing_more_holds_tests(weakened, name):
     text = RUST if name.endswith("rs") else PY if name.endswith("py") else JS
     assert is_test_file(name)
-    assert weakened({name: None}, before={**FILES, name: text})[0].endswith(f"removed ({name} deleted)")
+    assert weakened({name: None}, before={**FILES, name: text})[0].endswith(f" test(s) deleted: {name}")
     assert not is_test_file(f"lib/{name.replace('.rs', '.py')}")
 
 
@@ -203,7 +211,7 @@ def test_that_nothing_is_thrown_is_less_than_a_value(weakened, new):
 
 
 def test_tests_moved_to_where_no_runner_looks_count_as_removed(weakened):
-    assert weakened({"tests/test_a.py": None, "src/old_checks.py": PY})[0].startswith("3 test(s) removed")
+    assert weakened({"tests/test_a.py": None, "src/old_checks.py": PY})[0].startswith("3 test(s) deleted")
 
 
 def test_files_that_are_not_tests_are_ignored(weakened):
@@ -237,25 +245,26 @@ def test_reformatting_is_not_flagged(weakened):
 @pytest.mark.parametrize("quote", ["true", "false"])
 def test_an_odd_file_name_hides_nothing(weakened, name, quote):
     found = weakened({name: "def test_one():\n    pass\n"}, before={**FILES, name: PY}, quote=quote)
-    assert "2 test(s) removed" in found
+    assert found[0].startswith("2 test(s) deleted: tests/test_")
 
 
 def test_a_name_that_is_not_utf8_hides_nothing(weakened):
     name = b"tests/test_\xff.py".decode("utf-8", "surrogateescape")
     for quote in ("true", "false"):
-        assert "2 test(s) removed" in weakened({name: "def test_one(): pass\n"}, before={name: PY}, quote=quote)
+        found = weakened({name: "def test_one(): pass\n"}, before={name: PY}, quote=quote)
+        assert found[0].startswith("2 test(s) deleted: ")
 
 
 @pytest.mark.parametrize("mark", ["\x0c", "\x1c", "\x85", "\u2028", "\r"])
 def test_a_line_that_looks_like_a_patch_s_header_hides_nothing(weakened, mark):
     trick = f"# {mark}diff --git a/x b/x\n# {mark}+def test_made_up(): assert 1\n"
-    assert weakened({"tests/test_a.py": trick + "def test_one():\n    pass\n"})[0] == "2 test(s) removed"
+    assert weakened({"tests/test_a.py": trick + "def test_one():\n    pass\n"})[0].startswith("2 test(s) deleted: ")
 
 
 def test_lines_that_begin_with_dashes_or_pluses_are_told_from_headers(weakened):
     before = {"tests/a.test.js": "--i;\n++j;\n-- x\n" + JS}
     assert weakened({"tests/a.test.js": JS}, before=before) == ()
-    assert weakened({"tests/a.test.js": "--i;\n++j;\n"}, before=before)[0] == "2 test(s) removed"
+    assert weakened({"tests/a.test.js": "--i;\n++j;\n"}, before=before)[0].startswith("2 test(s) deleted: ")
 
 
 def test_a_test_file_that_becomes_binary_is_told(weakened):
