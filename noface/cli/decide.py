@@ -77,11 +77,13 @@ def open_case(session: "ReadSession", issue_id: str, verdict: "Verdict") -> Case
 
 def show_verdict(case: Case, verdict: "Verdict", *, as_json: bool) -> None:
     """Tell what was decided, and what follows."""
+    from noface.model.actions import ApprovalKind
     from noface.model.history import Verdict
     from noface.ui import page
     from noface.ui.text import hanging
 
-    row, status = case.row, case.settled or "ready"
+    closed = case.wants is ApprovalKind.DONE and verdict is Verdict.APPROVED
+    row, status = case.row, case.settled or ("skipped" if closed else "ready")
     if as_json:
         name = "approve" if verdict is Verdict.APPROVED else "reject"
         decided: dict[str, Any] = {"id": row.id, "title": row.title, "status": status}
@@ -93,7 +95,7 @@ def show_verdict(case: Case, verdict: "Verdict", *, as_json: bool) -> None:
     lines = hanging(f"{row.title}: {verdict.value}", page.width(), f"{row.id}  ")
     if case.paths and verdict is Verdict.APPROVED:
         lines += hanging(f"it may change {', '.join(case.paths)} as well", page.width(), "   ")
-    page.show([*lines, "Next: noface run"])
+    page.show([*lines, "It is closed as done." if closed else "Next: noface run"])
 
 
 def _approve(session: "ReadSession", case: Case, note: str) -> None:
@@ -112,6 +114,10 @@ def _approve(session: "ReadSession", case: Case, note: str) -> None:
         session.journal.allowed(now, row.id, tuple(dict.fromkeys(granted)))
     if note and case.wants is not ApprovalKind.LANDING:
         questions.note(row.id, note)  # another worker follows, and should know
+    if case.wants is ApprovalKind.DONE:
+        reason = "done already, as a person confirmed"
+        session.journal.status(now, row.id, IssueStatus.SKIPPED, reason, satisfied=True)
+        return
     session.journal.status(now, row.id, IssueStatus.READY, "approved by a person")
 
 

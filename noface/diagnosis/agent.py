@@ -242,6 +242,11 @@ def meaning_of(last_words: str) -> Meaning:
     return Meaning(FailureKind.NO_DIFF, "nothing-changed", sentences[-1] if sentences else "")
 
 
+def claims_done(words: str) -> bool:
+    """Tell whether a worker says that what was asked is there already, or that nothing has to change."""
+    return bool(_WORDS["done"].search(words[-_WORDS_MAX:]))
+
+
 def stops_mid_sentence(text: str) -> bool:
     """Tell whether a text looks cut off: several words, and no sign that ends a sentence, a list or a code block."""
     last = text.rstrip().rpartition("\n")[2].strip()

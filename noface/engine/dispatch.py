@@ -184,7 +184,7 @@ def apply_action(
             document = approval_document(masked, action, past, _branch(past), _configured(context, masked))
             context.journal.approval_requested(now, issue.id, action.reason, document)
         case Skip():
-            context.set_status(issue.id, IssueStatus.SKIPPED, action.reason)
+            context.journal.status(now, issue.id, IssueStatus.SKIPPED, action.reason, satisfied=action.satisfied)
         case AwaitIssues():
             context.journal.depends(now, issue.id, action.needs)
             context.set_status(issue.id, IssueStatus.WAITING, action.reason)

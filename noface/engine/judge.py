@@ -16,11 +16,13 @@ from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, wors
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import AgentRun, ReportStatus
+from noface.recovery.done_already import done_already, says_done
 from noface.recovery.reported import UNREADABLE, of_report, of_unreadable
 
 _SHOWN_MAX = 10
 _WORDS_MAX = 100
 _ELSEWHERE = "worked-elsewhere"
+_UNCHANGED = "tree-unchanged"
 _NOT_THE_GATES = (
     FailureKind.OUTPUT_FORMAT,
     FailureKind.UNKNOWN,
@@ -47,7 +49,8 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
     early = _before_gates(order, env, work, change, None if left else nothing)
     suspicion = early if early is not None and gates_decide(early, order) else None
     if early is not None and suspicion is None:
-        return replace(judged, failure=early)
+        done = says_done(work.report, work.agent.last_words) if early is nothing else ""
+        return _nothing_to_do(order, scope, judged, early, done) if done else replace(judged, failure=early)
     main = env.plumbing.main()
     tree, conflicts = _merged(env, main, order, work.snapshot)
     if tree is None:
@@ -73,6 +76,21 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
     else:
         failure = without_room(env, failure) or failure
     return replace(judged, failure=failure)
+
+
+def _nothing_to_do(order: AttemptOrder, scope: Scope, judged: Judgement, nothing: Failure, words: str) -> Judgement:
+    """Judge the finding that there is nothing to do: it counts where every gate, and `accept`, passes on main."""
+    plumbing, main = scope.env.plumbing, scope.env.plumbing.main()
+    plain = nothing.kind is FailureKind.NO_DIFF and nothing.rule == _UNCHANGED
+    if not plain or judged.snapshot.candidate_tree != plumbing.tree(order.main) or judged.snapshot.protected_edits:
+        return replace(judged, failure=nothing)
+    gated = run_gates(scope, gate_task(order, plumbing.tree(main), main, main), order.gates)
+    if gated is None:
+        return replace(judged, interrupted=True)
+    judged = replace(judged, gates=gated.results)
+    if gated.failure is not None or not all_hard_passed(order.gates, gated.results):
+        return replace(judged, failure=nothing)
+    return replace(judged, failure=done_already(words, main, accepted=bool(order.issue.accept)))
 
 
 def proof_of(env: AttemptEnvironment, task: Task, gated: Gated) -> Proof:
@@ -224,7 +242,7 @@ def _no_diff(order: AttemptOrder, snapshot: Snapshot, last_words: str) -> Failur
         message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
     evidence = (f"the snapshot's tree equals that of {(order.main if taken_back else order.start)[:12]}",)
     return Failure(
-        FailureKind.NO_DIFF, message, rule="tree-unchanged", signature="NO_DIFF", evidence=evidence, excerpt=last_words
+        FailureKind.NO_DIFF, message, rule=_UNCHANGED, signature="NO_DIFF", evidence=evidence, excerpt=last_words
     )
 
 

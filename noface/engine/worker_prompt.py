@@ -17,6 +17,7 @@ from noface.model.start import Origin, StartPoint
 from noface.model.taxonomy import FailureKind, instruction_for, reaches_workers
 from noface.prompts.answers.forms import example_of
 from noface.prompts.data import PromptData, Quote, Situation, situation_for
+from noface.recovery.done_already import CHECK, DONE_ALREADY
 from noface.recovery.policy_state import alternating, identical
 from noface.recovery.retry_policy import REJECTED_BY_PERSON
 
@@ -99,6 +100,8 @@ def _instruction(history: History, last: PastAttempt | None) -> str:
     """Return what to do about the last failure; where nothing has changed, first that the same will fail again."""
     if last is None or last.failure is None:
         return ""
+    if last.failure.rule == DONE_ALREADY:
+        return CHECK
     charged = tuple(attempt for attempt in history.current if attempt.charged)
     own = instruction_for(last.outcome, by_gate=last.failure.gate is not None)
     if alternating(charged):

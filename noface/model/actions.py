@@ -118,21 +118,26 @@ class AwaitIssues(_Named):
 
 @dataclass(frozen=True, slots=True)
 class Skip(_Named):
-    """Leave the issue undone, as a diagnosis or the configuration says; what depends on it waits for a person."""
+    """Leave the issue undone, as a diagnosis or the configuration says; what depends on it waits for a person.
+
+    `satisfied`: main holds already what it asks for; then what depends on it may start.
+    """
 
     reason: str
+    satisfied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RequestApproval(_Named):
     """Ask a person before going on (L10). `kind` None: the work passed and may not land by itself.
 
-    `paths` are those a resolver would let the issue change as well.
+    `paths` are those a resolver would let the issue change as well. `done`: is there nothing to do?
     """
 
     kind: FailureKind | None
     reason: str
     paths: tuple[str, ...] = ()
+    done: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,17 +215,20 @@ class ApprovalKind(StrEnum):
     """What a person is asked.
 
     LANDING: may the work land? PATHS: may it change more? CONTRACT: is a test or a contract wrong? GOING_ON: may
-    there be another attempt, where `[retry.strategies]` wants a person's word first?
+    there be another attempt, where `[retry.strategies]` wants a person's word first? DONE: is it done already?
     """
 
     LANDING = "landing"
     PATHS = "paths"
     CONTRACT = "contract"
     GOING_ON = "going_on"
+    DONE = "done"
 
 
 def approval_kind(action: RequestApproval) -> ApprovalKind:
     """Return what a request for approval wants."""
+    if action.done:
+        return ApprovalKind.DONE
     if action.kind is None:
         return ApprovalKind.LANDING
     if action.paths:

@@ -67,6 +67,9 @@ def approval_question(issue: Issue, action: RequestApproval, history: History) -
             files = len(last.changed) if last is not None else 0
             changed = f" and changes {files} file{'s' if files != 1 else ''}" if files else ""
             return f"May attempt {number} of issue {issue.id} land? It passed every hard gate{changed}."
+        case ApprovalKind.DONE:
+            words = quoted(failure.excerpt, _QUOTED_CHARS_MAX) if failure is not None else ""
+            return f"Is issue {issue.id} done already? Nothing was changed, and every gate passes on main. {words}"
         case ApprovalKind.PATHS:
             return _may_change(issue, action.paths, _newest(history, Topic.BOUNDARY))
         case ApprovalKind.CONTRACT if last is not None and failure is not None:

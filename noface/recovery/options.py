@@ -81,6 +81,8 @@ def _answers(wants: ApprovalKind, approve: str, reject: str) -> tuple[Option, Op
         case ApprovalKind.CONTRACT:
             yes = Option("it is wrong: the change of the tests may land, if the gates pass", f"{approve} {_NOTE}")
             return yes, Option("it is right, and stays: say so", reject)
+        case ApprovalKind.DONE:
+            return Option("it is done: close it", approve), Option("it is not: say what is missing", reject)
         case ApprovalKind.GOING_ON:
             return Option("go on with it", approve), Option("say what should be done instead", reject)
 

@@ -28,7 +28,8 @@ The rules, in order; the first that applies wins.
     failures in a row of a model.
  7. The worker found that it depends on other issues: look whether they are merged, and wait for those that are not
     (K5). The reviewer asked for changes: the same model again with the points, up to a cap of rounds (N2). Two merge
-    conflicts in a row: ask the resolver once. Anything else that was not charged (main moved under
+    conflicts in a row: ask the resolver once. The worker found it done already (`done_already`): one more look, then a
+    person is asked; a green `accept` closes it. Anything else that was not charged (main moved under
     the attempt, the first malformed answer): again at once, up to three times since the last charged attempt, then
     block. After a merge conflict it works alone (`schedule`), so that main does not move again.
  8. The same failure `block_after` times in a row (N13): block.
@@ -87,6 +88,7 @@ from noface.model.patterns import matches_any
 from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
+from noface.recovery.done_already import closed_or_asked
 from noface.recovery.policy_state import (
     OF_THE_MODEL,
     Attempts,
@@ -339,6 +341,8 @@ def _again(state: PolicyState, now: float) -> Action | None:
     attempts, failure = state.attempts, state.failure
     if _says_dependency(state.last):
         return _dependency(state)
+    if (answer := closed_or_asked(state)) is not None:
+        return answer
     diagnosis = state.advised(Topic.DIAGNOSIS)
     if diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.SAME:
         return same_again(state, diagnosis, now)

@@ -1,0 +1,70 @@
+"""An issue that is done already: one more look, then a person is asked; only a green `accept` closes it by itself."""
+
+import json
+
+CLAIM = "Nothing to change: a.txt already holds the total (a.txt:1), and `test -e a.txt` passes."
+REPORT = json.dumps({"status": "done", "summary": CLAIM})
+
+
+def prompt(project, issue, number):
+    return (project.state / "attempts" / issue / str(number) / "prompt.md").read_text()
+
+
+def test_what_is_done_already_is_looked_at_once_more_and_then_asked_about(project):
+    """Issue 1 is done, 2 depends on it, 3 is done by the second look, 4 is said to be done and is not, by its accept."""
+    project.config()
+    project.issue(1, max_attempts=1)
+    project.issue(2, depends_on=["1"])
+    project.issue(3, max_attempts=1)
+    project.issue(4, max_attempts=2, accept=["test -e wanted.txt"])
+    said = [{"say": REPORT}]
+    project.play(
+        ("1", 0, said), ("3", 1, said), ("4", 0, said), ("2", 0, [{"write": "two.txt", "text": "2"}]),
+        ("3", 2, [{"write": "three.txt", "text": "3"}]),
+    )  # fmt: skip
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "approval", "2": "waiting", "3": "merged", "4": "blocked"}
+    first, second = project.attempts("1")
+    assert [(a["outcome"], a["charged"], a["failure"]["rule"]) for a in (first, second)] == [
+        ("NO_DIFF", False, "done-already")
+    ] * 2
+    assert "Check that critically" in prompt(project, "1", 2)
+    assert "a.txt already holds the total" in prompt(project, "1", 2)
+    assert [a["charged"] for a in project.attempts("4")] == [True, True]
+    (asked,) = [each for each in project.shown("blocked")["blocked"] if each["id"] == "1"]
+    assert asked["wants"] == "done"
+    assert asked["question"].startswith("Is issue 1 done already?")
+    assert "a.txt:1" in asked["question"]
+    assert asked["commands"][0] == "noface approve 1"
+
+    assert "closed as done" in project.noface("approve", "1").stdout
+    assert project.statuses()["1"] == "skipped"
+    project.run(code=3)
+    assert project.statuses()["2"] == "merged"
+
+
+def test_a_person_who_says_that_it_is_not_done_is_heard_by_the_next_worker(project):
+    project.config()
+    project.issue(1)
+    project.play(("1", 3, [{"write": "b.txt", "text": "b"}]), ("1", 0, [{"say": REPORT}]))
+    project.commit()
+    project.run(code=3)
+    project.noface("reject", "1", "--note", "The total lacks the tax.")
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    assert "The total lacks the tax." in prompt(project, "1", 3)
+
+
+def test_a_green_accept_on_main_closes_it_by_itself(project):
+    """`accept` is red before the first attempt, and a person's commit makes main green while the worker is at it."""
+    project.config()
+    project.issue(1, accept=["test -e b.txt"])
+    git = f"git -C {project.path} -c user.name=a -c user.email=a@b"
+    lands = f"echo b > {project.path}/b.txt && {git} add b.txt && {git} commit -qm b"
+    project.play(("1", 0, [{"shell": lands}, {"say": REPORT}]))
+    project.commit()
+    project.run()
+    (issue,) = project.shown("status")["issues"]
+    assert (issue["status"], issue["satisfied"]) == ("skipped", True)
+    assert len(project.attempts("1")) == 1
