@@ -1,5 +1,7 @@
 """An issue's `accept` commands in a run: their time limit, and when they do not run."""
 
+import json
+
 from support.project import GATE
 
 
@@ -28,5 +30,5 @@ def test_a_limit_that_is_no_duration_is_a_fault(project):
     project.config()
     project.issue(1, accept=["false"], accept_timeout="soon")
     project.commit()
-    faults = project.shown("issues")["faults"]
+    faults = json.loads(project.noface("issues", "--json").stdout)["faults"]
     assert "accept_timeout must be a duration" in faults[0]["problem"]
