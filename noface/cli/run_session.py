@@ -51,8 +51,9 @@ from noface.store.reader import Reader
 from noface.store.spending import Spending
 from noface.trackers.base import Tracker, open_tracker
 from noface.ui import page
-from noface.ui.announcer import Purse, announcer
+from noface.ui.announcer import announcer
 from noface.ui.findings import finding_lines
+from noface.ui.totals import Purse
 
 
 def run_project(

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.config.presets import presets, price_of
+from noface.config.presets import presets
 from noface.config.sections import MB, Config, Model
 from noface.engine.attempt_environment import AttemptEnvironment, SandboxRules, Setup
 from noface.engine.context import RunSettings
@@ -144,7 +144,7 @@ def model_specs(config: Config, root: Path) -> dict[str, ModelSpec]:
 
 
 def _model_spec(name: str, model: Model, root: Path, kind: str) -> ModelSpec:
-    price = price_of(model)
+    price = model.price
     return ModelSpec(
         name=name,
         agent=model.agent,

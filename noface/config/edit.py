@@ -5,7 +5,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from noface.config.load import KeyPath, line_numbers, parse, tables
+from noface.config.lines import KeyPath, line_numbers, split_key
+from noface.config.load import parse, tables
 from noface.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -152,7 +153,6 @@ def _readings(value: str) -> Iterator[Any]:
 
 def _resolve(data: dict[str, Any], key: str, source: str) -> KeyPath:
     """Return the path in `data` that `key` names; raise ConfigError if noface.toml has no such key."""
-    from noface.config.load import split_key
     from noface.config.problems import did_you_mean, sections
 
     try:

@@ -5,14 +5,11 @@ A preset needs nothing but its agent's program and a login to the provider; `nof
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from noface.data import table
 
 AGENT_NAMES = tuple(table("agents"))
-
-if TYPE_CHECKING:
-    from noface.config.sections import Model
 
 _LIMITS: Mapping[str, object] = {"timeout": "60m", "idle_timeout": "10m"}
 
@@ -48,11 +45,9 @@ def with_presets(models: Mapping[str, object]) -> dict[str, object]:
     return merged
 
 
-def price_of(model: "Model") -> ListPrice | None:
-    """Return a model's price: what noface.toml says, else the list's (prices.toml); None where nobody knows it."""
-    if model.usd_per_mtok_in is not None and model.usd_per_mtok_out is not None:
-        return ListPrice(model.usd_per_mtok_in, model.usd_per_mtok_out)
+def list_price(model: str) -> ListPrice | None:
+    """Return what prices.toml says that a model costs, None where nobody knows it."""
     listed = table("prices")["models"]
     # "anthropic/claude-opus-4-5" is the same model by another way.
-    price = listed.get(model.model) or listed.get(model.model.rpartition("/")[2])
+    price = listed.get(model) or listed.get(model.rpartition("/")[2])
     return ListPrice(price["in"], price["out"]) if price is not None else None

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
-from noface.config.load import KeyPath, nearest_line
+from noface.config.lines import KeyPath, nearest_line
 from noface.config.sections import Config, Section
 from noface.errors import ConfigError
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from noface.config.load import KeyPath, table_of, tables_of
+from noface.config.lines import KeyPath, table_of, tables_of
 from noface.config.presets import DEFAULT_MODEL, with_presets
 from noface.config.problems import Problem, did_you_mean
 from noface.config.sections import HINT_CONDITIONS, FailureHint, Roles

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noface.config.presets import AGENT_NAMES
+from noface.config.presets import AGENT_NAMES, ListPrice, list_price
 from noface.config.values import (
     Branch,
     Command,
@@ -316,6 +316,13 @@ class Model(Section, json_schema_extra=_schema_rules):
         if not asked or "resumes" in table("agents")[self.agent]:
             return ""
         return f'resume = "auto" does nothing: {self.agent} cannot go on with a session, its runs begin afresh'
+
+    @property
+    def price(self) -> ListPrice | None:
+        """The model's price: what noface.toml says, else the list's; None where nobody knows it."""
+        if self.usd_per_mtok_in is not None and self.usd_per_mtok_out is not None:
+            return ListPrice(self.usd_per_mtok_in, self.usd_per_mtok_out)
+        return list_price(self.model)
 
 
 class FailureHint(Section, json_schema_extra=_some_condition):

@@ -1,5 +1,6 @@
 """What a tracker is: where the issues come from. Modules of this package implement it, data/trackers.py lists them."""
 
+import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,29 @@ from noface.model.issue import DEFAULT_PRIORITY, Backlog, Issue
 
 ISSUE_BYTES_MAX = 1_048_576 + 65_536
 """The largest body, and room for a title and settings around it: more of a new issue is not even read."""
+TITLE_CHARS_MAX = 500
+
+
+def clean_title(text: str) -> str:
+    """`text` without outer blanks, its tabs as spaces."""
+    return text.replace("\t", " ").strip()
+
+
+def title_problem(text: str) -> str | None:
+    """Why a cleaned title cannot be used, or None.
+
+    Control characters could drive the terminal that shows the title, line ends would forge trailers in commit
+    messages, and lone surrogates cannot be written.
+    """
+    if not text:
+        return "the title is empty"
+    if len(text) > TITLE_CHARS_MAX:
+        return f"the title has {len(text)} characters, at most {TITLE_CHARS_MAX} are allowed: put the rest in the body"
+    for char in text:
+        if unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}:
+            name = "a line end" if char in "\r\n\x85\u2028\u2029" else f"the control character {char!a}"
+            return f"the title must be one line of printable text, it holds {name}"
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from noface.config.values import Duration
 from noface.model.backlog import nearest
 from noface.model.issue import DEFAULT_PRIORITY, Issue
 from noface.model.quoting import literal
-from noface.trackers.issue_file import clean_title, title_problem
+from noface.trackers.base import clean_title, title_problem
 
 FRONT_MATTER_BYTES_MAX = 16_384
 """tomllib takes quadratic time for a dotted key: a second for one this long, a quarter of a minute for 64 KiB."""

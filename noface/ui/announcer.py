@@ -1,64 +1,21 @@
 """What a person sees while noface runs: a live table in a terminal, plain lines in a pipe, JSON lines for programs.
 
-Also the totals of the table. What is shown at the end is made in `summary`.
+What is shown at the end is made in `summary`.
 """
 
 import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Protocol
 
-from noface.model.budget import Budget, Spent
 from noface.model.codec import encode
 from noface.store.reader import Reader
-from noface.store.spending import Spending
-from noface.ui.narrate import Narrator, away, printable
-from noface.ui.summary import Landed, LeftIssue, RunSummary, RunTally, effective_counts, run_summary, summary_lines
-
-
-@dataclass(frozen=True, slots=True)
-class Purse:
-    """Where a run's money is counted, and how much of it there is."""
-
-    spending: Spending
-    budget: Budget
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Issues by status; what this run has used up, None where nobody counts; models that rest, in words.
-
-    `waits` are the issues that wait for a time: epoch seconds, and what is told of them.
-    """
-
-    counts: Mapping[str, int]
-    spent: Spent | None = None
-    budget: Budget | None = None
-    away: tuple[str, ...] = ()
-    waits: tuple[tuple[float, str], ...] = ()
-
-
-def look_up(reader: Reader, purse: Purse | None, now: float) -> Totals:
-    """Return the totals as they are; `now` is epoch seconds."""
-    rows = reader.issues()
-    breakers = sorted(reader.waits().items(), key=lambda item: item[1].until)
-    waiting = [(row.until, row) for row in rows if row.status == "waiting" and row.until is not None]
-    return Totals(
-        counts=effective_counts(rows),
-        spent=_spent_by_run(reader, purse),
-        budget=purse.budget if purse is not None else None,
-        away=tuple(away(name, breaker, now) for name, breaker in breakers if breaker.open(now)),
-        waits=tuple((until, printable(f"{row.id}: {row.reason}")) for until, row in waiting),
-    )
-
-
-def _spent_by_run(reader: Reader, purse: Purse | None) -> Spent | None:
-    run = reader.last_run()
-    return purse.spending.of_run(run.id) if purse is not None and run is not None else None
+from noface.ui.narrate import Narrator
+from noface.ui.summary import Landed, LeftIssue, RunSummary, RunTally, run_summary, summary_lines
+from noface.ui.totals import Purse
 
 
 class View(Protocol):

@@ -21,11 +21,11 @@ from rich.text import Text
 
 from noface.errors import NofaceError
 from noface.store.reader import Reader
-from noface.ui.announcer import Purse, Totals, look_up
 from noface.ui.live_block import RunState, WorkFacts, advance, block, wants_facts
 from noface.ui.narrate import Line, Narrator, printable
 from noface.ui.summary import RunTally, run_summary, summary_lines
 from noface.ui.text import hanging
+from noface.ui.totals import Purse, Totals, look_up
 
 _FRAME_S = 0.25
 _CLOCK_FROM = 60

@@ -11,9 +11,9 @@ from enum import StrEnum
 from rich.text import Text
 
 from noface.model.budget import Spent
-from noface.ui.announcer import Totals
 from noface.ui.narrate import printable, when
 from noface.ui.text import cells, count, duration, fit, money, pad
+from noface.ui.totals import Totals
 
 MAIN = ""
 """What stands in an issue's place while the gates run on main itself; no issue has this id."""

@@ -7,7 +7,7 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noface.config.load import line_numbers, nearest_line, split_key
+from noface.config.lines import line_numbers, nearest_line, split_key
 
 
 def paths(value, path=()):

@@ -1,8 +1,10 @@
 """Imports go down, never up and never sideways within a row. The README quotes these rows."""
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
 from support import ROOT
 
 ROWS = """\
@@ -39,6 +41,12 @@ def imports(path: Path) -> set[str]:
     return found
 
 
+def names(path: Path) -> set[str]:
+    """What a module imports, and what it might: `from noface.ui import page` imports a module."""
+    froms = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom) and node.module)
+    return imports(path) | {f"{node.module}.{alias.name}" for node in froms for alias in node.names}
+
+
 def modules() -> list[tuple[str, Path]]:
     return [(p.relative_to(ROOT / "noface").parts[0].removesuffix(".py"), p) for p in (ROOT / "noface").rglob("*.py")]
 
@@ -57,6 +65,16 @@ def test_imports_go_down_only():
             if LEVEL[target] <= LEVEL[package]:
                 wrong.append(f"{path.relative_to(ROOT)} imports {name}")
     assert wrong == []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Not in a room either, nor by imports within a function or for types only: one can be read after the other."""
+    files = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for _, path in modules()}
+    graph = {name: {found for found in names(path) if found in files and found != name} for name, path in files.items()}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" imports ".join(error.args[1]))
 
 
 def test_what_decides_is_pure():

@@ -7,7 +7,7 @@ import pytest
 
 from noface.agents.registry import AGENTS
 from noface.config.load import parse
-from noface.config.presets import ListPrice, presets, price_of
+from noface.config.presets import ListPrice, presets
 from noface.data import table
 from noface.model.budget import TOKENS_MAX, priced
 from noface.model.worker_run import ModelSpec, Usage
@@ -100,8 +100,8 @@ def test_tokens_are_those_read_and_written():
 
 def test_the_price_list_knows_every_preset_by_whatever_way_it_is_reached():
     models = parse("", "noface.toml").models
-    assert {name for name in presets() if price_of(models[name]) is None} == set()
-    assert price_of(models["aider-opus"]) == price_of(models["claude-opus"]) == ListPrice(5.0, 25.0)
+    assert {name for name in presets() if models[name].price is None} == set()
+    assert models["aider-opus"].price == models["claude-opus"].price == ListPrice(5.0, 25.0)
 
 
 def test_every_price_is_positive_and_output_costs_more():
@@ -110,13 +110,13 @@ def test_every_price_is_positive_and_output_costs_more():
 
 def test_an_own_price_stands_before_the_list():
     own = entry("model = 'gpt-6-astra'\nusd_per_mtok_in = 1\nusd_per_mtok_out = 2.5")
-    assert price_of(own) == ListPrice(1.0, 2.5)
+    assert own.price == ListPrice(1.0, 2.5)
 
 
 def test_a_price_of_nothing_stands_before_the_list():
-    assert price_of(entry("model = 'gpt-6-astra'\nusd_per_mtok_in = 0\nusd_per_mtok_out = 0")) == ListPrice(0.0, 0.0)
+    assert entry("model = 'gpt-6-astra'\nusd_per_mtok_in = 0\nusd_per_mtok_out = 0").price == ListPrice(0.0, 0.0)
 
 
 def test_nobody_knows_what_an_unlisted_model_costs():
-    assert price_of(entry("model = 'gpt-1'")) is None
-    assert price_of(entry("")) is None
+    assert entry("model = 'gpt-1'").price is None
+    assert entry("").price is None

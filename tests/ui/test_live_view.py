@@ -19,8 +19,8 @@ from noface.engine.agent_run import file_in
 from noface.model.budget import Budget, Spent
 from noface.recovery.schedule import Breaker
 from noface.store.spending import Spending
-from noface.ui.announcer import Purse, Totals, look_up
 from noface.ui.live_block import Role, RunState, WorkFacts, advance, block, wants_facts
+from noface.ui.totals import Purse, Totals, look_up
 
 NOON = 1_790_000_000.0
 LOGIN = WorkFacts("Fix the login of visitors whose name holds a comma", "running", 2, "claude-sonnet", False, 0.42)
