@@ -9,7 +9,7 @@ from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX, AgentEvent, EventKind, Place, StreamReader
 from noface.diagnosis.agent_errors import Resource
-from noface.engine.agent_logs import LogFollower
+from noface.engine.agent_logs import SHOWS_A_MODEL, LogFollower
 from noface.engine.attempt_environment import AttemptProgress, Scope
 from noface.engine.isolation import agent_box, session_environment, wrapping
 from noface.git.private_git_dir import with_private_config
@@ -61,7 +61,7 @@ class CostLimit:
 class RunWatch:
     """Follows a run, tick by tick. `stopped` says why its cost ended it, "" where it did not.
 
-    `used` is priced; `most` is the highest value so far of each amount.
+    `used` is priced; `most` is the highest value so far of each amount. `last_step` is the newest tool call or edit.
     """
 
     def __init__(self, order: AttemptOrder, place: Place, reader: StreamReader, limit: CostLimit, scope: Scope) -> None:
@@ -77,6 +77,8 @@ class RunWatch:
         self.used = Usage()
         self.most = Usage()
         self.stopped = ""
+        self.last_step = ""
+        self._step_at = 0.0
 
     def close(self) -> None:
         """Close the log. Repeatable."""
@@ -91,12 +93,18 @@ class RunWatch:
         self.stopped = self.stopped or self._limit.passed(self.used, time.monotonic())
         return EndedBy.BUDGET if self.stopped else life
 
+    def waited(self, now: float) -> str:
+        """Say what the run did last, and how long before `now` (monotonic) it began; "" where nobody knows."""
+        return f"; {now - self._step_at:.0f} s before, it began with: {self.last_step}" if self.last_step else ""
+
     def _priced(self) -> Usage:
         return replace(priced(self._reader.used(), self._order.model), session_id=None)  # only amounts
 
     def _send_event(self, event: AgentEvent, *, alive: bool) -> None:
         text = self._scope.env.masker.text(event.text[:_READ_MAX].replace(f"{self._workspace}/", ""))
         words, file = text[:_WORDS_MAX], file_in(event.kind, text)
+        if event.kind in SHOWS_A_MODEL:
+            self.last_step, self._step_at = words, time.monotonic()
         issue, number = self._order.issue.id, self._order.number
         self._send(AttemptProgress(issue, number, "agent", words, alive, event.kind, file, self._priced()))
 
@@ -182,7 +190,8 @@ def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
             on_end=watch.poll,
             rewritten=invocation.histories,
         )
-    run = _result(order, ended, reader, _tail(watch.stderr, _STDERR_TAIL_BYTES), watch.stopped)
+    waited = watch.waited(time.monotonic()) if ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) else ""
+    run = _result(order, ended, reader, _tail(watch.stderr, _STDERR_TAIL_BYTES), watch.stopped or waited)
     if run.ended_by in _ENDED_FOR_MONEY:
         run = replace(run, usage=at_least(run.usage, watch.most))
     if not run.answer and reader.any_output_is_life:
@@ -211,11 +220,12 @@ def _facts(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str, stopped: str) -> AgentRun:
+def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str, why: str) -> AgentRun:
+    """Return the run as it ended; `why` says what its cost was, or what it did last, where noface ended it for that."""
     verdict = reader.verdict(ended.exit_code, stderr)
     error = verdict.error
     if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
-        error = _ended(order, ended, verdict.last_words, stopped)
+        error = _ended(order, ended, verdict.last_words, why)
         waited = verdict.error is not None and verdict.error.category is Category.TRANSIENT
         if waited and ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT):
             error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
@@ -244,21 +254,21 @@ def _name(number: int) -> str:
         return f"signal {number}"  # a real-time signal
 
 
-def _ended(order: AttemptOrder, ended: Exit, last_words: str, stopped: str) -> Failure | None:
+def _ended(order: AttemptOrder, ended: Exit, last_words: str, why: str) -> Failure | None:
     model = order.model
     if ended.output_limit:
         message = "the worker wrote more output than [limits] log_mb allows and was ended"
         return Failure(FailureKind.RESOURCE_EXHAUSTED, message, rule="agent-output-limit", signature="output-limit")
     match ended.ended_by:
         case EndedBy.IDLE:
-            message = f"no sign of life for {model.idle_timeout_s:.0f} s (idle_timeout of {model.name})"
+            message = f"no sign of life for {model.idle_timeout_s:.0f} s (idle_timeout of {model.name}){why}"
             return _failure(FailureKind.TIMEOUT, message, "agent-idle", last_words)
         case EndedBy.TIMEOUT:
-            message = f"not finished after {model.timeout_s:.0f} s (timeout of {model.name})"
+            message = f"not finished after {model.timeout_s:.0f} s (timeout of {model.name}){why}"
             return _failure(FailureKind.TIMEOUT, message, "agent-timeout", last_words)
         case EndedBy.BUDGET:
-            over = _failure(FailureKind.RESOURCE_EXHAUSTED, stopped, "agent-over-budget", last_words)
-            evidence = (stopped, f"ran out of {Resource.BUDGET}")
+            over = _failure(FailureKind.RESOURCE_EXHAUSTED, why, "agent-over-budget", last_words)
+            evidence = (why, f"ran out of {Resource.BUDGET}")
             return replace(over, signature="over-budget", evidence=evidence)
         case EndedBy.LOST:
             message = "the worker's supervisor was killed; what was left of it has been ended"

@@ -79,7 +79,7 @@ def record_attempt(
         context.clock.now(),
         report,
         charged=costs,
-        notes=(*_notes(report), *more_notes, *((over.note,) if over is not None else ())),
+        notes=(*order.notes, *_notes(report), *more_notes, *((over.note,) if over is not None else ())),
         partial=accumulate(steps_of(report), settings.partial_form, settings.earlier_bytes_max),
         mark=over.mark if over is not None else "",
     )

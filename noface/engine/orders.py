@@ -95,6 +95,7 @@ def make_order(
         session=session,
         unjudged=start.point.reason is StartReason.CUT_OFF,
         repeats=max(REPEATS_MAX - context.reader.repeats(issue.id, history.epoch), 0),
+        notes=tuple(map(masked, data.notes)),
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

@@ -5,8 +5,9 @@ The templates are noface's own, and those of `[prompts] dir` that take their pla
 """
 
 import re
+import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,10 +18,11 @@ from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure, PriorFailure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
+from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
 from noface.process.files import read_regular
 from noface.prompts.check import Fault, faults, suggestion, variables
-from noface.prompts.context_files import context_files
+from noface.prompts.context_files import ContextFile, context_files
 from noface.prompts.data import SUFFIX, FileExcerpt, Quote
 from noface.prompts.render import BUILT_IN
 from noface.store.questions import Questions, recorded_history
@@ -46,6 +48,7 @@ def _still_needed(advice: Advice, reader: Reader) -> Advice:
 _PATCH_BYTES_MAX = 1_000_000
 _FILES_MAX = 5
 _FILE_BYTES_MAX = 8_000
+_SEARCH_SECONDS_MAX = 10.0
 
 _TITLES = {
     Topic.DIAGNOSIS: "A diagnosis",
@@ -84,6 +87,7 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
             signature=failure.signature,
             changed=attempt.changed,
             lines=attempt.lines,
+            questions=failure.questions,
             summary=attempt.report.summary if attempt.report is not None else "",
         )
         for attempt in attempts
@@ -91,14 +95,16 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
     )
 
 
+_LIMIT_OF = re.compile(r" \((?:idle_)?timeout of [^()\n]{1,100}\)")
 _ALSO_RED = re.compile(r" \(also red: ([^()]{1,2000})\)\Z")
 
 
 def _without_gates(failure: Failure, commands: Mapping[str, str]) -> str:
-    """Return a failure's message with the commands of gates in place of their names; the first one's is told apart."""
+    """Return a failure's message without the names of gates and models: commands stand for gates, the first apart."""
     message = failure.message.removeprefix(f"gate {failure.gate}: ") if failure.gate in commands else failure.message
     if failure.kind is FailureKind.NO_DIFF:
         message = message.partition("; its last words: ")[0]  # they stand below, in full
+    message = _LIMIT_OF.sub("", message, count=1)
     also = _ALSO_RED.search(message)
     if also is None:
         return message
@@ -146,22 +152,51 @@ def _text(advice: Advice) -> str:
     return "\n".join(part for part in (advice.cause, advice.text) if part)
 
 
-def related_files(context: RunContext, history: History, commit: str) -> tuple[FileExcerpt, ...]:
-    """Return the beginnings of the files that may help, as they are in `commit`."""
+@dataclass(frozen=True, slots=True)
+class RelatedFiles:
+    """The files that a prompt quotes, and the note on how they were chosen."""
+
+    files: tuple[FileExcerpt, ...] = ()
+    note: str = ""
+
+
+def related_files(context: RunContext, history: History, commit: str) -> RelatedFiles:
+    """Return the files that may help, as they are in `commit`: of long ones the part that speaks of the issue."""
     plumbing, last = context.env.plumbing, history.current[-1] if history.current else None
     named = tuple(path for advice in history.asked for path in advice.paths)
     tree = plumbing.tree(commit)
     failure = last.failure if last is not None else None
-    paths = context_files(history.issue, failure, named, plumbing.paths(tree), _FILES_MAX)
-    entries = plumbing.entries(commit, paths)
-    excerpts = []
+    ends = time.monotonic() + _SEARCH_SECONDS_MAX
+
+    def search(word: str) -> frozenset[str]:
+        left = ends - time.monotonic()
+        return plumbing.containing(tree, word, left) if left > 0 else frozenset()
+
+    issues = context.tracker.protected  # an issue's own file speaks of nothing but the issue
+    paths = tuple(path for path in plumbing.paths(tree) if not matches_any(path, issues))
+    matches = context_files(history.issue, failure, named, paths, _FILES_MAX, search)
+    entries = plumbing.entries(commit, tuple(match.path for match in matches))
+    quoted: dict[ContextFile, FileExcerpt] = {}
     with plumbing.blobs() as blobs:
-        for path in paths:
-            mode, oid = entries.get(path, ("", ""))
+        for match in matches:
+            mode, oid = entries.get(match.path, ("", ""))
             data = blobs.read(oid, _FILE_BYTES_MAX * 20) if mode.startswith("100") else None
             if data is not None and b"\0" not in data:
-                excerpts.append(FileExcerpt(path, data.decode("utf-8", "replace")[:_FILE_BYTES_MAX]))
-    return tuple(excerpts)
+                quoted[match] = FileExcerpt(match.path, _around(data.decode("utf-8", "replace"), match.words))
+    scores = ", ".join(f"{match.path} ({match.score:.2f})" for match in quoted)
+    note = f"files quoted in the prompt, with their scores: {scores}" if scores else ""
+    return RelatedFiles(tuple(quoted.values()), note)
+
+
+_BEFORE_CHARS = 1_000
+
+
+def _around(text: str, words: tuple[str, ...]) -> str:
+    """Return the beginning of a text, or of a long one the part in which the words come first."""
+    places = [at for word in words if (at := text.lower().find(word)) >= 0]
+    start = max(0, min(places, default=0) - _BEFORE_CHARS) if len(text) > _FILE_BYTES_MAX else 0
+    start = text.rfind("\n", 0, start) + 1
+    return f"{'[…]' if start else ''}{text[start : start + _FILE_BYTES_MAX]}"
 
 
 TEMPLATE_BYTES_MAX = 100_000

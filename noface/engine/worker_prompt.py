@@ -7,7 +7,14 @@ from noface.diagnosis.known_causes import known_cause
 from noface.engine.context import RunContext
 from noface.engine.going_on import cut_off_before
 from noface.engine.main_checks import accept_on_main
-from noface.engine.prompt_context import advice_of, diagnosis_of, patch_of, prior_failures, related_files
+from noface.engine.prompt_context import (
+    RelatedFiles,
+    advice_of,
+    diagnosis_of,
+    patch_of,
+    prior_failures,
+    related_files,
+)
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, Run, WaitUntil, action_instruction
 from noface.model.attempt import PastAttempt, failure_of
@@ -56,6 +63,7 @@ def prompt_data(
     matches = matched(settings.hints, issue, failure, changed, context.search)
     for warning in matches.warnings:
         context.log_event("hint_too_slow", issue.id, message=warning)
+    related = related_files(context, history, given.commit) if _unsure(history, situation) else RelatedFiles()
     data = PromptData(
         issue=issue,
         gates=context.gates_for(issue),
@@ -73,7 +81,8 @@ def prompt_data(
         diagnosis=(*_known(told_last, name), *diagnosis_of(history)),
         advice=advice_of(history),
         lessons=given.lessons,
-        files=related_files(context, history, given.commit) if _unsure(history, situation) else (),
+        files=related.files,
+        notes=(related.note,) if related.note else (),
         on_main=accept_on_main(context, issue),
         read_first=_read_first(context, action.model),
         report_example=json.dumps(example_of("report"), indent=1),
@@ -122,12 +131,20 @@ def _circle(charged: tuple[PastAttempt, ...]) -> str:
     )
 
 
-_NOTHING_TO_KEEP = (FailureKind.NO_DIFF, FailureKind.AGENT_CONFUSION, FailureKind.AGENT_REFUSED)
+_NO_POINT_OF_FAILURE = (
+    FailureKind.NO_DIFF,
+    FailureKind.AGENT_CONFUSION,
+    FailureKind.AGENT_REFUSED,
+    FailureKind.AGENT_CRASH,
+    FailureKind.MERGE_CONFLICT,
+    FailureKind.OUTPUT_FORMAT,
+    FailureKind.REVIEW_REJECTED,
+)
 
 
 def _strategy(name: str, start: StartPoint, last: PastAttempt | None) -> str:
     """Return what to do differently this time; what is said of going on with work only where there is such work."""
-    if name == Mode.FEEDBACK and (last is None or last.outcome in _NOTHING_TO_KEEP):
+    if name == Mode.FEEDBACK and (last is None or last.outcome in _NO_POINT_OF_FAILURE):
         return ""
     return action_instruction(name, from_main=last is None or start.holds != last.number)
 

@@ -204,6 +204,15 @@ class Plumbing:
         names = self.git.run("grep", "-zlIF", *asked, commit, "--").parts if asked else []
         return tuple(name.removeprefix(f"{commit}:") for name in names)
 
+    def containing(self, commit: str, word: str, seconds_max: float) -> frozenset[str]:
+        """Return the text files of a commit in which a word stands, in any case; none where that takes too long.
+
+        It is git that searches: the commit need not be checked out anywhere, as other searching programs want it.
+        """
+        git = replace(self.git, seconds_max=seconds_max)
+        output = git.run("grep", "-zliIF", "-e", word, commit, "--")
+        return frozenset(name.removeprefix(f"{commit}:") for name in output.parts) if output.code == 0 else frozenset()
+
     def objects(self, tree: str) -> frozenset[str]:
         """Return the ids of all files in `tree`."""
         return frozenset(oid for _, _, oid in self._files(tree))

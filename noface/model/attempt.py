@@ -66,6 +66,7 @@ class AttemptOrder:
     `protected`, `may_change` and `any_case` are the three parts of `protection`. `session` is the session of its agent
     that the run goes on with; `prompt` is what the agent is told where it cannot. `repeats` is how
     often a gate may be run again for a cause that passes by itself.
+    that the run goes on with; `prompt` is what the agent is told where it cannot. `notes` say how the prompt was made.
     """
 
     run_id: str
@@ -92,6 +93,7 @@ class AttemptOrder:
     session: Session | None = None
     unjudged: bool = False
     repeats: int = 2
+    notes: tuple[str, ...] = ()
 
     @property
     def protection(self) -> Protection:

@@ -61,7 +61,8 @@ class PriorFailure:
 
     `charged` is False where something other than the worker was to blame. `command` is the gate's that failed, ""
     where none did. `changed` are the paths that the attempt changed against main, `lines` how many lines, `summary`
-    is its worker's. `also` are earlier attempts that failed in the same way, where they are told as one.
+    and `questions` are its worker's. `also` are earlier attempts that failed in the same way, where they are told as
+    one.
     """
 
     number: int
@@ -78,4 +79,5 @@ class PriorFailure:
     changed: tuple[str, ...] = ()
     lines: int = 0
     summary: str = ""
+    questions: tuple[str, ...] = ()
     also: tuple[int, ...] = ()

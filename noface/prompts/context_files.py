@@ -1,42 +1,106 @@
 """Chooses the files of the project that may help a worker who was unsure (K3, P7: associative matching).
 
-First the files that are named as they are: by whoever was asked, in the failure, in the issue. Where that finds
-nothing, once more by name alone and by words of the issue's title, with the share of its words as a score.
+First the files that are named as they are: by whoever was asked, in the failure, in the issue; where there are none,
+those with such a name. Else files are searched for what the issue speaks of: first by the words of its title and of
+what the worker asked, and, where that finds too little, once more by all its words. A file's score is the share of
+the words that stand in its path or its text, each word weighing the more the fewer files have it.
 """
 
+import math
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 
+from noface.data import table
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 
+Search = Callable[[str], frozenset[str]]
+"""Returns the files in whose text a word stands, in any case."""
+
 _PATH = re.compile(r"[\w./@+-]{2,200}")
-_WORD = re.compile(r"[a-z]{4,40}")
+_WORD = re.compile(r"[A-Za-z][a-z]{2,40}|[A-Z]{3,40}")
 _TEXT_MAX = 50_000
+_TITLE_WORDS_MAX, _ALL_WORDS_MAX = 8, 16
+_STEM_MIN = 3
 _LEAST_SCORE = 0.34
+_LEAST_SCORE_OF_ALL = 0.2
+_NEAR_THE_BEST = 0.5
+_COMMON = 0.5
+"""A word that stands in more than this share of the files tells nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFile:
+    """A file that may help; `score` is 1 where it was named, `words` are those that it was found by."""
+
+    path: str
+    score: float = 1.0
+    words: tuple[str, ...] = ()
 
 
 def context_files(
-    issue: Issue, failure: Failure | None, named: tuple[str, ...], tracked: tuple[str, ...], most: int
-) -> tuple[str, ...]:
+    issue: Issue,
+    failure: Failure | None,
+    named: tuple[str, ...],
+    tracked: tuple[str, ...],
+    most: int,
+    search: Search,
+) -> tuple[ContextFile, ...]:
     """Return up to `most` of the `tracked` paths, best first. `named` are those that advice names."""
     failed = "\n".join((failure.location or "", failure.message, *failure.evidence)) if failure is not None else ""
     texts = ("\n".join(named), failed, issue.title, issue.body)
     words = [word.strip("./") for text in texts for word in _PATH.findall(text[:_TEXT_MAX])]
     known = set(tracked)
     exact = tuple(dict.fromkeys(word for word in words if word in known))
-    if exact:
-        return exact[:most]
     by_name: dict[str, list[str]] = {}
     for path in tracked:
         by_name.setdefault(path.rpartition("/")[2], []).append(path)
     close = tuple(dict.fromkeys(path for word in words for path in by_name.get(word.rpartition("/")[2], ())[:2]))
-    return close[:most] or _by_words(issue, tracked)[:most]
+    if exact or close:
+        return tuple(ContextFile(path) for path in (exact or close)[:most])
+    asked = "\n".join(failure.questions) if failure is not None else ""
+    matches = _by_words(stems(f"{issue.title}\n{asked}", _TITLE_WORDS_MAX), tracked, search, _LEAST_SCORE)
+    if not matches:
+        every = stems(f"{issue.title}\n{asked}\n{issue.body}", _ALL_WORDS_MAX)
+        matches = _by_words(every, tracked, search, _LEAST_SCORE_OF_ALL)
+    return matches[:most]
 
 
-def _by_words(issue: Issue, tracked: tuple[str, ...]) -> tuple[str, ...]:
-    wanted = set(_WORD.findall(issue.title.lower()))
-    if not wanted:
+def stems(text: str, most: int) -> tuple[str, ...]:
+    """Return the beginnings of the words of a text that may tell where something stands, in their order."""
+    words = (word.lower() for word in _WORD.findall(text[:_TEXT_MAX]))
+    return tuple(dict.fromkeys(_stem(word) for word in words if word not in _stop_words()))[:most]
+
+
+def _stem(word: str) -> str:
+    endings: list[str] = table("stop_words")["endings"]
+    for ending in endings:
+        if word.endswith(ending) and len(word) - len(ending) >= _STEM_MIN + (ending != "s"):
+            return word.removesuffix(ending)
+    return word
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    return frozenset(table("stop_words")["words"].split())
+
+
+def _by_words(
+    words: tuple[str, ...], tracked: tuple[str, ...], search: Search, least: float
+) -> tuple[ContextFile, ...]:
+    known = frozenset(tracked)
+    found = {word: search(word) & known | {path for path in tracked if word in path.lower()} for word in words}
+    telling = {word: paths for word, paths in found.items() if len(paths) <= max(2, _COMMON * len(tracked))}
+    weights = {word: math.log(1 + len(tracked) / max(1, len(paths))) for word, paths in telling.items()}
+    total = sum(weights.values())
+    if not total:
         return ()
-    matches = ((len(wanted & set(_WORD.findall(path.lower()))) / len(wanted), path) for path in tracked)
-    good = [(score, path) for score, path in matches if score >= _LEAST_SCORE]
-    return tuple(path for _, path in sorted(good, key=lambda match: (-match[0], len(match[1]), match[1])))
+    matches = []
+    for path in sorted(set().union(*telling.values())):
+        own = tuple(word for word, paths in telling.items() if path in paths)
+        matches.append(ContextFile(path, round(sum(weights[word] for word in own) / total, 2), own))
+    matches.sort(key=lambda match: (-match.score, len(match.path), match.path))
+    enough = max(least, _NEAR_THE_BEST * matches[0].score) if matches else least
+    return tuple(match for match in matches if match.score >= enough)

@@ -51,7 +51,7 @@ class PromptData:
     is another one. `hints` are the user's own, `instruction` and `strategy` noface's. `diagnosis` (of the last
     failure), `advice` and `lessons` are quoted as data. `on_main` is how the issue's own commands fail on main.
     `read_first` are files of instructions that the agent does not read by itself. `report_example` is JSON.
-    `earlier_bytes_max` bounds what it says of the older attempts.
+    `earlier_bytes_max` bounds what it says of the older attempts. `notes`, for a person, say how parts were chosen.
     """
 
     issue: Issue
@@ -77,6 +77,7 @@ class PromptData:
     think: bool = False
     earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
     earlier_bytes_max: int = 20_000
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ class EarlierAttempt(TypedDict):
     changed: Annotated[tuple[str, ...], "The paths it changed against main."]
     lines: Annotated[int, "How many lines it added and deleted."]
     summary: Annotated[str, "What its worker said of it; may be empty."]
+    questions: Annotated[tuple[str, ...], "What its worker asked."]
     also: Annotated[tuple[int, ...], "The numbers of earlier attempts that failed the same way."]
 
 

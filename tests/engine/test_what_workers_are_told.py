@@ -6,6 +6,7 @@ GATE = (
     "test -e a.txt && { test ! -e needs || { echo \\\"E   ModuleNotFoundError: No module named 'isoweeks'\\\"; exit 1; }; }"
     " && { test ! -e src/wrong.txt || { echo 'src/wrong.txt:1: error: two is no number'; exit 1; }; }"
 )
+UNSURE = {"status": "blocked", "blocked_reason": "unclear", "summary": "?", "questions": ["Which parser is meant?"]}
 DONE = json.dumps({"status": "done", "summary": "I have written a number", "confidence": 1.0})
 
 
@@ -27,11 +28,16 @@ def test_a_worker_reads_what_is_charged_to_it_where_it_starts_and_how_main_does(
         ("3", 0, [{"write": "three.py", "text": "x = 3\n"}]),
         ("4", 1, [{"write": "src/four.txt", "text": "4"}, {"write": "other.txt", "text": "4"}]),
         ("4", 0, [{"write": "src/four.txt", "text": "4"}]),
+        ("5", 1, [{"say": json.dumps(UNSURE)}]),
+        ("5", 0, [{"write": "five.txt", "text": "5"}]),
     )
     project.issue(1, "Write one", accept=["test -e one.txt || { echo 'one.txt is not there'; exit 1; }"])
     project.issue(2, "Write two")
     project.issue(3, "Write three")
     project.issue(4, "Write four", paths=["src/**"])
+    project.issue(5, "The parser of dates must accept weeks", "As people write them.")
+    project.write("src/dates.py", "def parse(text):\n    return text.split('-')\n")
+    project.write("src/money.py", "def parse(text):\n    return float(text)\n")
     project.commit()
     project.run()
 
@@ -60,4 +66,9 @@ def test_a_worker_reads_what_is_charged_to_it_where_it_starts_and_how_main_does(
     for prompt in (unparsed, outside):
         assert "do not start over" not in prompt
         assert "preserving working parts" not in prompt
+    unsure = project.prompt("5", 2)
+    assert "- `Which parser is meant?`" in part(unsure, "This attempt")
+    assert "text.split('-')" in part(unsure, "What is known now").split("`src/dates.py`:", 1)[1]
+    (note,) = [note for note in project.attempts("5")[1]["notes"] if "quoted" in note]
+    assert note.startswith("files quoted in the prompt, with their scores: src/dates.py (")
     assert not any("gate check" in prompt for prompt in (idle, broken, unparsed, outside))

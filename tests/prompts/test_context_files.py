@@ -3,14 +3,37 @@
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
-from noface.prompts.context_files import context_files
+from noface.prompts.context_files import context_files, stems
 
-TRACKED = ("src/shop/order.py", "src/shop/stock.py", "tests/test_order.py", "docs/order/design.md", "README.md")
-FAILURE = Failure(FailureKind.AGENT_CONFUSION, "where is the order?", rule="r", location="src/shop/stock.py:3")
+TEXTS = {
+    "src/shop/order.py": "def place(order): ...",
+    "src/shop/stock.py": "def count(shelf): ...",
+    "src/dates.py": "def parse(text): return datetime.date(year, month, day)",
+    "src/money.py": "def parse(text): return Decimal(text)",
+    "src/main.py": "from src import dates, money",
+    "tests/test_order.py": "def test_order(): ...",
+    "docs/order/design.md": "How orders are placed.",
+    "README.md": "A shop.",
+}
+FAILURE = Failure(FailureKind.AGENT_CONFUSION, "where is it?", rule="r", location="src/shop/stock.py:3")
+ASKS = Failure(FailureKind.AGENT_CONFUSION, "unclear", rule="r", questions=("Which decimal is meant?",))
 
 
-def found(issue, failure=None, named=(), most=5):
-    return context_files(issue, failure, named, TRACKED, most)
+def search(word):
+    return frozenset(path for path, text in TEXTS.items() if word in text.lower())
+
+
+def nothing(word):
+    del word
+    return frozenset()
+
+
+def matches(issue, failure=None, named=(), most=5, search=search):
+    return context_files(issue, failure, named, tuple(TEXTS), most, search)
+
+
+def found(*args, **more):
+    return tuple(match.path for match in matches(*args, **more))
 
 
 def test_files_that_are_named_come_first_and_those_an_answer_names_before_all():
@@ -19,11 +42,39 @@ def test_files_that_are_named_come_first_and_those_an_answer_names_before_all():
     assert matched == ("tests/test_order.py", "src/shop/stock.py", "src/shop/order.py")
 
 
-def test_what_is_not_named_is_looked_for_by_name_and_words():
-    by_name = found(Issue("7", "Seven", "the file order.py is wrong"))
-    assert by_name == ("src/shop/order.py",)
-    by_words = found(Issue("7", "Order design"))
-    assert by_words[0] == "docs/order/design.md"
+def test_what_is_not_named_is_looked_for_by_name_and_then_by_what_is_spoken_of():
+    assert found(Issue("7", "Seven", "the file order.py is wrong")) == ("src/shop/order.py",)
+    assert found(Issue("7", "Order design"))[0] == "docs/order/design.md"
+
+
+def test_a_file_is_found_by_its_content_where_its_path_says_nothing():
+    assert found(Issue("7", "The parser of dates"))[0] == "src/dates.py"
+    assert found(Issue("7", "Read months as people write them"))[0] == "src/dates.py"
+    assert found(Issue("7", "Read months as people write them"), search=nothing) == ()
+    assert found(Issue("7", "Seven"), ASKS) == ("src/money.py",)
+
+
+def test_where_the_title_finds_nothing_all_words_of_the_issue_are_looked_for():
+    assert found(Issue("7", "Zebra crossing", "What a shelf holds, and how many.")) == ("src/shop/stock.py",)
+
+
+def test_a_match_has_a_score_and_the_words_it_was_found_by():
+    best, *_ = matches(Issue("7", "The parser of dates"))
+    assert best.words == ("pars", "date")
+    assert 0.9 < best.score <= 1.0
+    assert [match.score for match in matches(Issue("7", "Read src/dates.py"))] == [1.0]
+
+
+def test_words_are_looked_for_without_their_endings_and_common_ones_not_at_all():
+    assert stems("The parser of dates must accept ISO weeks, as it should", 8) == (
+        "pars",
+        "date",
+        "accept",
+        "iso",
+        "week",
+    )
+    assert stems("weeks weeks Weeks", 8) == ("week",)
+    assert len(stems(" ".join(f"{letter}ord{letter}" for letter in "abcdefghijk"), 8)) == 8
 
 
 def test_where_nothing_fits_nothing_is_shown():
@@ -34,4 +85,4 @@ def test_where_nothing_fits_nothing_is_shown():
 def test_no_more_are_shown_than_asked_for_and_none_that_are_not_tracked():
     issue = Issue("7", "Seven", "src/shop/order.py src/shop/stock.py /etc/passwd ../secret.py")
     assert found(issue, most=1) == ("src/shop/order.py",)
-    assert set(found(issue)) <= set(TRACKED)
+    assert set(found(issue)) <= set(TEXTS)

@@ -8,10 +8,11 @@ from markdown_it import MarkdownIt
 from support.cases import cases
 
 from noface.engine.prompt_context import built_in
-from noface.model.failure import PriorFailure
+from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.start import StartPoint, StartReason
+from noface.model.taxonomy import FailureKind
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.prompts.render import render
 
@@ -51,7 +52,9 @@ TEXT = st.lists(st.sampled_from(PIECES), max_size=12).map(lambda pieces: f"{''.j
 
 
 def failure(number, text, kind="TEST_FAILURE"):
-    return PriorFailure(number, text, kind, text, text, text, (text, text))
+    """A failure of which every text is `text`, with a mark where it would not be told if another text held it."""
+    more = {"command": text, "signature": str(number), "changed": (text, text), "summary": text, "questions": (text,)}
+    return PriorFailure(number, text, kind, text, f"{text}:1", text, (f"{text}!", f"{text}?"), **more)
 
 
 def data(situation, text, form=EarlierForm.FULL_OUTPUT):
@@ -82,6 +85,9 @@ def data(situation, text, form=EarlierForm.FULL_OUTPUT):
         protected=(text,),
         start=StartPoint(StartReason.BEST_SO_FAR, common["earlier"][1].number, "c"),
         previous_patch=text,
+        diagnosis=(Quote(text, text, text),),
+        on_main=Failure(FailureKind.TEST_FAILURE, text, "r", f"{text}:1", excerpt=text, failing_tests=(f"{text}!",)),
+        read_first=(text,),
         hints=(text,),
         rejected_note=text,
         instruction=text,
