@@ -1,6 +1,7 @@
 """The way of an issue, told from outside: real git, real processes, a scripted worker."""
 
 import json
+import re
 
 import pytest
 
@@ -101,8 +102,32 @@ def test_what_depends_on_a_blocked_issue_waits_and_the_rest_goes_on(project):
     project.issue(2, depends_on=["1"])
     project.issue(3)
     project.commit()
-    project.run(code=3)
+    out = project.run(code=3)
     assert project.statuses() == {"1": "blocked", "2": "waiting", "3": "merged"}
+    assert [re.sub(r"^\d\d:\d\d:\d\d ", "", line) for line in out.splitlines() if " 1 attempt" in line] == [
+        "▶ 1 attempt 1 with small: Issue 1",
+        "✗ 1 attempt 1 changed nothing: its last words: ?",
+        "▶ 1 attempt 2 with small, told what went wrong: Issue 1",
+        "✗ 1 attempt 2 failed the same way as attempt 1",
+        "▶ 1 attempt 3 with big, the next model: Issue 1",
+        "✗ 1 attempts 1 to 3 failed the same way",
+        "▶ 1 attempt 4 with big, thinking longer: Issue 1",
+        "✗ 1 attempts 1 to 4 failed the same way",
+        "▶ 1 attempt 5 with big, told what went wrong: Issue 1",
+        "✗ 1 attempts 1 to 5 failed the same way",
+    ]
+    ending = out[out.index("Finished") :].splitlines()[1:]
+    assert ending == [
+        "Landed",
+        "  ✔ 3 Issue 3",
+        "Blocked",
+        "  ■ 1 Issue 1: all 5 attempts are used up",
+        "      attempts 1 to 5 changed nothing: its last words: ?",
+        "Waits",
+        "  … 2 Issue 2: waits for 1 to be merged; 1 is blocked",
+        "The backlog: 1 blocked, 1 waiting, 1 merged.",
+        "Next: noface blocked",
+    ]
 
 
 def test_an_issue_whose_accept_passes_already_is_skipped_without_a_worker(project):
@@ -189,8 +214,10 @@ def test_half_work_of_a_crashed_worker_lands_only_where_accept_proves_it(project
     project.commit()
     project.run("--max-iterations", "3", code=4)
     assert project.attempts("1")[0]["outcome"] == "AGENT_CRASH"
-    project.run("--issue", "2")
+    out = project.run("--issue", "2")
     assert project.attempts("2")[0]["outcome"] == "PASSED"
+    assert "✓ 2 attempt 1 passed every gate, though its worker crashed\n" in out
+    assert "✔ 2 Issue 2: its worker crashed\n" in out
 
 
 def test_a_worker_that_goes_quiet_is_ended_and_leaves_no_process(project):
@@ -267,9 +294,13 @@ def test_once_settles_only_what_is_ready_now(project):
     project.issue(1)
     project.issue(2, depends_on=["1"])
     project.commit()
-    project.run("--once", code=3)
+    out = project.run("--once", code=3)
     assert project.statuses()["1"] == "merged"
     assert project.attempts("2") == []
+    end = out[out.index("\n\n") :].splitlines()[2:]
+    assert re.fullmatch(r"Settled what --once started, .*; `noface run` goes on with the rest\. 1 issue, .*", end[0])
+    assert end[1:3] == ["Landed", "  ✔ 1 Issue 1"]
+    assert {"Left for the next run: 2", "Next: noface run"} <= {*end}
 
 
 def test_squash_makes_one_plain_commit(project):
