@@ -151,15 +151,18 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     return report.failure.charged
 
 
+def _says_same(advice: Advice) -> bool:
+    useful = advice.topic is Topic.DIAGNOSIS and advice.outcome is AdviceOutcome.ADVISED
+    return useful and advice.strategy == DiagnosisStrategy.SAME
+
+
 def excused(advice: Advice, history: History) -> Failure | None:
     """Return an attempt's failure as no fault of the worker's, where a diagnosis says so and may be followed.
 
     That is "retry_same", once until the issue is unblocked: the same proposal is not followed twice (S5).
     """
-    if advice.topic is not Topic.DIAGNOSIS or advice.outcome is not AdviceOutcome.ADVISED:
-        return None
-    same = advice.strategy == DiagnosisStrategy.SAME and advice.recoverable != "no"
-    if not same or any(old.topic is Topic.DIAGNOSIS and old.argument == advice.argument for old in history.asked):
+    before = any(_says_same(old) for old in history.asked if old.after < advice.after)
+    if before or not _says_same(advice) or advice.recoverable == "no":
         return None
     attempt = next((one for one in history.current if one.number == advice.after and one.charged), None)
     return replace(failure_of(attempt), charged=False) if attempt is not None else None

@@ -254,7 +254,7 @@ _LEGEND = (
     ("smaller", "the order to do less, and finish it"),
     ("↑", "a stronger model starts afresh and knows what was tried"),
     ("thinks", "extended thinking, with everything learned so far"),
-    ("again", "nothing is charged, since the worker is not to blame"),
+    ("again", "nothing is charged, since the worker is not to blame; after a merge conflict it works alone"),
     ("wait", "waits at most this long, or until the time that the provider names; nothing is charged"),
     ("…", "the waits go on, for all issues together, until the run ends after [retry] outage_max"),
     ("instead", "a model of the same tier works meanwhile"),
@@ -322,12 +322,20 @@ def _limits(view: PolicyView, width: int) -> Iterator[str]:
             "strategies",
             f"after {policy.strategies_max} different failed strategies beside the ladder the issue is blocked",
         ),
+        ("no progress", _no_progress(policy)),
         ("breakdown", _breakdown(policy)),
         *([("budget", _budget(view))] if view.run.limited or view.attempt_usd else []),
         ("roles", _roles(policy)),
     ]
     for name, text in facts:
         yield from hanging(text, width, _LABEL.format(name))
+
+
+def _no_progress(policy: Policy) -> str:
+    """Say what counts as no progress, and what follows."""
+    blocks = policy.strategy(FailureKind.NO_PROGRESS) is Strategy.BLOCK
+    answer = "blocks" if blocks else "skips to the next rung"
+    return f"the same diff with the same failure, or two failures or diffs in turn (A, B, A, B), {answer}"
 
 
 def _provider(view: PolicyView) -> str:

@@ -4,13 +4,14 @@ from typing import get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.policy_story import TIER_OF, TIERS, K, failed
+from support.policy_story import TIER_OF, TIERS, K, blocked_by, failed
 from support.policy_worlds import ISSUES, POLICIES
 
 from noface.model.actions import Action
 from noface.model.attempt import PastAttempt
 from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic, Verdict
 from noface.model.taxonomy import INTERRUPTED, PASSED
+from noface.model.worker_run import BlockedReason
 from noface.recovery.policy import next_action
 
 ANY_ATTEMPT = st.builds(
@@ -29,8 +30,9 @@ ANY_ATTEMPT = st.builds(
     st.booleans(),
     charged=st.booleans(),
     epoch=st.integers(0, 1),
-    signature=st.sampled_from(["", "a"]),
-    patch_hash=st.sampled_from(["", "x"]),
+    signature=st.sampled_from(["", "a", "b"]),
+    patch_hash=st.sampled_from(["", "x", "y"]),
+    report=st.none() | st.sampled_from([blocked_by(reason) for reason in BlockedReason]),
     think=st.booleans(),
     answer=st.sampled_from(["", "AddContext", "ReduceScope", "Nonsense"]),
     cost_usd=st.none() | st.floats(0, 2),

@@ -13,7 +13,7 @@ from noface.model.history import Advice, AdviceOutcome, Approval, History, Topic
 from noface.model.issue import Issue
 from noface.model.taxonomy import Category
 from noface.recovery.policy import next_action
-from noface.recovery.policy_state import charged
+from noface.recovery.policy_state import charged, excused
 from noface.recovery.reported import of_report
 from noface.recovery.retry_policy import Policy, rejection
 
@@ -199,6 +199,8 @@ class Story:
         advice = self._advice(action, word, number)
         if advice.outcome is AdviceOutcome.UNAVAILABLE:
             self._rest(action.model, self.now + 30)
+        if (failure := excused(advice, self.history)) is not None:
+            self._mend(charged=False, failure=failure)
         self.history = replace(self.history, advice=(*self.history.advice, advice))
         if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
             self._overrule(rejection(advice))
