@@ -109,6 +109,40 @@ def test_a_diagnosis_and_a_resolver_are_followed_to_the_letter(project):
     assert "code 4711" in project.prompt("3", 2)
 
 
+def test_what_a_diagnosis_an_architect_and_the_project_know_reaches_the_next_worker(project):
+    broken = " ".join(f"test -e {name} && echo '{name}.c:1:1: error: no {name}' && exit 1;" for name in "xy")
+    project.config(
+        "[recovery]\nallow_skip = true\n"
+        + ROLES.format(script=project.script, roles='diagnoser = "wise"\narchitect = "wise"'),
+        gate=f"{broken} test ! -e bad || {{ echo strange; exit 3; }}",
+    )
+    skip = {"cause": "main has it", "recoverable": "yes", "strategy": "skip_and_continue", "skip_reason": "done"}
+    change = {"cause": "a port", "recoverable": "yes", "strategy": "retry_modified", "modified": {"port": "take 4711"}}
+    design = {"assessment": "x and y contradict each other", "approach": "leave out both, code 0815", "steps": ["go"]}
+    unclear = {"status": "blocked", "blocked_reason": "unclear", "summary": "Where are they read?"}
+    project.write("src/ledger_dates.py", "def dates_of(line): ...  # code 0016\n")
+    good = [{"shell": "rm -f bad x y; echo $NOFACE_ISSUE_ID > $NOFACE_ISSUE_ID.txt"}]
+    project.play(
+        ("1", 1, says(skip), "diagnosis"),
+        ("2", 1, says(change), "diagnosis"),
+        ("3", 2, says(design), "architect"),
+        ("1", 1, [{"write": "bad", "text": "1"}]),
+        ("2", 1, [{"write": "bad", "text": "2"}]),
+        ("3", 1, [{"write": "x", "text": "3"}]),
+        ("3", 2, [{"shell": "rm -f x; touch y"}]),
+        ("4", 1, says(unclear)),
+        ("*", 0, good),
+    )
+    for number, front in ((1, {}), (2, {}), (3, {"model": "big", "no_escalate": True}), (4, {})):
+        project.issue(number, "Round the ledger dates" if number == 4 else "", **front)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "skipped", "2": "merged", "3": "merged", "4": "merged"}
+    assert "take 4711" in project.prompt("2", 2)
+    assert "code 0815" in project.prompt("3", 3)
+    assert "code 0016" in project.prompt("4", 2)  # nothing was named: found by the words of the title
+
+
 def test_a_reviewer_s_points_reach_the_worker_and_its_approval_lets_it_land(project):
     roles(project, "reviewer", extra='[review]\nwhen = "always"\n')
     changes = {
