@@ -28,7 +28,7 @@ from noface.engine.landing import MergeQueue, release_merged
 from noface.engine.lessons import count_lessons
 from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import answers_again, notice_waits, provider_answered, too_long
-from noface.engine.outside import BacklogWatch, OutsideChanges
+from noface.engine.outside import BacklogWatch, OutsideChanges, asks_otherwise
 from noface.engine.preflight import announce_new_rules, preflight
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
@@ -260,9 +260,18 @@ class Engine:
         provider_answered(context, order.model.name, job.began_at, report)
         count_lessons(context, order, report)
         proof = report.proof if isinstance(report, Judged) else None
+        if isinstance(report, Judged) and report.failure is None:
+            self._overrule_edited(order)
         decide_and_apply(context, self._landing, self._present(order.issue), proof)
         self._stop_without_room(order.issue, report.failure if not isinstance(report, Interrupted) else None)
         self._watch.lift_edited()  # a person may have edited it while the worker was at it
+
+    def _overrule_edited(self, order: AttemptOrder) -> None:
+        """Send work that passed back, where a person changed meanwhile what its issue asks for."""
+        self._watch.refresh()
+        edited = asks_otherwise(order.issue, self._present(order.issue))
+        if edited is not None:
+            self._context.journal.attempt_overruled(self._context.clock.now(), order.issue.id, order.number, edited)
 
     def _breakers_close(self, message: AttemptProgress) -> None:
         """Close the breaker of a model that shows life: its probe has succeeded.

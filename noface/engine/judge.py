@@ -18,6 +18,7 @@ from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import AgentRun, ReportStatus
 from noface.recovery.done_already import done_already, says_done
 from noface.recovery.reported import UNREADABLE, of_report, of_unreadable
+from noface.recovery.retry_policy import TEXT_EDITED
 
 _SHOWN_MAX = 10
 _WORDS_MAX = 100
@@ -113,9 +114,9 @@ def _left_ungated(order: AttemptOrder, change: Change, nothing: Failure) -> bool
 
     Then it is examined and gated like any other: nobody has examined it before.
     """
-    before = order.earlier[-1].kind if order.earlier else ""
     alone = nothing.rule == UNREADABLE or (nothing.kind is FailureKind.NO_DIFF and nothing.rule != _ELSEWHERE)
-    return alone and bool(change.files) and before in _NOT_THE_GATES
+    never_gated = any(last.kind in _NOT_THE_GATES or last.rule == TEXT_EDITED for last in order.earlier[-1:])
+    return alone and bool(change.files) and never_gated
 
 
 def _before_gates(

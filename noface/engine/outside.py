@@ -1,5 +1,6 @@
 """What people change during a run: the backlog, the repository, an issue's scratch branch."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -11,11 +12,13 @@ from noface.git.worktrees import holding
 from noface.model.actions import Block
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.backlog import without_unknown_models
+from noface.model.failure import Failure
 from noface.model.history import History
 from noface.model.issue import Backlog, Issue, IssueState
 from noface.model.scratch import LEFT, PERSON, BranchTaken, Scratch
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.blocked import taken_document
+from noface.recovery.retry_policy import TEXT_EDITED
 from noface.recovery.schedule import with_parts
 from noface.secrets.masked_records import masked_backlog, masked_issue
 from noface.store.questions import Questions
@@ -71,6 +74,26 @@ class BacklogWatch:
         """Return the issues this run is about: all of them, or those the person named."""
         only = self._context.settings.only_issues
         return tuple(issue for issue in self.backlog.issues if not only or issue.id in only or issue.parent in only)
+
+
+def asks_otherwise(before: Issue, now: Issue) -> Failure | None:
+    """Return the failure of work on an issue that asks for something else by now, None where it asks for the same.
+
+    It is charged to nobody. A changed priority or dependency asks for no other work.
+    """
+    if (before.title, before.body, before.accept) == (now.title, now.body, now.accept):
+        return None
+    message = "its text was edited while the worker was at it; once more, with the new text"
+    digest = hashlib.sha256(f"{now.title}\n{now.body}\n{now.accept}".encode()).hexdigest()[:_SHORT]
+    return Failure(
+        FailureKind.REVIEW_REJECTED,
+        message,
+        rule=TEXT_EDITED,
+        signature=f"{TEXT_EDITED}:{digest}",
+        excerpt="The text of the task was edited while this work was done: it may ask for more, or for something else."
+        " Where the work does already what the text above asks for, change nothing.",
+        charged=False,
+    )
 
 
 def as_agreed(issue: Issue, state: IssueState) -> Issue:

@@ -26,6 +26,9 @@ REJECTED_BY_REVIEWER = "reviewer"
 REJECTED_BY_PERSON = "person-rejected"
 """The rule of failures that `noface reject` made."""
 
+TEXT_EDITED = "text-edited"
+"""The rule of work that passed, while a person changed what its issue asks for."""
+
 
 class When(StrEnum):
     """`[review] when`."""

@@ -40,3 +40,30 @@ def test_issues_that_go_away_with_a_switched_branch_are_named_and_not_called_don
     out, _ = running.communicate(timeout=120)
     assert running.returncode == 3, out
     assert "issues went away while it ran: 2" in out
+
+
+def test_work_on_a_text_that_was_edited_meanwhile_does_not_land_before_the_new_text_was_read(project):
+    project.config(gate="test -e a.txt", workers=2)
+    go = project.folder / "go"
+    waits = {"shell": f"until test -e {go}; do sleep 0.02; done"}
+    fancy = {"shell": "grep -q FANCY $NOFACE_PROMPT_FILE && echo fancy >> b.txt"}
+    project.play(
+        ("1", 1, [{"write": "b.txt", "text": "plain\n"}, waits]),
+        ("1", 0, [fancy]),
+        ("2", 1, [{"write": "c.txt", "text": "c\n"}, waits]),  # the next worker finds all of it done
+    )
+    issues = [project.issue(number) for number in (1, 2)]
+    project.commit()
+    running = project.start("run")
+    project.in_slots("b.txt"), project.in_slots("c.txt")
+    issues[0].write_text(issues[0].read_text() + "\nMake it FANCY.\n")
+    issues[1].write_text(issues[1].read_text() + "\nPlease.\n")
+    go.touch()
+    out, _ = running.communicate(timeout=120)
+    assert running.returncode == 0, out
+    assert (project.git("show", "main:b.txt"), project.git("show", "main:c.txt")) == ("plain\nfancy", "c")
+    assert "its text was edited while the worker was at it" in out
+    assert [(a["outcome"], a["charged"]) for a in project.attempts("1")] == [
+        ("REVIEW_REJECTED", False),
+        ("PASSED", True),
+    ]
