@@ -7,7 +7,6 @@ from noface.knowledge.mends import mend_of, parts_of
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, PastAttempt
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
-from noface.model.patterns import file_of
 from noface.model.taxonomy import PASSED
 
 _MOST = 3
@@ -29,7 +28,7 @@ def look_up(context: RunContext, history: History) -> tuple[Lesson, ...]:
     last = _last_failed(history.current)
     if not context.settings.learn or last is None or last.failure is None:
         return ()
-    parts = parts_of((file_of(last.failure.location), *last.changed))
+    parts = parts_of(last.failure, last.changed)
     lessons = context.lessons.look_up(last.failure, parts, _MOST + 1)
     return tuple(lesson for lesson in lessons if lesson.issue_id != history.issue.id)[:_MOST]
 

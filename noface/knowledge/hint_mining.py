@@ -250,9 +250,9 @@ _WORDS_MIN, _TELLING_MIN, _LETTERS_MIN = 3, 2, 10
 _EXACT_LETTERS_MIN = 3
 
 _COMMON = re.compile(
-    r"an?|and|are|as|at|be|but|by|can|cannot|could|did|do|does|errors?|expected|failed|failures?|for|from|got|had|has"
-    r"|have|in|into|is|it|its|line|no|not|of|on|one|or|so|such|that|the|then|there|this|to|was|were|when|which|with"
-    r"|would|you|your",
+    r"actual|an?|and|are|as|assert(?:ed|ion(?:error)?)?|at|be|but|by|can|cannot|code|could|did|do|does|equal|errors?"
+    r"|exit|expected|failed|failures?|false|for|from|got|had|has|have|in|into|is|it|its|left|line|no|none|not|null|of"
+    r"|on|one|or|received|right|so|such|that|the|then|there|this|to|true|was|were|when|which|with|would|you|your",
     re.IGNORECASE,
 )
 """Words that stand in any message, so that having them in common says nothing."""

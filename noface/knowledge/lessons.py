@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from noface.diagnosis.text import normalise
+from noface.integrity.tampering import is_test_file
 from noface.knowledge.hint_mining import is_common
 from noface.knowledge.mends import Mend, in_workers_hands, parts_of
 from noface.model.attempt import PastAttempt
@@ -43,7 +44,7 @@ _WORD = re.compile(r"\w+")
 class Lesson:
     """A recovery that worked. `strategy` names the action that led to it; `advice` is what the next prompt quotes.
 
-    `parts` are the files and folders it is about (`mends.parts_of`). `hits` counts the attempts that read it and by
+    `parts` are the files it is about (`mends.parts_of`). `hits` counts the attempts that read it and by
     which one could tell, `successes` those of them that passed; `learned` how often it was learnt anew, last from
     attempt `number` of issue `issue_id`. `confidence` is 0 to 1. `dropped`: it makes no difference. `id` is 0 until it
     is stored.
@@ -101,7 +102,7 @@ def mine(issue: Issue, attempts: tuple[PastAttempt, ...], mend: Mend, cause: str
         confidence=confidence(1, 0, 0),
         issue_id=issue.id,
         number=passing.number,
-        parts=parts_of((file_of(failure.location), *mend.files))[:_PARTS_MAX],
+        parts=parts_of(failure, mend.files)[:_PARTS_MAX],
     )
 
 
@@ -117,8 +118,7 @@ def failed_before(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
     failure = failed.failure if failed is not None else None
     if failure is None or not failure.signature or not in_workers_hands(failure):
         return None
-    telling = (*_words(failure), *failure.failing_tests)
-    return failed if len(telling) >= _TERMS_MIN else None
+    return failed if failure.failing_tests or len(_words(failure)) >= _TERMS_MIN else None
 
 
 def confidence(learned: int, hits: int, successes: int) -> float:
@@ -163,14 +163,20 @@ def alike(failure: Failure, lesson: Lesson) -> float:
 
 
 def fits(failure: Failure, lesson: Lesson, parts: tuple[str, ...]) -> bool:
-    """Tell whether a lesson is about a failure: the same part of the project, and the same or a like failure.
+    """Tell whether a lesson is about a failure: a file of the project in common, and the same or a like failure.
 
-    `parts` are those that the failure concerns. A lesson of an earlier version knows no part, and fits nothing.
+    `parts` are the files that the failure concerns (`mends.parts_of`). Failures of a kind are like each other by their
+    words, or where the same file of tests fails: most assertions say little. Measured by benchmarks/lessons.py; files
+    in the same folder, or words alone, told no more than a lesson picked blindly. A lesson of an earlier version knows
+    no file, and fits nothing.
     """
-    if not in_workers_hands(failure) or set(parts).isdisjoint(lesson.parts):
+    shared = set(parts) & set(lesson.parts)
+    tests = {path for path in shared if is_test_file(path)}
+    product = shared - tests or all(is_test_file(path) for path in lesson.parts)
+    if not shared or not product or not in_workers_hands(failure):
         return False
     same = bool(failure.signature) and failure.signature == lesson.signature
-    return same or (failure.kind is lesson.kind and alike(failure, lesson) >= _ALIKE_MIN)
+    return same or (failure.kind is lesson.kind and (bool(tests) or alike(failure, lesson) >= _ALIKE_MIN))
 
 
 def _words(failure: Failure) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from noface.diagnosis.known_causes import known_cause, known_causes
 from noface.integrity.tampering import changed_lines, is_test_file
 from noface.model.failure import Failure
+from noface.model.patterns import file_of
 from noface.model.quoting import one_line
 from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind
 
@@ -18,10 +19,9 @@ LINES_MAX = 30
 
 _SHOWN_LINES_MAX, _SHOWN_CHARS_MAX = 12, 160
 _PATH_CHARS_MAX = 100
+_TESTS_MAX = 20
 _OUT_OF_REACH = (DiagnosisStrategy.SAME, DiagnosisStrategy.ESCALATE)
 """A known cause that is answered so passes by itself, or is a person's to remove."""
-_DEPTH_MIN = 2
-"""A folder nearer to the top holds the whole project: two files in it are not of one part for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +90,11 @@ def in_workers_hands(failure: Failure) -> bool:
     return known.name not in passing and known.strategy not in _OUT_OF_REACH
 
 
-def parts_of(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the parts of the project that files belong to: the files themselves, and their folders.
-
-    Tests say little of a part, since many projects keep them all in one folder: they count where nothing else is named.
-    """
-    named = tuple(dict.fromkeys(path for path in paths if path))
-    product = tuple(path for path in named if not is_test_file(path)) or named
-    folders = (path.rpartition("/")[0] for path in product)
-    deep = (f"{folder}/" for folder in folders if folder.count("/") >= _DEPTH_MIN - 1)
-    return tuple(dict.fromkeys((*product, *deep)))
+def parts_of(failure: Failure, changed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files that a failure concerns: where it happened, which tests failed, and what was changed."""
+    tests = (name.partition("::")[0].partition(" > ")[0] for name in failure.failing_tests[:_TESTS_MAX])
+    named = (file_of(failure.location), *changed, *(path for path in tests if is_test_file(path)))
+    return tuple(dict.fromkeys(path for path in named if path))
 
 
 def _counted(patch: str) -> Counter[tuple[str, bool, str]]:

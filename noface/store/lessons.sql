@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS lessons (
     number      INTEGER NOT NULL,
     learned_at  REAL NOT NULL,
     dropped_at  REAL,                           -- set when it made no difference; the row stays
-    parts       TEXT NOT NULL DEFAULT '[]',     -- JSON: the files and folders it is about
+    parts       TEXT NOT NULL DEFAULT '[]',     -- JSON: the files it is about
     UNIQUE (signature, strategy)
 );
 

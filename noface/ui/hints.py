@@ -94,7 +94,7 @@ class ListedLesson:
     """A lesson of a recovery, and how often those that read it passed.
 
     `lift` says by how much more of them passed than `without`, -1 to 1; null until one has read it. `parts` are the
-    files and folders it is about; an attempt that concerns none of them does not read it.
+    files it is about; an attempt that concerns none of them does not read it.
     """
 
     id: int

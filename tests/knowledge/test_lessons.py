@@ -1,6 +1,7 @@
 """What a recovery teaches (S7)."""
 
 import sqlite3
+from dataclasses import replace
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from noface.knowledge.lessons import (
     terms,
     worth_keeping,
 )
-from noface.knowledge.mends import LINES_MAX, Mend, MendLine, parts_of
+from noface.knowledge.mends import LINES_MAX, Mend, MendLine
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -141,19 +142,27 @@ def test_likeness_is_the_share_of_words_in_common():
 
 def test_a_lesson_fits_a_like_failure_of_the_same_part():
     lesson = mine(ISSUE, (failed(1), passed(2)), MEND)
-    basket, page = parts_of(("src/basket.py",)), parts_of(("src/page.py",))
+    basket, page = ("src/basket.py",), ("src/page.py",)
 
     def like(message, kind=FailureKind.TEST_FAILURE, **more):
         return Failure(kind, message, rule="r", gate="unit", **more)
 
     assert fits(like("the basket of 'bob' is empty"), lesson, basket)
     assert not fits(like("the basket of 'bob' is empty"), lesson, page), "another part of the project"
+    assert not fits(like("the basket of 'bob' is empty"), lesson, ())
     assert not fits(like("empty table orders after migration"), lesson, basket), "one word in common"
     assert not fits(like("the basket of 'bob' is empty", FailureKind.LINT_FAILURE), lesson, basket), "another kind"
     assert fits(like("something else entirely", signature="s1"), lesson, basket)
-    assert not fits(like("Error: connect ETIMEDOUT basket:80", signature="s1"), lesson, basket), (
-        "nothing mends a network"
-    )
+    assert not fits(like("Error: connect ETIMEDOUT basket:80", signature="s1"), lesson, basket), "nothing mends it"
+
+
+def test_assertions_that_say_little_are_alike_where_the_same_tests_fail():
+    failure = replace(BOOM, message="assert 1 == 2", evidence=(), failing_tests=("tests/test_basket.py::test_sum",))
+    lesson = mine(ISSUE, (failed(1, failure), passed(2)), MEND)
+    other = Failure(FailureKind.TEST_FAILURE, "assert 3 == 4", rule="r", gate="unit")
+    assert fits(other, lesson, ("src/basket.py", "tests/test_basket.py"))
+    assert not fits(other, lesson, ("src/basket.py", "tests/test_page.py"))
+    assert not fits(other, lesson, ("src/page.py", "tests/test_basket.py"))
 
 
 @given(st.text(st.characters(), max_size=200), st.lists(st.text(st.characters(), max_size=80), max_size=3))

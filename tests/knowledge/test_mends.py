@@ -73,12 +73,7 @@ def test_only_what_a_change_can_mend_teaches(failure, teaches):
     assert in_workers_hands(failure) is teaches
 
 
-def test_parts_are_files_and_the_folders_below_the_top_ones():
-    assert parts_of(("src/shop/cart.py", "", "src/app.py", "setup.py")) == (
-        "src/shop/cart.py",
-        "src/app.py",
-        "setup.py",
-        "src/shop/",
-    )
-    assert parts_of(("tests/test_cart.py", "src/cart.py")) == ("src/cart.py",), "the tests are in one folder"
-    assert parts_of(("tests/test_cart.py",)) == ("tests/test_cart.py",)
+def test_a_failure_concerns_where_it_happened_what_failed_and_what_was_changed():
+    failure = red(location="src/shop/cart.py:7", failing_tests=("tests/test_cart.py::test_total[a b]", "total"))
+    assert parts_of(failure, ("setup.py", "src/shop/cart.py")) == ("src/shop/cart.py", "setup.py", "tests/test_cart.py")
+    assert parts_of(red(), ()) == ()
