@@ -44,18 +44,15 @@ def members(root: Path, globs: Iterable[str]) -> tuple[str, ...]:
 
 
 def scripts_of(root: Path, member: str) -> dict[str, Any]:
-    """Return the scripts of a package."""
-    try:
-        return table(json.loads(text_of(root / member / "package.json")), "scripts")
-    except (ValueError, RecursionError):
-        return {}
+    """Return the scripts of a package. Raises ValueError or RecursionError where its package.json is no JSON."""
+    return table(json.loads(text_of(root / member / "package.json")), "scripts")
 
 
 def _folders(root: Path, pattern: str) -> set[str]:
     try:
         places = {path.parent.relative_to(root) for path in root.glob(f"{pattern}/package.json")}
     except (ValueError, NotImplementedError, OSError):
-        return set()
+        return set()  # Python's globs are not those of package managers: what it cannot read names nothing here
     return {place.as_posix() for place in places if place.parts and not set(_SKIPPED) & set(place.parts)}
 
 
@@ -123,7 +120,8 @@ def detect_node(root: Path, surroundings: Surroundings) -> Detection:
     if not isinstance(package, dict):
         return Detection(notes=("package.json could not be read: it is not an object",))
     project = _project(root, package, surroundings)
-    return Detection(_gates(project), _setup(project))
+    gates, notes = _gates(project)
+    return Detection(gates, _setup(project), notes)
 
 
 def _project(root: Path, package: dict[str, Any], surroundings: Surroundings) -> _Project:
@@ -150,10 +148,16 @@ def _manager(root: Path, named: str) -> tuple[_Manager, str]:
     return next((manager for manager in _MANAGERS if manager.name == named), _MANAGERS[-1]), ""
 
 
-def _gates(project: _Project) -> tuple[DetectedGate, ...]:
+def _gates(project: _Project) -> tuple[tuple[DetectedGate, ...], tuple[str, ...]]:
+    """Return the scripts that are gates, and the packages that could not be read."""
     own = table(project.package, "scripts")
     globs = patterns(project.root, project.package)
-    inner = [scripts_of(project.root, member) for member in members(project.root, globs)]
+    inner, notes = [], []
+    for member in members(project.root, globs):
+        try:
+            inner.append(scripts_of(project.root, member))
+        except (ValueError, RecursionError) as error:
+            notes.append(f"{member}/package.json could not be read: {error}")
     gates = []
     for script, kind in _NODE["scripts"].items():
         name, needs = f"{project.manager.name}-{script}", (project.program.split(" ", 1)[0],)
@@ -164,7 +168,7 @@ def _gates(project: _Project) -> tuple[DetectedGate, ...]:
             why = f'packages of the monorepo have the script "{script}"'
             command = f"{project.call} {project.manager.everywhere.format(script)}"
             gates.append(DetectedGate(name, command, kind, why, needs))
-    return tuple(gates)
+    return tuple(gates), tuple(notes)
 
 
 def _is_script(scripts: dict[str, Any], name: str) -> bool:

@@ -174,6 +174,16 @@ def test_a_monorepo_keeps_the_modules_of_each_package_and_runs_their_scripts(tmp
     assert "named in keep" in found.setups[0].why
 
 
+def test_a_package_of_a_monorepo_that_cannot_be_read_is_named(tmp_path):
+    files = {"package.json": {"workspaces": ["packages/*"], "dependencies": {"a": "1"}}}
+    project(tmp_path, files)
+    broken = tmp_path / "packages/b/package.json"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{")
+    (note,) = detect(tmp_path).notes
+    assert note.startswith("packages/b/package.json could not be read: ")
+
+
 @pytest.mark.parametrize("glob", ["../out/*", "/etc/*", "a\x00b", "~x", "**", "[", "!", 5])
 def test_a_glob_that_leads_elsewhere_names_no_package(tmp_path, glob):
     (tmp_path / "out" / "a").mkdir(parents=True)
