@@ -23,17 +23,19 @@ def blocked(
     Issues that are blocked, wait for your approval, or cannot land.
     """
     from noface.cli.fast_path import overview
+    from noface.git.locate import locate
     from noface.ui import page
     from noface.ui.blocked import blocked_document
     from noface.ui.blocked_page import blocked_page, issue_page
 
-    known = overview(Path.cwd(), config)
+    known, has_branch = overview(Path.cwd(), config), locate(Path.cwd()).has_branch
     waiting, held = known.waiting_for_a_person(), known.held()
     if not issue_ids:
-        page.show_either(blocked_document(waiting, held), blocked_page, as_json=as_json)
+        page.show_either(blocked_document(waiting, held, has_branch), blocked_page, as_json=as_json)
         return
     wanted = _wanted(known, issue_ids, [*waiting, *held])
-    document = blocked_document([row for row in waiting if row.id in wanted], [row for row in held if row.id in wanted])
+    waiting, held = ([row for row in rows if row.id in wanted] for rows in (waiting, held))
+    document = blocked_document(waiting, held, has_branch)
     if as_json:
         page.show_json(document)
         return

@@ -136,6 +136,9 @@ def _show(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object]
     if as_json:
         page.show_json(LogsDocument(attempt.issue_id, attempt.number, attempt.model, excerpts))
         return
+    if not any(each.text for each in excerpts):
+        page.show([page.paint("It wrote nothing.", "quiet")])
+        return
     for each in excerpts:
         heading = [page.paint(f"── {each.file}", "quiet")] if len(excerpts) > 1 else []
         page.show([*heading, *_lines(each.file, each.text, attempt, models)])

@@ -247,5 +247,5 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         typer.echo(f"  wait {wait['id']}: {wait['reason']}")
     for line in finding_lines(everything, page.width()):
         typer.echo(line)
-    typer.echo("Nothing was run: noface run tries the gates on main first, and they must pass there.")
+    typer.echo("Nothing was run: `noface run` tries the gates on main first, and they must pass there.")
     return code

@@ -29,12 +29,13 @@ def show(
     from noface.ui.show import story_page
     from noface.ui.story import show_document
 
-    reader = open_session(config).reader
+    session = open_session(config)
+    reader = session.reader
     row = find_issue(reader, issue_id)
     if report:
         page.show_json(_abort_report(row))
         return
-    document = show_document(reader, row)
+    document = show_document(reader, row, session.location.has_branch)
     if as_json:
         page.show_json(document)
         return

@@ -17,6 +17,16 @@ class Location(NamedTuple):
         """Where noface keeps its state."""
         return self.common_dir / "noface"
 
+    def has_branch(self, name: str) -> bool:
+        """Tell whether a local branch is there; True where git keeps its refs in a form that only git reads."""
+        if (self.common_dir / "reftable").is_dir() or (self.common_dir / "refs" / "heads" / name).is_file():
+            return True
+        try:
+            packed = (self.common_dir / "packed-refs").read_text("utf-8", "replace")
+        except OSError:
+            return False
+        return f" refs/heads/{name}\n" in packed
+
 
 def locate(start: Path) -> Location:
     """Return the repository around `start`; raise UsageError if there is none."""

@@ -63,7 +63,7 @@ class BranchTaken:
         """Say why the issue waits."""
         if self.place:
             return f"{self.branch} is checked out in {self.place}, so it cannot be moved to the newest work"
-        return f"a person has committed to {self.branch} ({self.commit[:12]}); `noface retry` takes that as the start"
+        return f"a person has committed to {self.branch} ({self.commit[:12]}); a retry starts from that"
 
     def question(self, issue: Issue) -> str:
         """Return what a person is asked."""

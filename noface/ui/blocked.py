@@ -4,7 +4,8 @@ The overview tells in a line what each needs, those together for which a person 
 issue tells all. Scripts read the document: add keys, never rename.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -142,17 +143,25 @@ class BlockedDocument(NamedTuple):
     tasks: Annotated[tuple[Annotated[Task, "Something to do."], ...], "What there is to do, the quickest first."]
 
 
-def blocked_document(waiting: Iterable[IssueRow], held: Iterable[IssueRow]) -> BlockedDocument:
+HasBranch = Callable[[str], bool]
+"""Tells whether a branch is there still: a person may have removed it since it was named."""
+
+
+def blocked_document(
+    waiting: Iterable[IssueRow], held: Iterable[IssueRow], has_branch: HasBranch = bool
+) -> BlockedDocument:
     """Return the document of `noface blocked`; `held` is work that passed and cannot land."""
     ordered = sorted(waiting, key=lambda row: row.status == "approval")
-    records = tuple(waiting_of(row) for row in ordered)
+    records = tuple(waiting_of(row, has_branch) for row in ordered)
     in_the_way = tuple(Held(row.id, row.title, row.reason) for row in held)
     return BlockedDocument(records, in_the_way, _tasks(records, in_the_way))
 
 
-def waiting_of(row: IssueRow) -> Waiting:
+def waiting_of(row: IssueRow, has_branch: HasBranch = bool) -> Waiting:
     """Return what a person needs to know of an issue that is blocked, or waits for approval (N13, L10)."""
-    block = row.block or {}
+    block, branch = row.block or {}, row.branch
+    if branch is not None and not has_branch(branch):
+        block, branch = _without_branch(block, branch), None
     common: dict[str, Any] = {
         "id": row.id,
         "title": row.title,
@@ -174,12 +183,23 @@ def waiting_of(row: IssueRow) -> Waiting:
         **common,
         wants=str(block.get("wants", "")),
         attempt=block.get("attempt", 0),
-        branch=row.branch,
+        branch=branch,
         paths=_texts(block, "paths"),
         changed=_texts(block, "changed"),
         changed_files=block.get("changed_files", 0),
         changed_lines=block.get("changed_lines", 0),
     )
+
+
+def _without_branch(block: Mapping[str, Any], branch: str) -> Mapping[str, Any]:
+    """Return a block without what names a branch that is gone: a command that is copied has to work."""
+    named = re.compile(rf"(?<![\w/-]){re.escape(branch)}(?![\w/-])")
+    options, commands, steps = (_texts(block, name) for name in ("options", "commands", "next_steps"))
+    if len(options) == len(commands):
+        ways = [way for way in zip(options, commands, strict=True) if not named.search(way[1])]
+        options, commands = tuple(option for option, _ in ways), tuple(command for _, command in ways)
+    steps = tuple(step for step in steps if not named.search(step))
+    return {**block, "options": options, "commands": commands, "next_steps": steps}
 
 
 def _texts(block: Mapping[str, Any], name: str) -> tuple[str, ...]:

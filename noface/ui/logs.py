@@ -43,9 +43,16 @@ def gate_names(directory: Path) -> list[str]:
 
 
 def gate_files(directory: Path, gate: str) -> list[Path]:
-    """Return the logs of a gate: of the attempt, then of the merge with main where that was gated by itself."""
+    """Return the logs of a gate: of the attempt, then of the merge with main where that was gated by itself.
+
+    Of a gate that wrote nothing it is an empty one.
+    """
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", gate)  # as gates/run.py names them
-    return existing(*(directory / folder / f"{stem}{end}" for folder in _LOG_FOLDERS for end in (".out", ".err")))
+    silent = [path for folder in _LOG_FOLDERS if (path := directory / folder / f"{stem}.out").is_file()]
+    return (
+        existing(*(directory / folder / f"{stem}{end}" for folder in _LOG_FOLDERS for end in (".out", ".err")))
+        or silent[:1]
+    )
 
 
 def existing(*paths: Path) -> list[Path]:

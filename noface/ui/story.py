@@ -13,7 +13,7 @@ from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.reported import task_failure
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow, IssueRow, QuestionRow
-from noface.ui.blocked import Waiting, waiting_of
+from noface.ui.blocked import HasBranch, Waiting, waiting_of
 from noface.ui.schema import Least, Like, Moment, Words
 from noface.ui.status import effective_status, progress, standings
 
@@ -200,7 +200,7 @@ class Story:
     gaps: Annotated[tuple[AttemptGap, ...], "What workers reported as missing, each thing once."]
 
 
-def show_document(reader: Reader, row: IssueRow) -> Story:
+def show_document(reader: Reader, row: IssueRow, has_branch: HasBranch = bool) -> Story:
     """Return the issue, and all that is recorded of it."""
     issues = reader.issues()
     statuses = standings(issues)
@@ -229,12 +229,12 @@ def show_document(reader: Reader, row: IssueRow) -> Story:
         wanted_model=row.wanted_model,
         wanted_attempts=row.wanted_attempts,
         model=row.model,
-        branch=row.branch,
+        branch=row.branch if row.branch is not None and has_branch(row.branch) else None,
         merged_commit=row.merged_commit,
         cost_usd=row.cost_usd,
         charged_attempts=row.attempts,
         note=row.note,
-        block=waiting_of(row) if row.block is not None and row.status in _FOR_A_PERSON else None,
+        block=waiting_of(row, has_branch) if row.block is not None and row.status in _FOR_A_PERSON else None,
         attempts=attempts,
         asked=tuple(_question(each) for each in reader.questions(row.id)),
         approvals=tuple(

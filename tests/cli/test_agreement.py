@@ -132,7 +132,7 @@ def test_commands_that_run_no_gates_say_so_where_main_is_red(project):
     pages = {verb: shown(project, verb) for verb in VERBS}
     assert {code for code, _ in pages.values()} == {EXIT_DONE}
     assert "the gates were not run" in pages["doctor"][1]
-    assert "noface run tries the gates on main first" in pages["run --dry-run"][1]
+    assert "`noface run` tries the gates on main first" in pages["run --dry-run"][1]
     assert "gate" not in pages["issues"][1]
     assert project.noface("run").returncode == EXIT_ATTENTION
 

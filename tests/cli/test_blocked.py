@@ -168,6 +168,14 @@ def test_what_waits_for_approval_has_its_commands(project, night):
     assert max(map(len, page.splitlines())) <= 80
 
 
+def test_a_branch_that_is_gone_is_named_nowhere(project, night):
+    night.attempt("005", 1, changed=("a.py",)).request_approval("005")
+    project.git("branch", "-D", "noface/005")
+    (_, waiting) = project.shown("blocked")["blocked"]
+    assert waiting["branch"] is None
+    assert "noface/005" not in project.noface("blocked", "5").stdout + project.noface("show", "5").stdout
+
+
 def test_a_single_issue_has_its_page_at_once(project):
     write_issue(project.path, "1-x", "One")
     Story(project.path).sync().run().attempt("1", 1, changed=("a.py",)).request_approval("1").close()

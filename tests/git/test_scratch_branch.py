@@ -39,7 +39,7 @@ def test_a_commit_of_a_person_makes_the_issue_wait_until_retry_which_builds_on_i
     assert blocked["commands"][0] == "noface retry 7"
     assert (project.git("rev-parse", "noface/7"), len(project.attempts("7"))) == (theirs, 1)
     status = project.shown("status")["issues"][0]
-    assert (status["status"], "noface retry" in status["reason"]) == ("blocked", True)
+    assert (status["status"], "a retry starts from that" in status["reason"]) == ("blocked", True)
     project.play(("7", 0, [{"write": "more.txt", "text": "worker\n"}]))
     project.noface("retry", "7")
     project.run()

@@ -22,6 +22,7 @@ from noface.store.reader import Reader
 from noface.trackers.files import FilesTracker
 
 START = 1_790_000_000.0
+NO_COMMIT = "c" * 40
 GATE = GateSpec("unit", "python -m pytest -q")
 LINT = GateSpec("lint", "ruff check .")
 MODELS = {"claude-sonnet": 1, "claude-opus": 2, "small": 1}
@@ -94,6 +95,10 @@ class Story:
         branch = scratch_branch(issue).removeprefix("refs/heads/")
         epoch = self.reader.issue(issue).epoch
         self.journal.attempt_started(self.tick(), order, epoch=epoch, prompt_hash="p", branch=branch)
+        if self.commit != NO_COMMIT:
+            ref = self.root / ".git" / "refs" / "heads" / branch
+            ref.parent.mkdir(parents=True, exist_ok=True)
+            ref.write_text(f"{self.commit}\n")
         return order
 
     def attempt(
@@ -215,7 +220,7 @@ def write_issue(root, name, title, front=""):
     return path
 
 
-def usual_night(root, commit="c" * 40):
+def usual_night(root, commit=NO_COMMIT):
     """One issue of every kind, and a broken file."""
     write_issue(root, "001-greet", "Greet in the language of the visitor")
     write_issue(
