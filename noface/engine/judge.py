@@ -8,6 +8,7 @@ from noface.engine.disk import without_room, worker_without_room
 from noface.engine.examine import Change, examine_change, mask_secrets
 from noface.engine.gating import Gated, Task, gate_task, main_is_red, run_gates, with_fixes
 from noface.engine.judges import gates_decide, judged_by_main
+from noface.engine.libraries import with_library
 from noface.git.plumbing import merge_and_hold
 from noface.git.refs import hold_ref
 from noface.model.attempt import AttemptOrder, Judgement, Snapshot, Work
@@ -76,7 +77,7 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
         failure = on_main or nothing or _with_places(failure, work.snapshot.elsewhere)
     else:
         failure = without_room(env, failure) or failure
-    return replace(judged, failure=failure)
+    return replace(judged, failure=with_library(env, judged.snapshot.changes, gated.tree, failure))
 
 
 def _nothing_to_do(order: AttemptOrder, scope: Scope, judged: Judgement, nothing: Failure, words: str) -> Judgement:

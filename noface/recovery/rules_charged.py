@@ -1,6 +1,7 @@
 """The rules for failures that the worker has to answer for: rules 8 to 16 of `policy`, in their order."""
 
 from noface.diagnosis.known_causes import KnownCause, known_cause
+from noface.diagnosis.missing_library import library_of
 from noface.integrity.tampering import ALTERED, MISSING
 from noface.model.actions import Action, Ask, Block, Land, Mode, RequestApproval, Run, Skip, WaitUntil
 from noface.model.history import Advice, AdviceOutcome, Topic, Verdict
@@ -15,10 +16,12 @@ from noface.recovery.policy_state import (
     on_last_rung,
     same_failure,
     same_model,
+    trailing,
     without_progress,
 )
 
 IDENTICAL_ATTEMPTS_MAX = 3
+NOT_INSTALLED_ATTEMPTS_MAX = 2
 _NO_STRATEGY = (Topic.REFLECTION, Topic.REVIEW)
 _STRATEGY_OF = {Topic.CLARIFICATION: Mode.CONTEXT.value}
 """An answer whose only use is the action that follows it is one strategy with that."""
@@ -28,7 +31,8 @@ _STRATEGIES_OFF_THE_LADDER = (Mode.CONTEXT.value, Mode.REDUCE.value)
 def recover(state: PolicyState, now: float) -> Action:
     """Answer a failure that was charged to the worker."""
     return (
-        _hopeless(state)
+        _not_installed(state)
+        or _hopeless(state)
         or _break_down(state)
         or _boundary(state)
         or _context_gap(state)
@@ -37,6 +41,15 @@ def recover(state: PolicyState, now: float) -> Action:
         or _by_strategy(state)
         or _by_ladder(state)
     )
+
+
+def _not_installed(state: PolicyState) -> Action | None:
+    """Rule 8: a library that is not installed, and that a worker who was told could not add."""
+    library = library_of(state.last.signature)
+    same = trailing(state.charged, lambda attempt: library_of(attempt.signature) == library)
+    if not library or same < NOT_INSTALLED_ATTEMPTS_MAX:
+        return None
+    return Block(state.failure.kind, f"the library {library} is not installed, and {same} attempts did not add it")
 
 
 def _hopeless(state: PolicyState) -> Action | None:
