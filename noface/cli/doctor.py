@@ -91,7 +91,7 @@ def _models(
     *,
     probe: bool,
 ) -> "tuple[ModelFinding, ...]":
-    from noface.cli.doctor_models import model_findings, uses, with_probe
+    from noface.cli.doctor_models import model_findings, uses, with_probe, with_relations
     from noface.cli.doctor_models import probe as ask
     from noface.cli.wiring import model_specs
     from noface.config.load import parse
@@ -105,6 +105,7 @@ def _models(
     used = {name: purposes for name, purposes in (uses(known) if config else {}).items() if name in chosen}
     used |= {name: ("asked for",) for name in wanted if name not in used}
     findings = model_findings(chosen, used, launcher)
+    findings = with_relations(findings, config) if config is not None else findings
     if not (probe and config is not None and repository is not None):
         return findings
     startable = [each for each in findings if not any(problem.name == "program" for problem in each.problems)]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from noface.agents.base import place_in
 from noface.agents.registry import AGENTS
-from noface.cli.wiring import attempt_environment, bubblewrap_for
+from noface.cli.wiring import attempt_environment, bubblewrap_for, policy
 from noface.config.sections import Config
 from noface.data import table
 from noface.engine.agent_run import run_agent
@@ -117,6 +117,23 @@ def uses(config: Config) -> dict[str, tuple[str, ...]]:
         if name is not None:
             by_model.setdefault(name, []).append(role)
     return {name: tuple(purposes) for name, purposes in by_model.items()}
+
+
+def with_relations(findings: tuple[ModelFinding, ...], config: Config) -> tuple[ModelFinding, ...]:
+    """Return the models in use with those that share their login, and those that work while their provider is away."""
+    rules = policy(config)
+    used = [each.name for each in findings if each.used_by]
+    shown = {*used, *(other for name in used for other in rules.stand_ins(name))}
+    return tuple(
+        replace(
+            each,
+            same_login=tuple(sorted(rules.same_login(each.name) & shown)) if each.login_needed else (),
+            stand_ins=rules.stand_ins(each.name),
+        )
+        if each.used_by
+        else each
+        for each in findings
+    )
 
 
 def model_findings(

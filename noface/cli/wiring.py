@@ -28,6 +28,7 @@ from noface.process.supervise import Launcher
 from noface.prompts.data import EarlierForm
 from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, Roles, Rung
 from noface.recovery.schedule import BreakerRules
+from noface.secrets.logins import login_id
 from noface.trackers.base import open_tracker
 
 _BREAKDOWN_NAMES = {"max_children": "children_max", "max_depth": "depth_max"}
@@ -60,6 +61,7 @@ def policy(config: Config, model: str | None = None) -> Policy:
         approval_paths=tuple(config.approval.paths),
         approval_labels=tuple(config.approval.labels),
         review=config.review.record(ReviewRules, {"rounds": "rounds_max"}),
+        logins=tuple((name, login_id(spec)) for name, spec in model_specs(config, Path()).items()),
     )
 
 

@@ -18,7 +18,8 @@ The rules, in order; the first that applies wins.
     row, or once for the issue's, is blocked.
  5. Environment (AUTH, MISCONFIGURED, ENVIRONMENT, BASELINE_RED), not charged: no retry mends it. What is wrong with
     one model's login or entry leaves the others: one of its tier works in its place, else the next of the ladder.
-    Without one, and for all else: block at once.
+    What has the same login (the same agent with the same key or home) is not tried after an AUTH. Without another one,
+    and for all else: block at once.
     (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.) A setup or a
     plain command whose final error may pass by itself (a network, a rate limit, a port in use) is run again twice an
     issue, for nothing; a full disk ends the run, and the same model goes on with the next one.
@@ -157,10 +158,17 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
             return Run(
                 Mode.SAME, other, f"{failure.kind}: {last.model} cannot be used here, {other} works in its place"
             )
-        return outside(state, now) or Block(failure.kind, "no retry mends the environment")
+        return outside(state, now) or Block(failure.kind, _why_nothing_mends(failure.kind, last.model, policy))
     if failure.category is Category.TRANSIENT:
         return wait(state, now, jitter, away)
     return (outside(state, now) or _again(state, now) if not last.charged else None) or recover(state, now)
+
+
+def _why_nothing_mends(kind: FailureKind, model: str, policy: Policy) -> str:
+    """Say why the environment is not tried again; of a login also which other models would use it."""
+    shared = [name for name in policy.models if name in policy.same_login(model)] if kind is FailureKind.AUTH else []
+    same = f": {', '.join(shared)} would use the same login as {model}" if shared else ""
+    return f"no retry mends the environment{same}"
 
 
 def _as_decided(history: History, attempts: Attempts) -> Attempts:

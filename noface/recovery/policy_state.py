@@ -289,12 +289,22 @@ OF_THE_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)
 """What is wrong with a model's login or entry; a broken machine or a red main is wrong for all of them."""
 
 
-def unusable(judged: Attempts) -> frozenset[str]:
-    """Return the models whose newest attempt failed of their own login or entry."""
+def unusable(judged: Attempts, policy: Policy) -> frozenset[str]:
+    """Return the models whose newest attempt failed of their own login or entry, and those with a login so refused.
+
+    A model that has worked since with the same login shows that it is accepted again.
+    """
     newest = {attempt.model: attempt for attempt in judged}
-    return frozenset(
-        model for model, last in newest.items() if not last.charged and failure_of(last).kind in OF_THE_MODEL
-    )
+    uncharged = {model: last for model, last in newest.items() if not last.charged}
+    failed = {model: last for model, last in uncharged.items() if failure_of(last).kind in OF_THE_MODEL}
+    refused = {
+        other
+        for model, last in failed.items()
+        if failure_of(last).kind is FailureKind.AUTH
+        for other in policy.same_login(model)
+        if other not in newest or newest[other].number < last.number
+    }
+    return frozenset(failed) | refused
 
 
 def instead_of(model: str, judged: Attempts, history: History, policy: Policy) -> str | None:
@@ -302,7 +312,7 @@ def instead_of(model: str, judged: Attempts, history: History, policy: Policy) -
 
     An issue that must not escalate keeps its model, and so does a kind that a person has given another answer.
     """
-    broken = unusable(judged)
+    broken = unusable(judged, policy)
     if history.issue.no_escalate or any(kind in dict(policy.strategies) for kind in OF_THE_MODEL):
         return None
     ladder = policy.ladder_for(history.issue, history.model)
@@ -313,7 +323,7 @@ def instead_of(model: str, judged: Attempts, history: History, policy: Policy) -
 
 def replaced(action: Run, judged: Attempts, history: History, policy: Policy) -> Run:
     """Return a worker's action with a usable model, where its own has shown that it is none."""
-    if action.model not in unusable(judged):
+    if action.model not in unusable(judged, policy):
         return action
     other = instead_of(action.model, judged, history, policy)
     if other is None:

@@ -153,6 +153,8 @@ class BreakdownRules:
 class Policy:
     """Durations in seconds, money in dollars. `tiers` knows every model, `alternatives` those that may stand in.
 
+    `logins` names each model's login: what refuses one model refuses all with the same. Without a name it is its own.
+
     `transient_retries` is how often in a row an issue waits for a provider before it is blocked; None: it is not
     blocked for that, and the run waits for up to `outage_max_s` (engine/outages).
 
@@ -181,6 +183,7 @@ class Policy:
     approval_paths: tuple[str, ...] = ()
     approval_labels: tuple[str, ...] = ()
     review: ReviewRules = field(default_factory=ReviewRules)
+    logins: tuple[tuple[str, str], ...] = ()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -218,6 +221,12 @@ class Policy:
             if rung.tier >= climbing[-1].tier:
                 climbing.append(rung)
         return tuple(climbing)
+
+    def same_login(self, model: str) -> frozenset[str]:
+        """Return the other models that use the same login as `model`."""
+        logins = dict(self.logins)
+        own = logins.get(model)
+        return frozenset(other for other, login in self.logins if own is not None and login == own and other != model)
 
     def strategy(self, kind: FailureKind) -> Strategy:
         """Return how failures of a kind are answered."""

@@ -68,7 +68,8 @@ class Probe:
 class ModelFinding:
     """A model: how it stands, what of it was found. `used_by` are rungs of the ladder and roles, empty where unused.
 
-    `login` are the names of the variables and files that a login was seen in. `problems` are what is wrong or worth
+    `login` are the names of the variables and files that a login was seen in, `same_login` the other models in use that
+    have it, `stand_ins` those of its tier that work while its provider is away. `problems` are what is wrong or worth
     knowing, each with what to do about it.
     """
 
@@ -84,6 +85,8 @@ class ModelFinding:
     login_needed: bool = True
     problems: tuple[Check, ...] = ()
     probe: Probe | None = None
+    same_login: tuple[str, ...] = ()
+    stand_ins: tuple[str, ...] = ()
 
     @property
     def state(self) -> State:
@@ -153,6 +156,8 @@ class ListedModel:
     version: str | None
     login: tuple[str, ...]
     login_needed: bool
+    same_login: tuple[str, ...]
+    stand_ins: tuple[str, ...]
     problems: tuple[ListedFinding, ...]
     probe: ListedProbe | None
 
@@ -195,6 +200,8 @@ def _listed_model(model: ModelFinding) -> ListedModel:
         version=model.version or None,
         login=model.login,
         login_needed=model.login_needed,
+        same_login=model.same_login,
+        stand_ins=model.stand_ins,
         problems=_listed(model.problems),
         probe=None
         if probe is None
@@ -255,6 +262,8 @@ def _model_facts(model: ModelFinding) -> str:
     """Return what is known of a model in one line: what it is used for, its program, its login, its answer."""
     facts = [f"{', '.join(model.used_by)}: {model.program} {model.version}".rstrip(": ")]
     facts += [f"login {', '.join(model.login)}"] if model.login else []
+    facts += [f"same login as {', '.join(model.same_login)}"] if model.same_login else []
+    facts += [f"while it is away: {', '.join(model.stand_ins)}"] if model.stand_ins else []
     if model.probe is not None and model.probe.usable:
         cost = f" for {money(model.probe.cost_usd)}" if model.probe.cost_usd else ""
         facts.append(f"answered in {duration(model.probe.seconds)}{cost}")

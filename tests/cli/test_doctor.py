@@ -220,6 +220,17 @@ def test_a_models_own_command_is_not_to_be_installed_but_corrected(doctor):
     assert problem["fix"] == "Correct [models.gpt-codex] command, or put it on PATH."
 
 
+def test_which_models_share_a_login_and_which_stand_in_for_each_other_is_shown(doctor):
+    doctor.agents()
+    own = 'agent = "claude"\nmodel = "claude-sonnet-4-5"\ntier = %s\nenv = { CLAUDE_CONFIG_DIR = "/home/%s" }\n'
+    entries = f"[models.a]\n{own % (2, 'a')}[models.b]\n{own % (2, 'b')}[models.top]\n{own % (3, 'a')}"
+    ladder = CONFIG.replace('"claude-sonnet"', '"a"').replace('"gpt-codex"', '"top"')
+    doctor.configure(ladder + entries)
+    model = doctor.model("a", **LOGGED_IN)
+    assert (model["same_login"], model["stand_ins"]) == (["top"], ["b"])
+    assert "same login as top; while it is away: b" in " ".join(doctor.page(**LOGGED_IN).split())
+
+
 def test_a_model_without_a_known_price_is_told_where_its_agent_tells_none(doctor):
     doctor.agents()
     doctor.configure(CONFIG + '[models.gpt-codex]\nmodel = "gpt-99"\n')

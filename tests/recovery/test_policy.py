@@ -153,6 +153,17 @@ def test_a_model_that_cannot_be_used_is_tried_once_an_issue():
     assert decide(failed(K.AUTH), failed(K.TEST_FAILURE)).model == "small", "it has worked since"
 
 
+def test_a_dearer_model_with_a_login_that_was_refused_is_not_tried():
+    shared = policy(alternatives=("small", "twin"), logins=(("small", "a"), ("twin", "b"), ("big", "a")))
+    assert decide(failed(K.AUTH), policy=shared).model == "twin", "it has a login of its own"
+    blocked = decide(failed(K.AUTH), failed(K.AUTH, "twin"), policy=shared)
+    assert isinstance(blocked, Block)
+    alone = decide(failed(K.AUTH), policy=replace(shared, alternatives=()))
+    assert alone == Block(K.AUTH, "no retry mends the environment: big would use the same login as small")
+    assert decide(failed(K.MISCONFIGURED), policy=replace(shared, alternatives=())).model == "big"
+    assert decide(failed(K.AUTH), *fails(2), policy=shared).model == "big", "the login has worked since"
+
+
 def test_an_issue_that_must_not_escalate_or_a_kind_with_another_answer_gets_no_other_model():
     bound = replace(ISSUE, no_escalate=True)
     assert isinstance(decide(failed(K.AUTH), issue=bound), Block)

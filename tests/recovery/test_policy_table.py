@@ -78,6 +78,8 @@ def test_a_model_of_the_same_tier_works_instead_while_a_provider_is_away():
 def test_a_broken_environment_blocks_at_once_and_a_model_without_a_login_once_no_other_is_left():
     assert [action.name for action in actions(K.ENVIRONMENT)] == ["FirstAttempt", "Block"]
     assert [action.name for action in actions(K.AUTH)] == ["FirstAttempt", "RetrySame", "Block"]
+    shared = replace(POLICY, logins=(("sonnet", "a"), ("opus", "a")))
+    assert [step.action.name for step in path(shared, K.AUTH)] == ["FirstAttempt", "Block"]
 
 
 def test_an_unsure_worker_is_told_more_once_and_then_a_person_is_asked():

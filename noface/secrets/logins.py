@@ -1,0 +1,54 @@
+"""Which entries of [models] share a login: what refuses one of them refuses all of them. Pure; no value leaves here."""
+
+import hashlib
+import re
+
+from noface.data import table
+from noface.model.worker_run import ModelSpec
+from noface.secrets.environment import fits, providers_of
+from noface.secrets.rules import is_secret_name
+
+_HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+_LEADS_ELSEWHERE = re.compile(
+    r"_(?:BASE_URL|API_BASE|ENDPOINT|PROFILE|HOST|PROJECT|REGION)\Z|_USE_(?:BEDROCK|VERTEX|FOUNDRY)\Z"
+)
+_DIGEST_CHARS = 16
+
+
+def login_id(spec: ModelSpec) -> str:
+    """Return what two entries have in common that use the same login: the agent, and all that leads it to a login.
+
+    That is the provider where the agent knows several, and of the entry's own variables its keys, the folders that hold
+    a login, and where it is to ask; of its arguments the one that chooses a provider. A command's login is its own
+    matter: only the same command has the same.
+    """
+    known = table("agents").get(spec.agent, {}).get("login", {})
+    own = sorted(pair for pair in spec.env if _of_login(pair[0], spec.agent, known) and not _is_amount(*pair))
+    passed = sorted(name for name in spec.env_pass if _of_login(name, spec.agent, known))
+    chosen = known.get("uncertain_argument", "")
+    args = spec.args if chosen and any(chosen in argument for argument in spec.args) else ()
+    provider = _provider(spec) if known.get("by_provider") else ""
+    facts = (provider, own, passed, args, spec.command if not known else "")
+    digest = hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()
+    return f"{spec.agent}-{digest[:_DIGEST_CHARS]}"
+
+
+def _provider(spec: ModelSpec) -> str:
+    """Return the provider of an entry's model; where none is known, what its name begins with."""
+    providers = providers_of(spec.agent, spec.model, dict(spec.env))
+    return ",".join(sorted(providers)) if providers else spec.model.partition("/")[0]
+
+
+def _of_login(name: str, agent: str, known: dict[str, object]) -> bool:
+    """Tell whether a variable of an entry leads to a login."""
+    homes = table("agents")[agent].get("homes", ()) if known else ()
+    folders = [known.get("folder_variable"), *(home.get("variable") for home in homes)]
+    keys = known.get("keys", ())
+    listed = tuple(keys) if isinstance(keys, list) else ()
+    leads = name in (*_HOMES, *folders) or is_secret_name(name) or bool(_LEADS_ELSEWHERE.search(name))
+    return leads or fits(name, listed)
+
+
+def _is_amount(name: str, value: str) -> bool:
+    """Tell whether a variable is a number, as MAX_THINKING_TOKENS, and turns nothing on."""
+    return value.isdigit() and not _LEADS_ELSEWHERE.search(name)
