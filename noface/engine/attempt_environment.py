@@ -23,6 +23,7 @@ from noface.integrity.named_files import called_programs
 from noface.integrity.unsteady import Known, SteadinessRules
 from noface.model.attempt import AttemptOrder
 from noface.model.codec import encode
+from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec, gate_key
 from noface.model.issue import Issue
 from noface.model.worker_run import Usage
@@ -39,14 +40,16 @@ class GateFacts:
     """What noface learns about the gates of a run, by a gate's command, memo key, or tree and command.
 
     `counts`: how many tests a command ran on main. `rewriting`: commands that write files of main's tree with what they
-    hold already. `main_green`: when a gate, by its memo key, last passed on main. `inventories`: which tests a command
-    ran on a tree; `asked`: where noface has asked for that. `plain`: commands whose test runners are not asked for
-    their tests, because they fail when they are. `unsteady`: the tests of a command that fail now and then on main.
+    hold already. `main_green`: when a gate, by its memo key, last passed on main. `main_red`: how a gate failed on a
+    tree of main's while this run was at work. `inventories`: which tests a command ran on a tree; `asked`: where noface
+    has asked for that. `plain`: commands whose test runners are not asked for their tests, because they fail when they
+    are. `unsteady`: the tests of a command that fail now and then on main.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
     rewriting: set[str] = field(default_factory=set)
     main_green: dict[str, float] = field(default_factory=dict)
+    main_red: dict[str, Failure] = field(default_factory=dict)
     inventories: dict[tuple[str, str], Inventory] = field(default_factory=dict)
     asked: set[tuple[str, str]] = field(default_factory=set)
     plain: set[str] = field(default_factory=set)

@@ -31,6 +31,7 @@ from noface.model.actions import (
 )
 from noface.model.attempt import AttemptOrder, AttemptReport, NotStarted
 from noface.model.budget import Overrun
+from noface.model.failure import Failure
 from noface.model.gate import Proof
 from noface.model.history import History
 from noface.model.issue import Issue, IssueState
@@ -264,6 +265,9 @@ class Dispatch:
                     return Begun.ANSWERED
                 self._advisors.begin(past, action, context.reader.state(issue.id))
                 return Begun.QUESTION
+            case Run() | WaitUntil() if (red := self._main_red()) is not None:  # the work could not be proven
+                apply_action(context, self._landing, past, Block(FailureKind.BASELINE_RED, red.message))
+                return Begun.NOTHING
             case Run() | WaitUntil():
                 if (why := adopt_branch(context, issue, past.attempts)) is not None:
                     wait_for_person(context, past, why)
@@ -276,6 +280,11 @@ class Dispatch:
                 return Begun.NOTHING
             case _:
                 assert_never(action)
+
+    def _main_red(self) -> Failure | None:
+        """Return how main as it is now has failed in this run, None where it has not."""
+        red, plumbing = self._context.env.gate_facts.main_red, self._context.env.plumbing
+        return red.get(plumbing.tree(plumbing.main())) if red else None
 
     def _record(self, past: History, action: Action) -> None:
         """Record the action that follows the last attempt, where another one was recorded at its end."""

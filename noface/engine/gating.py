@@ -287,10 +287,20 @@ def main_is_red(scope: Scope, task: Task, failed: GateResult, gates: tuple[GateS
     if found is not None and found.disk_full:
         return as_disk_full(red.failure, found)
     name = env.plumbing.repository.main_name
-    return replace(
+    found_red = f"{name} itself is red at gate {red.gate.name} ({task.main[:12]})"
+    failure = env.gate_facts.main_red[tree] = replace(
         red.failure,
         kind=FailureKind.BASELINE_RED,
-        message=f"{name} itself is red at gate {red.gate.name} ({task.main[:12]}): {red.failure.message}",
+        message=f"{found_red}: {named_tests(red)}{red.failure.message}",
         rule="main-is-red",
         charged=False,
     )
+    return failure
+
+
+def named_tests(failed: GateResult) -> str:
+    """Return the first failing test, and how many more, where the message itself does not name it."""
+    tests = failed.failing_tests
+    if not tests or (failed.failure is not None and tests[0] in failed.failure.message):
+        return ""
+    return f"{tests[0]}{f' and {len(tests) - 1} more' if len(tests) > 1 else ''}: "

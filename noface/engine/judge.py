@@ -6,7 +6,7 @@ from noface.diagnosis.agent import without_changes
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.disk import without_room, worker_without_room
 from noface.engine.examine import Change, examine_change, mask_secrets
-from noface.engine.gating import Gated, Task, gate_task, main_is_red, run_gates, with_fixes
+from noface.engine.gating import Gated, Task, gate_task, main_is_red, named_tests, run_gates, with_fixes
 from noface.engine.judges import gates_decide, judged_by_main
 from noface.engine.libraries import with_library
 from noface.git.plumbing import merge_and_hold
@@ -204,18 +204,10 @@ def gates_failure(results: tuple[GateResult, ...], gates: tuple[GateSpec, ...]) 
     excerpts = [failure.excerpt, *_other_excerpts(failed, results)]
     return replace(
         failure,
-        message=f"gate {failed.gate.name}: {_named(failed)}{failure.message}{more}",
+        message=f"gate {failed.gate.name}: {named_tests(failed)}{failure.message}{more}",
         failing_tests=tests,
         excerpt="\n\n".join(text for text in excerpts if text),
     )
-
-
-def _named(failed: GateResult) -> str:
-    """Return the first failing test, and how many more, where the message itself does not name it."""
-    tests = failed.failing_tests
-    if not tests or (failed.failure is not None and tests[0] in failed.failure.message):
-        return ""
-    return f"{tests[0]}{f' and {len(tests) - 1} more' if len(tests) > 1 else ''}: "
 
 
 def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list[str]:

@@ -60,8 +60,11 @@ def test_a_commit_on_main_during_an_attempt_is_said_in_the_run_and_in_show(proje
 
 
 def test_a_main_that_somebody_made_red_is_charged_to_no_worker(project):
-    project.play(("1", 0, [{"write": "one.txt", "text": "1"}, {"sleep": 2}]))
+    project.play(
+        ("1", 0, [{"write": "one.txt", "text": "1"}, {"sleep": 2}]), ("2", 0, [{"write": "two.txt", "text": "2"}])
+    )
     project.issue(1)
+    project.issue(2)
     project.commit()
     running = project.start("run")
     project.in_slots("one.txt")
@@ -69,10 +72,11 @@ def test_a_main_that_somebody_made_red_is_charged_to_no_worker(project):
     project.commit("red")
     out, _ = running.communicate(timeout=90)
     assert running.returncode == 3, out
+    assert project.attempts("2") == []  # no worker is paid for what could not be proven
     (attempt,) = project.attempts("1")
     assert (attempt["outcome"], attempt["charged"]) == ("BASELINE_RED", False)
     assert "main itself is red at gate check" in attempt["failure"]["message"]
     project.git("rm", "-q", "bad")
     project.commit("green again")
     project.run()
-    assert project.statuses() == {"1": "merged"}
+    assert project.statuses() == {"1": "merged", "2": "merged"}
