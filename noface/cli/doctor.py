@@ -37,7 +37,7 @@ def doctor(
 
 
 def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health":
-    from noface.cli.doctor_machine import machine, project
+    from noface.cli.doctor_machine import machine, named, project
     from noface.process.log_masking import known_secrets
     from noface.process.supervise import Launcher
     from noface.ui.doctor import Health
@@ -45,8 +45,10 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
     config, repository, findings = _project(path)
     error = next((each.text for each in findings if each.state == "bad"), "")
     machine_checks = machine(config)
-    if config is not None and repository is not None:
-        findings += project(config, repository, {each.text for each in machine_checks})
+    said = {each.text for each in machine_checks}
+    if config is not None:
+        found = named(config, None, Path.cwd(), said) if repository is None else project(config, repository, said)
+        findings += found
     given = [variable for each in config.models.values() for variable in each.env.items()] if config else []
     with Launcher(masking=known_secrets(given, None)) as launcher:
         models = _models(config, repository, wanted, launcher, probe=probe and not error)

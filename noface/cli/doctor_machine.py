@@ -55,7 +55,7 @@ def project(config: Config, repository: Repository, said: Collection[str] = ()) 
     return (
         _room("state", repository.state_dir),
         _room("workspaces", slots_dir(config, repository)),
-        *_named(config, repository, said),
+        *named(config, repository, repository.root, said),
         *_backlog(config, repository),
         *_isolation(config, repository),
     )
@@ -180,9 +180,12 @@ def _fact(path: Path, name: str) -> str | None:
         return None
 
 
-def _named(config: Config, repository: Repository, said: Collection[str]) -> tuple[Check, ...]:
-    """Say what is wrong with what the configuration names. Models have lines of their own."""
-    found = [each for each in config_findings(config, repository, repository.root) if each.what not in said]
+def named(config: Config, repository: Repository | None, root: Path, said: Collection[str] = ()) -> tuple[Check, ...]:
+    """Say what is wrong with what the configuration names. Models have lines of their own.
+
+    `said` is what other lines say already.
+    """
+    found = [each for each in config_findings(config, repository, root) if each.what not in said]
     checks = [
         check_of(each, _AREAS.get(each.where.partition(" ")[0], "config")) for each in found if not _of_model(each)
     ]

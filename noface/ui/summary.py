@@ -115,7 +115,8 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         if not row.present or status not in _LEFT:
             continue
         why_left = printable(_waits_for(row, waits, reason, now) if status == "waiting" else reason)
-        detail = _newest(reader.past(row.id)) if status == "blocked" else ""
+        shown = status == "blocked" and len(left.get(status, ())) < _SHOWN_MAX
+        detail = _newest(reader.past(row.id)) if shown else ""
         left.setdefault(status, []).append(LeftIssue(row.id, short_title(row.title), why_left, detail))
     costs = [row.cost_usd for row in everything if row.present and row.cost_usd is not None]
     return RunSummary(
