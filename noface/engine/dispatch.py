@@ -299,9 +299,9 @@ class Dispatch:
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
         branch = scratch_branch(issue.id).removeprefix("refs/heads/")
-        context.journal.attempt_started(
-            context.clock.now(), order, epoch=past.epoch, prompt_hash=prompt_hash, branch=branch
-        )
+        lost, how = context.reader.lost_to_main().get(issue.id), {"prompt_hash": prompt_hash, "branch": branch}
+        alone = lost.where if lost is not None else ""
+        context.journal.attempt_started(context.clock.now(), order, epoch=past.epoch, alone=alone, **how)
         hit("attempt_started")
         self.submit(order)
 

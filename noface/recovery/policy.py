@@ -102,7 +102,7 @@ from noface.recovery.policy_state import (
     trailing,
 )
 from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER, Policy, Roles, Rung, review_due
-from noface.recovery.rules_charged import recover, same_again
+from noface.recovery.rules_charged import by_strategy, recover, same_again
 from noface.recovery.rules_outside import backoff, outside, wait
 
 __all__ = ["History", "Policy", "Rung", "backoff", "next_action"]
@@ -360,6 +360,10 @@ def _again(state: PolicyState, now: float) -> Action | None:
         return Block(failure.kind, f"{times} attempts failed for no fault of their own: {failure.message}")
     if failure.rule == REJECTED_BY_REVIEWER:
         return _changes_asked_for(state)
+    if failure.kind is FailureKind.MERGE_CONFLICT and failure.kind in dict(state.policy.strategies):
+        chosen = by_strategy(state)
+        if chosen is not None:
+            return chosen
     resolver = state.policy.roles.resolver
     row = trailing(_without_transient(attempts), lambda attempt: failure_of(attempt).kind is FailureKind.MERGE_CONFLICT)
     conflicts = row >= CONFLICTS_BEFORE_RESOLVER

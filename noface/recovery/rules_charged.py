@@ -38,7 +38,7 @@ def recover(state: PolicyState, now: float) -> Action:
         or _context_gap(state)
         or diagnosed(state, now)
         or _given_up(state)
-        or _by_strategy(state)
+        or by_strategy(state)
         or _by_ladder(state)
     )
 
@@ -182,7 +182,7 @@ def _given_up(state: PolicyState) -> Action | None:
     return Block(state.failure.kind, f"{len(tried)} recovery strategies have failed: {', '.join(sorted(tried))}")
 
 
-def _by_strategy(state: PolicyState) -> Action | None:
+def by_strategy(state: PolicyState) -> Action | None:
     """Rule 15, and what `[retry.strategies]` asks for beyond the rules above."""
     failure = state.failure
     strategy = state.policy.strategy(failure.kind)

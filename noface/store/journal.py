@@ -131,8 +131,13 @@ class Journal:
         """Remember whether a person has let noface have what they committed to the issue's scratch branch."""
         self.fact(f"branch_given:{issue_id}", "1" if given else "")
 
-    def attempt_started(self, at: float, order: AttemptOrder, *, epoch: int, prompt_hash: str, branch: str) -> None:
-        """Record the intent to run a worker, before anything is done for it."""
+    def attempt_started(
+        self, at: float, order: AttemptOrder, *, epoch: int, prompt_hash: str, branch: str, alone: str = ""
+    ) -> None:
+        """Record the intent to run a worker, before anything is done for it.
+
+        `alone` names the files for whose sake nothing else may move main meanwhile.
+        """
         session = order.session
         with self._db.transaction() as connection:
             insert(
@@ -158,6 +163,7 @@ class Journal:
             issue = order.issue
             _set(connection, issue.id, model=order.model.name, branch=branch, blocked_hash=issue.content_hash)
             on = f", in its session of attempt {session.attempt}" if session is not None else ""
+            on += f", alone ({alone})" if alone else ""
             self.status(at, issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}{on}")
             who = {"model": order.model.name, "tier": order.model.tier, "think": order.think}
             resumes = session.attempt if session is not None else None

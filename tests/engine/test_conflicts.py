@@ -12,7 +12,7 @@ def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_nex
     for number in range(1, ISSUES + 1):
         project.issue(number)
     project.commit()
-    project.run()
+    log = project.run()
     lines = (project.path / "log.txt").read_text().splitlines()
     assert Counter(lines) == Counter(["first line", *(f"line of {number}" for number in range(1, ISSUES + 1))])
     tried = [project.attempts(str(number)) for number in range(1, ISSUES + 1)]
@@ -23,5 +23,7 @@ def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_nex
         "main moved into log.txt meanwhile: it works alone the next time" in attempt["action"]["reason"]
         for attempt in lost
     )
+    begun = [line for line in log.splitlines() if "attempt 2 with small, alone (log.txt)" in line]
+    assert len(begun) == len(lost)
     assert [len(attempts) for attempts in tried if len(attempts) > 2] == []
     assert [attempts[-1]["number"] for attempts in tried if sum(one["charged"] for one in attempts) != 1] == []

@@ -24,7 +24,7 @@ from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUTSIDE_CAUSE, SETU
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.taxonomy import Category, Strategy
 from noface.model.worker_run import BlockedReason
-from noface.recovery.retry_policy import Rung
+from noface.recovery.retry_policy import Roles, Rung
 
 TRANSIENT = [kind for kind in K if kind.category is Category.TRANSIENT]
 RESET = NOW + 18_000
@@ -154,6 +154,19 @@ def test_main_moving_under_it_is_retried_three_times_and_then_told_to_a_person()
     blocked = decide(*[conflict()] * 4)
     assert isinstance(blocked, Block)
     assert blocked.reason.startswith("4 attempts failed for no fault of their own: MERGE_CONFLICT")
+
+
+def test_a_merge_conflict_is_answered_as_the_configuration_says():
+    def answered(strategy, *events):
+        own = policy(strategies=((K.MERGE_CONFLICT, strategy),), roles=Roles(resolver="judge"))
+        return decide(conflict(), *events, policy=own)
+
+    assert isinstance(answered(Strategy.BLOCK), Block)
+    asked = answered(Strategy.RESOLVER)
+    assert isinstance(asked, Ask)
+    assert (asked.topic, asked.model) == (Topic.MERGE_CONFLICT, "judge")
+    assert answered(Strategy.RESOLVER, said(Topic.MERGE_CONFLICT)).name == "RetrySame"
+    assert answered(Strategy.ESCALATE).name == "Escalate"
 
 
 def test_a_charged_attempt_begins_the_count_anew():
