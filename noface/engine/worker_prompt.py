@@ -15,12 +15,13 @@ from noface.engine.prompt_context import (
     prior_failures,
     related_files,
 )
+from noface.errors import GitError
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, Run, WaitUntil, action_instruction
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.history import History, Topic
 from noface.model.quoting import one_line
-from noface.model.start import Origin, StartPoint
+from noface.model.start import Origin, StartPoint, StartReason
 from noface.model.taxonomy import FailureKind, instruction_for, reaches_workers
 from noface.prompts.answers.forms import example_of
 from noface.prompts.data import PromptData, Quote, Situation, situation_for
@@ -72,6 +73,7 @@ def prompt_data(
         start=start,
         cut_off=cut_off_before(context, history, start, given.main),
         patch=patch_of(context, issue, quoted) if quoted else "",
+        main_patch=_main_since(context, history, start, given.main),
         previous_patch=patch_of(context, issue, last.number) if last and _besides(last, start, history) else "",
         hints=matches.hints,
         note=f"{given.note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else given.note,
@@ -97,6 +99,22 @@ def _besides(last: PastAttempt, start: StartPoint, history: History) -> bool:
     """Tell whether the newest failed attempt left another change than the one that the prompt quotes for the start."""
     quoted = next((attempt for attempt in history.attempts if attempt.number == start.number), None)
     return quoted is not None and quoted.number != last.number and quoted.patch_hash != last.patch_hash
+
+
+_CONFLICTS_MAX = 20
+
+
+def _main_since(context: RunContext, history: History, start: StartPoint, main: str) -> str:
+    """Return what main has changed where an attempt conflicts with it: its worker sees no history of main."""
+    lost = next((past for past in history.attempts if past.number == start.number), None)
+    if start.reason is not StartReason.CONFLICT or lost is None or lost.candidate is None:
+        return ""
+    paths = lost.failure.evidence if lost.failure is not None and lost.outcome == FailureKind.MERGE_CONFLICT else ()
+    try:
+        patch = context.env.plumbing.patch_since(lost.candidate, main, (paths or lost.changed)[:_CONFLICTS_MAX])
+    except GitError:
+        return ""  # a commit is gone
+    return patch.decode("utf-8", "replace")
 
 
 def _gate_hung(attempt: PastAttempt) -> bool:

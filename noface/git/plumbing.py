@@ -133,6 +133,15 @@ class Plumbing:
         self._changes[old, new] = diff.changes
         return diff
 
+    def patch_since(self, commit: str, main: str, paths: tuple[str, ...]) -> bytes:
+        """Return what `main` has changed in `paths` since `commit` left it; b"" where they have nothing in common."""
+        base = self.git.run("merge-base", commit, main)
+        if base.code != 0 or not paths:
+            return b""
+        args = ("-p", "--no-renames", "--no-ext-diff", "--no-textconv")
+        names = (f":(top,literal){path}" for path in paths)
+        return self.git.answer("diff-tree", "-r", *args, base.text, main, "--", *names).stdout
+
     def changes(self, old: str, new: str) -> tuple[FileChange, ...]:
         """Return the files in which two trees differ. What has been compared lately is not compared again."""
         known = self._changes.get((old, new))

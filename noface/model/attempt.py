@@ -65,8 +65,7 @@ class AttemptOrder:
     `seal` is the key by which noface knows its own record of the work again; no worker knows it.
     `protected`, `may_change` and `any_case` are the three parts of `protection`. `session` is the session of its agent
     that the run goes on with; `prompt` is what the agent is told where it cannot. `repeats` is how
-    often a gate may be run again for a cause that passes by itself.
-    that the run goes on with; `prompt` is what the agent is told where it cannot. `notes` say how the prompt was made.
+    often a gate may be run again for a cause that passes by itself. `notes` say how the prompt was made.
     """
 
     run_id: str

@@ -209,6 +209,7 @@ _FULL = PromptData(
     cut_off=CutOff("the provider could not answer any more", True, ("ci.yml",), ("a.py:3",), True),
     patch=_PATCH,
     previous_patch=_PATCH,
+    main_patch=_PATCH,
     hints=("Words are separated by any white space.",),
     note="Use no library for this.",
     rejected_note="The help text is missing.",

@@ -46,12 +46,13 @@ class PromptData:
     """What a worker's prompt is made of.
 
     `earlier` are the failed attempts, oldest first. `cut_off` tells of the attempt before, where something other than
-    its worker ended it. `start` says where the workspace starts, `patch` is the diff of the
-    attempt it names, or the newest attempt's where it names none; `previous_patch` is the newest attempt's where that
-    is another one. `hints` are the user's own, `instruction` and `strategy` noface's. `diagnosis` (of the last
-    failure), `advice` and `lessons` are quoted as data. `on_main` is how the issue's own commands fail on main.
-    `read_first` are files of instructions that the agent does not read by itself. `report_example` is JSON.
-    `earlier_bytes_max` bounds what it says of the older attempts. `notes`, for a person, say how parts were chosen.
+    its worker ended it. `start` says where the workspace starts, `patch` is the diff of the attempt it names, or the
+    newest attempt's where it names none; `previous_patch` is the newest attempt's where that is another one.
+    `main_patch` is what main has changed where an attempt conflicts with it. `hints` are the user's own, `instruction`
+    and `strategy` noface's. `diagnosis` (of the last failure), `advice` and `lessons` are quoted as data. `on_main` is
+    how the issue's own commands fail on main. `read_first` are files of instructions that the agent does not read by
+    itself. `report_example` is JSON. `earlier_bytes_max` bounds what it says of the older attempts. `notes`, for a
+    person, say how parts were chosen.
     """
 
     issue: Issue
@@ -62,6 +63,7 @@ class PromptData:
     cut_off: CutOff | None = None
     patch: str = ""
     previous_patch: str = ""
+    main_patch: str = ""
     hints: tuple[str, ...] = ()
     note: str = ""
     rejected_note: str = ""

@@ -46,11 +46,12 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
         found.append(_one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max))
     found.append(_whole("advice", "the advice", 11, advice, chars_max))
     if isinstance(data, PromptData):
+        found.append(_one("main_patch", "what main has changed", 4, data.main_patch, chars_max))
         failing = data.on_main.excerpt if data.on_main is not None else ""
         found.append(_one("on_main", "what the issue's own commands print on main", 6, failing, chars_max))
         found.append(_one("rejected_note", "the note on the rejected work", 10, data.rejected_note, chars_max))
     found.append(_one("note", "the note", 13, data.note, chars_max))
-    found.append(_one("body", "the issue's text", 20, data.issue.body, chars_max))
+    found.append(_one("body", "the issue's text", 16, data.issue.body, chars_max))
     return tuple(part for part in found if part.items)
 
 
@@ -95,6 +96,7 @@ def _worker_values(data: PromptData, shown: Shown) -> dict[str, Any]:
         "cut_off": data.cut_off,
         "best": next((one for one in data.earlier if data.start.holds and one.number == data.start.holds), None),
         "previous_patch": _text(shown, "previous_patch"),
+        "main_patch": _text(shown, "main_patch"),
         "base_failure": _base_failure(data, failure, older),
         "on_main": _on_main(data, failure, older, _text(shown, "on_main")),
         "read_first": data.read_first,

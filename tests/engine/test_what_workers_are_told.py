@@ -2,6 +2,8 @@
 
 import json
 
+from support.spending import program
+
 GATE = (
     "test -e a.txt && { test ! -e needs || { echo \\\"E   ModuleNotFoundError: No module named 'isoweeks'\\\"; exit 1; }; }"
     " && { test ! -e src/wrong.txt || { echo 'src/wrong.txt:1: error: two is no number'; exit 1; }; }"
@@ -72,3 +74,47 @@ def test_a_worker_reads_what_is_charged_to_it_where_it_starts_and_how_main_does(
     (note,) = [note for note in project.attempts("5")[1]["notes"] if "quoted" in note]
     assert note.startswith("files quoted in the prompt, with their scores: src/dates.py (")
     assert not any("gate check" in prompt for prompt in (idle, broken, unparsed, outside))
+
+
+SLOW = """
+[[gates]]
+name = "slow"
+command = "test ! -e loop.txt || sleep 60"
+timeout = "1s"
+
+[models.slow]
+agent = "claude"
+timeout = "2s"
+tier = 1
+"""
+BASH = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "make all-tests"}}
+STEP = {"type": "assistant", "message": {"id": "m", "content": [BASH]}}
+
+
+def test_a_slow_worker_a_gate_that_hangs_and_a_conflict_are_told_with_what_happened(project):
+    project.config(SLOW)
+    program(project, "claude", f"echo half > half.txt; echo '{json.dumps(STEP)}'; sleep 60")
+    moved = f"cd {project.path} && echo theirs > shared.txt && git add -A && git commit -qm theirs"
+    project.play(
+        ("1", 0, [{"write": "one.txt", "text": "1"}]),
+        ("2", 1, [{"write": "loop.txt", "text": "while True: pass"}]),
+        ("2", 0, [{"shell": "rm -f loop.txt; echo 2 > two.txt"}]),
+        ("3", 1, [{"write": "shared.txt", "text": "mine\n"}, {"shell": moved}]),
+        ("3", 0, [{"write": "shared.txt", "text": "theirs and mine\n"}]),
+    )
+    project.write("shared.txt", "before\n")
+    project.issue(1, "Write one", model="slow")
+    project.issue(2, "Write two")
+    project.issue(3, "Write three")
+    project.commit()
+    project.run()
+
+    slow, hung, conflict = project.prompt("1", 2), project.prompt("2", 2), project.prompt("3", 2)
+    assert "failed with: TIMEOUT: not finished after 2 s; 2 s before, it began with: Bash make all-tests." in slow
+    assert "Work in small steps" in part(slow, "This attempt")
+    assert "failed with: TIMEOUT in `test ! -e loop.txt || sleep 60`: not finished at its limit of 1 s." in hung
+    assert "Find the loop or the wait" in part(hung, "This attempt")
+    assert "smallest part of the issue" not in hung
+    assert "Make them again on top of what is there now." in part(conflict, "This attempt")
+    assert "+theirs" in part(conflict, "What main has changed there since")
+    assert "+mine" in part(conflict, "What attempt 1 changed")

@@ -85,6 +85,7 @@ def data(situation, text, form=EarlierForm.FULL_OUTPUT):
         protected=(text,),
         start=StartPoint(StartReason.BEST_SO_FAR, common["earlier"][1].number, "c"),
         previous_patch=text,
+        main_patch=text,
         diagnosis=(Quote(text, text, text),),
         on_main=Failure(FailureKind.TEST_FAILURE, text, "r", f"{text}:1", excerpt=text, failing_tests=(f"{text}!",)),
         read_first=(text,),
