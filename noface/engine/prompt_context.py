@@ -85,7 +85,7 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
             charged=attempt.charged,
             command=commands.get(failure.gate or "", ""),
             signature=failure.signature,
-            changed=attempt.changed,
+            changed=attempt.changed if attempt.outcome != FailureKind.NO_DIFF else (),
             lines=attempt.lines,
             questions=failure.questions,
             summary=attempt.report.summary if attempt.report is not None else "",
@@ -149,7 +149,8 @@ def _quotes(history: History, topics: tuple[Topic, ...]) -> tuple[Quote, ...]:
 
 
 def _text(advice: Advice) -> str:
-    return "\n".join(part for part in (advice.cause, advice.text) if part)
+    told = advice.cause if advice.cause not in advice.text else ""  # some texts quote the cause themselves
+    return "\n".join(part for part in (told, advice.text) if part)
 
 
 @dataclass(frozen=True, slots=True)

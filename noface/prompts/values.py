@@ -69,7 +69,7 @@ def values_of(situation: Situation, data: PromptData | QuestionData, shown: Show
         "gates": data.gates,
         "failure": replace(failure, excerpt=_text(shown, "excerpt")) if failure is not None else None,
         "older": before,
-        "tried": [*before, *([_condensed(failure, EarlierForm.NOTES_ONLY)] if failure is not None else [])],
+        "tried": _grouped((*before, *([_condensed(failure, EarlierForm.NOTES_ONLY)] if failure is not None else []))),
         "older_left_out": kept.left_out,
         "patch": _text(shown, "patch"),
         "patch_number": _patch_number(data),
@@ -152,8 +152,7 @@ def _grouped(failures: tuple[PriorFailure, ...]) -> tuple[PriorFailure, ...]:
     for one in failures:
         same = (one.model, one.kind, one.signature or (one.message, one.location, one.failing_tests), one.changed)
         before = groups.pop(same, None)
-        also = (*before.also, before.number) if before is not None else ()
-        groups[same] = replace(one, also=also)
+        groups[same] = replace(one, also=(*before.also, before.number, *one.also)) if before is not None else one
     return tuple(groups.values())
 
 

@@ -66,7 +66,7 @@ def test_a_worker_reads_what_is_charged_to_it_where_it_starts_and_how_main_does(
     assert "+x = (" in part(unparsed, "What attempt 1 changed")
     assert "leave the others out" in part(outside, "This attempt")
     for prompt in (unparsed, outside):
-        assert "do not start over" not in prompt
+        assert "Do not start over" not in prompt
         assert "preserving working parts" not in prompt
     unsure = project.prompt("5", 2)
     assert "- `Which parser is meant?`" in part(unsure, "This attempt")

@@ -92,7 +92,7 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
         "+other",
         "E assert 1 == 2",
         "`tests/test_a.py::test_one`",
-        "- Attempts 1 and 2 (small), 2 times the same: TEST_FAILURE: two failed",
+        "1 and 2 (small), 2 times the same: TEST_FAILURE: two failed",
         "failed with: TEST_FAILURE: 2 failed.",
         "- Check schema files.",
         "Quote the column names.",
@@ -226,14 +226,14 @@ def test_a_retry_points_at_the_failure():
     earlier = (prior(1, failing_tests=("tests/test_a.py::test_one",)),)
     strategy = action_instruction("RetryWithFeedback")
     prompt = told(Situation.RETRY, earlier=earlier, start=StartPoint(StartReason.BEST_SO_FAR, 1), strategy=strategy)
-    assert "Begin at the point of failure" in section(prompt, "This attempt")
+    assert "at the point of failure" in section(prompt, "This attempt")
     assert "Look at `src/a.py:3` first." in section(prompt, "This attempt")
 
 
 def test_what_is_not_in_the_workspace_is_neither_preserved_nor_looked_at_there():
     strategy = action_instruction("RetryWithFeedback", from_main=True)
     prompt = told(earlier=(prior(1),), start=StartPoint(StartReason.TAMPERED, 1), patch="+x", strategy=strategy)
-    for wrong in ("preserving working parts", "do not start over", "Look at `src/a.py:3` first"):
+    for wrong in ("preserving working parts", "Do not start over", "Look at `src/a.py:3` first"):
         assert wrong not in prompt
     assert "they weakened what checks the work" in section(prompt, "This attempt")
     assert "it is not in your working directory" in section(prompt, "What attempt 1 changed")
@@ -540,9 +540,9 @@ Your previous attempt failed with: TEST_FAILURE in `pytest -q`: 2 failed. Fix th
 
 Your working directory holds main with the changes of attempt 1, the best so far: go on from there.
 
-Tests fail. Compare what they expect with what the code does, and correct the code, not the tests.
+Compare what the tests expect with what the code does, and correct the code, not the tests.
 
-Begin at the point of failure: find out what exactly goes wrong there and why, and do not start over.
+Do not start over: find out what exactly goes wrong at the point of failure, and why.
 
 Look at `src/a.py:3` first.
 
