@@ -114,10 +114,16 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         status, reason = effective_status(row, statuses)
         if not row.present or status not in _LEFT:
             continue
-        why_left = printable(_waits_for(row, waits, reason, now) if status == "waiting" else reason)
+        match status:
+            case "waiting":
+                why_left = _waits_for(row, waits, reason, now)
+            case "ready":
+                why_left = f"after {count(row.attempts, 'failed attempt')}" if row.attempts else ""
+            case _:
+                why_left = reason
         shown = status == "blocked" and len(left.get(status, ())) < _SHOWN_MAX
         detail = _newest(reader.past(row.id)) if shown else ""
-        left.setdefault(status, []).append(LeftIssue(row.id, short_title(row.title), why_left, detail))
+        left.setdefault(status, []).append(LeftIssue(row.id, short_title(row.title), printable(why_left), detail))
     costs = [row.cost_usd for row in everything if row.present and row.cost_usd is not None]
     return RunSummary(
         why=why,
@@ -200,7 +206,7 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     lines += _part("Cannot land", "!", "bold yellow", _left(summary.held))
     lines += _part("Waits", "…", "yellow", _left(summary.waiting))
     if summary.ready:
-        names = [issue.id for issue in summary.ready]
+        names = [f"{issue.id} ({issue.why})" if issue.why else issue.id for issue in summary.ready]
         more = f" and {len(names) - _NAMES_MAX} more" if len(names) > _NAMES_MAX else ""
         lines.append(Line("", "Left for the next run", f"{', '.join(names[:_NAMES_MAX])}{more}"))
     faults = [(fault.source, printable(fault.problem), "") for fault in summary.faults]

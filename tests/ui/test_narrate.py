@@ -373,6 +373,11 @@ def test_the_end_tells_equal_attempts_once_and_what_landed(night):
     ]
 
 
+def test_the_end_says_which_issues_were_begun_and_not_finished(night):
+    night.story.attempt("7", 1, red_test()).status("7", "ready", "TEST_FAILURE: once more, with feedback")
+    assert "Left for the next run: 7 (after 1 failed attempt)" in closing(night, "stopped at the limit max_hours")
+
+
 def test_the_end_names_until_when_and_for_which_model_an_issue_waits(night):
     until = 4_000_000_000.0
     night.story.attempt("7", 1, red_test(), charged=False)
