@@ -56,6 +56,7 @@ def _tests(more: list[str]) -> int:
     """Run pytest; the tests' folder is not below $TMPDIR, where Codex's sandbox works differently."""
     here = Path(__file__).parent
     options = ("-q", "-n", str(_AT_ONCE), "--dist", "worksteal", "-p", "no:cacheprovider")
+    options += ("-o", f"pythonpath=tests {here.relative_to(here.parents[1])}")  # they share modules of their own
     argv = [sys.executable, "-m", "pytest", str(here), *options, f"--basetemp={FOLDER / 'tmp'}", *more]
     kept = {name: value for name, value in os.environ.items() if not any(fnmatch.fnmatch(name, own) for own in _OWN)}
     return subprocess.run(argv, cwd=here.parents[1], env=kept, check=False).returncode
