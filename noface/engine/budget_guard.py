@@ -138,7 +138,8 @@ class RunLimits:
         """Say which limit is reached, or return an empty text."""
         settings, context = self._context.settings, self._context
         if settings.attempts_max is not None and self._started >= settings.attempts_max:
-            return f"stopped at the limit max_iterations: {self._started} attempt{'' if self._started == 1 else 's'} started"
+            attempts = "1 attempt" if self._started == 1 else f"{self._started} attempts"
+            return f"stopped at the limit max_iterations: {attempts} started"
         if settings.seconds_max is not None and context.clock.now() - self._began_at >= settings.seconds_max:
             return f"stopped at the limit max_hours: {settings.seconds_max / 3600:g} h"
         if self._budget.limited:

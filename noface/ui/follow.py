@@ -147,10 +147,10 @@ _BEGIN_BYTES = 16 * 1024
 _BEGIN_STREAM_BYTES = 256 * 1024
 _AT_REST = {
     "merged": "is merged",
-    "blocked": "is blocked; see `noface blocked`",
-    "approval": "waits for your approval; see `noface blocked`",
+    "blocked": "is blocked; see `noface blocked {id}`",
+    "approval": "waits for your approval; see `noface blocked {id}`",
     "skipped": "is skipped",
-    "epic": "is divided into parts; `noface show` names them",
+    "epic": "is divided into parts; `noface show {id}` names them",
 }
 
 AgentOf = Callable[[Path, str], str]
@@ -226,7 +226,7 @@ class Follower:
         if self._wanted.number is not None and attempt is not None and attempt.outcome is not None:
             return f"attempt {attempt.number} {happened(attempt.outcome)}"
         if self._wanted.number is None and status in _AT_REST:
-            return f"{self._wanted.issue_id} {_AT_REST[status]}"
+            return f"{self._wanted.issue_id} {_AT_REST[status].format(id=self._wanted.issue_id)}"
         if noface_at_work(self._reader):
             return ""
         if attempt is not None and attempt.outcome is None:

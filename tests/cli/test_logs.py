@@ -321,7 +321,7 @@ def test_following_a_gate_shows_that_gate_of_every_attempt(project, night):
         assert [shown.line() for _ in range(2)] == ["── gate unit, once more", "unit of 1 again"]
         finish(night, order, red_test())
         night.block("1")
-        assert shown.rest()[-1] == "── 1 is blocked; see `noface blocked`"
+        assert shown.rest()[-1] == "── 1 is blocked; see `noface blocked 1`"
 
 
 def test_following_raw_passes_the_bytes_on_and_nothing_else(project, night):
