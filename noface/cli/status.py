@@ -26,7 +26,9 @@ def status(
     gaps = rows.gaps(row.id) if row is not None else []
     faults = [ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.faults()]
     now = time.time()
-    document = status_document(rows.listed(), faults, run, gaps, rows.model_waits(now), rows.unsteady())
+    document = status_document(
+        rows.listed(), faults, run, gaps, rows.model_waits(now), rows.unsteady(), rows.attempts_made()
+    )
     if as_json:
         page.show_json(document)
         return

@@ -6,6 +6,7 @@ Also what is written beside it where a worker can write too: its order as JSON, 
 import hashlib
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +58,7 @@ class GateFacts:
 
 
 _SUBJECT_MAX = 100
+_BODY_COLUMNS = 72
 _ISSUE_FIELDS = ("id", "title", "body", "priority", "labels", "depends_on", "paths", "accept")
 
 
@@ -69,9 +71,10 @@ def attempt_message(order: AttemptOrder, outcome: str) -> str:
     return subject + "\n\n" + "\n".join(trailers) + "\n"
 
 
-def landing_message(issue: Issue, number: int) -> str:
-    """Return the message of the commit that brings an issue to main."""
-    return _subject(issue.title) + f"\n\nNoface-Issue: {issue.id}\nNoface-Attempt: {number}\n"
+def landing_message(issue: Issue, number: int, note: str = "") -> str:
+    """Return the message of the commit that brings an issue to main; `note` is a sentence a reader should know."""
+    body = f"\n\n{textwrap.fill(note[:1].upper() + note[1:], _BODY_COLUMNS)}." if note else ""
+    return f"{_subject(issue.title)}{body}\n\nNoface-Issue: {issue.id}\nNoface-Attempt: {number}\n"
 
 
 def _subject(text: str) -> str:

@@ -11,10 +11,10 @@ from noface.engine.judges import gates_decide, judged_by_main
 from noface.engine.libraries import with_library
 from noface.git.plumbing import merge_and_hold
 from noface.git.refs import hold_ref
-from noface.model.attempt import AttemptOrder, Judgement, Snapshot, Work
+from noface.model.attempt import AttemptOrder, Judgement, Snapshot, Work, unfinished_note
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
-from noface.model.quoting import some
+from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import AgentRun, ReportStatus
 from noface.recovery.done_already import done_already, says_done
@@ -36,6 +36,7 @@ _NOT_THE_GATES = (
     FailureKind.ENVIRONMENT,
 )
 """After these failures an attempt that finds the work done and changes nothing may be right: the gates decide."""
+_WHY_CHARS_MAX = 120
 _PLAIN_AGENTS = ("command", "scripted")
 """These print any program's output: their words mean nothing."""
 
@@ -70,7 +71,7 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
         # Under "only-new", main's failing tests may be others by now: then the landing proves it against those.
         proven = order.known_failures is None or main == order.main
         proof = proof_of(env, task, gated) if proven else None
-        return judged_by_main(order, scope, replace(judged, proof=proof), task, suspicion)
+        return _told(judged_by_main(order, scope, replace(judged, proof=proof), task, suspicion), _unfinished(work))
     if failure.charged:
         failed = worst(gated.results)
         on_main = main_is_red(scope, task, failed, order.gates) if failed and task.known is None else None
@@ -137,13 +138,27 @@ def _before_gates(
         return nothing
     if secret is not None:
         return secret
-    unread = work.unreadable
-    unfinished = error or of_report(work.report) or (of_unreadable(unread) if unread and unread.unfinished else None)
+    unfinished = _unfinished(work)
     if unfinished is not None and not order.issue.accept:
         return unfinished  # only `accept` can tell half of the work from all of it, and half must not land
     if snapshot.oversized:
         return _oversized(snapshot.oversized)
     return next(iter(examine_change(order, env, change)), None)
+
+
+def _unfinished(work: Work) -> Failure | None:
+    """Return why the work may be half done: the worker was ended, broke off, or says so itself."""
+    unread = work.unreadable
+    said = of_report(work.report) or (of_unreadable(unread) if unread and unread.unfinished else None)
+    return work.agent.error or said
+
+
+def _told(judged: Judgement, unfinished: Failure | None) -> Judgement:
+    """Note of work that passed that its worker did not finish, for whoever reads of it later."""
+    if unfinished is None or judged.failure is not None or judged.interrupted:
+        return judged
+    why = one_line(unfinished.message, _WHY_CHARS_MAX)
+    return replace(judged, notes=(*judged.notes, unfinished_note(why)))
 
 
 def _merged(

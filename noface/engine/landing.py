@@ -22,6 +22,7 @@ from noface.git.fast_forward import Blocked, Landed, Moved
 from noface.git.landing import advance
 from noface.git.plumbing import make_and_hold, merge_and_hold
 from noface.git.refs import ZERO, RefUpdate, hold_ref
+from noface.model.attempt import unfinished
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, Proof, worst
 from noface.model.history import Verdict
@@ -212,7 +213,9 @@ class MergeQueue:
         plumbing, journal, clock = context.env.plumbing, context.journal, context.clock
         parents = (proof.main,) if context.settings.squash else (proof.main, entry.candidate)
         named = masked_issue(entry.issue, context.env.masker)
-        message = landing_message(named, entry.number)
+        rows = context.reader.attempts(entry.issue.id)
+        note = next((unfinished(row.notes) for row in rows if row.number == entry.number), "")
+        message = landing_message(named, entry.number, note)
         commit = make_and_hold(
             plumbing,
             hold_ref(entry.issue.id, "landing"),
@@ -234,7 +237,7 @@ class MergeQueue:
         result = advance(plumbing, proof.main, commit, f"noface: land issue {entry.issue.id}")
         match result:
             case Landed():
-                journal.landed(clock.now(), landing, entry.issue.id, commit, proof.flaky)
+                journal.landed(clock.now(), landing, entry.issue.id, commit, proof.flaky, unfinished=bool(note))
                 hit("landing_recorded")
                 keep_lesson(context, entry.issue)
                 self._remove(entry)

@@ -241,3 +241,16 @@ def failure_of(attempt: PastAttempt) -> Failure:
         return attempt.failure
     kind = FailureKind.__members__.get(attempt.outcome, FailureKind.UNKNOWN)
     return Failure(kind, "no failure was recorded", rule="missing", charged=attempt.charged)
+
+
+_UNFINISHED = "the worker did not finish"
+
+
+def unfinished_note(why: str) -> str:
+    """Return the note of an attempt that passed though its worker was ended, broke off or calls it incomplete."""
+    return f"{_UNFINISHED} ({why}); its work counts, since the issue's `accept` passes"
+
+
+def unfinished(notes: tuple[str, ...]) -> str:
+    """Return what the notes of an attempt say of a worker that did not finish, "" where it did."""
+    return next((note for note in notes if note.startswith(_UNFINISHED)), "")

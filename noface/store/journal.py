@@ -351,11 +351,26 @@ class Journal:
         with self._db.transaction() as connection:
             connection.execute("UPDATE landings SET state = 'dropped' WHERE id = ?", (landing_id,))
 
-    def landed(self, at: float, landing_id: int, issue_id: str, commit: str, flaky: tuple[str, ...] = ()) -> None:
-        """Record that main holds the issue; `flaky` are the gates whose part of the proof took another run."""
+    def landed(
+        self,
+        at: float,
+        landing_id: int,
+        issue_id: str,
+        commit: str,
+        flaky: tuple[str, ...] = (),
+        *,
+        unfinished: bool = False,
+    ) -> None:
+        """Record that main holds the issue.
+
+        `flaky` are the gates whose part of the proof took another run; `unfinished`: its worker did not finish.
+        """
         with self._db.transaction() as connection:
             connection.execute("UPDATE landings SET state = 'landed' WHERE id = ?", (landing_id,))
-            self.merged(at, issue_id, commit, f"; passed only when run again: {', '.join(flaky)}" if flaky else "")
+            more = ", though its worker did not finish" if unfinished else ""
+            self.merged(
+                at, issue_id, commit, f"{more}; passed only when run again: {', '.join(flaky)}" if flaky else more
+            )
 
     def merged(self, at: float, issue_id: str, commit: str, more: str = "") -> None:
         """Mark an issue as merged; also after a lost database, from main's history."""

@@ -66,6 +66,11 @@ class Overview:
         """Return the issues that are blocked or wait for approval."""
         return self._records(IssueRow, f"WHERE status IN ('blocked', 'approval') AND present = 1 {_ORDER}")
 
+    def attempts_made(self) -> dict[str, int]:
+        """Return how many attempts were made of each issue, charged and uncharged, since it was added."""
+        rows = self._rows("SELECT issue_id, COUNT(*) FROM attempts GROUP BY issue_id")
+        return {str(row[0]): int(row[1]) for row in rows}
+
     def held(self) -> list[IssueRow]:
         """Return the issues whose proven work cannot land, since something of a person's is in the way."""
         where = "WHERE status = 'landing' AND reason NOT LIKE 'passed%' AND present = 1"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from noface.model.taxonomy import PASSED
 from noface.ui.blocked_page import block_lines
 from noface.ui.page import paint, quoted
+from noface.ui.status import tried
 from noface.ui.story import AskedQuestion, Attempt, PersonVerdict, ShownFailure, ShownGate, Story
 from noface.ui.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
 
@@ -213,22 +214,26 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
 def _head(document: Story, now: float, width: int) -> Iterator[str]:
     for line in hanging(document.title, width, f"{document.id}  "):
         yield paint(line, "title")
-    attempts = len(document.attempts)
-    charged = document.charged_attempts
-    tried = f"{count(attempts, 'attempt')}" + (f" ({charged} charged)" if charged != attempts else "")
-    facts = [tried if attempts else "", money(document.cost_usd), f"priority {document.priority}"]
+    facts = [
+        tried(len(document.attempts), document.charged_attempts),
+        money(document.cost_usd),
+        f"priority {document.priority}",
+    ]
     yield f"  {paint(document.status, document.status)} · " + " · ".join(fact for fact in facts if fact)
     reason = document.reason
     if document.until is not None and document.status == "waiting":
         reason = f"{reason}; until {moment(document.until, now)}"
-    yield from hanging(reason, width, "  ")
+    commit = (document.merged_commit or "")[:12]
+    more = reason.removeprefix(f"merged as {commit}") if commit else reason
+    yield from hanging(more.lstrip(",; "), width, "  ")
+    if commit:
+        yield f"  landed: git show {commit}"
     yield from _relations(document, width)
     yield from _agreed(document, width)
     if document.source:
         yield f"  {clean(document.source)}"
-    if document.merged_commit:
-        yield f"  landed as {document.merged_commit[:12]}: git show {document.merged_commit[:12]}"
-    elif document.branch and document.block is None and any(attempt.changed for attempt in document.attempts):
+    worked = any(attempt.changed for attempt in document.attempts)
+    if worked and document.branch and document.block is None and not document.merged_commit:
         yield f"  best work so far: git diff ...{document.branch}"
 
 

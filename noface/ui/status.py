@@ -41,6 +41,7 @@ class ListedIssue(NamedTuple):
     title: Annotated[str, "Its title."]
     status: Annotated[str, Words(_STATUS), "Where it stands."]
     attempts: Annotated[int, "The attempts that count against its limit, since it was last given back."]
+    all_attempts: Annotated[int, "All attempts that were made, whether they count or not."]
     model: Annotated[str | None, "The entry of [models] that worked on it last."]
     last_failure: LastFailure | None
     branch: Annotated[str | None, "The branch with its best work."]
@@ -134,14 +135,21 @@ def progress(parts: Sequence[tuple[str, bool]]) -> str:
     return f"{done} of {count(len(parts), 'part')} merged"
 
 
-def listed_issues(rows: Sequence[IssueRow]) -> tuple[ListedIssue, ...]:
-    """Return the issues of the document; those that wait for another one stand as waiting."""
+def listed_issues(rows: Sequence[IssueRow], made: Mapping[str, int] | None = None) -> tuple[ListedIssue, ...]:
+    """Return the issues of the document; those that wait for another one stand as waiting.
+
+    `made` says how many attempts were made of each, where more were than are charged.
+    """
     statuses = standings(rows)
+    made = made or {}
     parts: dict[str, list[str]] = {}
     for row in rows:
         if row.parent is not None:
             parts.setdefault(row.parent, []).append(row.id)
-    return tuple(_listed(row, *effective_status(row, statuses), tuple(parts.get(row.id, ()))) for row in rows)
+    return tuple(
+        _listed(row, *effective_status(row, statuses), tuple(parts.get(row.id, ())), made.get(row.id, row.attempts))
+        for row in rows
+    )
 
 
 def status_document(
@@ -151,13 +159,14 @@ def status_document(
     gaps: Sequence[Gap] = (),
     waits: Sequence[ModelWait] = (),
     unsteady: Sequence[UnsteadyRow] = (),
+    made: Mapping[str, int] | None = None,
 ) -> Status:
     """Return the document of `noface status`. `gaps` are what workers of the newest run reported (L2).
 
     `waits` are the models that wait for a provider.
     """
     away = tuple(AwayModel(wait.model, wait.until, wait.reason) for wait in waits)
-    issues = tuple(_with_wait(issue, away) for issue in listed_issues(rows))
+    issues = tuple(_with_wait(issue, away) for issue in listed_issues(rows, made))
     if run is None or not run.running:
         issues = tuple(_cut_off(issue) for issue in issues)
     counts: dict[str, int] = {}
@@ -191,12 +200,13 @@ def _cut_off(issue: ListedIssue) -> ListedIssue:
     return issue._replace(status="ready", reason=f"{issue.reason} was cut off; it goes on with the next run")
 
 
-def _listed(row: IssueRow, status: str, reason: str, parts: tuple[str, ...]) -> ListedIssue:
+def _listed(row: IssueRow, status: str, reason: str, parts: tuple[str, ...], made: int) -> ListedIssue:
     return ListedIssue(
         id=row.id,
         title=row.title,
         status=status,
         attempts=row.attempts,
+        all_attempts=made,
         model=row.model,
         last_failure=LastFailure(row.last_kind, row.last_message or "") if row.last_kind else None,
         branch=row.branch,
@@ -283,11 +293,18 @@ def _facts(issue: ListedIssue, parts: Sequence[ListedIssue]) -> str:
         progress([(part.status, part.satisfied) for part in parts]) if not merged else "",
         kept if issue.status == "skipped" else "",
         issue.merged_commit[:10] if merged and issue.merged_commit else "",
-        count(issue.attempts, "attempt") if issue.attempts else "",
-        fit(clean(issue.model or ""), 20) if issue.attempts and not merged and not parts else "",
+        tried(issue.all_attempts, issue.attempts),
+        fit(clean(issue.model or ""), 20) if issue.all_attempts and not merged and not parts else "",
         money(issue.cost_usd),
     ]
     return " · ".join(fact for fact in shown if fact)
+
+
+def tried(made: int, charged: int) -> str:
+    """Return how many attempts were made, and how many of them count; "" for none."""
+    if not made:
+        return ""
+    return count(made, "attempt") if made == charged else f"{count(made, 'attempt')} ({charged} charged)"
 
 
 def _said(issue: ListedIssue, now: float) -> str:

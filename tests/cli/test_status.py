@@ -40,6 +40,7 @@ def test_the_json_has_the_promised_shape(project, night):
         "title": "Fix the login of visitors whose name holds a comma, which answers 401 instead of 200",
         "status": "blocked",
         "attempts": 3,
+        "all_attempts": 3,
         "model": "claude-opus",
         "last_failure": {"kind": "TEST_FAILURE", "message": "assert 401 == 200"},
         "branch": "noface/002",

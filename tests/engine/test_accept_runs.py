@@ -26,6 +26,24 @@ def test_accept_has_a_limit_of_its_own_and_does_not_run_after_a_failed_gate(proj
     assert "limit of 2 s" in configured["failure"]["message"]
 
 
+def test_work_that_landed_after_its_worker_had_broken_off_says_so_in_log_show_and_commit(project):
+    project.play(("1", 0, [{"write": "b.txt", "text": "b"}, {"complain": "Killed by the cat."}, {"exit": 7}]))
+    project.issue(1, "Add b", accept=["test -e b.txt"])
+    project.commit()
+    log = project.run()
+    assert ", though its worker did not finish: Add b\n" in log
+    page = project.noface("show", "1").stdout
+    commit = project.git("rev-parse", "main")[:12]
+    assert f"  though its worker did not finish\n  landed: git show {commit}\n" in page
+    assert page.count(commit) == 1
+    why = "the worker did not finish (the worker ended with exit code 7: Killed by the cat.); its work counts"
+    assert why in " ".join(page.split())
+    body = project.git("log", "-1", "--format=%B", "main")
+    assert body.splitlines()[2].startswith("The worker did not finish (the worker ended with exit code 7: Killed by")
+    trailers = project.git("log", "-1", "--format=%(trailers:only)", "main").splitlines()
+    assert trailers == ["Noface-Issue: 1", "Noface-Attempt: 1"]
+
+
 def test_a_limit_that_is_no_duration_is_a_fault(project):
     project.config()
     project.issue(1, accept=["false"], accept_timeout="soon")
