@@ -74,6 +74,11 @@ class Place:
     logs: str = ""
 
     @property
+    def schema_file(self) -> str:
+        """The file with the schema of the answer, where there is one."""
+        return str(Path(self.prompt_file).with_name("answer.schema.json"))
+
+    @property
     def log_folder(self) -> str:
         """The folder of the run's logs."""
         return self.logs or self.directory
@@ -184,6 +189,11 @@ class Agent(ABC):
     def resumes(self) -> bool:
         """True where the program can go on with a session of an earlier run, by the id that its stream gave."""
         return "resumes" in self._entry()
+
+    @property
+    def takes_schema(self) -> bool:
+        """True where the program has an option for the schema of the answer."""
+        return bool(self._entry().get("takes_schema", False))
 
     @property
     def resumes_anywhere(self) -> bool:

@@ -87,7 +87,12 @@ class ClaudeReader(JsonReader):
         good = not result.flag("is_error") and result.text("subtype") == "success"
         finished = bool(result) and good and result.text("stop_reason") != "refusal" and not self._broke_off()
         error = None if finished else self._failure(exit_code)
-        return Ending(error, finished, result.text("result") or self._last_text, self._retrying)
+        return Ending(error, finished, self._structured() or result.text("result") or self._last_text, self._retrying)
+
+    def _structured(self) -> str:
+        """Return the answer that was made by a schema, "" where there is none."""
+        answer = self._result.inside("structured_output")
+        return json.dumps(answer.values, ensure_ascii=False) if answer else ""
 
     def used(self) -> Usage:
         """Return what the run used: as its result says, until that comes the sum of its answers without a cost.
@@ -223,6 +228,7 @@ class ClaudeAgent(Agent):
         argv = [self.program(order.model), "-p", "--output-format", "stream-json", "--verbose"]
         argv += option("--model", order.model.model)
         argv += resuming("--resume", order.session)
+        argv += option("--json-schema", order.answer_schema)
         argv += option("--max-budget-usd", order.model.max_cost_usd)
         argv += ["--permission-mode", "bypassPermissions", _IN_PLACE]
         argv += _READ_ONLY if order.role != WORKER else ()

@@ -272,6 +272,7 @@ class CodexAgent(Agent):
         argv += ("--dangerously-bypass-approvals-and-sandbox",) if order.role == WORKER else ("-s", "read-only")
         argv += option("-m", order.model.model)
         argv += ("-c", 'model_reasoning_effort="high"') if order.think else ()
+        argv += option("--output-schema", place.schema_file if order.answer_schema else "")
         env = defaults(order.model, ("RUST_LOG", _LOG), ("CODEX_SQLITE_HOME", f"{place.directory}/codex"))
         argv += (*order.model.args, *resuming("resume", order.session), "-")
         return Invocation(tuple(argv), place.prompt_file, env)

@@ -1,7 +1,8 @@
 """Asks a model about an issue, between two attempts: the question, its run, its answer (L11, L12, P6, S2, K5, N7, N9).
 
-The model works in a slot like a worker, so that it can read the project; its changes there are dropped. A malformed
-answer gets one immediate reminder that names the problem.
+The model works in a slot like a worker, so that it can read the project; its changes there are dropped. An agent with
+an option for the schema of its answer is given it; one that refuses is asked without. A malformed answer gets one
+immediate reminder that names the problem.
 """
 
 import json
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from noface.agents.base import Place
 from noface.engine.agent_logs import lost_usage
 from noface.engine.agent_run import run_agent
 from noface.engine.attempt_environment import AttemptEnvironment, AttemptProgress, Scope
@@ -22,22 +24,24 @@ from noface.engine.protected_files import protection_for
 from noface.engine.sessions import write_order
 from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
-from noface.git.workspace import give_git
+from noface.git.workspace import Slot, give_git
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.budget import summed
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.protection import Protection
-from noface.model.taxonomy import Category
+from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.process.failpoints import hit
 from noface.prompts.answers.forms import ANSWERS
+from noface.prompts.answers.provider_form import provider_schema, without_nulls
 from noface.prompts.data import QuestionData, Situation
 from noface.prompts.render import render
 from noface.prompts.structured import Invalid, reminder, validate
 from noface.recovery.breakdown import BreakdownLimits, PlanFault, left_out, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
+from noface.recovery.resume import refusal
 from noface.secrets.masking import Masker
 from noface.store.records import GateRun
 
@@ -50,7 +54,8 @@ class Question:
     """All that asking needs. `id` is its row; `known_ids` and `limits` matter to a breakdown alone.
 
     `forms` are the accept commands that a breakdown may name. `protection` names the
-    files that the model reads from main, and never from the work in question.
+    files that the model reads from main, and never from the work in question. `by_option`: an agent with an option for
+    the schema is given it.
     """
 
     id: int
@@ -70,6 +75,7 @@ class Question:
     known_ids: frozenset[str] = frozenset()
     protection: Protection = field(default_factory=Protection)
     forms: AcceptForms = field(default_factory=AcceptForms)
+    by_option: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,7 @@ def ask(question: Question, scope: Scope) -> Answer:
         prompt=f"{question.prompt}\n\n{reminder(fault, question.topic.value, ANSWERS[question.topic].schema)}",
         directory=f"{question.directory}/{_AGAIN}",
         forms=replace(question.forms, drop=True),
+        by_option=False,
     )
 
     def send(message: object) -> None:
@@ -134,7 +141,7 @@ def _paid(answer: Answer, usage: Usage) -> Answer:
 
 def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
     env, issue = scope.env, question.issue
-    order = _order(question, env.masker)
+    order = replace(_order(question, env.masker), answer_schema=_schema(question, env))
     scope.progress(issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}")
     slot = env.agent_slot(question.slot)
     start = with_files_of(env.plumbing, question.main, question.start, question.protection)
@@ -146,12 +153,34 @@ def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
     give_git(slot, issue.id, start)
     place = write_order(order, env, slot)
     hit("question_asked")
-    run = run_agent(order, scope, place)
+    run = _run(order, scope, slot, place)
     hit("question_answered")
     if run.ended_by is EndedBy.CANCELLED:
         return Answer(question, None, used=run.usage), None
-    answer, fault = _read(question, run)
+    answer, fault = _read(question, run, by_schema=bool(order.answer_schema))
     return _paid(answer, run.usage), fault
+
+
+def _schema(question: Question, env: AttemptEnvironment) -> str:
+    """Return the schema that the agent is given, "" where it has no option for one or has refused it in this run."""
+    takes = env.agents[question.model.agent].takes_schema and question.by_option
+    if not takes or question.model.name in env.without_schema:
+        return ""
+    return json.dumps(provider_schema(ANSWERS[question.topic].schema))
+
+
+def _run(order: AttemptOrder, scope: Scope, slot: Slot, place: Place) -> AgentRun:
+    """Ask; once more without the schema where the agent does not know the option, or its provider not the schema."""
+    run = run_agent(order, scope, place)
+    refused = refusal(run) if order.answer_schema else ""
+    if not refused or scope.cancel.cancelled:
+        return run
+    scope.progress(order.issue.id, order.number, "agent", f"asked again without its schema: {refused}")
+    plain = replace(order, answer_schema="")
+    again = run_agent(plain, scope, write_order(plain, scope.env, slot))
+    if again.error is None:
+        scope.env.without_schema.add(order.model.name)
+    return replace(again, usage=summed(run.usage, again.usage))
 
 
 def _order(question: Question, masker: Masker) -> AttemptOrder:
@@ -172,11 +201,12 @@ def _order(question: Question, masker: Masker) -> AttemptOrder:
     )
 
 
-def _read(question: Question, run: AgentRun) -> tuple[Answer, Invalid | None]:
+def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer, Invalid | None]:
     form, error = ANSWERS[question.topic], run.error
-    answer = validate(run.answer, form.schema, question.topic.value)
+    text = without_nulls(run.answer, form.schema) if by_schema else run.answer
+    answer = validate(text, form.schema, question.topic.value)
     if isinstance(answer, Invalid):
-        if error is None:
+        if error is None or error.kind is FailureKind.OUTPUT_FORMAT:
             return _without(question, AdviceOutcome.UNUSABLE, answer.violation), answer
         outcome = AdviceOutcome.UNAVAILABLE if error.category.external else AdviceOutcome.UNUSABLE
         away = error.category is Category.TRANSIENT

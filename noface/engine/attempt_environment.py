@@ -167,8 +167,8 @@ class SandboxRules:
 class AttemptEnvironment:
     """Everything a worker thread may use. `memo` is filled by the loop and only read here.
 
-    `gate_facts` is filled by all threads. `passed` are the patterns of all gates' `env_pass`,
-    `gate_rules` the project's own rules for what gates print.
+    `gate_facts` and `without_schema` (models whose agent refused a schema) are filled by all threads. `passed` are the
+    patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates print.
     """
 
     plumbing: Plumbing
@@ -182,6 +182,7 @@ class AttemptEnvironment:
     state_marker: str
     memo: Mapping[str, GateResult] = field(default_factory=dict)
     gate_facts: GateFacts = field(default_factory=GateFacts)
+    without_schema: set[str] = field(default_factory=set)
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
     sandbox: SandboxRules = field(default_factory=SandboxRules)
     passed: tuple[str, ...] = ()

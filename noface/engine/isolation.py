@@ -126,11 +126,17 @@ def agent_box(
         homes=(*own, *outside),
         tmp=_fresh(place.workspace, "tmp"),
         writable=(place.workspace, place.directory, *env.sandbox.write),
-        visible=(*_visible(env, inside, agent.program(model)), place.prompt_file, place.order_file),
+        visible=(*_visible(env, inside, agent.program(model)), *_given(place)),
         hidden=_hidden(env, person),
         network=model.network,
     )
     return box, tuple(inside.items())
+
+
+def _given(place: Place) -> tuple[str, ...]:
+    """Return the files that an agent is given to read."""
+    schema = (place.schema_file,) if os.path.exists(place.schema_file) else ()
+    return (place.prompt_file, place.order_file, *schema)
 
 
 def gate_box(

@@ -35,6 +35,8 @@ def write_order(order: AttemptOrder, env: AttemptEnvironment, slot: Slot) -> Pla
     place = fresh_place(slot.path, directory)
     put(directory / "prompt.md", order.session.prompt if order.session is not None else order.prompt)
     put(directory / "order.json", json.dumps(order_document(order), indent=1))
+    if order.answer_schema:
+        put(Path(place.schema_file), order.answer_schema)
     return place
 
 

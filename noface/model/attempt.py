@@ -64,8 +64,9 @@ class AttemptOrder:
     count as work even if the worker adds nothing.
     `seal` is the key by which noface knows its own record of the work again; no worker knows it.
     `protected`, `may_change` and `any_case` are the three parts of `protection`. `session` is the session of its agent
-    that the run goes on with; `prompt` is what the agent is told where it cannot. `repeats` is how
-    often a gate may be run again for a cause that passes by itself. `notes` say how the prompt was made.
+    that the run goes on with; `prompt` is what the agent is told where it cannot. `repeats` is how often a gate may be
+    run again for a cause that passes by itself. `notes` say how the prompt was made. `answer_schema` is the JSON Schema
+    of the answer, for an agent with an option for it.
     """
 
     run_id: str
@@ -93,6 +94,7 @@ class AttemptOrder:
     unjudged: bool = False
     repeats: int = 2
     notes: tuple[str, ...] = ()
+    answer_schema: str = ""
 
     @property
     def protection(self) -> Protection:

@@ -22,10 +22,10 @@ from noface.model.worker_run import ModelSpec, Session
 PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")
 
 
-def started(cli, *, role="worker", think=False, session=None, **more):
+def started(cli, *, role="worker", think=False, session=None, answer_schema="", **more):
     model = ModelSpec("m", cli, **{"model": "some/model", "args": ("--extra",), **more})
     order = AttemptOrder("r", "t", Issue("1", "One"), 1, model, "p", "m", "s", 0, "/d", (), think=think, role=role)
-    return AGENTS[cli].invocation(replace(order, session=session), PLACE)
+    return AGENTS[cli].invocation(replace(order, session=session, answer_schema=answer_schema), PLACE)
 
 
 def added(cli, **what):
@@ -72,6 +72,27 @@ def test_a_program_that_can_goes_on_with_a_session(cli, more):
     assert AGENTS[cli].resumes is (more is not None)
     argv = started(cli, session=Session("s-1", 1, "/d/1", "Go on.")).argv if more is not None else ()
     assert more is None or any(list(argv[place : place + len(more)]) == more for place in range(len(argv)))
+
+
+@pytest.mark.parametrize(
+    ("cli", "more"),
+    of_each(
+        "what gives it the schema of its answer; nothing where it has no option for one",
+        [
+            ("claude", ["--json-schema", "{}"]),
+            ("codex", ["--output-schema", "/d/answer.schema.json"]),
+            ("gemini", None),
+            ("opencode", None),
+            ("aider", None),
+            ("mini", None),
+        ],
+    ),
+)
+def test_a_program_that_has_an_option_for_the_schema_of_its_answer_is_given_it(cli, more):
+    assert AGENTS[cli].takes_schema is (more is not None)
+    argv = started(cli, role="review", answer_schema="{}").argv
+    assert more is None or any(list(argv[place : place + 2]) == more for place in range(len(argv)))
+    assert not {"--json-schema", "--output-schema"} & set(started(cli, role="review").argv)
 
 
 @pytest.mark.parametrize(

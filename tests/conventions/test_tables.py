@@ -96,7 +96,7 @@ def test_the_table_of_actions_names_actions_only():
 
 AGENT_KEYS = {
     "install", "environment", "instructions", "tells_cost", "presets", "provider", "elsewhere", "login", "homes",
-    "resumes", "errors",
+    "resumes", "takes_schema", "errors",
 }  # fmt: skip
 LOGIN_KEYS = {
     "keys", "by_provider", "folder", "folder_variable", "files", "uncertain_with", "uncertain_argument", "keychain",

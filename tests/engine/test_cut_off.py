@@ -3,34 +3,15 @@
 import json
 import shutil
 import signal
-import sys
 
 import pytest
-from support import claude_program
+from support.claude_program import claude
 from support.processes import wait_for
 
 from noface.process.sandbox import find_bubblewrap
 
 BOX = "bubblewrap" if find_bubblewrap(shutil.which("bwrap")).works else "none"
 BROKEN = "def half(:\n"
-
-
-def claude(project, *plays, sandbox="none", stand_in=False):
-    """Have the models be a program that poses as Claude Code; with a `stand_in` there are two of one tier."""
-    program = project.folder / "bin/claude"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -P {claude_program.__file__} "$@"\n')
-    program.chmod(0o755)
-    project.play(*plays)
-    project.config(sandbox=sandbox)
-    head, _, tail = (project.path / "noface.toml").read_text().partition("[models.small]")
-    tail = tail[tail.index("[retry]") :].replace('escalation_model = "big"\n', "")
-    shown = f'show = ["{project.script}", "{claude_program.__file__}"]'
-    entry = f'agent = "claude"\ncommand = "{program}"\nenv = {{ SCRIPT = "{project.script}" }}\n'
-    models = "".join(f"[models.{name}]\n{entry}\n" for name in ("small", "other")[: 1 + stand_in])
-    project.write("noface.toml", head + models + tail.replace("[sandbox]\n", f"[sandbox]\n{shown}\n"))
-    project.issue(1, "Write two files", "Write half.txt and b.txt.")
-    project.commit("an issue")
 
 
 def killed_half_way(project):

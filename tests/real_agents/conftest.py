@@ -131,7 +131,7 @@ kind = "{SANDBOX}"
 
     def started(self, cli: str, prompt: str, *, role: str = "worker", think: bool = False, model: str = "",
                 args: tuple[str, ...] = (), env: dict[str, str] | None = None, until: Callable[[], object] | None = None,
-                ) -> tuple[Exit, RunVerdict]:  # fmt: skip
+                schema: str = "") -> tuple[Exit, RunVerdict]:  # fmt: skip
         """Run the program alone on a prompt, as its adapter says, in the project's folder; end it when `until` is true.
 
         The seconds that ending it took are in `self.ending_s`.
@@ -147,8 +147,23 @@ kind = "{SANDBOX}"
         (directory / "prompt.md").write_text(prompt)
         place = Place(str(self.project.path), str(directory / "prompt.md"), "", str(directory))
         order = AttemptOrder(
-            "r", "t", Issue("1", "One"), 1, spec, prompt, "m", "s", 0, str(directory), (), think=think, role=role
+            "r",
+            "t",
+            Issue("1", "One"),
+            1,
+            spec,
+            prompt,
+            "m",
+            "s",
+            0,
+            str(directory),
+            (),
+            think=think,
+            role=role,
+            answer_schema=schema,
         )
+        if schema:
+            Path(place.schema_file).write_text(schema)
         agent = AGENTS[cli]
         invocation = agent.invocation(order, place)
         logs = [directory / "agent.log", directory / "agent.err"]

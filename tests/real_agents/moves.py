@@ -8,6 +8,8 @@ from typing import Any
 from scenario import Answer
 
 _NUMBERS = count(1)
+_BY_SCHEMA = "StructuredOutput"
+"""The tool by which Claude Code has an answer made by a schema."""
 _SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 
 
@@ -31,6 +33,8 @@ def move(answer: Answer, tools: set[str], closing: str) -> Move:
     Without tools an edit is aider's edit block, with what there is to say after it. Where no tool can do it, the
     model goes on to its closing words.
     """
+    if answer.json and _BY_SCHEMA in tools:
+        return Move("I will answer now.", _BY_SCHEMA, answer.json)
     only_bash = tools == {"bash"}  # mini-swe-agent ends its runs by a command
     if answer.say and not answer.edit:
         submit = f"{_SUBMIT}; printf '%s\\n' {shlex.quote(answer.say)}"

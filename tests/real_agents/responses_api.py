@@ -37,7 +37,10 @@ def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
     items = given if isinstance(given, list) else []
     done = sum(str(item.get("type")).endswith("call_output") for item in items)
     made = move(played.answer(done), tools, played.closing)
-    part = {"type": "output_text", "text": made.text, "annotations": []}
+    answer = played.answer(done)
+    by_schema = answer.json and body.get("text", {}).get("format", {}).get("type") == "json_schema"
+    text = json.dumps(answer.json) if by_schema else made.text
+    part = {"type": "output_text", "text": text, "annotations": []}
     said = {"type": "message", "id": identity("msg"), "role": "assistant", "status": "completed", "content": [part]}
     output: list[dict[str, Any]] = [said]
     if made.tool:

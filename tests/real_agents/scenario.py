@@ -17,7 +17,8 @@ text = "done"
 [[answers]]
 run = "sleep 60 &"            # run a shell command
 [[answers]]
-say = "Done."                 # answer in prose, which ends the run
+say = "Done."                 # answer in prose, which ends the run; where the agent asks for an answer by a schema, with
+json = { verdict = "approve" } # this in place of the prose
 """
 
 import re
@@ -38,6 +39,7 @@ class Answer:
     text: str = ""
     run: str = ""
     say: str = ""
+    json: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 A session is a file below ~/.claude/projects, in a folder named after the folder it was begun in; `--resume ID` goes on
 with it, and ends with Claude Code's words where it is not there. Instead of asking a model it prints the whole
 conversation that it would have sent, as a line of type "asked". `limit` in place of a step ends the run at a usage
-limit that is over in that many seconds.
+limit that is over in that many seconds; `answer` is JSON that it ends with, as its structured output where it is given
+a schema. With OLD in its environment it knows no schemas, and notes each time it was given one in ~/refused.
 """
 
 import json
@@ -19,6 +20,28 @@ from noface.agents.replay_agent import play, steps_of
 
 _USAGE = {"input_tokens": 1000, "output_tokens": 50}
 _LIMIT = "You've hit your session limit"
+
+
+def claude(project, *plays, sandbox="none", stand_in=False, extra="", **env):
+    """Have the models be a program that poses as Claude Code; with a `stand_in` there are two of one tier.
+
+    `extra` is added to noface.toml, `env` to its environment.
+    """
+    program = project.folder / "bin/claude"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -P {__file__} "$@"\n')
+    program.chmod(0o755)
+    project.play(*plays)
+    project.config(sandbox=sandbox)
+    head, _, tail = (project.path / "noface.toml").read_text().partition("[models.small]")
+    tail = tail[tail.index("[retry]") :].replace('escalation_model = "big"\n', "")
+    shown = f'show = ["{project.script}", "{__file__}"]'
+    given = ", ".join(f'{name} = "{value}"' for name, value in {"SCRIPT": project.script, **env}.items())
+    entry = f'agent = "claude"\ncommand = "{program}"\nenv = {{ {given} }}\n'
+    models = "".join(f"[models.{name}]\n{entry}\n" for name in ("small", "other")[: 1 + stand_in])
+    project.write("noface.toml", head + models + tail.replace("[sandbox]\n", f"[sandbox]\n{shown}\n") + extra)
+    project.issue(1, "Write two files", "Write half.txt and b.txt.")
+    project.commit("an issue")
 
 
 def line(session: str, **entry: object) -> None:
@@ -45,6 +68,12 @@ def main() -> int:
     if "--version" in sys.argv:
         print("2.1.197")
         return 0
+    schema = json.loads(sys.argv[sys.argv.index("--json-schema") + 1]) if "--json-schema" in sys.argv else None
+    if schema is not None and "OLD" in os.environ:
+        with (Path(os.environ["OLD"]) / "refused").open("a") as notes:
+            notes.write("once more\n")
+        print("error: unknown option '--json-schema'", file=sys.stderr)
+        return 1
     resume = sys.argv[sys.argv.index("--resume") + 1] if "--resume" in sys.argv else ""
     file = opened(resume)
     if file is None:
@@ -59,16 +88,23 @@ def main() -> int:
 
     line(session, type="system", subtype="init")
     remember("user", sys.stdin.read())
-    line(session, type="asked", messages=[json.loads(entry) for entry in file.read_text().splitlines()])
+    line(session, type="asked", messages=[json.loads(entry) for entry in file.read_text().splitlines()], schema=schema)
     script = tomllib.loads(Path(os.environ["SCRIPT"]).read_text("utf-8"))
-    for step in steps_of(script["play"], os.environ["NOFACE_ISSUE_ID"], int(os.environ["NOFACE_ATTEMPT"]), "worker"):
+    ended = {"result": "Done."}
+    issue, attempt, role = (os.environ[f"NOFACE_{name}"] for name in ("ISSUE_ID", "ATTEMPT", "ROLE"))
+    for step in steps_of(script["play"], issue, int(attempt), role):
         content = [{"type": "tool_use", "id": "t", "name": "Write", "input": {"file_path": str(step)}}]
         line(session, type="assistant", message={"id": "m", "content": content, "usage": _USAGE})
         remember("assistant", f"I do {step}")
         if "limit" in step:
             return spent(session, step["limit"])
-        play(step)
-    line(session, type="result", subtype="success", is_error=False, result="Done.", usage=_USAGE, total_cost_usd=0.01)
+        if "answer" not in step:
+            play(step)
+        elif schema is not None:
+            ended = {"result": "Done.", "structured_output": json.loads(step["answer"])}
+        else:
+            ended = {"result": f"I have looked.\n```json\n{step['answer']}\n```"}
+    line(session, type="result", subtype="success", is_error=False, usage=_USAGE, total_cost_usd=0.01, **ended)
     return 0
 
 
