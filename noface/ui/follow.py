@@ -112,9 +112,10 @@ def _gates(directory: Path) -> Iterator[Source]:
         files = sorted((directory / folder).glob("**/*"), key=_age)
         for path in files[:_FILES_MAX]:
             if path.suffix in (".out", ".err"):
-                again = ", once more" if path.parent.name.startswith("again-") else ""
+                again = ", once more" if path.parent.name.startswith(("again-", "steady-")) else ""
+                place = " on main" if "main" in path.relative_to(directory).parts else where
                 errors = ", errors" if path.suffix == ".err" else ""
-                yield Source(path, f"gate {path.stem}{where}{again}{errors}", path.stem)
+                yield Source(path, f"gate {path.stem}{place}{again}{errors}", path.stem)
 
 
 def _questions(directory: Path) -> Iterator[Source]:

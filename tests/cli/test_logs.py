@@ -399,6 +399,8 @@ def test_following_a_real_run_ends_with_it(project):
         "I try",
         "── gate check",
         "FAIL: got bad",
+        "── gate check, once more",
+        "FAIL: got bad",
         "── attempt 2 with small, told what went wrong",
         "I mend",
         "── 7 is merged",
