@@ -17,6 +17,9 @@ MISSING_LIBRARY = "missing-library:"
 _LINES_MAX = 400
 _LINE_MAX = 2_000
 
+TO_ADD_IT = ". To add it: "
+"""In the message of a missing library, what comes after this is for a person: no worker can install anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class MissingLibrary:
@@ -79,7 +82,7 @@ def told(
     )
     return replace(
         failure,
-        message=f"the library {library.name}{package}{where} is not installed. To add it: {command}; {ready}",
+        message=f"the library {library.name}{package}{where} is not installed{TO_ADD_IT}{command}; {ready}",
         location=places[0] if places else failure.location,
         signature=f"{MISSING_LIBRARY}{library.name}",
         evidence=tuple(dict.fromkeys((*failure.evidence, failure.message))),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
+from noface.diagnosis.missing_library import TO_ADD_IT
 from noface.engine.context import RunContext
 from noface.errors import ConfigError
 from noface.git.refs import slug
@@ -104,7 +105,7 @@ def _without_gates(failure: Failure, commands: Mapping[str, str]) -> str:
     message = failure.message.removeprefix(f"gate {failure.gate}: ") if failure.gate in commands else failure.message
     if failure.kind is FailureKind.NO_DIFF:
         message = message.partition("; its last words: ")[0]  # they stand below, in full
-    message = _LIMIT_OF.sub("", message, count=1)
+    message = _LIMIT_OF.sub("", message, count=1).partition(TO_ADD_IT)[0]
     also = _ALSO_RED.search(message)
     if also is None:
         return message

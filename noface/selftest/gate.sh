@@ -15,6 +15,10 @@ for word; do
 done
 desk=@GATES@/$id
 answer=$(cat "work/$id.txt" "work/$id".[0-9].txt 2>/dev/null)
+if [ -z "$answer" ]; then # as on main, where it runs before the first attempt: it gives nothing away
+  echo "there is no label of $id yet"
+  exit 1
+fi
 
 complain() { # STEP
   guess=$(printf '%s\n' "$answer" | sed -n 's/ way$//p')

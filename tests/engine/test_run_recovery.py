@@ -72,7 +72,8 @@ def test_a_malformed_answer_gets_one_reminder_that_names_the_violation(project):
     project.issue(7)
     project.commit()
     project.run()
-    assert "code 0815" in project.prompt("7", 2)
+    failed = project.prompt("7", 2).split("## What failed in attempt 1\n")[1]
+    assert failed.index("code 0815") < failed.index("What was printed:")  # the diagnosis stands with the failure
     again = (ask / "again" / "prompt.md").read_text()
     assert "no JSON object" in again
 

@@ -88,12 +88,20 @@ timeout = "2s"
 tier = 1
 """
 BASH = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "make all-tests"}}
+MALFORMED = {
+    "type": "result",
+    "subtype": "error_max_structured_output_retries",
+    "is_error": True,
+    "errors": ["no valid JSON after 5 tries"],
+}
 STEP = {"type": "assistant", "message": {"id": "m", "content": [BASH]}}
 
 
 def test_a_slow_worker_a_gate_that_hangs_and_a_conflict_are_told_with_what_happened(project):
     project.config(SLOW)
-    program(project, "claude", f"echo half > half.txt; echo '{json.dumps(STEP)}'; sleep 60")
+    malformed = f"echo half > four.txt; echo '{json.dumps(MALFORMED)}'; exit 1"
+    slow = f"echo half > half.txt; echo '{json.dumps(STEP)}'; sleep 60"
+    program(project, "claude", f'if [ "$NOFACE_ISSUE_ID" = 4 ]; then {malformed}; fi; {slow}')
     moved = f"cd {project.path} && echo theirs > shared.txt && git add -A && git commit -qm theirs"
     project.play(
         ("1", 0, [{"write": "one.txt", "text": "1"}]),
@@ -106,11 +114,16 @@ def test_a_slow_worker_a_gate_that_hangs_and_a_conflict_are_told_with_what_happe
     project.issue(1, "Write one", model="slow")
     project.issue(2, "Write two")
     project.issue(3, "Write three")
+    project.issue(4, "Write four", model="slow", max_attempts=1)
     project.commit()
-    project.run()
+    project.run(code=3)
 
     slow, hung, conflict = project.prompt("1", 2), project.prompt("2", 2), project.prompt("3", 2)
     assert "failed with: TIMEOUT: not finished after 2 s; 2 s before, it began with: Bash make all-tests." in slow
+    unread = project.prompt("4", 2)
+    assert project.attempts("4")[0]["outcome"] == "OUTPUT_FORMAT"
+    assert "This was wrong with the form" in part(unread, "This attempt")
+    assert "no valid JSON after 5 tries" in part(unread, "The answer that could not be read")
     assert "Work in small steps" in part(slow, "This attempt")
     assert "failed with: TIMEOUT in `test ! -e loop.txt || sleep 60`: not finished at its limit of 1 s." in hung
     assert "Find the loop or the wait" in part(hung, "This attempt")

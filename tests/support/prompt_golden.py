@@ -1,0 +1,33 @@
+"""Renews the reviewed prompts: `PYTHONPATH=tests python -m support.prompt_golden`. Read their diff before you commit it.
+
+In tests/prompts/reviewed, NAME.json is the situation and the data that a run of noface gave its prompt, NAME.md the
+prompt that a person has read as the worker does.
+"""
+
+import json
+from pathlib import Path
+
+from noface.engine.prompt_context import built_in
+from noface.model.codec import decode
+from noface.prompts.data import PromptData, Situation
+from noface.prompts.render import render
+
+FOLDER = Path(__file__).parent.parent / "prompts" / "reviewed"
+TOKENS_MAX = 50_000
+
+
+def names() -> list[str]:
+    """Return the names of the prompts."""
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def prompt(name: str) -> str:
+    """Return a prompt as the templates make it now."""
+    given = json.loads((FOLDER / f"{name}.json").read_text())
+    data = decode(PromptData, given["data"])
+    return render(Situation(given["situation"]), built_in(), data, TOKENS_MAX).text
+
+
+if __name__ == "__main__":
+    for name in names():
+        (FOLDER / f"{name}.md").write_text(prompt(name))
