@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from noface.data import Patterns
 from noface.diagnosis.context import Repo
 from noface.diagnosis.evidence import Counts, Finding, GateEvidence, Reading, ReportCase, TestReport
-from noface.diagnosis.places import exception_kind, place_below
+from noface.diagnosis.places import exception_kind, place_above, place_below, places
 from noface.diagnosis.rules import Level
 from noface.diagnosis.scan import decisive
 from noface.diagnosis.text import Log
@@ -48,7 +48,7 @@ def timeout_line(log: Log, findings: list[Finding], repo: Repo) -> tuple[int, st
             return finding.line, finding.location
     for number in (*range(log.err - 1, -1, -1), *range(len(log.lines) - 1, log.err - 1, -1)):
         if log.get(number).strip():
-            return number, dumped_place(log, repo)
+            return number, dumped_place(log, repo) or interrupted_place(log, repo)
     return -1, None
 
 
@@ -56,6 +56,15 @@ def dumped_place(log: Log, repo: Repo) -> str | None:
     """Return where the code stood when a watchdog dumped its stack (faulthandler, pytest-timeout)."""
     dumps = (place_below(log, number, repo) for number in log.lines_with("most recent call first"))
     return next((place for place in dumps if place), None)
+
+
+def interrupted_place(log: Log, repo: Repo) -> str | None:
+    """Return where the code of Python stood when noface interrupted it, on the line of that error or above it."""
+    for number in log.lines_with("KeyboardInterrupt"):
+        place = next(iter(places(log.get(number), repo)), None) or place_above(log, number, repo)
+        if place is not None:
+            return place
+    return None
 
 
 def exit_findings(evidence: GateEvidence, log: Log) -> list[Finding]:

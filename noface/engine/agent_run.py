@@ -262,10 +262,10 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str, why: str) -> Failu
     match ended.ended_by:
         case EndedBy.IDLE:
             message = f"no sign of life for {model.idle_timeout_s:.0f} s (idle_timeout of {model.name}){why}"
-            return _failure(FailureKind.TIMEOUT, message, "agent-idle", last_words)
+            return _at_work(_failure(FailureKind.TIMEOUT, message, "agent-idle", last_words), ended)
         case EndedBy.TIMEOUT:
             message = f"not finished after {model.timeout_s:.0f} s (timeout of {model.name}){why}"
-            return _failure(FailureKind.TIMEOUT, message, "agent-timeout", last_words)
+            return _at_work(_failure(FailureKind.TIMEOUT, message, "agent-timeout", last_words), ended)
         case EndedBy.BUDGET:
             over = _failure(FailureKind.RESOURCE_EXHAUSTED, why, "agent-over-budget", last_words)
             evidence = (why, f"ran out of {Resource.BUDGET}")
@@ -278,6 +278,12 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str, why: str) -> Failu
         case EndedBy.ITSELF:
             message = f"the worker could not be started: {ended.error}"
             return Failure(FailureKind.MISCONFIGURED, message, rule="agent-not-started", charged=False)
+
+
+def _at_work(failure: Failure, ended: Exit) -> Failure:
+    """Return the failure of a worker that was ended, with what of it ran then: the agent, or what it had started."""
+    ran = ended.at_work
+    return replace(failure, evidence=(*failure.evidence, ran.shown(ended.seconds))) if ran is not None else failure
 
 
 def _failure(kind: FailureKind, message: str, rule: str, last_words: str = "") -> Failure:

@@ -257,7 +257,8 @@ class GateSession:
         env, task = self.env, self.task
         variables = gate_variables(env, gate.env_pass, task.token, leaky=gate.leaky)
         if reports is not None:
-            variables = instrumented(variables, reports)
+            ends = f"{env.clock.now() + gate.timeout_s}/{gate.timeout_s}"
+            variables = (*instrumented(variables, reports), ("NOFACE_GATE_ENDS", ends))
         box = None
         if gate.boxed:
             box, variables = gate_box(

@@ -144,9 +144,10 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
     if verdict.kind is None:
         return None
     evidence = (*verdict.evidence[:_EVIDENCE_LINES_MAX], *((report_note,) if report_note else ()))
+    ran = ended.at_work if ended.ended_by is EndedBy.TIMEOUT else None
     return Failure(
         kind=verdict.kind,
-        message=verdict.message,
+        message=f"{verdict.message}: {ran.shown(ended.seconds)}" if ran is not None else verdict.message,
         rule=verdict.rule,
         location=verdict.location,
         signature=verdict.signature,

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from noface.model.quoting import one_line
 from noface.model.worker_run import EndedBy
 from noface.process.log_masking import LogGuard
 from noface.process.sandbox import Box
@@ -58,12 +59,32 @@ class Command:
     wrap: tuple[str, ...] = ()
 
 
+BUSY = 0.5
+"""The share of its time from which on a process that did not end was computing."""
+SHOWN_MAX = 120
+
+
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """The process that had used most of the processor, with its command line; `running`: it did not wait just then."""
+
+    command: str
+    cpu_s: float
+    running: bool = False
+
+    def shown(self, seconds: float) -> str:
+        """Say what it did in its `seconds`: computing, as in a loop that does not end, or waiting."""
+        did = "computing" if self.running or self.cpu_s >= BUSY * seconds else "waiting"
+        return f"`{one_line(self.command, SHOWN_MAX)}` was {did} ({self.cpu_s:.1f} s of processor time)"
+
+
 @dataclass(frozen=True, slots=True)
 class Exit:
     """How a command ended. Judge it by `error`, `output_limit` and `ended_by`, in this order, then by `exit_code`.
 
     `error` says why the program could not be started, or (LOST) was not seen to end. With `output_limit` it wrote
     more than it may and was killed, unless it ended first. `survivors_killed` counts what it had left running.
+    `at_work` is what of it ran when it was asked to end, None where it was not or nothing is known.
     """
 
     exit_code: int | None
@@ -73,6 +94,7 @@ class Exit:
     survivors_killed: int = 0
     error: str = ""
     output_limit: bool = False
+    at_work: AtWork | None = None
 
 
 class Canceller:

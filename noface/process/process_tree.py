@@ -19,6 +19,8 @@ FREEZE_PASSES_MAX = 100
 SET_CHILD_SUBREAPER = 36
 PATIENCE_S = 10.0
 LOOK_AGAIN_S = 0.02
+IDLE_CPU_S = 0.2
+COMMAND_BYTES_MAX = 1000
 
 
 def prctl(option: int, value: int) -> bool:
@@ -61,6 +63,28 @@ def below(roots: Sequence[int]) -> list[int]:
     for pid in descendants:  # it grows meanwhile
         descendants += children(pid)
     return descendants[len(roots) :]
+
+
+def at_work(pids: Sequence[int]) -> dict[str, Any] | None:
+    """Return command line and processor seconds of the process that used most, and whether it runs or waits.
+
+    Where none used any it is the youngest.
+    None where nothing can be read of any: all have ended, or there is no /proc.
+    """
+    facts = [fact for pid in pids if (fact := _use_of(pid)) is not None]
+    busiest = max(facts, key=lambda fact: fact["cpu_s"], default=None)
+    return facts[-1] if busiest is not None and busiest["cpu_s"] < IDLE_CPU_S else busiest
+
+
+def _use_of(pid: int) -> dict[str, Any] | None:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()[:COMMAND_BYTES_MAX].split(b"\0")
+    except OSError:
+        return None
+    seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")  # utime and stime (proc(5))
+    command = " ".join(word.decode("utf-8", "replace") for word in words if word)
+    return {"command": command, "cpu_s": seconds, "running": fields[0] == b"R"} if command else None
 
 
 def send_signal(pid: int, number: int) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from noface.errors import NofaceError
 from noface.model.worker_run import EndedBy
-from noface.process.command import COMMAND_MARKER, Canceller, Command, CommandWatch, Exit, Ladder, OnOutput
+from noface.process.command import COMMAND_MARKER, AtWork, Canceller, Command, CommandWatch, Exit, Ladder, OnOutput
 from noface.process.files import read_bounded
 from noface.process.log_masking import LogGuard, Masking
 from noface.process.process_tree import send_signal, sweep
@@ -153,6 +153,7 @@ class Launcher:
             survivors_killed=exited["survivors"] + swept,
             error=error,
             output_limit=exited["output_limit"],
+            at_work=AtWork(**exited["at_work"]) if exited["at_work"] is not None else None,
         )
 
     def _order(self, command: Command, mark: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ its control socket closes, because noface died, it kills everything at once.
 The supervisor announces itself (ANNOUNCEMENT: its pid, and a `Containment`). It reads one order (4 bytes of length,
 then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, boxed, namespace) and then JSON lines {"stop": {int_s,
 term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and at last {"exited": {code, signal,
-survivors, output_limit, boxed}}.
+survivors, output_limit, boxed, at_work}}.
 
 A `boxed` program is bubblewrap with the command inside. It makes the PID namespace itself, and reports in a file of its
 own whether the command was run at all. Otherwise the supervisor first becomes process 1 of a PID namespace, if the
@@ -217,6 +217,7 @@ class Supervisor:
         self._next_rung = 0.0
         self._killed: set[int] = set()
         self._left: set[int] = set()
+        self._at_work: dict[str, Any] | None = None
         self._over_limit = False
         self._abandoned = False
 
@@ -247,6 +248,7 @@ class Supervisor:
             "survivors": len(self._left),
             "output_limit": exceeded,
             "boxed": boxed,
+            "at_work": self._at_work,
         }
 
     def _box_ran(self) -> bool:
@@ -318,6 +320,8 @@ class Supervisor:
         *lines, self._inbox = (self._inbox + data).split(b"\n")
         for line in lines:
             stop = json.loads(line)["stop"]
+            if self._ladder is None:
+                self._at_work = process_tree.at_work(process_tree.below([os.getpid()]))
             self._ladder = kill_ladder(stop["int_s"], stop["term_s"])
             self._next_rung = 0.0
 

@@ -97,6 +97,24 @@ def _without_preload(value: str) -> str:
     return value.replace(f'--require "{_PRELOAD}"', "").strip()
 
 
+def _watch_limit() -> None:
+    """Have the stacks written to standard error shortly before the gate's time limit: where it stands if it hangs."""
+    ends = os.environ.pop("NOFACE_GATE_ENDS", "")
+    if not ends:
+        return
+    import faulthandler
+    import time
+
+    at, limit = (float(part) for part in ends.split("/"))
+    left = at - time.time() - min(_MARGIN_S, limit * _MARGIN)
+    if left > 0:
+        faulthandler.dump_traceback_later(left, file=os.dup(2))
+
+
+_MARGIN_S = 2.0
+_MARGIN = 0.1
+
+
 def _left_out(name: str) -> bool:
     return bool(_ONLY) and not any(
         only == name or only.endswith("/" + name) or name.endswith("/" + only) for only in _ONLY
@@ -126,6 +144,9 @@ def attach_pytest(config: ModuleType) -> None:
 
     manager.consider_env = considered
 
+
+with _quiet:
+    _watch_limit()
 
 _FIRST = ("pytest_sessionstart", "pytest_runtest_makereport", "pytest_collectreport", "pytest_runtest_logreport")
 _LAST = ("pytest_sessionfinish", "pytest_collection_modifyitems")
