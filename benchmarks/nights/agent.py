@@ -29,6 +29,7 @@ ERRORS: dict[str, dict[str, Any]] = {
     "weekly": {"text": "You've hit your weekly limit · resets {reset}", "status": 429, "name": "rate_limit",
                "limit": "seven_day"},
     "refused": {"text": "API Error: Unable to connect to API (ConnectionRefused)"},
+    "curl": {"text": "curl: (7) Failed to connect to api.example.com port 443 after 3 ms: Connection refused"},
     "expired": {"text": "OAuth token has expired · Please run /login", "status": 401,
                 "name": "authentication_failed"},
 }  # fmt: skip
@@ -97,13 +98,14 @@ def _refusal(night: dict[str, Any], world: World, model: str) -> tuple[str, floa
     """Return the provider's error and when it says that it ends, None where it answers."""
     now, elapsed = world.now(), world.elapsed()
     calls = sum(call["kind"] == "work" for call in world.calls())
-    for outage in night.get("provider", ()):
+    for number, outage in enumerate(night.get("provider", ())):
         concerned = model in outage.get("models", [model]) and os.environ.get("NIGHT_KEY", "") in outage.get(
             "keys", [os.environ.get("NIGHT_KEY", "")]
         )
         until = seconds(outage.get("until", "9000d"))
         begun = elapsed >= seconds(outage.get("from", 0)) and calls >= outage.get("after_calls", 0)
         over = elapsed >= until or outage.get("until_noted", "-") in world.notes()
+        over = over or (concerned and begun and "times" in outage and world.count(f"outage-{number}") > outage["times"])
         if concerned and begun and not over:
             return outage["error"], now - elapsed + until if outage.get("told") else None
     return None

@@ -14,7 +14,7 @@ A night has
     ends            how it ends: well, hangs, killed, crash, or an error of the provider; reset: told with that
     words, report   its last words, and the report in them
     cost, tokens    what it says that it used
-  provider          outages: error, from, until, after_calls, until_noted, models, keys; told: it says until when
+  provider          outages: error, from, until, after_calls, until_noted, times, models, keys; told: it says until when
   roles             answers to questions, by role
   run               starts of noface, one after the other: args, before (a script of the person's), failpoint where
                     noface dies (loop_dies: where a loop does), disk_mb of the workspaces
@@ -47,7 +47,7 @@ KEYS = {
     "issue": "id title body front done turn",
     "turn": "if do takes ends reset words report cost tokens",
     "if": "call model told untold there has resumed",
-    "provider": "error from until after_calls until_noted models keys told",
+    "provider": "error from until after_calls until_noted times models keys told",
     "run": "args before failpoint loop_dies disk_mb",
     "expect": "landed stopped main_has main_lacks mine exits status cause says prints charged_max calls_max notes_max"
     " hours_min hours_max main_red",
