@@ -75,7 +75,8 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
     if failure.charged:
         failed = worst(gated.results)
         on_main = main_is_red(scope, task, failed, order.gates) if failed and task.known is None else None
-        failure = on_main or nothing or _with_places(failure, work.snapshot.elsewhere)
+        told = nothing if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
+        failure = on_main or told or _with_places(failure, work.snapshot.elsewhere)
     else:
         failure = without_room(env, failure) or failure
     return replace(judged, failure=with_library(env, judged.snapshot.changes, gated.tree, failure))

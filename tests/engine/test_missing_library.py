@@ -10,7 +10,7 @@ INSTALL = "mkdir -p lib && for name in $(cat requirements.txt); do cp {shelf}/$n
 
 
 def test_a_library_that_is_not_installed_costs_two_calls_at_most(project):
-    """Issue 1 never adds it; issue 2 adds it to the manifest when it is told how, and setup runs again."""
+    """Issue 1's worker does the same again, or nothing; issue 2 adds it to the manifest when it is told how, and setup runs again."""
     shelf = project.folder / "shelf"
     shelf.mkdir()
     (shelf / "leftpad.py").write_text("pad = 1\n")
@@ -27,7 +27,7 @@ def test_a_library_that_is_not_installed_costs_two_calls_at_most(project):
         {"write": "tests/test_pad.py", "text": "import os\nimport leftpad\n\ndef test_pad():\n    assert leftpad.pad\n"}
     ]
     project.play(
-        ("1", 0, [*uses, {"shell": "echo $NOFACE_ATTEMPT > tries.txt"}]),
+        ("1", 0, uses),
         ("2", 1, uses),
         ("2", 2, [*uses, {"write": "requirements.txt", "text": "leftpad\n"}]),
     )
