@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from support.claude_program import claude
 
 REVIEW = '\n[roles]\nreviewer = "small"\n[review]\nwhen = "always"\n'
@@ -52,3 +53,22 @@ def test_a_program_that_is_too_old_for_the_option_is_asked_without_it_from_then_
     assert set(project.statuses().values()) == {"merged"}
     assert asked(project)[0] is None
     assert (project.folder / "refused").read_text() == "once more\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [('{"verdict": "approve",', "truncated JSON"), ("", "no JSON object found"), ("[]", "expected object")],
+)
+def test_an_answer_that_is_cut_off_empty_or_no_object_approves_nothing_and_is_asked_for_once_more(project, first, told):
+    project.config(REVIEW.replace("small", "big"))
+    seen = project.folder / "asked before"
+    answer = json.dumps({"verdict": "approve", "summary": "It is fine."})
+    says = f"test -e '{seen}' && echo '{answer}' || echo '{first}'; touch '{seen}'"
+    project.play(WORK, ("1", 0, [{"shell": says}], "review"))
+    project.issue(1)
+    project.commit()
+    project.run()
+    assert project.statuses()["1"] == "merged"
+    (prompt,) = project.state.glob("attempts/1/1/ask-*/again/prompt.md")
+    assert told in prompt.read_text()
+    assert "Required keys: `verdict`, `summary`" in prompt.read_text()
