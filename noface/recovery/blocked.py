@@ -46,6 +46,9 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
         return f"The worker of attempt {last.number} ({last.model}) asks: {quoted(asked[0], _QUOTED_CHARS_MAX)}{more}"
     if diagnosis is not None and diagnosis.strategy == "escalate":
         return f"The diagnosis asks for you: {_words_of(diagnosis)} What should the workers know or do?"
+    gated = _gated(history)
+    if kind is FailureKind.NO_DIFF and gated is not None and gated.failure is not None:
+        failure, kind = gated.failure, gated.failure.kind  # nothing was changed, and that is what is wrong still
     tests = failure.failing_tests if failure is not None else ()
     if tests and kind.info.names_tests:
         named = some(tests, _TESTS_SHOWN)
@@ -268,15 +271,21 @@ def _account(history: History, configured: Configured) -> dict[str, Any]:
     }
 
 
+def _gated(history: History) -> PastAttempt | None:
+    """Return the newest attempt of this epoch that came to the gates."""
+    gated = (a for a in reversed(history.current) if a.outcome == PASSED or (a.failure and a.failure.gate))
+    return next(gated, None)
+
+
 def _failing(history: History, configured: Configured) -> dict[str, Any] | None:
     """Return what a gate has found on the newest work that came to the gates, None where none failed."""
-    judged = (a for a in reversed(history.current) if a.outcome == PASSED or (a.failure and a.failure.gate))
-    last = next(judged, None)
+    last = _gated(history)
     failure = last.failure if last is not None else None
     if last is None or failure is None or failure.gate is None:
         return None
     return {
         "attempt": last.number,
+        "kind": failure.kind.value,
         "gate": failure.gate,
         "command": configured.commands.get(failure.gate, ""),
         "tests": list(failure.failing_tests[:_FAILING_TESTS_MAX]),

@@ -56,6 +56,7 @@ class Failing(NamedTuple):
     """What a gate has found on its newest work; null where no gate failed."""
 
     attempt: Annotated[int, "The attempt."]
+    kind: Annotated[str, Words(_KIND), "Why it failed."]
     gate: Annotated[str, "The gate."]
     command: Annotated[str, "Its command; empty where that is not known."]
     tests: Annotated[tuple[str, ...], "The tests that fail, the first thirty."]
@@ -215,6 +216,7 @@ _OF_APPROVALS = {
     "paths": "Allow more paths, or refuse",
     "contract": "Decide whether a test is wrong",
     "going_on": "Say whether to go on",
+    "done": "Say whether it is done already",
 }
 _OF_HELD = "Clear the way for work that passed, then run again"
 _DETAIL_CHARS_MAX = 300
@@ -230,8 +232,15 @@ def _task(status: str, block: Mapping[str, Any]) -> str:
     kind = kinds.get(str(block.get("kind", "")), kinds["UNKNOWN"])
     if block.get("questions") and kind["category"] in _ASKED:
         kind = kinds["AGENT_CONFUSION"]
+    elif _nothing_more(block):
+        kind = kinds[block["failing"]["kind"]]
     model = str(block.get("model") or "its model")
     return str(kind["task"]).format(model=model, agent=block.get("agent") or f"the agent of {model}")
+
+
+def _nothing_more(block: Mapping[str, Any]) -> bool:
+    """Tell whether the workers changed nothing more though a gate fails: that is what a person has to look at."""
+    return bool(block.get("kind") == "NO_DIFF" and block.get("failing"))
 
 
 def _detail(row: IssueRow, block: Mapping[str, Any]) -> str:
@@ -246,10 +255,10 @@ def _detail(row: IssueRow, block: Mapping[str, Any]) -> str:
     if questions and table("kinds").get(kind, {}).get("category") in _ASKED:
         more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
         return f"{in_quotes(questions[0], _DETAIL_CHARS_MAX)}{more}"
-    if failing and (not errors or errors[-1].endswith(str(failing["message"]))):
+    if failing and (_nothing_more(block) or not errors or errors[-1].endswith(str(failing["message"]))):
         gate = f"{failing['gate']}: " if str(failing["gate"]).startswith("accept") else ""
         return f"{gate}{_without_path(str(failing['message']), failing['tests'])}"
-    return errors[-1].removeprefix(f"{kind}: ") if errors else row.reason
+    return errors[-1].removeprefix(f"{kind}: ").removeprefix("tests were weakened: ") if errors else row.reason
 
 
 def _without_path(message: str, tests: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from noface.data import table
 from noface.model.taxonomy import PASSED
 from noface.ui.blocked_page import block_lines
 from noface.ui.page import paint, quoted
@@ -49,7 +50,16 @@ def attempt_lines(attempt: Attempt, now: float, width: int) -> Iterator[str]:
 def action_lines(attempt: Attempt, width: int) -> Iterator[str]:
     """Return what noface decided after an attempt."""
     if attempt.action is not None:
-        yield from hanging(f"{attempt.action.kind}: {attempt.action.reason}", width, "  → ")
+        yield from hanging(action_words(attempt.action.kind, attempt.action.reason, attempt.outcome), width, "  → ")
+
+
+_ENDS = {"Block": "blocked", "Land": "lands", "Skip": "left undone"}
+
+
+def action_words(name: str, reason: str, outcome: str | None) -> str:
+    """Return what followed an attempt, in a person's words; the reason without the outcome that stands above it."""
+    followed = str(table("actions").get(name, {}).get("followed") or _ENDS.get(name, name))
+    return f"{followed}: {reason.replace(f'{outcome}: ', '', 1) if outcome else reason}"
 
 
 def _used(attempt: Attempt) -> str:

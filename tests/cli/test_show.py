@@ -103,7 +103,7 @@ def test_the_story_names_rule_lines_action_and_branch_at_80_columns(project, nig
         "  correctable, by the rule pytest.assertion in gate unit",
         "  │ >       assert reply.status == 200",
         "  gates: lint passed (1.5s), unit TEST_FAILURE (11s)",
-        "  → Escalate: 2 attempts with claude-sonnet failed",
+        "  → the next model: 2 attempts with claude-sonnet failed",
         "  note: protected files put back: conftest.py",
         "git diff ...noface/002",
         "    • Should a comma end the name, as the old site did?",
@@ -262,7 +262,9 @@ def test_what_a_person_decided_stands_with_the_attempt(project, night):
     (said,) = project.shown("show", "5")["approvals"]
     assert (said["attempt"], said["verdict"], said["note"]) == (1, "rejected", "Keep the old name.")
     page = project.noface("show", "5").stdout
-    assert page.index("RequestApproval: passed") < page.index("  You rejected it") < page.index("│ Keep the old name.")
+    assert (
+        page.index("asked for approval: passed") < page.index("  You rejected it") < page.index("│ Keep the old name.")
+    )
 
 
 def test_an_issue_that_waits_for_approval_is_shown_with_what_is_asked(project, night):

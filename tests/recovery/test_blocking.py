@@ -198,6 +198,7 @@ def test_what_a_gate_still_finds_is_told_with_its_command():
     told = block(attempt(1), last, configured=Configured({"accept-2": "pytest t.py"}))
     assert told["failing"] == {
         "attempt": 2,
+        "kind": "TEST_FAILURE",
         "gate": "accept-2",
         "command": "pytest t.py",
         "tests": [],
@@ -210,6 +211,8 @@ def test_what_a_gate_still_finds_is_told_with_its_command():
     assert block(last, attempt(3, "nothing", FailureKind.NO_DIFF))["failing"]["attempt"] == 2, "it still fails"
     assert block(attempt(1))["failing"] is None, "no gate failed"
     assert approval(last, passed(3))["failing"] is None
+    still = block(last, attempt(3, "nothing", FailureKind.NO_DIFF), kind=FailureKind.NO_DIFF)["question"]
+    assert still == "What do the workers not know that would make the `accept` command of issue 7 pass?"
 
 
 def test_attempts_that_ended_alike_are_told_once_with_their_numbers():
