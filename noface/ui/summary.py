@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from noface.model.attempt import PastAttempt
+from noface.model.quoting import quoted as in_quotes
 from noface.model.quoting import some
-from noface.model.taxonomy import INTERRUPTED, PASSED, happened
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.recovery.schedule import Breaker
 from noface.store.overview import FaultRow
 from noface.store.reader import Reader
@@ -17,6 +18,7 @@ from noface.ui.text import count, duration, money
 
 _SHOWN_MAX = 20
 _NAMES_MAX = 12
+_QUESTION_CHARS_MAX = 200
 _NOTHING_THERE = 'The backlog is empty: noface issue add "What should be done".'
 
 
@@ -175,7 +177,7 @@ def _newest(past: Sequence[PastAttempt]) -> str:
             break
         same.append(attempt)
     failure = last.failure
-    message = what_failed(
+    message = _asked(last) or what_failed(
         {
             "outcome": last.outcome,
             "message": failure.message if failure else "",
@@ -188,6 +190,17 @@ def _newest(past: Sequence[PastAttempt]) -> str:
     numbers = f"attempts {first} {'and' if last.number - first == 1 else 'to'} {last.number}"
     did = f"attempt {last.number} {happened(last.outcome)}" if first == last.number else _each(numbers, last.outcome)
     return f"{did}: {message}" if message else did
+
+
+def _asked(attempt: PastAttempt) -> str:
+    """Return the first question of a worker that could not go on without an answer, "" where it has none."""
+    of_failure = attempt.failure.questions if attempt.failure is not None else ()
+    of_report = attempt.report.questions if attempt.report is not None else ()
+    questions = of_failure or of_report
+    if not questions or attempt.outcome != FailureKind.AGENT_CONFUSION:
+        return ""
+    more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
+    return f"it asks {in_quotes(printable(questions[0]), _QUESTION_CHARS_MAX)}{more}"
 
 
 def _each(numbers: str, outcome: str) -> str:

@@ -11,7 +11,7 @@ from support.cli_story import Story, red_test, write_issue
 
 import noface
 from noface.model.history import Topic
-from noface.model.taxonomy import IssueStatus
+from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.schedule import Breaker
 from noface.store.journal import Journal
 from noface.ui.narrate import UNTOLD, EventFacts, Narrator, words
@@ -371,6 +371,14 @@ def test_the_end_tells_equal_attempts_once_and_what_landed(night):
         "✗ 7 attempt 2 failed the same way as attempt 1",
         "✗ 7 attempts 1 to 3 failed the same way",
     ]
+
+
+def test_the_end_tells_the_question_that_an_issue_is_blocked_with(night):
+    unclear = {"kind": FailureKind.AGENT_CONFUSION, "questions": ("EUR or USD?", "And when?"), "failing_tests": ()}
+    night.story.attempt("7", 1, red_test("The currency is open.", **unclear))
+    night.story.status("7", "blocked", "the worker still does not know what to do")
+    (line,) = [text.strip() for text in closing(night) if text.strip().startswith("attempt 1")]
+    assert line == 'attempt 1 did not know enough: it asks "EUR or USD?" (and 1 more)'
 
 
 def test_the_end_says_which_issues_were_begun_and_not_finished(night):
