@@ -358,6 +358,8 @@ class Engine:
 
     def _plan(self) -> Plan:
         busy = self._jobs.issues() | self._limits.refused.keys()
+        if self._first_wave is not None:  # who does not start again in this run holds up nobody
+            busy |= self._context.reader.lost_to_main().keys() - self._first_wave
         issues = tuple(issue for issue in self._watch.wanted() if issue.id not in busy)
         states = self._context.reader.states()
         at_work = self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._landing.due
