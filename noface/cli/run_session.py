@@ -155,8 +155,11 @@ def make_context(
         env.gate_facts.asked.add(ran)
         if tests is not None:
             env.gate_facts.inventories[ran] = tests
-    env.gate_facts.unsteady.update(reader.unsteady_tests())
     journal = Journal(database, run_id, announce)
+    known, commands = reader.unsteady_tests(), {gate.command for gate in chosen.gates}
+    env.gate_facts.unsteady.update({command: tests for command, tests in known.items() if command in commands})
+    if env.gate_facts.unsteady.keys() != known.keys():
+        journal.unsteady(env.clock.now(), "", "", (), env.gate_facts.unsteady)  # those of gates that are gone
     return RunContext(
         run_id=run_id,
         settings=chosen,
