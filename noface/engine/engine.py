@@ -40,6 +40,7 @@ from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
+from noface.secrets.masked_records import masked_issue
 from noface.store.records import IssueRow
 
 _TICK_S = 0.5
@@ -269,7 +270,8 @@ class Engine:
     def _overrule_edited(self, order: AttemptOrder) -> None:
         """Send work that passed back, where a person changed meanwhile what its issue asks for."""
         self._watch.refresh()
-        edited = asks_otherwise(order.issue, self._present(order.issue))
+        now = masked_issue(self._present(order.issue), self._context.env.masker)  # as the order has it
+        edited = asks_otherwise(order.issue, now)
         if edited is not None:
             self._context.journal.attempt_overruled(self._context.clock.now(), order.issue.id, order.number, edited)
 
