@@ -113,7 +113,8 @@ def _gates(directory: Path) -> Iterator[Source]:
         for path in files[:_FILES_MAX]:
             if path.suffix in (".out", ".err"):
                 again = ", once more" if path.parent.name.startswith(("again-", "steady-")) else ""
-                place = " on main" if "main" in path.relative_to(directory).parts else where
+                parts = path.relative_to(directory).parts
+                place = " on main" if "main" in parts else " with main's tests" if "judges" in parts else where
                 errors = ", errors" if path.suffix == ".err" else ""
                 yield Source(path, f"gate {path.stem}{place}{again}{errors}", path.stem)
 
