@@ -125,7 +125,10 @@ def test_a_slow_worker_a_gate_that_hangs_and_a_conflict_are_told_with_what_happe
     assert "This was wrong with the form" in part(unread, "This attempt")
     assert "no valid JSON after 5 tries" in part(unread, "The answer that could not be read")
     assert "Work in small steps" in part(slow, "This attempt")
-    assert "failed with: TIMEOUT in `test ! -e loop.txt || sleep 60`: not finished at its limit of 1 s." in hung
+    assert (
+        "failed with: TIMEOUT in `test ! -e loop.txt || sleep 60`: not finished at its limit of 1 s: `sleep 60` was waiting"
+        in hung
+    )
     assert "Find the loop or the wait" in part(hung, "This attempt")
     assert "smallest part of the issue" not in hung
     assert "Make them again on top of what is there now." in part(conflict, "This attempt")
