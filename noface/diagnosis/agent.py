@@ -16,6 +16,7 @@ from noface.diagnosis.agent_errors import (
     AgentEvidence,
     AgentVerdict,
     Match,
+    amounts_in,
     decisive,
     first_words,
     matches,
@@ -101,6 +102,7 @@ def _verdict(
     match: Match | None = None,
 ) -> AgentVerdict:
     resource = match.rule.resource if match else None
+    usage, limit = amounts_in((error.message, error.details, evidence.stderr)) if resource else (None, None)
     facts = [f"exit code {evidence.exit_code}"]
     facts += [f"codes {', '.join(error.codes)}"] if error.codes else []
     facts += [f"HTTP status {error.status}"] if error.status is not None else []
@@ -114,6 +116,8 @@ def _verdict(
         excerpt="\n".join(text for text in (error.message.strip(), evidence.stderr.strip()) if text)[-_EXCERPT_MAX:],
         signature=signature_of(kind, line, ()),
         resource=resource,
+        usage=usage,
+        limit=limit,
     )
 
 

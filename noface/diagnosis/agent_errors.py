@@ -6,7 +6,7 @@ win only where they say more exactly what the code says roughly: an exhausted ba
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from functools import cache
 from typing import Any
@@ -80,6 +80,8 @@ class AgentVerdict:
     retry_at: float | None = None
     resource: Resource | None = None
     questions: tuple[str, ...] = ()
+    usage: float | None = None
+    limit: float | None = None
 
     @property
     def failure(self) -> Failure | None:
@@ -88,7 +90,7 @@ class AgentVerdict:
 
     def failed_as(self, kind: FailureKind) -> Failure:
         """Return the failure of a kind: charged to the worker unless something else is to blame."""
-        return Failure(
+        failure = Failure(
             kind,
             self.message,
             rule=self.rule,
@@ -99,7 +101,12 @@ class AgentVerdict:
             questions=self.questions,
             charged=not kind.category.external,
             also_matched=tuple((also.rule, also.line, also.why) for also in self.also_matched),
+            resource=self.resource or "",
+            usage=self.usage,
+            limit=self.limit,
         )
+        untold = failure.ran_out and not re.search(rf"\b{self.limit or 0:.0f}\b", self.message.replace(",", ""))
+        return replace(failure, message=f"{self.message} ({failure.ran_out})") if untold else failure
 
 
 NOT_UNDERSTOOD = "not-understood"
@@ -134,6 +141,27 @@ class AgentRule:
     talk: bool = False
     example: str = ""
     recording: str = ""
+
+
+def amounts_in(texts: Iterable[str]) -> tuple[float | None, float | None]:
+    """Return how much of a resource was used and how much there was, as errors tell it; None where they do not."""
+    for text in texts:
+        for pattern in _amounts():
+            found = pattern.search(text[:_TEXT_MAX])
+            if found is not None:
+                named = found.groupdict()
+                usage, limit = (named.get(key) for key in ("usage", "limit"))
+                return _number(usage), _number(limit)
+    return None, None
+
+
+def _number(text: str | None) -> float | None:
+    return float(text.replace(",", "")) if text else None
+
+
+@cache
+def _amounts() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(entry["pattern"]) for entry in table("agent_errors")["amounts"])
 
 
 @cache

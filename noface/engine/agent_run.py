@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX, AgentEvent, EventKind, Place, StreamReader
-from noface.diagnosis.agent_errors import Resource
+from noface.diagnosis.agent_errors import Resource, amounts_in
 from noface.engine.agent_logs import SHOWS_A_MODEL, LogFollower
 from noface.engine.attempt_environment import AttemptProgress, Scope
 from noface.engine.isolation import agent_box, session_environment, wrapping
@@ -269,6 +269,8 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str, why: str) -> Failu
         case EndedBy.BUDGET:
             over = _failure(FailureKind.RESOURCE_EXHAUSTED, why, "agent-over-budget", last_words)
             evidence = (why, f"ran out of {Resource.BUDGET}")
+            usage, limit = amounts_in((why,))
+            over = replace(over, resource=Resource.BUDGET.value, usage=usage, limit=limit)
             return replace(over, signature="over-budget", evidence=evidence)
         case EndedBy.LOST:
             message = "the worker's supervisor was killed; what was left of it has been ended"

@@ -84,6 +84,7 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
             failing_tests=failure.failing_tests,
             rule=failure.rule,
             charged=attempt.charged,
+            ran_out=failure.ran_out,
             command=commands.get(failure.gate or "", ""),
             signature=failure.signature,
             changed=attempt.changed if attempt.outcome != FailureKind.NO_DIFF else (),

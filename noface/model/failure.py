@@ -26,13 +26,23 @@ def is_of_project(rule: str) -> bool:
     return rule.startswith(OF_PROJECT)
 
 
+_UNITS = {"turns": " turns", "context": " tokens", "output": " tokens", "budget": ""}
+
+
+def _amount(value: float | None, resource: str) -> str:
+    if value is None:
+        return ""
+    return f"${value:,.2f}" if resource == "budget" else f"{value:,.0f}"
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why an attempt failed, with the rule and the lines that decided (law 10: never an agent's prose).
 
     `signature` is stable across runs of the same failure. `excerpt` is what the next prompt quotes.
     `retry_at` is the provider's reset time where it gave one. `charged` is False where something other than
-    the worker is to blame (law 8). `also_matched` are the rules that matched and lost: rule, line, why.
+    the worker is to blame (law 8). `also_matched` are the rules that matched and lost: rule, line, why. `resource` is
+    what ran out (turns, context, output, budget), `usage` and `limit` how much of it, where that was told.
     """
 
     kind: FailureKind
@@ -48,6 +58,19 @@ class Failure:
     questions: tuple[str, ...] = ()
     charged: bool = True
     also_matched: tuple[tuple[str, str, str], ...] = ()
+    resource: str = ""
+    usage: float | None = None
+    limit: float | None = None
+
+    @property
+    def ran_out(self) -> str:
+        """What ran out, with usage and limit as far as they were told; "" where nothing did or no amount is known."""
+        unit = _UNITS.get(self.resource)
+        if unit is None or self.limit is None:
+            return ""
+        usage, limit = (_amount(value, self.resource) for value in (self.usage, self.limit))
+        told = f"{usage} of {limit}{unit}" if usage else f"its limit is {limit}{unit}"
+        return f"ran out of {self.resource}: {told}"
 
     @property
     def category(self) -> Category:
@@ -59,7 +82,8 @@ class Failure:
 class PriorFailure:
     """An earlier attempt as the next prompt shows it.
 
-    `charged` is False where something other than the worker was to blame. `command` is the gate's that failed, ""
+    `charged` is False where something other than the worker was to blame. `ran_out` says which resource ran out, with
+    usage and limit where they are known. `command` is the gate's that failed, ""
     where none did. `changed` are the paths that the attempt changed against main, `lines` how many lines, `summary`
     and `questions` are its worker's. `also` are earlier attempts that failed in the same way, where they are told as
     one.
@@ -74,6 +98,7 @@ class PriorFailure:
     failing_tests: tuple[str, ...] = ()
     rule: str = ""
     charged: bool = True
+    ran_out: str = ""
     command: str = ""
     signature: str = ""
     changed: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from noface.diagnosis.agent_errors import amounts_in
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -99,12 +100,6 @@ _BY_RULE_RESOURCE = (
     ("budget", "budget"),
     ("cost", "budget"),
     ("report-partial", "turns"),
-)
-_SPENT: tuple[re.Pattern[str], ...] = (
-    re.compile(r"(?P<usage>\d{1,12}) tokens? > (?P<limit>\d{1,12})"),
-    re.compile(r"maximum context length is (?P<limit>\d{1,12})\b[^\n]{0,80}?\b(?P<usage>\d{1,12}) tokens"),
-    re.compile(r"(?P<usage>\d{1,12}) (?:turns|tokens) of (?P<limit>\d{1,12})"),
-    re.compile(r"[Rr]eached max(?:imum)? (?:number of )?turns \(?(?P<limit>\d{1,12})"),
 )
 
 
@@ -214,6 +209,8 @@ def subtask_failure(
 
 def _resource(failure: Failure) -> str:
     """Return which resource ran out; "output" where nothing says another: files and logs are output."""
+    if failure.resource:
+        return failure.resource
     for text in failure.evidence:
         match = _RAN_OUT.fullmatch(text)
         if match is not None:
@@ -222,13 +219,10 @@ def _resource(failure: Failure) -> str:
 
 
 def _spending(failure: Failure) -> Spending:
-    for text in (failure.message, *failure.evidence):
-        for pattern in _SPENT:
-            match = pattern.search(text[:_TEXT_CHARS_MAX])
-            if match is not None:
-                groups = match.groupdict()
-                return Spending(*(float(groups[key]) if groups.get(key) else None for key in ("usage", "limit")))
-    return Spending()
+    """Return what the failure knows; of one that an earlier noface recorded, what its words tell."""
+    if failure.limit is not None or failure.usage is not None:
+        return Spending(failure.usage, failure.limit)
+    return Spending(*amounts_in(text[:_TEXT_CHARS_MAX] for text in (failure.message, *failure.evidence)))
 
 
 _FIRST = "FirstAttempt"

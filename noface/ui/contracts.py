@@ -59,6 +59,7 @@ class EarlierAttempt(TypedDict):
     failing_tests: Annotated[tuple[str, ...], "The tests that failed, by name."]
     rule: Annotated[str, "The rule of noface that recognised the failure."]
     charged: Annotated[bool, "Whether it counts against the issue's attempts; false where something else was to blame."]
+    ran_out: Annotated[str, "Which resource ran out, with usage and limit where they are known; may be empty."]
     command: Annotated[str, "The command of the gate that failed; empty where none did."]
     signature: Annotated[str, "What makes two failures the same; may be empty."]
     changed: Annotated[tuple[str, ...], "The paths it changed against main."]

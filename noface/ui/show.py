@@ -107,6 +107,8 @@ def _items(items: Sequence[str], title: str, width: int) -> Iterator[str]:
 
 def _failure(failure: ShownFailure, width: int) -> Iterator[str]:
     yield from hanging(failure.message or failure.kind, width, "  ", rows_max=6)
+    if failure.ran_out:
+        yield f"  {failure.ran_out}"
     if failure.location:
         yield f"  at {clean(failure.location)}"
     tests = failure.failing_tests

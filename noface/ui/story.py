@@ -49,6 +49,7 @@ class ShownFailure:
     failing_tests: Annotated[tuple[str, ...], "The tests that failed."]
     gate: Annotated[str | None, "The gate that failed."]
     questions: Annotated[tuple[str, ...], "What the worker asked."]
+    ran_out: Annotated[str, "Which resource ran out, with usage and limit where they are known; may be empty."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,4 +333,5 @@ def _failure(failure: Failure) -> ShownFailure:
         failing_tests=failure.failing_tests,
         gate=failure.gate,
         questions=failure.questions,
+        ran_out=failure.ran_out,
     )

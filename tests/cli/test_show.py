@@ -41,6 +41,7 @@ def test_the_json_of_an_issue_holds_every_attempt(project, night):
             "failing_tests": ["tests/test_login.py::test_login"],
             "gate": "unit",
             "questions": [],
+            "ran_out": "",
         },
         "commit": night.commit,
         "started_at": first["started_at"],
