@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from noface.data import table
 from noface.integrity.diff_names import UnfitRule
 from noface.integrity.tampering import ALTERED, MISSING
 from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind, followed_by
@@ -168,23 +169,6 @@ _CHANGED_MAX = 100
 _FAILING_TESTS_MAX = 30
 _FAILING_LINES_MAX = 12
 _NOTHING_KNOWN = Configured()
-
-_ASKED_FOR = {
-    Topic.DIAGNOSIS: "a diagnosis",
-    Topic.REFLECTION: "why it failed",
-    Topic.CLARIFICATION: "a clarification",
-    Topic.BOUNDARY: "a way within the limits",
-    Topic.MERGE_CONFLICT: "a way through the conflict",
-    Topic.DEPENDENCY: "the state of its dependencies",
-    Topic.ARCHITECT: "another design",
-    Topic.BREAKDOWN: "a breakdown",
-    Topic.REVIEW: "a review",
-}
-_NO_ANSWER = {
-    AdviceOutcome.UNUSABLE: "its answer was of no use",
-    AdviceOutcome.UNAVAILABLE: "it could not be asked",
-    AdviceOutcome.PARTS_FAILED: "not all of the parts could be done",
-}
 
 
 def block_document(
@@ -359,9 +343,9 @@ def _attempted(attempt: PastAttempt, epoch: int) -> str:
 
 
 def _asked(advice: Advice) -> str:
-    topic = _ASKED_FOR[advice.topic]
+    topic = table("topics")["asked_for"][advice.topic.value]
     who = f"asked {advice.model} for {topic}" if advice.model else f"noface looked for {topic} itself"
-    problem = _NO_ANSWER.get(advice.outcome)
+    problem = table("topics")["no_answer"].get(advice.outcome.value)
     cause = advice.cause if advice.outcome is not AdviceOutcome.PARTS_FAILED else ""
     answer = [cause] if problem else [advice.cause, advice.text]
     strategy = advice.strategy.replace("_", " ") if advice.topic is Topic.DIAGNOSIS else ""

@@ -135,32 +135,20 @@ def _gate(gate: ShownGate) -> str:
 
 
 _ANSWER_ROWS_MAX = 8
-_TOPICS = {
-    "diagnosis": "a diagnosis",
-    "reflection": "why it failed",
-    "clarification": "a clarification",
-    "boundary": "a way within the limits",
-    "merge_conflict": "a way through the conflict",
-    "dependency": "the state of its dependencies",
-    "architect": "another design",
-    "breakdown": "a breakdown",
-}
-_OUTCOMES = {
+_OPEN = {
     None: "it is being asked",
-    "UNUSABLE": "its answer was of no use",
-    "UNAVAILABLE": "it could not be asked",
-    "PARTS_FAILED": "not all of the parts could be done",
     "INTERRUPTED": "it was cut short, and is asked again",
 }
 
 
 def asked_lines(asked: AskedQuestion, now: float, width: int) -> Iterator[str]:
     """Return a question with its answer."""
-    topic = _TOPICS.get(asked.topic, clean(asked.topic))
+    words = table("topics")
+    topic = words["asked_for"].get(asked.topic, clean(asked.topic))
     who = f"Asked {clean(asked.model)} for {topic}" if asked.model else f"Looked for {topic}"
     facts = " · ".join(fact for fact in (moment(asked.asked_at, now), money(asked.cost_usd)) if fact)
     yield f"  {paint(who, 'active')}  {paint(facts, 'quiet')}"
-    outcome = _OUTCOMES.get(asked.outcome, "")
+    outcome = _OPEN.get(asked.outcome) or words["no_answer"].get(asked.outcome, "")
     if outcome:
         yield f"    {outcome}"
     decided = asked.strategy.replace("_", " ")

@@ -15,6 +15,7 @@ from noface.data import FOLDER, Patterns, expanded, table
 from noface.diagnosis import syntax
 from noface.diagnosis.readers import counts
 from noface.model.actions import NAMES
+from noface.model.history import AdviceOutcome, Topic
 from noface.model.protection import always_protected, default_protected
 from noface.model.taxonomy import Category, FailureKind, KindInfo, Strategy
 from noface.secrets.rules import VALUE_CHARS_MIN, without_keys
@@ -79,6 +80,15 @@ def test_a_new_kind_is_a_line_of_the_enumeration_and_an_entry_of_the_table():
         if "selftest" not in path.parts and max(kinds_listed(ast.parse(path.read_text("utf-8"))), default=0) > most
     }
     assert holding == set()
+
+
+# --- topics
+
+
+def test_the_table_of_topics_has_words_for_each_topic_and_outcome():
+    words = table("topics")
+    assert words["asked_for"].keys() == {topic.value for topic in Topic}
+    assert words["no_answer"].keys() == {outcome.value for outcome in AdviceOutcome} - {"ADVISED"}
 
 
 # --- actions
