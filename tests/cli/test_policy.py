@@ -179,7 +179,7 @@ def test_one_kind_is_told_step_by_step_up_to_what_a_person_gets():
         "  3  Escalate: claude-opus (tier 3)\n     TEST_FAILURE: next rung, claude-opus",
         "  4  ThinkLonger: claude-opus (tier 3), extended thinking",
         "  =  BLOCK: after 5 attempts it waits for you\n     all 5 attempts are used up",
-        '  TEST_FAILURE: "Tests fail.',
+        '  TEST_FAILURE: "Compare what the tests expect',
         "What `noface blocked` shows then",
         'noface unblock ID --note "…"',
     ):

@@ -246,8 +246,8 @@ def test_a_local_change_in_the_way_holds_the_landing_and_says_which_file(project
     (held,) = project.shown("blocked")["held"]
     assert (held["id"], held["reason"].endswith("commit, stash or undo them: a.txt")) == ("7", True)
     page = project.noface("blocked").stdout
-    assert page.startswith("1 issue cannot land.\n\n7  ")
-    assert page.endswith("  Once that is out of the way: noface run\n")
+    assert page.startswith("7  Issue 7\n  cannot land: ")
+    assert "\n        noface run\n" in page
     project.git("checkout", "-q", "--", "a.txt")
     project.run()
     assert (project.path / "a.txt").read_text() == "from noface\n"
