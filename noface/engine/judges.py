@@ -94,9 +94,8 @@ class Judges:
     def _judged(self, tree: str, paths: tuple[str, ...], *, only_tests: bool) -> Failure | None:
         """Run the gates on the change with main's judges; red counts only twice, since tests may be flaky."""
         kinds = (GateKind.BUILD, GateKind.TEST) if only_tests else tuple(GateKind)
-        hard = (gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
-        gates = tuple(replace(gate, again=0) for gate in hard)
-        gated = self._run(tree, gates)
+        gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
+        gated = self._run(tree, tuple(replace(gate, again=0) for gate in gates))
         if gated.failure is None and any(not result.passed for result in gated.results):
             gated = self._run(tree, gates, anew=True)
         if gated.failure is not None:

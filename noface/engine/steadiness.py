@@ -3,7 +3,8 @@
 In this order:
 
 1. Tests known as unsteady on main count for nobody, unless the change adds them or touches their file.
-2. What failed runs again, alone where its runner can run single tests. What fails again has failed.
+2. What failed runs again, alone where its runner can run single tests. What fails again has failed, unless it is a
+   single test of main's that fails there too in one of three runs.
 3. What passes then and is the change's own test is the change's failure: it must pass each time.
 4. Anything else that passes then runs on main until it has failed there too, up to `[run] unsteady_runs` times. What
    fails there is unsteady, and is remembered; where main passes each time, the change made it fail now and then.
@@ -79,7 +80,7 @@ class Steadiness:
                 return self.red
             if again.gone:
                 return self._explained(failed, rest, again)
-        return self.red
+        return self._failed_again(failed, rest)
 
     @property
     def _env(self) -> AttemptEnvironment:
@@ -149,7 +150,7 @@ class Steadiness:
         if own := self._own(rest):
             return self._unsteady_by_change(own, 0)
         if unknown:
-            looks = self._look_at_main(rest)
+            looks = self._look_at_main(rest, self._env.steadiness.runs)
             if looks is None:
                 return None if self.session.scope.cancel.cancelled else self.red
             runs, shown = looks
@@ -158,8 +159,21 @@ class Steadiness:
                 return self._unsteady_by_change(steady, runs)
         return self._passed(failed, again)
 
-    def _look_at_main(self, tests: tuple[str, ...]) -> tuple[int, frozenset[str]] | None:
-        """Run the tests on main until each has failed there; return how often, and which have failed."""
+    def _failed_again(self, failed: tuple[str, ...], rest: tuple[str, ...]) -> GateResult | None:
+        """Return what it comes to that tests failed again: that may be chance, so single tests run on main at times."""
+        ran = self._inventory(self.session.task.tree, self.gate.command)
+        alone = ran is not None and self._runs_alone() and narrowed(self.gate.command, ran.runners, rest) is not None
+        if not self.gate.again or not alone or self._of_main or self._own(rest) or _short_of_coverage(self.red):
+            return self.red
+        looks = self._look_at_main(rest, _LOOKS_MIN)
+        if looks is None:
+            return None if self.session.scope.cancel.cancelled else self.red
+        unknown = tuple(test for test in rest if test not in self._known)
+        self._remember(tuple(test for test in unknown if test in looks[1]), failed=1, runs=looks[0])
+        return self._passed(failed) if set(rest) <= set(self._known) else self.red
+
+    def _look_at_main(self, tests: tuple[str, ...], most: int) -> tuple[int, frozenset[str]] | None:
+        """Run the tests on main, up to `most` times, until each has failed there; return how often, and which have."""
         session, env = self.session, self._env
         task = session.task
         tree = env.plumbing.tree(task.main)
@@ -169,7 +183,7 @@ class Steadiness:
         shown: set[str] = set()
         wanted, seconds, runs = set(tests or (WHOLE_GATE,)), 0.0, 0
         kept = self._inventory(tree, self.gate.command)
-        while runs < env.steadiness.runs and not (runs >= _LOOKS_MIN and seconds > _LOOK_S_MAX) and wanted - shown:
+        while runs < most and not (runs >= _LOOKS_MIN and seconds > _LOOK_S_MAX) and wanted - shown:
             session.scope.progress(task.issue_id, task.number, "gate", f"{self.gate.name} once more on main")
             again = self._rerun(slot, builds, tests, f"look-{runs + 1}")
             if again is None:

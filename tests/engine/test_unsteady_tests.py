@@ -167,3 +167,12 @@ def test_an_unsteady_test_that_passes_on_main_often_enough_is_forgotten(shop):
         project.play((str(number), 0, [{"write": f"{number}.txt", "text": str(number)}]))
         project.run()
     assert project.shown("status")["unsteady"] == []
+
+
+def test_a_test_of_main_that_fails_twice_by_chance_is_not_charged(shop):
+    """It fails in the third, fourth and fifth run: with the change, again, and in the first look on main."""
+    project = shop("not 2 < len(counter.read_text()) < 6")
+    counted(project, 1)
+    project.run()
+    assert project.statuses() == {"7": "merged"}
+    assert [each["test"] for each in project.shown("status")["unsteady"]] == ["tests/test_moody.py::test_moody"]
