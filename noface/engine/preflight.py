@@ -14,8 +14,10 @@ from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
 from noface.engine.prepare import SETUP_FAILED
 from noface.engine.readiness import model_findings
+from noface.engine.steadiness import remember_unsteady
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import names_suffice
+from noface.integrity.unsteady import failed_in
 from noface.model.failure import SETUP_PASSING, Failure
 from noface.model.finding import refusal
 from noface.model.gate import GateKind, GateResult
@@ -224,11 +226,26 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Gat
     if not asked:
         return gated
     # It may be red only because its test runner is asked for a report.
+    failed = {command: failed_in(facts.inventories.get((task.tree, command))) for command in asked}
     facts.plain.update(asked)
     plain = run_gates(scope, task, gates, anew=True)
-    if plain is not None:
-        facts.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
-    return plain
+    if plain is None:
+        return None
+    facts.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
+    green = asked & facts.plain
+    if not green:
+        return plain
+    # Or by chance: then it is green also when it is asked.
+    facts.plain -= green
+    again = run_gates(scope, task, gates, anew=True)
+    if again is None:
+        return None
+    red_again = {result.gate.command for result in again.results if _red_test(result)}
+    facts.plain |= green & red_again
+    for result in again.results:
+        if result.failure is None and result.gate.command in green:
+            remember_unsteady(scope, result.gate, failed[result.gate.command], failed=2, runs=3)
+    return plain if red_again else again
 
 
 def _red_test(result: GateResult) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.engine.attempt_environment import AttemptEnvironment, UnsteadySeen
+from noface.engine.attempt_environment import AttemptEnvironment, Scope, UnsteadySeen
 from noface.engine.gate_session import CHANGED_FILES, GateSession
 from noface.gates.narrow import narrowed, runs_alone
 from noface.gates.run import comparable, names_suffice
@@ -200,11 +200,7 @@ class Steadiness:
 
     def _remember(self, tests: tuple[str, ...], *, failed: int, runs: int) -> None:
         """Remember tests as unsteady on main, and tell the loop."""
-        facts, now = self._env.gate_facts, self._env.clock.now()
-        if tests:
-            new = {test: first_seen(self.gate.name, test, now, failed, runs) for test in tests}
-            facts.unsteady[self.gate.command] = dict([*self._known.items(), *new.items()][-REMEMBERED_MAX:])
-            self.session.scope.send(UnsteadySeen(self.session.task.issue_id, self.gate.name, tests))
+        remember_unsteady(self.session.scope, self.gate, tests, self.session.task.issue_id, failed=failed, runs=runs)
 
     def _passed(self, failed: tuple[str, ...], again: _Rerun | None = None) -> GateResult:
         """Return the result of a gate that is green but for unsteady tests; main's own failures stay known."""
@@ -241,6 +237,18 @@ class Steadiness:
             charged=True,
         )
         return replace(self.red, failure=failure, failing_tests=names or self.red.failing_tests)
+
+
+def remember_unsteady(
+    scope: Scope, gate: GateSpec, tests: tuple[str, ...], issue_id: str = "", *, failed: int, runs: int
+) -> None:
+    """Remember tests as unsteady on main, and tell the loop; `issue_id` is for whose work they were seen."""
+    facts, now = scope.env.gate_facts, scope.env.clock.now()
+    if tests:
+        new = {test: first_seen(gate.name, test, now, failed, runs) for test in tests}
+        known = facts.unsteady.get(gate.command, {})
+        facts.unsteady[gate.command] = dict([*known.items(), *new.items()][-REMEMBERED_MAX:])
+        scope.send(UnsteadySeen(issue_id, gate.name, tests))
 
 
 def _came_to(ran: Inventory | None, tests: tuple[str, ...]) -> bool:
