@@ -22,8 +22,10 @@ from noface.process.sandbox_home import AgentHome
 _FINAL_LINES = 4
 """So many lines of standard error may belong to the final error, as npm tells where its log is."""
 _SHELL_WORDS = frozenset((
-    ".", ":", "case", "cd", "command", "eval", "exec", "exit", "export", "for", "function", "if", "set", "source",
-    "test", "time", "trap", "true", "ulimit", "umask", "until", "while",
+    "!", ".", ":", "alias", "builtin", "case", "cd", "command", "coproc", "declare", "enable", "eval", "exec", "exit",
+    "export", "for", "function", "hash", "if", "let", "local", "mapfile", "popd", "pushd", "read", "readonly", "return",
+    "select", "set", "shopt", "source", "test", "time", "trap", "true", "type", "typeset", "ulimit", "umask", "unset",
+    "until", "wait", "while",
 ))  # fmt: skip
 
 

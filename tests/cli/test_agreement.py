@@ -180,6 +180,7 @@ def test_a_rung_that_counting_never_reaches_is_noted(rungs, written, found):
         ((GateSpec("unit", "./check.sh"),), "", []),
         ((GateSpec("unit", "no-such-program-here -q"),), "make venv", ["gate unit"]),
         ((GateSpec("unit", "cd src && no-such-program-here"),), "", []),
+        ((GateSpec("unit", "! grep -rq FIXME ."),), "", []),
     ],
 )
 def test_a_gate_that_cannot_start_is_found_without_running_it(gates, setup, found):
