@@ -108,6 +108,8 @@ def _unchanged(order: AttemptOrder, work: Work) -> Failure:
     status = work.report.status if work.report is not None else ReportStatus.DONE
     if snapshot.elsewhere and agent.error is None and status is not ReportStatus.BLOCKED:
         return _worked_elsewhere(order, snapshot.elsewhere, agent.last_words)
+    if snapshot.branches and agent.error is None and status is not ReportStatus.BLOCKED:
+        return _committed_elsewhere(order, snapshot.branches, agent.last_words)
     unread = of_unreadable(work.unreadable) if work.unreadable is not None and agent.error is None else None
     return of_report(work.report) or unread or _nothing_changed(order, agent, snapshot)
 
@@ -263,6 +265,19 @@ def _worked_elsewhere(order: AttemptOrder, places: tuple[str, ...], last_words: 
         " has no .git of its own"
     )
     evidence = (f"the snapshot's tree equals that of {order.start[:12]}", *places)
+    return Failure(
+        FailureKind.NO_DIFF, message, rule=_ELSEWHERE, signature=_ELSEWHERE, evidence=evidence, excerpt=last_words
+    )
+
+
+def _committed_elsewhere(order: AttemptOrder, branches: tuple[str, ...], last_words: str) -> Failure:
+    """Return the failure of a worker whose commits are on a branch, while the checkout is as it was."""
+    named = some(branches, _SHOWN_MAX)
+    message = (
+        f"the checkout is as it was, though there are commits on {named}: what counts is the files of the checkout when"
+        " the work ends, so leave them there; no commit is needed"
+    )
+    evidence = (f"the snapshot's tree equals that of {order.start[:12]}", *branches)
     return Failure(
         FailureKind.NO_DIFF, message, rule=_ELSEWHERE, signature=_ELSEWHERE, evidence=evidence, excerpt=last_words
     )

@@ -1,8 +1,11 @@
 """Turns what a worker left in its slot into commits (law 2), and puts protected paths back to main's (law 11)."""
 
+import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError
@@ -13,10 +16,14 @@ from noface.git.scan_worktree import Nested, display_path, scan_worktree
 from noface.git.workspace import Slot, ensure_folder, in_use
 from noface.model.attempt import Snapshot
 from noface.model.protection import Protection
+from noface.process.files import read_regular
 
 Paths = tuple[str, ...]
 _NOTES_MAX = 20
 _PLACES_MAX = 5
+_BRANCHES_SEEN_MAX = 1_000
+_COMMIT_BYTES_MAX = 100
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 _IGNORED_ANYWAY = "The following paths are ignored by one of your .gitignore files"
 _DEBRIS = (":(exclude,top,glob)**/.aider*", ":(exclude,top,glob)**/.aider*/**")
@@ -73,6 +80,7 @@ def take(
     `main` is what protected paths are restored from and the diff is taken against; what was undone comes back as a
     patch. The caller has ended every process of the attempt. Raises GitError where git itself fails.
     """
+    branches = _other_branches(slot.path, start)  # before the scan removes what lies in their place
     with in_use(slot) as git:
         notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
         scan = scan_worktree(
@@ -117,10 +125,29 @@ def take(
         notes=tuple(notes[:_NOTES_MAX]),
         left_out=left_out,
         elsewhere=elsewhere,
+        branches=branches,
     )
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)
     undone = plumbing.diff(candidate_tree, tree).patch if guarded else b""
     return SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed, undone=undone)
+
+
+def _other_branches(workspace: Path, start: str) -> tuple[str, ...]:
+    """Return the branches in the agent's `.git` that stand at another commit than `start`.
+
+    They are read as files, since no git runs on what an agent has written (law 4); links are not followed, and packed
+    ones are not seen.
+    """
+    heads = workspace / ".git" / "refs" / "heads"
+    if any(path.is_symlink() for path in (heads, heads.parent, heads.parent.parent)):
+        return ()
+    files = (Path(folder, name) for folder, _, names in os.walk(heads) for name in sorted(names))
+    found = []
+    for path in islice(files, _BRANCHES_SEEN_MAX):
+        commit = (read_regular(path, _COMMIT_BYTES_MAX) or b"").decode("ascii", "replace").strip()
+        if _COMMIT.fullmatch(commit) and commit != start:
+            found.append(display_path(str(path.relative_to(heads))))
+    return tuple(found[:_PLACES_MAX])
 
 
 def forget_index(slot: Slot) -> None:

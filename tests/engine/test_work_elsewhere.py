@@ -163,3 +163,15 @@ def test_workers_are_told(project):
     project.commit()
     project.run()
     assert "Work in this checkout itself" in project.prompt("7", 1)
+
+
+def test_a_worker_whose_commits_are_on_a_branch_and_not_in_its_checkout_is_told_so(played, project):
+    """Its own git is read as files; a branch that stands where the work began, a link and a FIFO tell nothing."""
+    committed = (
+        "git branch still; git checkout -q -b fix;"
+        " echo fixed > fixed.txt; git add -A; git commit -qm fixed; git checkout -q --detach HEAD~1; mkfifo .git/refs/heads/pipe; ln -s fix .git/refs/heads/link"
+    )
+    first, second = played([{"shell": committed}], [FIXED])
+    assert (first["outcome"], second["outcome"]) == ("NO_DIFF", "PASSED")
+    assert "there are commits on fix: what counts is the files of the checkout" in first["failure"]["message"]
+    assert "there are commits on fix" in project.prompt("7", 2)
