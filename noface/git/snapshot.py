@@ -139,7 +139,10 @@ def _other_branches(workspace: Path, start: str) -> tuple[str, ...]:
     ones are not seen.
     """
     heads = workspace / ".git" / "refs" / "heads"
-    if any(path.is_symlink() for path in (heads, heads.parent, heads.parent.parent)):
+    try:
+        if any(path.is_symlink() for path in (heads, heads.parent, heads.parent.parent)):
+            return ()
+    except OSError:  # its permissions were taken away
         return ()
     files = (Path(folder, name) for folder, _, names in os.walk(heads) for name in sorted(names))
     found = []
