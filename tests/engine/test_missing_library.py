@@ -40,5 +40,5 @@ def test_a_library_that_is_not_installed_costs_two_calls_at_most(project):
     for said in ("leftpad", "tests/test_pad.py:2", "add leftpad to requirements.txt", "[project] setup"):
         assert said in blocked["summary"]
     prompt = (project.state / "attempts/2/2/prompt.md").read_text()
-    assert "add leftpad to requirements.txt" in prompt
+    assert "the library leftpad, which tests/test_pad.py:2 imports, is not installed" in prompt
     assert len(project.attempts("2")) == 2
