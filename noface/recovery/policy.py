@@ -19,7 +19,7 @@ The rules, in order; the first that applies wins.
  5. Environment (AUTH, MISCONFIGURED, ENVIRONMENT, BASELINE_RED), not charged: no retry mends it. What is wrong with
     one model's login or entry leaves the others: one of its tier works in its place, else the next of the ladder.
     What has the same login (the same agent with the same key or home) is not tried after an AUTH. Without another one,
-    and for all else: block at once.
+    and for all else: block at once. No work is begun on a main that has been seen red in this run.
     (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.) A setup or a
     plain command whose final error may pass by itself (a network, a rate limit, a port in use) is run again twice an
     issue, for nothing; a full disk ends the run, and the same model goes on with the next one.
