@@ -1,8 +1,9 @@
 """A full disk: known by what a command ended with, and measured; it ends the run, and nobody is charged.
 
 Whatever ran out of room, nothing else on this machine has any. So the run stops in good order, with what to do; the
-next one goes on where it was. What a worker says is not believed at once, since its own temporary files may have been
-what was full: where there is room, it is run again, as for any cause that passes.
+next one goes on where it was. Words are not believed at once where there is room: a worker's own temporary files may
+have been what was full, so it is run again, as for any cause that passes; and a gate or a setup that runs a worker's
+code prints what that code prints, so that only the same on main ends the run.
 """
 
 import errno
@@ -57,8 +58,8 @@ def worker_without_room(env: AttemptEnvironment, error: Failure) -> Failure | No
     return failure if places else replace(failure, rule=DISK_SEEMS_FULL)
 
 
-def without_room(env: AttemptEnvironment, *failures: Failure | None) -> Failure | None:
-    """Return the first failure of gates or a setup that is one of a full disk, as such; None where none is."""
+def main_without_room(env: AttemptEnvironment, *failures: Failure | None) -> Failure | None:
+    """Return the first failure of main's gates or its setup that is one of a full disk, as such; None where none is."""
     for failure in failures:
         found = final_error_of(failure) if failure is not None else None
         if failure is not None and failure.rule == DISK_FULL:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from noface.diagnosis.agent import without_changes
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
-from noface.engine.disk import without_room, worker_without_room
+from noface.engine.disk import worker_without_room
 from noface.engine.examine import Change, examine_change, mask_secrets
 from noface.engine.gating import Gated, Task, gate_task, main_is_red, named_tests, run_gates, with_fixes
 from noface.engine.judges import gates_decide, judged_by_main
@@ -77,8 +77,6 @@ def judge(order: AttemptOrder, scope: Scope, work: Work, change: Change) -> Judg
         on_main = main_is_red(scope, task, failed, order.gates) if failed and task.known is None else None
         told = nothing if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
         failure = on_main or told or _with_places(failure, work.snapshot.elsewhere)
-    else:
-        failure = without_room(env, failure) or failure
     return replace(judged, failure=with_library(env, judged.snapshot.changes, gated.tree, failure))
 
 

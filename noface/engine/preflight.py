@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from noface.engine.context import RunContext
-from noface.engine.disk import disk_full_error, without_room
+from noface.engine.disk import disk_full_error, main_without_room
 from noface.engine.gate_session import CHANGED_FILES
 from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
@@ -62,7 +62,7 @@ def preflight(context: RunContext, cancel: Canceller) -> Preflight:
     gated = check_baseline(context, cancel, anew=fresh)
     if gated is None:
         raise KeyboardInterrupt
-    full = without_room(context.env, gated.failure, *(r.failure for r in gated.results if r.gate.hard))
+    full = main_without_room(context.env, gated.failure, *(r.failure for r in gated.results if r.gate.hard))
     if full is not None:
         raise disk_full_error(full)
     if gated.failure is not None:

@@ -94,7 +94,7 @@ def prepare(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None
     _unlink_kept(slot)
     # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
     give_git(slot, "setup", env.plumbing.resolve(commit) or env.plumbing.main())
-    failure = _set_up(scope, slot, token)
+    failure = _set_up(scope, slot, commit, token)
     if failure is None:
         write_atomic(slot.setup_stamp, stamp)
     return failure
@@ -214,17 +214,18 @@ def _read(stamp: Path) -> str | None:
     return data.decode("utf-8", "replace") if data is not None else None
 
 
-def _set_up(scope: Scope, slot: Slot, token: str) -> Failure | None:
+def _set_up(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
     """Run setup; again, after a pause, where its output names a cause that may pass. That is charged to nobody."""
     for pause in SETUP_PAUSES_S:
-        failure = _set_up_once(scope, slot, token)
+        failure = _set_up_once(scope, slot, commit, token)
         if failure is None or scope.cancel.cancelled or failure.rule != SETUP_PASSING:
             return failure
         select.select([scope.cancel], [], [], pause)
-    return _set_up_once(scope, slot, token)
+    return _set_up_once(scope, slot, commit, token)
 
 
-def _set_up_once(scope: Scope, slot: Slot, token: str) -> Failure | None:
+def _set_up_once(scope: Scope, slot: Slot, commit: str, token: str) -> Failure | None:
+    """Run setup; its word for a full disk is believed where there is no room, or where it set up what main has."""
     env = scope.env
     log = slot.private_git_dir / "setup.log"
     log.unlink(missing_ok=True)
@@ -266,4 +267,8 @@ def _set_up_once(scope: Scope, slot: Slot, token: str) -> Failure | None:
         signature=SETUP_FAILED,
         charged=False,
     )
-    return as_disk_full(failure, found, full_places(env)) if found is not None and found.disk_full else failure
+    if found is None or not found.disk_full:
+        return failure
+    places = full_places(env)
+    on_main = env.plumbing.is_ancestor(env.plumbing.resolve(commit) or commit, env.plumbing.main())
+    return as_disk_full(failure, found, places) if places or on_main else failure

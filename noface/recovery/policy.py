@@ -22,7 +22,8 @@ The rules, in order; the first that applies wins.
     and for all else: block at once. No work is begun on a main that has been seen red in this run.
     (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.) A setup or a
     plain command whose final error may pass by itself (a network, a rate limit, a port in use) is run again twice an
-    issue, for nothing; a full disk ends the run, and the same model goes on with the next one.
+    issue, for nothing; a full disk, measured or met by main as well, ends the run, and the same model goes on with
+    the next one.
  6. Transient (RATE_LIMITED, OVERLOADED, NETWORK): another model of the same tier where there is one; else wait until
     the provider's reset time, or back off exponentially with full jitter (N1). The run waits for up to `outage_max`,
     all issues on that model together; no issue is blocked for it, unless `transient_retries` says after how many

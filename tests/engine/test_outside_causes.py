@@ -23,8 +23,8 @@ def worker(project, lines, gate="test -e a.txt", setup=""):
     project.commit()
 
 
-def outcomes(project):
-    return [(attempt["outcome"], attempt["charged"]) for attempt in project.attempts("1")]
+def outcomes(project, issue="1"):
+    return [(attempt["outcome"], attempt["charged"]) for attempt in project.attempts(issue)]
 
 
 def test_a_worker_and_a_gate_that_end_with_such_a_cause_are_run_again_and_it_lands(project):
@@ -66,6 +66,23 @@ def test_a_gate_that_finds_the_disk_full_on_main_as_well_ends_the_run_and_the_ne
     full.unlink()
     assert clocked(project).returncode == 0
     assert project.statuses() == {"1": "merged"}
+
+
+def test_what_a_change_prints_of_a_full_disk_is_its_own_and_ends_no_run(project):
+    """There is room, and main meets it nowhere: in a gate, in the setup, or in the issue's own command."""
+    full = f'{{ echo "{NO_ROOM}"; exit 1; }}'
+    project.write("setup.sh", f"! grep -q full a.txt || {full}")
+    project.write("accept.sh", f"test -e 2.txt || exit 1\n{full}")
+    project.issue(2, accept=["bash accept.sh"])
+    project.issue(3)
+    project.issue(4)
+    worker(project, "test $NOFACE_ISSUE_ID != 3 || echo full >> a.txt", f"test ! -e 1.txt || {full}", "bash setup.sh")
+    done = clocked(project)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert project.statuses() == {"1": "blocked", "2": "blocked", "3": "blocked", "4": "merged"}
+    assert outcomes(project) == [("ENVIRONMENT", True)] * 2
+    assert outcomes(project, "2") == [("ENVIRONMENT", False)]
+    assert outcomes(project, "3") == [("RUNTIME_ERROR", True)] * 2
 
 
 def test_a_worker_that_says_again_and_again_that_the_disk_is_full_ends_the_run(project):
