@@ -168,7 +168,10 @@ class Steadiness:
         looks = self._look_at_main(rest, _LOOKS_MIN)
         if looks is None:
             return None if self.session.scope.cancel.cancelled else self.red
-        unknown = tuple(test for test in rest if test not in self._known)
+        # One that has not passed on this very tree of main may be red there for good: a person has moved main.
+        main = self._env.plumbing.tree(self.session.task.main)
+        steady = passed_in(self._inventory(main, self.gate.command))
+        unknown = tuple(test for test in rest if test not in self._known and test in steady)
         self._remember(tuple(test for test in unknown if test in looks[1]), failed=1, runs=looks[0])
         return self._passed(failed) if set(rest) <= set(self._known) else self.red
 
