@@ -27,7 +27,6 @@ _NOTHING_OF_ITS_OWN = (FailureKind.NO_DIFF, INTERRUPTED)
 _NO_BASE = {
     FailureKind.GATE_TAMPERING.value: StartReason.TAMPERED,
     FailureKind.BOUNDARY_VIOLATION.value: StartReason.OUT_OF_BOUNDS,
-    FailureKind.MERGE_CONFLICT.value: StartReason.CONFLICT,
 }
 
 
@@ -49,7 +48,7 @@ def start_of(
     if left_off is not None:
         return StartPoint(StartReason.CUT_OFF, left_off.number, left_off.candidate)
     left = tuple(a for a in recent if left_work(a) and a.outcome not in _NOTHING_OF_ITS_OWN)
-    if left and left[-1].outcome == FailureKind.MERGE_CONFLICT:
+    if left and _conflicts(left[-1]):
         return StartPoint(StartReason.CONFLICT, left[-1].number)
     best = best_attempt(left, accept_failing=accept_failing)
     if best is not None:
@@ -93,9 +92,15 @@ def cut_off(attempts: tuple[PastAttempt, ...]) -> Iterator[PastAttempt]:
         yield attempt
 
 
+def _conflicts(attempt: PastAttempt) -> bool:
+    """Tell whether git could not merge an attempt with main. What only a gate changed after the merge is merged."""
+    rule = attempt.failure.rule if attempt.failure is not None else ""
+    return attempt.outcome == FailureKind.MERGE_CONFLICT and rule != "gate-changed-files"
+
+
 def _objection(attempt: PastAttempt, accept_failing: int | None) -> StartReason | None:
     """Return why an attempt that left work is no base, None where it is one."""
-    known = _NO_BASE.get(attempt.outcome)
+    known = StartReason.CONFLICT if _conflicts(attempt) else _NO_BASE.get(attempt.outcome)
     if known is not None:
         return known
     if attempt.outcome == FailureKind.SYNTAX_ERROR and attempt.failure is not None and attempt.failure.gate is None:

@@ -157,7 +157,7 @@ def test_the_next_worker_is_told_what_was_found_and_what_to_do(calc):
     prompt = project.prompt("1", 2)
     assert "green only with its own version of tests/test_calc.py" in prompt
     assert "tests/test_calc.py::test_half" in prompt
-    assert "mend the code, so that main's own tests pass" in prompt
+    assert "Leave main's tests, and what runs them, as strong as they are, and correct the code." in prompt
 
 
 def test_who_is_told_and_does_it_again_leads_to_a_question_and_a_yes_lets_it_land(calc):

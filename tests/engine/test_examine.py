@@ -43,7 +43,7 @@ def test_a_file_that_does_not_parse_is_named_before_any_gate_runs(examined, proj
 
 def test_the_next_prompt_quotes_the_broken_line(examined, project):
     broken = [{"write": "a.json", "text": '{"a": 1,,}\n'}, {"write": "b.txt", "text": "1"}]
-    mended = [{"write": "a.json", "text": '{"a": 1}\n'}]
+    mended = [{"write": "a.json", "text": '{"a": 1}\n'}, {"write": "b.txt", "text": "1"}]
     attempt, gate_ran = examined([], play=[("7", 1, broken), ("7", 2, mended)], code=0, max_attempts=2)
     assert attempt["outcome"] == "SYNTAX_ERROR"
     assert gate_ran  # at the second attempt
