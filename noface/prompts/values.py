@@ -18,6 +18,7 @@ _OLDER_MESSAGE_CHARS_MAX = 200
 _OLDER_TESTS_SHOWN = 3
 _OLDER_PATHS_SHOWN = 8
 _OLDER_SUMMARY_CHARS_MAX = 300
+_LESSON_CHARS_MAX = 4_000
 _NAME_CHARS_MAX = 60
 _NOTHING = Kept()
 _EMPTY: dict[str, Any] = {"violation": "", "previous_answer": "", "parts": ()}
@@ -34,7 +35,7 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[Part, ...
     found = [
         _older_part(data, older),
         _whole("files", "the related files", 5, files, chars_max),
-        Part("lessons", "lessons", 5, tuple(Item("lessons", Long(text)) for text in data.lessons), rows=True),
+        Part("lessons", "lessons", 5, tuple(Item("lessons", _lesson(text)) for text in data.lessons), rows=True),
     ]
     if isinstance(data, PromptData):
         newest = failure.number if failure is not None else number
@@ -194,6 +195,11 @@ def _whole(key: str, name: str, share: int, texts: list[tuple[str, str]], chars_
 def _one(key: str, name: str, share: int, text: str, chars_max: int) -> Part:
     long = long_text(text, chars_max)
     return Part(key, name, share, (Item(name, long),) if long.head.strip() or long.gone else ())
+
+
+def _lesson(text: str) -> Long:
+    """Return a lesson with its lines as they are: most of them are those of a diff."""
+    return Long("\n".join(line(row) for row in text[:_LESSON_CHARS_MAX].splitlines()))
 
 
 def _rows(key: str, name: str, share: int, rows: tuple[str, ...]) -> Part:
