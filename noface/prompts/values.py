@@ -11,7 +11,7 @@ from typing import Any
 from noface.model.failure import Failure, PriorFailure
 from noface.model.taxonomy import reaches_workers
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, protected_shown
-from noface.prompts.text import Item, Kept, Long, Part, Shown, line, long_text
+from noface.prompts.text import Item, Kept, Long, Part, Shown, clean, line, long_text
 
 _OLDER_EXCERPT_CHARS_MAX = 2_000
 _OLDER_MESSAGE_CHARS_MAX = 200
@@ -198,8 +198,8 @@ def _one(key: str, name: str, share: int, text: str, chars_max: int) -> Part:
 
 
 def _lesson(text: str) -> Long:
-    """Return a lesson with its lines as they are: most of them are those of a diff."""
-    return Long("\n".join(line(row) for row in text[:_LESSON_CHARS_MAX].splitlines()))
+    """Return a lesson with its lines as they are: most of them are those of a diff, and it stands between fences."""
+    return Long(clean(text[:_LESSON_CHARS_MAX]))
 
 
 def _rows(key: str, name: str, share: int, rows: tuple[str, ...]) -> Part:
