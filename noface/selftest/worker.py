@@ -75,6 +75,8 @@ def _outage(scenario: Scenario, world: World, model: str) -> tuple[ApiError, flo
 def _work(behaviour: Behaviour, scenario: Scenario, issue: str, world: World) -> None:
     """Change the files of the checkout as the worker does, with what goes wrong beside its answer."""
     step = behaviour.missing
+    if any(one.wrong is Wrong.BREAKS and one is not step for one in scenario.steps):
+        _damaged(Wrong.BREAKS, issue).unlink(missing_ok=True)  # it knows by now that it broke something
     if scenario.colleague:
         _write(shared_file(scenario.id), "".join(f"{line}\n" for line in (*behaviour.known, f"line of {issue}", "end")))
     if step is not None and step.drafts:
@@ -82,18 +84,24 @@ def _work(behaviour: Behaviour, scenario: Scenario, issue: str, world: World) ->
     if step is None or step.wrong not in _SILENT:
         _write(product_of(issue), behaviour.answer)
     damage = data("behaviour")["damage"].get(step.wrong) if step is not None else None
-    if damage is None:
+    if step is None or damage is None:
         return
-    path = damage["path"].replace("{id}", issue).replace("{name}", issue.replace("-", "_"))
+    path = _damaged(step.wrong, issue)
     if "find" in damage:
-        text = re.sub(damage["find"], damage["put"], Path(path).read_text())
+        text = re.sub(damage["find"], damage["put"], path.read_text())
     else:
         text = "".join(damage["text"].replace("{number}", str(number)) for number in range(damage.get("times", 1)))
         text = text.replace("{draft}", world.draft(scenario.id)) if "{draft}" in text else text
     _write(path, text)
 
 
-def _write(path: str, text: str) -> None:
+def _damaged(wrong: Wrong, issue: str) -> Path:
+    """Return the file in which it goes wrong so."""
+    path: str = data("behaviour")["damage"][wrong]["path"]
+    return Path(path.replace("{id}", issue).replace("{name}", issue.replace("-", "_")))
+
+
+def _write(path: str | Path, text: str) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(text)
 

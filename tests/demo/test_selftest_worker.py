@@ -26,6 +26,7 @@ HOPELESS = {"AUTH", "MISCONFIGURED", "ENVIRONMENT"}
 RECOVERABLE = [one for one in chosen() if not one.hopeless]
 SAID = "\n".join((
     *(entry.get("instruction", "") for name in ("kinds", "actions") for entry in table(name).values()),
+    "E       AssertionError: a shelf fell down",
     "This was wrong with the form: /label must be boolean.",
     "the worker changed only protected files, which were put back: conftest.py",
     "diff size: it changes 2,601 lines",
