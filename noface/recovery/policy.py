@@ -35,8 +35,9 @@ The rules, in order; the first that applies wins.
     the attempt, the first malformed answer): again at once, up to three times since the last charged attempt, then
     block. After a merge conflict it works alone (`schedule`), so that main does not move again.
  8. The same failure `block_after` times in a row (N13), or the same library not installed twice: block.
- 9. No progress: the same model, the same diff, the same failure (S5, P3); or two failures, or two diffs, in turn
-    (A, B, A, B), whatever the models. Skip to the next rung; on the last, block at the third, or where A comes again.
+ 9. No progress: the same model, the same diff, the same failure (S5, P3), also where the attempt went on from that
+    diff and left it as it was; or two failures, or two diffs, in turn (A, B, A, B), whatever the models. Skip to the
+    next rung; on the last, block at the third, or where A comes again.
 10. Breakdown (N8): timeouts in a row, or several attempts and a diff that is too big; once an issue, down to a depth.
 11. Boundary (BOUNDARY_VIOLATION, GATE_TAMPERING): ask the resolver, then tell the worker; a second time in a row: a
     person. A worker that argues that a test or a contract is wrong: the resolver too, then a person's approval or none.

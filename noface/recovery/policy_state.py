@@ -27,11 +27,21 @@ OUTSIDE_REPEATS_MAX = 2
 
 
 def identical(attempts: Attempts) -> int:
-    """Count how many attempts at the end came from the same model, left the same diff and failed the same way."""
-    if not attempts:
-        return 0
-    last = attempts[-1]
-    return trailing(attempts, lambda attempt: _fingerprint(attempt) == _fingerprint(last))
+    """Count how many attempts at the end came from the same model, left the same diff and failed the same way.
+
+    An attempt goes on from the work before it: whoever makes the same change again leaves that as it was. It has
+    changed nothing then, and what it leaves fails as before.
+    """
+    failures: list[tuple[str, str]] = []
+    by_gates: dict[str, tuple[str, str]] = {}
+    for attempt in attempts:
+        own = failure_signature(attempt)
+        unchanged = attempt.outcome == FailureKind.NO_DIFF
+        failures.append(by_gates.get(attempt.patch_hash, own) if unchanged else own)
+        if attempt.patch_hash and failure_of(attempt).gate is not None:
+            by_gates[attempt.patch_hash] = own
+    seen = [(a.model, a.think, a.patch_hash, failed) for a, failed in zip(attempts, failures, strict=True)]
+    return next((count for count, one in enumerate(reversed(seen)) if one != seen[-1]), len(seen))
 
 
 _PERIOD = 2
@@ -63,10 +73,6 @@ def without_progress(attempts: Attempts) -> int:
     A, A counts 2, and so does A, B, A, B: only then is it known, and said to the next worker.
     """
     return max(identical(attempts), alternating(attempts) - _PERIOD)
-
-
-def _fingerprint(attempt: PastAttempt) -> tuple[str, bool, str, tuple[str, str]]:
-    return attempt.model, attempt.think, attempt.patch_hash, failure_signature(attempt)
 
 
 def same_failure(attempts: Attempts) -> int:

@@ -1,9 +1,12 @@
 """The ladder of recovery as stories: which model works next, and when it is a stronger one (N11, L5, L14, law 9)."""
 
+from dataclasses import replace
+
 import pytest
 from support.policy_story import ALONE, K, conflict, decide, failed, fails, interrupted, policy, rungs, same, typed
 
 from noface.model.actions import Block, Mode, Run
+from noface.model.attempt import failure_of
 from noface.model.taxonomy import Strategy
 from noface.recovery.retry_policy import Rung
 
@@ -213,6 +216,19 @@ def test_on_the_last_rung_the_worker_is_told_of_the_circle_once_and_then_a_perso
 def test_three_attempts_that_change_nothing_are_identical():
     nothing = [failed(K.NO_DIFF, said="NO_DIFF", diff="") for _ in range(3)]
     assert decide(*nothing, policy=policy(ladder=ALONE)).kind is K.NO_PROGRESS
+
+
+def test_whoever_makes_the_change_again_that_it_goes_on_from_makes_no_progress():
+    """Its work is what was there when it began, so nothing has changed; and what is there fails as before."""
+    (red,) = same(1)
+    red = replace(red, failure=replace(failure_of(red), gate="tests"))
+    unchanged = {"kind": K.NO_DIFF, "said": "NO_DIFF"}
+    skipped = decide(red, failed(**unchanged, diff="x"), policy=PATIENT)
+    assert (skipped.name, skipped.reason.startswith("no progress")) == ("Escalate", True)
+    alone = policy(ladder=ALONE, attempts_max=9)
+    assert decide(red, *[failed(**unchanged, diff="x") for _ in range(2)], policy=alone).kind is K.NO_PROGRESS
+    assert decide(red, failed(**unchanged, diff=""), policy=PATIENT).name == "RetryWithFeedback"  # it took all back
+    assert decide(*same(1), failed(**unchanged, diff="x"), policy=PATIENT).name == "RetryWithFeedback"  # no gate ran
 
 
 def test_an_attempt_that_thinks_is_not_the_same_as_one_that_does_not():
