@@ -3,7 +3,7 @@
 A session is a file below ~/.claude/projects, in a folder named after the folder it was begun in; `--resume ID` goes on
 with it, and ends with Claude Code's words where it is not there. Instead of asking a model it prints the whole
 conversation that it would have sent, as a line of type "asked". `limit` in place of a step ends the run at a usage
-limit that is over in that many seconds; `answer` is JSON that it ends with, as its structured output where it is given
+limit that is over in that many seconds, `too_long` at a request that the model does not take, with these words; `answer` is JSON that it ends with, as its structured output where it is given
 a schema. With OLD in its environment it knows no schemas, and notes each time it was given one in ~/refused.
 """
 
@@ -64,6 +64,13 @@ def spent(session: str, seconds: float) -> int:
     return 1
 
 
+def refused(session: str, words: str) -> int:
+    said = [{"type": "text", "text": words}]
+    line(session, type="assistant", message={"content": said}, error="invalid_request")
+    line(session, type="result", subtype="success", is_error=True, api_error_status=400, result=words)
+    return 1
+
+
 def main() -> int:
     if "--version" in sys.argv:
         print("2.1.197")
@@ -98,6 +105,8 @@ def main() -> int:
         remember("assistant", f"I do {step}")
         if "limit" in step:
             return spent(session, step["limit"])
+        if "too_long" in step:
+            return refused(session, step["too_long"])
         if "answer" not in step:
             play(step)
         elif schema is not None:
