@@ -23,6 +23,8 @@ from noface.engine.gate_session import CHANGED_FILES, GateSession, Known, Task
 from noface.engine.steadiness import Steadiness, may_be_unsteady, note_run_on_main
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
+from noface.integrity.inventory import Inventory
+from noface.integrity.unsteady import excused
 from noface.model.attempt import AttemptOrder, Judgement
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec, worst
@@ -119,10 +121,18 @@ def _run_with_retries(session: GateSession, gate: GateSpec, before: tuple[GateSp
     if result.flaky:
         session.scope.send(GateFlaked(session.task.issue_id, session.task.number, result))
     if result.failure is None and not session.traces.fixed:
-        tests = session.env.gate_facts.inventories.get((session.task.tree, gate.command))
+        tests = _tests_of(session, result)
         session.scope.send(GateRan(session.env.key(session.task.tree, gate), result, tests))
         hit("gate_passed")
     return result
+
+
+def _tests_of(session: GateSession, result: GateResult) -> Inventory | None:
+    """Return the tests that a green gate ran, as later changes are held to them."""
+    key, known = (session.task.tree, result.gate.command), session.env.gate_facts.inventories
+    if result.unsteady and key in known:
+        known[key] = excused(known[key], result.unsteady)
+    return known.get(key)
 
 
 REPEAT_PAUSES_S = (1.0, 10.0)

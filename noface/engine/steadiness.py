@@ -3,13 +3,15 @@
 In this order:
 
 1. Tests known as unsteady on main count for nobody, unless the change adds them or touches their file.
-2. What failed runs again, alone where its runner can run single tests. What fails again has failed, unless it is a
-   single test of main's that fails there too in one of three runs.
+2. What failed runs again, alone where its runner can run single tests; where that run is not green though the tests
+   pass, the whole gate. What fails again has failed, unless main shows in three runs that it is unsteady there.
 3. What passes then and is the change's own test is the change's failure: it must pass each time.
-4. Anything else that passes then runs on main until it has failed there too, up to `[run] unsteady_runs` times. What
-   fails there is unsteady, and is remembered; where main passes each time, the change made it fail now and then.
+4. Anything else that passes then runs on main until it has failed and passed there too, up to `[run] unsteady_runs`
+   times. What does both is unsteady, and is remembered; else the change made it fail now and then. A test that fails
+   alone on main each time needs the tests before it, or was broken from outside: that excuses nothing.
 
-Where a gate names no tests, it is unsteady as a whole; then a run of it must pass.
+On main itself the whole gate runs again: a test that fails only in the company of others fails. Where a gate names no
+tests, it is unsteady as a whole; then a run of it must pass.
 """
 
 from collections.abc import Collection
@@ -19,8 +21,8 @@ from pathlib import Path
 from noface.engine.attempt_environment import AttemptEnvironment, Scope, UnsteadySeen
 from noface.engine.gate_session import CHANGED_FILES, GateSession
 from noface.gates.narrow import narrowed, runs_alone
-from noface.gates.run import comparable, names_suffice
-from noface.integrity.inventory import Inventory
+from noface.gates.run import comparable, log_names, names_suffice
+from noface.integrity.inventory import Inventory, compared
 from noface.integrity.unsteady import (
     REMEMBERED_MAX,
     WHOLE_GATE,
@@ -49,11 +51,16 @@ _LOG_BYTES_MAX = 200_000
 
 @dataclass(frozen=True, slots=True)
 class _Rerun:
-    """Another run: `whole` where the gate ran as it is, and not single tests; `gone` where what failed passed."""
+    """Another run: `whole` where the gate ran as it is, and not single tests; `gone` where what failed passed.
+
+    `failed` and `passed` are the ids of tests; a run that is red without a test's name has failed as WHOLE_GATE.
+    """
 
     result: GateResult
     whole: bool
     gone: bool
+    failed: frozenset[str]
+    passed: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -72,6 +79,7 @@ class Steadiness:
         if failed and not rest and self._runs_alone() and not _short_of_coverage(self.red):
             return self._passed(failed)
         known = not rest and (bool(failed) or WHOLE_GATE in self._known)
+        by_name = False
         for number in range(1, (max(_RUNS_WHEN_KNOWN, self.gate.again) if known else self.gate.again) + 1):
             again = self._rerun(self.session, self.before, rest, f"steady-{number}")
             if again is None:
@@ -80,7 +88,8 @@ class Steadiness:
                 return self.red
             if again.gone:
                 return self._explained(failed, rest, again)
-        return self._failed_again(failed, rest)
+            by_name = bool(again.failed & frozenset(rest))
+        return self._failed_again(failed, rest) if by_name else self.red
 
     @property
     def _env(self) -> AttemptEnvironment:
@@ -120,6 +129,9 @@ class Steadiness:
         ran, failure = self._inventory(self.session.task.tree, self.gate.command), self.red.failure
         if ran is None or failure is None or not ran.complete or not runs_alone(self.gate.command, ran.runners):
             return False
+        main = self._inventory(self._env.plumbing.tree(self.session.task.main), self.gate.command)
+        if main is not None and compared(main, ran).gone:
+            return False  # the runner stopped at the first failure, or there are parts of the gate that did not run
         return names_suffice(failure.kind, failure.rule, self.red.exit_code, self.red.failing_tests)
 
     def _rerun(
@@ -129,16 +141,33 @@ class Steadiness:
         if session.ready() is not None or not session.build(before, folder):
             return None
         ran = self._inventory(self.session.task.tree, self.gate.command)
-        command = narrowed(self.gate.command, ran.runners, tests) if ran is not None and self._runs_alone() else None
+        alone = ran is not None and self._runs_alone() and not (self._of_main and session is self.session)
+        command = narrowed(self.gate.command, ran.runners, tests) if ran is not None and alone else None
         if command is not None:
             result = session.run(replace(self.gate, command=command, report=None), folder)
-            ran = self._inventory(session.task.tree, command)
-            if result is None or _came_to(ran, tests):
-                return _Rerun(result, whole=False, gone=not failed_in(ran)) if result is not None else None
+            if result is None:
+                return None
+            again = self._seen(session, result, tests, whole=False)
+            # On main only the tests count; here all else that the gate asks for must hold, too.
+            settled = result.passed or again.failed & frozenset(tests) or session is not self.session
+            if settled and {*again.failed, *again.passed}.issuperset(tests):
+                return again
             if session.ready() is not None or not session.build(before, folder):
                 return None
         result = session.run(self.gate, folder)
-        return _Rerun(result, whole=True, gone=result.passed) if result is not None else None
+        return self._seen(session, result, tests, whole=True) if result is not None else None
+
+    def _seen(self, session: GateSession, result: GateResult, tests: tuple[str, ...], *, whole: bool) -> _Rerun:
+        """Return what another run shows. On main a whole run may be red for other tests, which passed before."""
+        ran = self._inventory(session.task.tree, result.gate.command)
+        failed, passed = frozenset(failed_in(ran)), passed_in(ran)
+        gone = result.passed if whole else not failed
+        if whole and self._of_main and tests and ran is not None and ran.complete and result.failure is not None:
+            by_name = names_suffice(result.failure.kind, result.failure.rule, result.exit_code, result.failing_tests)
+            gone = gone or (by_name and bool(failed) and passed.issuperset(tests) and not _short_of_coverage(result))
+        if not failed:
+            failed, passed = (failed, passed | {WHOLE_GATE}) if result.passed else (frozenset({WHOLE_GATE}), passed)
+        return _Rerun(result, whole, gone, failed, passed)
 
     def _explained(self, failed: tuple[str, ...], rest: tuple[str, ...], again: _Rerun) -> GateResult | None:
         """Return what a failure comes to that was gone in another run."""
@@ -168,38 +197,38 @@ class Steadiness:
         looks = self._look_at_main(rest, _LOOKS_MIN)
         if looks is None:
             return None if self.session.scope.cancel.cancelled else self.red
-        # One that has not passed on this very tree of main may be red there for good: a person has moved main.
-        main = self._env.plumbing.tree(self.session.task.main)
-        steady = passed_in(self._inventory(main, self.gate.command))
-        unknown = tuple(test for test in rest if test not in self._known and test in steady)
+        unknown = tuple(test for test in rest if test not in self._known)
         self._remember(tuple(test for test in unknown if test in looks[1]), failed=1, runs=looks[0])
         return self._passed(failed) if set(rest) <= set(self._known) else self.red
 
     def _look_at_main(self, tests: tuple[str, ...], most: int) -> tuple[int, frozenset[str]] | None:
-        """Run the tests on main, up to `most` times, until each has failed there; return how often, and which have."""
+        """Run the tests on main, up to `most` times, until each has failed and passed there.
+
+        Return how often they ran, and which did both. One that only fails there does so for good, since a person has
+        moved main or something outside is broken, or alone, since it needs the tests before it.
+        """
         session, env = self.session, self._env
         task = session.task
         tree = env.plumbing.tree(task.main)
         on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main", known=None)
         slot = GateSession(session.scope, on_main, session.slot)
         builds = tuple(gate for gate in self.before if gate.kind is GateKind.BUILD)
-        shown: set[str] = set()
-        wanted, seconds, runs = set(tests or (WHOLE_GATE,)), 0.0, 0
+        failed: set[str] = set()
+        passed: set[str] = set()
+        wanted, seconds, runs = frozenset(tests or (WHOLE_GATE,)), 0.0, 0
         kept = self._inventory(tree, self.gate.command)
-        while runs < most and not (runs >= _LOOKS_MIN and seconds > _LOOK_S_MAX) and wanted - shown:
+        while runs < most and not (runs >= _LOOKS_MIN and seconds > _LOOK_S_MAX) and wanted - (failed & passed):
             session.scope.progress(task.issue_id, task.number, "gate", f"{self.gate.name} once more on main")
             again = self._rerun(slot, builds, tests, f"look-{runs + 1}")
             if again is None:
                 break
             runs, seconds = runs + 1, seconds + again.result.seconds
-            if tests:
-                shown |= set(failed_in(self._inventory(tree, again.result.gate.command))) & wanted
-            elif not again.result.passed:
-                shown.add(WHOLE_GATE)
+            failed |= again.failed
+            passed |= again.passed
         if kept is not None:
             env.gate_facts.inventories[tree, self.gate.command] = kept
         ready = session.ready() is None and session.build(self.before, "after-main")
-        return (runs, frozenset(shown)) if ready and runs else None
+        return (runs, wanted & failed & passed) if ready and runs else None
 
     def _remember(self, tests: tuple[str, ...], *, failed: int, runs: int) -> None:
         """Remember tests as unsteady on main, and tell the loop."""
@@ -254,18 +283,14 @@ def remember_unsteady(
         scope.send(UnsteadySeen(issue_id, gate.name, tests))
 
 
-def _came_to(ran: Inventory | None, tests: tuple[str, ...]) -> bool:
-    """Tell whether each of the tests passed or failed in a run."""
-    return {*failed_in(ran), *passed_in(ran)}.issuperset(tests)
-
-
 def _short_of_coverage(red: GateResult) -> bool:
     """Tell whether the output speaks of a coverage that was not reached, which no list of tests shows."""
+    folder = Path(red.stdout_log).parent
     try:
-        text = read_bounded(Path(red.stdout_log), 0, _LOG_BYTES_MAX).lower()
+        texts = [read_bounded(folder / log, 0, _LOG_BYTES_MAX).lower() for log in log_names(red.gate)]
     except OSError:
         return True
-    return any("coverage" in line and "not" in line for line in text.splitlines())
+    return any("coverage" in line and "not" in line for text in texts for line in text.splitlines())
 
 
 def may_be_unsteady(gate: GateSpec, result: GateResult) -> bool:

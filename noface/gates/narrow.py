@@ -17,7 +17,10 @@ _AND = re.compile(r"\s+&&\s+")
 
 
 def runs_alone(command: str, runners: Collection[str]) -> bool:
-    """Tell whether the command ends with one call of the one runner: when its tests are known, all of it is known."""
+    """Tell whether the command ends with its only call of the one runner.
+
+    When its tests are known, all of it is known: a part before it that fails would have ended the gate.
+    """
     return _rule(command, runners) is not None
 
 
@@ -47,10 +50,13 @@ def _rule(command: str, runners: Collection[str]) -> dict[str, Any] | None:
     parts = _AND.split(command.strip())
     if any(_SHELL.search(part) for part in parts):
         return None
-    called = [word.rpartition("/")[2] for word in _words(parts[-1])]
-    wanted = rules[name]["words"]
-    found = any(called[at : at + len(wanted)] == wanted for at in range(len(called)))
-    return rules[name] if found else None
+    calls = [_calls(part, rules[name]["words"]) for part in parts]
+    return rules[name] if calls[-1] and not any(calls[:-1]) else None
+
+
+def _calls(part: str, wanted: list[str]) -> bool:
+    called = [word.rpartition("/")[2] for word in _words(part)]
+    return any(called[at : at + len(wanted)] == wanted for at in range(len(called)))
 
 
 def _words(command: str) -> list[str]:

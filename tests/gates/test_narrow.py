@@ -30,6 +30,7 @@ TESTS = {
         ("go test ./...; true", "go test", "it::TestA", None),
         ("make test", "go test", "it::TestA", None),
         ("go test && mypy", "go test", "it::TestA", None),
+        ("go test ./a && go test ./b", "go test", "it::TestA", None),
         ("npm test", "tap", "adds", None),
     ],
 )
