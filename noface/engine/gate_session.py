@@ -357,7 +357,10 @@ class GateSession:
         if failure is None or failure.kind is not FailureKind.ENVIRONMENT:
             return result
         green = env.memo.get(env.key(env.plumbing.tree(main), gate))
-        if green is None or green.failure is not None or green.flaky:
-            return result  # a gate that is green only now and then blames nobody
+        if green is None or green.failure is not None:
+            return result
+        first = green.first_failure
+        if first is not None and (not green.unsteady or first.kind is FailureKind.ENVIRONMENT):
+            return result  # a gate that is green only now and then blames nobody; named unsteady tests are another thing
         note = f"the same gate passes on main ({main[:12]}), so the change is to blame"
         return replace(result, failure=replace(failure, charged=True, evidence=(*failure.evidence, note)))

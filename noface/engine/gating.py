@@ -119,7 +119,8 @@ def _run_with_retries(session: GateSession, gate: GateSpec, before: tuple[GateSp
     result = replace(result, first_failure=result.first_failure or first)
     note_run_on_main(session, gate, result)
     if result.flaky:
-        session.scope.send(GateFlaked(session.task.issue_id, session.task.number, result))
+        of_issue = "" if session.task.on_main else session.task.issue_id
+        session.scope.send(GateFlaked(of_issue, session.task.number, result))
     if result.failure is None and not session.traces.fixed:
         tests = _tests_of(session, result)
         session.scope.send(GateRan(session.env.key(session.task.tree, gate), result, tests))

@@ -193,13 +193,22 @@ class Steadiness:
         ran = self._inventory(self.session.task.tree, self.gate.command)
         alone = ran is not None and self._runs_alone() and narrowed(self.gate.command, ran.runners, rest) is not None
         if not self.gate.again or not alone or self._of_main or self._own(rest) or _short_of_coverage(self.red):
-            return self.red
+            return self._charged(failed)
         looks = self._look_at_main(rest, _LOOKS_MIN)
         if looks is None:
             return None if self.session.scope.cancel.cancelled else self.red
         unknown = tuple(test for test in rest if test not in self._known)
         self._remember(tuple(test for test in unknown if test in looks[1]), failed=1, runs=looks[0])
-        return self._passed(failed) if set(rest) <= set(self._known) else self.red
+        return self._passed(failed) if set(rest) <= set(self._known) else self._charged(failed)
+
+    def _charged(self, failed: tuple[str, ...]) -> GateResult:
+        """Return the failure without the tests that are unsteady on main: a worker is told what counts."""
+        excused = {comparable(test) for test in self._excused(failed)}
+        counting = tuple(test for test in self.red.failing_tests if comparable(test) not in excused)
+        if self.red.failure is None or not counting or len(counting) == len(self.red.failing_tests):
+            return self.red
+        failure = replace(self.red.failure, failing_tests=counting)
+        return replace(self.red, failure=failure, failing_tests=counting)
 
     def _look_at_main(self, tests: tuple[str, ...], most: int) -> tuple[int, frozenset[str]] | None:
         """Run the tests on main, up to `most` times, until each has failed and passed there.

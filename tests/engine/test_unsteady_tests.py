@@ -126,6 +126,26 @@ def test_what_fails_beside_a_known_unsteady_test_counts(shop):
     assert [each["test"] for each in project.shown("status")["unsteady"]] == ["tests/test_moody.py::test_moody"]
 
 
+def test_a_worker_is_told_what_counts_and_not_what_is_unsteady_beside_it(shop):
+    project = shop("len(counter.read_text()) == 2")  # main fails first, and passes when it runs again; then never
+    project.play(("7", 0, [{"write": "tests/test_other.py", "text": "def test_other():\n    assert 1 == 2\n"}]))
+    project.run(code=3)
+    (attempt,) = project.attempts("7")
+    assert attempt["failure"]["failing_tests"] == ["tests/test_other.py::test_other"]
+    assert " more" not in attempt["failure"]["message"]
+
+
+def test_a_missing_library_is_the_change_s_though_main_has_an_unsteady_test(shop):
+    project = shop(ONE_IN_THREE)
+    counted(project, 2)
+    project.issue(7, max_attempts=2)
+    project.commit()
+    missing = [{"write": "tests/test_pad.py", "text": "import leftpad\n\n\ndef test_pad():\n    assert leftpad\n"}]
+    project.play(("7", 0, missing), ("7", 1, missing))
+    project.run(code=3)
+    assert [each["charged"] for each in project.attempts("7")] == [True, True]
+
+
 def test_a_gate_that_names_no_tests_and_is_red_one_time_in_three_lets_all_land(project):
     counter = project.folder / "counter"
     script = f"echo x >> {counter}; test $(( $(wc -l < {counter}) % 3 )) -ne 0"
