@@ -180,7 +180,11 @@ def _lines(given: Sequence[dict[str, Any]], change: _Change, width: int) -> list
         attempts = f"up to {count(issue['attempts'], 'attempt')}" if "attempts" in issue else ""
         more = [f"with {issue['model']}" if "model" in issue else "", attempts]
         state = ", ".join(["would be ready" if change.dry_run else "ready", *(text for text in more if text)])
-        was = f"; it was {issue['was']}" if issue["was"] not in ("ready", "waiting") else ""
+        was = (
+            f"; it {'is' if change.dry_run else 'was'} {issue['was']}"
+            if issue["was"] not in ("ready", "waiting")
+            else ""
+        )
         kind = f" for {issue['kind']}" if issue["kind"] else ""
         lines += hanging(f"{issue['title']}: {state}{was}{kind}", width, f"{issue['id']}  ")
     return [*lines, "Nothing was changed." if change.dry_run else "The counters start again. Next: noface run"]

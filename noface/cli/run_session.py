@@ -53,6 +53,7 @@ from noface.trackers.base import Tracker, open_tracker
 from noface.ui import page
 from noface.ui.announcer import announcer
 from noface.ui.findings import finding_lines
+from noface.ui.text import hanging
 from noface.ui.totals import Purse
 
 
@@ -242,13 +243,18 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         document = {"schema": 1, "start": starts, "waiting": waits, "faults": faults, "findings": encode(findings)}
         typer.echo(json.dumps(document))
         return code
+    width = page.width()
     typer.echo(f"{len(starts)} can start ({chosen.workers} at once), {len(waits)} wait, {len(faults)} faulty.")
     for item in starts:
         when = "now" if item["now"] else "then"
-        typer.echo(f"  {when:4} {item['id']} with {item['model']}: {item['title']}\n       {item['reason']}")
+        for line in hanging(str(item["title"]), width, f"  {when:4} {item['id']} with {item['model']}: ", "       "):
+            typer.echo(line)
+        for line in hanging(str(item["reason"]), width, "       "):
+            typer.echo(line)
     for wait in waits:
-        typer.echo(f"  wait {wait['id']}: {wait['reason']}")
-    for line in finding_lines(everything, page.width()):
+        for line in hanging(str(wait["reason"]), width, f"  wait {wait['id']}: ", "       "):
+            typer.echo(line)
+    for line in finding_lines(everything, width):
         typer.echo(line)
     typer.echo("Nothing was run: `noface run` tries the gates on main first, and they must pass there.")
     return code

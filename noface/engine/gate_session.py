@@ -361,6 +361,6 @@ class GateSession:
             return result
         first = green.first_failure
         if first is not None and (not green.unsteady or first.kind is FailureKind.ENVIRONMENT):
-            return result  # a gate that is green only now and then blames nobody; named unsteady tests are another thing
+            return result  # a gate that is green only now and then blames nobody; unsteady tests are known by name
         note = f"the same gate passes on main ({main[:12]}), so the change is to blame"
         return replace(result, failure=replace(failure, charged=True, evidence=(*failure.evidence, note)))

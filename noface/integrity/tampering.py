@@ -142,20 +142,20 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str) -> Weakened:
     if balance.cases > 0:
         found.append(_deleted(balance, [path for path, change in tests.items() if change.status == "D"]))
     if balance.assertions > 0:
-        found.append(f"{balance.assertions} assertion(s) fewer")
+        found.append(f"{_count(balance.assertions, 'assertion')} fewer")
     if found:
         settled = balance.cases_added > 0
     # A skip on a new test weakens nothing; but where tests were removed too, it may be on one of them, moved.
     skips = balance.skips - (0 if balance.cases_removed else balance.skips_new) + balance.focused
     if skips > 0:
-        found.append(f"{skips} test(s) newly skipped, focused or expected to fail")
+        found.append(f"{_count(skips, 'test')} newly skipped, focused or expected to fail")
         settled = settled and balance.focused <= 0
     counted = len(found)
     found += _made_weaker(lines)
     elsewhere = {change.new_oid for change in changes if change.status == "A"}
     deleted = [path for path, change in tests.items() if change.status == "D" and change.old_oid not in elsewhere]
     if deleted and not balance.cases_removed:  # tests of a kind that cannot be counted, as in a shell script
-        found.append(f"test file(s) deleted: {', '.join(deleted)}")
+        found.append(f"test file{'s' if len(deleted) != 1 else ''} deleted: {', '.join(deleted)}")
     opaque = [path for path, change in tests.items() if change.status == "M" and _unreadable(change)]
     if opaque:
         found.append(f"tests that can no longer be compared as text: {', '.join(opaque)}")
@@ -166,7 +166,11 @@ def _deleted(balance: _Balance, files: list[str]) -> str:
     """Say how many tests were deleted, and which, with the deleted files; a test that was moved is none of them."""
     names = [f"{path}::{name}" for path, name in balance.removed if name not in balance.added and path not in files]
     which = some((*names, *files), _SHOWN_MAX)
-    return f"{balance.cases} test(s) deleted{f': {which}' if which else ''}"
+    return f"{_count(balance.cases, 'test')} deleted{f': {which}' if which else ''}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
 def _unreadable(change: FileChange) -> bool:

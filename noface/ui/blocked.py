@@ -235,12 +235,23 @@ def _task(status: str, block: Mapping[str, Any]) -> str:
     elif _nothing_more(block):
         kind = kinds[block["failing"]["kind"]]
     model = str(block.get("model") or "its model")
-    return str(kind["task"]).format(model=model, agent=block.get("agent") or f"the agent of {model}")
+    return str(kind["task"]).format(model=model, agent=_agent(block.get("agent"), model))
+
+
+def _agent(agent: object, model: str) -> str:
+    """Return what a person calls the program of a model; "command" is the name of no program."""
+    if agent == "command":
+        return f"the command of {model}"
+    return str(agent or f"the agent of {model}")
 
 
 def _nothing_more(block: Mapping[str, Any]) -> bool:
     """Tell whether the workers changed nothing more though a gate fails: that is what a person has to look at."""
     return bool(block.get("kind") == "NO_DIFF" and block.get("failing"))
+
+
+_HOW_IT_ENDED = re.compile(r"^(tests were weakened: |the worker ended with exit code \d{1,3}: (?=\S))")
+"""What a line has no room for, since the heading above it says as much."""
 
 
 def _detail(row: IssueRow, block: Mapping[str, Any]) -> str:
@@ -258,7 +269,7 @@ def _detail(row: IssueRow, block: Mapping[str, Any]) -> str:
     if failing and (_nothing_more(block) or not errors or errors[-1].endswith(str(failing["message"]))):
         gate = f"{failing['gate']}: " if str(failing["gate"]).startswith("accept") else ""
         return f"{gate}{_without_path(str(failing['message']), failing['tests'])}"
-    return errors[-1].removeprefix(f"{kind}: ").removeprefix("tests were weakened: ") if errors else row.reason
+    return _HOW_IT_ENDED.sub("", errors[-1].removeprefix(f"{kind}: ")) if errors else row.reason
 
 
 def _without_path(message: str, tests: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from noface.model.taxonomy import Category, FailureKind
 from noface.store.records import AttemptRow, GateRun, NextAction
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import paint, quoted
+from noface.ui.show import action_words
 from noface.ui.text import clean, fit, hanging, moment
 
 _PROMPT_BYTES = 200_000
@@ -102,7 +103,8 @@ def why_page(document: WhyDocument, width: int) -> list[str]:
         lines += _decided(failure, width, charged=document.charged)
     lines += _section("Logs", document.logs, width)
     if action is not None:
-        lines += ["", paint("What followed", "title"), *hanging(f"{action.kind}: {action.reason}", width, "  ")]
+        words = action_words(action.kind, action.reason, document.outcome)
+        lines += ["", paint("What followed", "title"), *hanging(words, width, "  ")]
     if document.next is not None:
         lines += _prompt_lines(document.next, width)
     return lines

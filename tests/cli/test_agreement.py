@@ -128,11 +128,14 @@ def test_what_a_run_refuses_is_refused_by_every_command_that_looks_at_it(project
 
 def test_commands_that_run_no_gates_say_so_where_main_is_red(project):
     edit(project, GATE, "false")
-    project.issue(7)
+    project.issue(7, "A title that is told whole in a page of eighty columns though it is longer than one of its lines")
     pages = {verb: shown(project, verb) for verb in VERBS}
     assert {code for code, _ in pages.values()} == {EXIT_DONE}
     assert "the gates were not run" in pages["doctor"][1]
     assert "`noface run` tries the gates on main first" in pages["run --dry-run"][1]
+    plan = project.noface("run", "--dry-run").stdout
+    assert "longer than one" in " ".join(plan.split())
+    assert max(map(len, plan.split("Nothing was run")[0].splitlines())) <= 80
     assert "gate" not in pages["issues"][1]
     assert project.noface("run").returncode == EXIT_ATTENTION
 

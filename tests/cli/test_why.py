@@ -92,7 +92,7 @@ def test_the_page_says_what_decided_what_lost_and_what_followed_at_80_columns(pr
         "  • words.error: pytest.assertion is stronger evidence (diagnostic over words)",
         "    │ error: 401",
         "unit.out",
-        "  RetryWithFeedback: attempt 1 of 2 failed; it is told why",
+        "  told why, same model again: attempt 1 of 2 failed; it is told why",
         "What the prompt of attempt 2 (claude-sonnet) said",
         "  │ Tests failed. Make them pass.",
     ):

@@ -30,8 +30,8 @@ SAID = "\n".join((
     "This was wrong with the form: /label must be boolean.",
     "the worker changed only protected files, which were put back: conftest.py",
     "diff size: it changes 2,601 lines",
-    "tests were weakened: 2 assertion(s) fewer",
-    "tests were weakened: 1 test(s) newly skipped, focused or expected to fail",
+    "tests were weakened: 2 assertions fewer",
+    "tests were weakened: 1 test newly skipped, focused or expected to fail",
     "changed outside the issue's paths (work/*): notes/boundary-violation-3.txt",
 ))  # fmt: skip
 

@@ -156,7 +156,7 @@ def test_a_weakened_test_is_tampering(change):
     test = "def test_a():\n    assert f() == 1\n"
     (failure,) = examine(change({"tests/test_a.py": test}, {"tests/test_a.py": "# later\n"}), DiffLimits())
     assert (failure.kind, failure.rule) == (FailureKind.GATE_TAMPERING, "tests-weakened")
-    assert "1 test(s) deleted" in failure.message
+    assert "1 test deleted" in failure.message
 
 
 def test_what_gates_call_and_no_longer_finds_is_tampering(change):
