@@ -130,7 +130,8 @@ class Steadiness:
         if ran is None or failure is None or not ran.complete or not runs_alone(self.gate.command, ran.runners):
             return False
         main = self._inventory(self._env.plumbing.tree(self.session.task.main), self.gate.command)
-        if main is not None and compared(main, ran).gone:
+        short = compared(main, ran) if main is not None else None
+        if short is not None and (short.gone or short.skipped):
             return False  # the runner stopped at the first failure, or there are parts of the gate that did not run
         return names_suffice(failure.kind, failure.rule, self.red.exit_code, self.red.failing_tests)
 

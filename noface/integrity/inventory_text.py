@@ -98,6 +98,8 @@ _CARGO_RESULT = re.compile(r"^test result: ")
 _CARGO_BINARY = re.compile(
     r"^\s+Running (?:unittests )?(?P<source>\S+) \((?:\S*/)?(?P<binary>[^/\s]+?)(?:-[0-9a-f]{8,})?(?:\.exe)?\)$"
 )
+_CARGO_FAILED = re.compile(r"^error: test failed, to rerun pass ")
+_CARGO_ON = re.compile(r"^\s+(?:Running|Doc-tests) |^error: (?:doctest failed|\d+ targets? failed)")
 _DOC_LINE = re.compile(r" \(line \d+\)")
 
 
@@ -126,7 +128,15 @@ def _cargo(out: list[str], err: list[str]) -> Inventory | None:
             tests.append((name, _cargo_outcome(end["end"]) if end else _FAILED))
         elif unended and (end := _CARGO_END.search(line)):  # uncaptured output stands between a test and its end
             tests[-1] = (unended, _cargo_outcome(end["end"]))
-    return inventory(tests, "cargo test", complete=complete and not inside)
+    whole = complete and not inside and not any(_cargo_stopped(lines) for lines in (out, err))
+    return inventory(tests, "cargo test", complete=whole)
+
+
+def _cargo_stopped(lines: list[str]) -> bool:
+    """Tell whether cargo ended at a binary that failed; with --no-fail-fast it counts those that failed at the end."""
+    ends = (line for line in reversed(lines) if _CARGO_FAILED.match(line) or _CARGO_ON.match(line))
+    last = next(ends, None)
+    return last is not None and _CARGO_FAILED.match(last) is not None
 
 
 def _cargo_name(name: str, binaries: list[str], block: int) -> str:

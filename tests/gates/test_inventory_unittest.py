@@ -190,3 +190,11 @@ def test_a_folder_that_is_gone_disturbs_nobody(checkout):
     assert (ran.exit_code, ran.stderr.count("OK")) == (0, 1)
     shutil.rmtree(ran.folder)
     assert run_reported(checkout, f"rm -r ../reported-0/preload; {UNITTEST}").exit_code == 0
+
+
+def test_a_run_that_stops_at_its_first_failure_is_not_complete(checkout):
+    text = TESTS.replace("self.assertEqual(1 + 1, 2)", "self.assertEqual(1 + 1, 3)")
+    (checkout / "test_it.py").write_text(text)
+    assert run_reported(checkout, UNITTEST).inventory.complete
+    ran = run_reported(checkout, f"{UNITTEST} --failfast")
+    assert (ran.ids("FAILED"), ran.inventory.complete) == (["test_it.py::TestSums::test_adds"], False)

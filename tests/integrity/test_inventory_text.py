@@ -286,3 +286,32 @@ def test_a_number_counts_where_there_are_no_names(command, stdout, stderr, count
 
 def test_no_number_is_no_inventory():
     assert counted_tests("All good\n", "", "make lint") is None
+
+
+CARGO_FAILS = """
+running 1 test
+test a ... FAILED
+
+test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.07s
+
+"""
+CARGO_NEXT = """
+running 1 test
+test b ... ok
+
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+"""
+CARGO_STOPS = """
+     Running unittests src/lib.rs (target/debug/deps/crate1-55cdf1dd945a33ad)
+error: test failed, to rerun pass `--lib`
+"""
+CARGO_GOES_ON = """     Running tests/b.rs (target/debug/deps/b-f59c21dfecf4e602)
+error: 1 target failed:
+    `--lib`
+"""
+
+
+def test_cargo_that_stops_at_the_first_binary_that_fails_has_not_run_all():
+    (stopped,) = named_tests(CARGO_FAILS, CARGO_STOPS)
+    (whole,) = named_tests(CARGO_FAILS + CARGO_NEXT, CARGO_STOPS + CARGO_GOES_ON)
+    assert (stopped.complete, whole.complete) == (False, True)

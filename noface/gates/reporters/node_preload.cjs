@@ -93,7 +93,8 @@ function listen(runner) {
   runner.on("pass", note("PASSED"));
   runner.on("fail", note("FAILED"));
   runner.on("pending", note("SKIPPED"));
-  runner.on("end", () => run.end(true));
+  // With --bail the tests after the first failure do not run.
+  runner.on("end", () => run.end(!(runner.failures && quietly(() => runner.suite.bail()))));
 }
 
 // Jest reads its configuration by `jest-config`: a reporter stands there beside those that the project has.

@@ -299,7 +299,7 @@ def _watch(kind: Any) -> None:
     def stopped(self: Any) -> Any:
         with _quiet:
             if _runs and not _noting and _runs[0].here and _runs[0].runner == "unittest":
-                _runs[0].end(True)
+                _runs[0].end(not self.shouldStop)  # as with --failfast
         return stop(self)
 
     kind.stopTestRun = stopped
