@@ -1,8 +1,8 @@
 """Any command as a worker: run by `bash -c` in the workspace, prompt on stdin and in `$NOFACE_PROMPT_FILE`.
 
 Exit codes: 0 finished; 75 (EX_TEMPFAIL of sysexits.h) try again later, charged to nobody; 126 and 127 as the shell
-means them (not executable, not found); any other is a crash, unless its output ends in a question to a keyboard. Its
-edits are judged by the gates whatever it prints.
+means them (not executable, not found); any other is a crash, unless its output ends in a question to a keyboard, or is
+an interpreter's one line that its script is not there. Its edits are judged by the gates whatever it prints.
 """
 
 import re
@@ -21,6 +21,8 @@ from noface.process.sandbox_home import AgentHome
 
 _FINAL_LINES = 4
 """So many lines of standard error may belong to the final error, as npm tells where its log is."""
+_NO_SCRIPT = re.compile(r"(?:\S*python[\w.]*: can't open file |Can't open perl script |\S*ruby[\w.]*: No such file or)")
+"""What an interpreter says that does not find the script it is to run, and nothing else: no worker began."""
 _SHELL_WORDS = frozenset((
     "!", ".", ":", "alias", "builtin", "case", "cd", "command", "coproc", "declare", "enable", "eval", "exec", "exit",
     "export", "for", "function", "hash", "if", "let", "local", "mapfile", "popd", "pushd", "read", "readonly", "return",
@@ -63,6 +65,9 @@ class CommandReader:
                 kind, message = FailureKind.OVERLOADED, "the worker asks to be run again later (exit code 75)"
             case 126 | 127:
                 kind, message = FailureKind.MISCONFIGURED, f"the worker's command cannot be run: {words}"
+            case _ if not last and len(said) == 1 and _NO_SCRIPT.match(words):
+                kind, rule = FailureKind.MISCONFIGURED, "command-no-script"
+                message = f"the worker's script is not there, or the sandbox hides it ([sandbox] show): {words}"
             case _ if asks(unfinished):
                 kind, rule = FailureKind.MISCONFIGURED, f"command-{ASKS}"
                 message = f"the worker asks at the terminal, where nobody can answer: {last}"

@@ -132,6 +132,15 @@ def test_a_real_shell_s_codes_are_the_ones_meant(tmp_path):
         assert judged(done.returncode, done.stderr).error.kind == kind
 
 
+def test_an_interpreter_that_does_not_find_its_script_is_no_worker_that_crashed(tmp_path):
+    done = subprocess.run(invocation("python3 /nowhere/agent.py").argv, capture_output=True, text=True, check=False)
+    alone = judged(done.returncode, done.stderr).error
+    assert (alone.kind, alone.charged) == ("MISCONFIGURED", False)
+    assert "/nowhere/agent.py" in alone.message
+    assert judged(done.returncode, done.stderr, b"working\n").error.kind == "AGENT_CRASH"
+    assert judged(done.returncode, f"a warning\n{done.stderr}").error.kind == "AGENT_CRASH"
+
+
 def test_the_output_alone_decides_nothing():
     assert judged(0, "429 rate limit, Traceback", b"FAILED\n").error is None
 
