@@ -188,13 +188,15 @@ def _refuse_foreign(path: Path) -> None:
 
 def _refuse_unknown(connection: sqlite3.Connection, path: Path) -> int:
     """Return the schema's version, 0 for an empty database; raise StoreError for one that noface did not make."""
+    # In this order: another noface may be making the tables, and sets the version with them in one transaction.
+    tables = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > SCHEMA_VERSION:
         raise StoreError(
             f"{path} was written by a newer noface (schema {version}, this one knows {SCHEMA_VERSION}).",
             "Upgrade noface: `pipx upgrade noface-loop`.",
         )
-    if version == 0 and connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
+    if version == 0 and tables is not None:
         raise _unusable(path, "it is the database of another program")
     return version
 

@@ -15,7 +15,7 @@ from support import ROOT, TESTS
 
 from noface.errors import StoreError
 from noface.store import records
-from noface.store.database import Database
+from noface.store.database import Database, _refuse_unknown
 from noface.store.journal import Journal
 from noface.store.lessons import LessonStore
 from noface.store.reader import Reader
@@ -96,6 +96,25 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(path, content):
         Database.open(path)
     assert "never overwrites" in caught.value.hint
     assert path.read_bytes() == content
+
+
+def test_a_database_that_another_noface_makes_meanwhile_is_no_other_program_s(path):
+    class Slow(sqlite3.Connection):
+        """Between its first statement and the next another noface makes the tables."""
+
+        statements = 0
+
+        def execute(self, *arguments):
+            self.statements += 1
+            if self.statements == 2:
+                Database.open(path).close()
+            return super().execute(*arguments)
+
+    path.parent.mkdir()
+    connection = sqlite3.connect(path, factory=Slow)
+    assert _refuse_unknown(connection, path) in (0, SCHEMA_VERSION)
+    assert connection.statements == 2
+    connection.close()
 
 
 def test_another_program_s_database_is_refused_and_left_as_it_is(path):
@@ -270,7 +289,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from noface.store import records
-from noface.store.database import Database
+from noface.store.database import Database, _refuse_unknown
 from noface.store.journal import Journal
 journal = Journal(Database.open(Path(sys.argv[1])))
 for number in range(100_000):
@@ -281,7 +300,7 @@ OPENER = """
 import sys
 from pathlib import Path
 from noface.store import records
-from noface.store.database import Database
+from noface.store.database import Database, _refuse_unknown
 from noface.store.journal import Journal
 Journal(Database.open(Path(sys.argv[1]))).event(0.0, "opened")
 """
