@@ -106,7 +106,7 @@ def test_the_table_of_actions_names_actions_only():
 
 AGENT_KEYS = {
     "install", "environment", "instructions", "tells_cost", "presets", "provider", "elsewhere", "login", "homes",
-    "resumes", "takes_schema", "errors",
+    "resumes", "takes_schema", "errors", "tested", "install_tested", "node", "oldest",
 }  # fmt: skip
 LOGIN_KEYS = {
     "keys", "by_provider", "folder", "folder_variable", "files", "uncertain_with", "uncertain_argument", "keychain",
@@ -121,7 +121,10 @@ def test_an_agent_s_table_has_known_keys_and_an_adapter(name):
     assert entry.get("login", {}).keys() <= LOGIN_KEYS
     assert all(preset.keys() == {"name", "model", "tier"} for preset in entry.get("presets", ()))
     assert (FOLDER.parent / "agents" / f"{name}.py").is_file()
-    assert ("install" in entry) == ("login" in entry) == ("presets" in entry)
+    assert ("install" in entry) == ("login" in entry) == ("presets" in entry) == ("tested" in entry)
+    assert entry.get("tested", "") in entry.get("install_tested", "")
+    assert entry.get("node", {}).keys() in (set(), {"version", "from"})
+    assert entry.get("oldest", {}).keys() in (set(), {"version", "reason"})
     if "login" in entry:
         assert ("fix" in entry["login"]) != entry["login"].get("by_provider", False)
 
