@@ -1,5 +1,7 @@
 """`make test-agents`: installs the real agent programs and runs tests/real_agents, where nothing but loopback is reached.
 
+AGENTS says which versions: "newest" (without it), "tested" as noface/data/agents.toml names them, or "installed".
+
 The tests run in a network namespace of their own, made by `unshare -rn`; where the system allows none they run all the
 same, and say so: the programs are then only told to talk to the model server on loopback, not kept to it. A program
 that cannot be installed is a failure.
@@ -15,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from install import FOLDER, install_all
+from install import ENVIRONMENT, FOLDER, INSTALLED, NEWEST, TESTED, install_all
 
 _INSIDE = "--inside"
 _SIOCSIFFLAGS = 0x8914
@@ -31,7 +33,11 @@ def main() -> int:
     if sys.argv[1:2] == [_INSIDE]:
         _loopback_up()
         return _tests(sys.argv[2:])
-    failed = install_all()
+    which = os.environ.get(ENVIRONMENT, NEWEST)
+    if which not in (NEWEST, TESTED, INSTALLED):
+        print(f"{ENVIRONMENT} is {which!r}; it can be {NEWEST}, {TESTED} or {INSTALLED}", file=sys.stderr)
+        return 2
+    failed = install_all(which)
     if failed:
         print(f"not installed: {', '.join(failed)}; nothing was tested", file=sys.stderr)
         return 2
