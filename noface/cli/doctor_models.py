@@ -5,7 +5,6 @@ Of a login only the names of variables and files are known, never what is in the
 """
 
 import json
-import re
 import shutil
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from noface.agents.base import place_in
 from noface.agents.registry import AGENTS
+from noface.cli.doctor_versions import VERSION, version_problems
 from noface.cli.wiring import attempt_environment, bubblewrap_for, policy
 from noface.config.sections import Config
 from noface.data import table
@@ -94,7 +94,6 @@ VERSION_SECONDS_MAX = 5.0
 _OUTPUT_BYTES_MAX = 1_000_000
 _READ_BYTES_MAX = 8_000
 _AT_ONCE = 4
-_VERSION = re.compile(r"\d{1,6}(?:\.\d{1,10}){1,4}")
 _CANNOT_START = (126, 127)
 LOGIN = "login"
 """The name of the problem that no login was seen."""
@@ -145,7 +144,8 @@ def model_findings(
     firsts = {path: specs[name] for name, path in reversed(paths.items()) if path}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         said = dict(zip(firsts, pool.map(lambda path: _version(path, firsts[path], launcher), firsts), strict=True))
-    return tuple(_finding(specs[name], used.get(name, ()), paths[name], said.get(paths[name])) for name in order)
+    node = _node(firsts.values(), launcher)
+    return tuple(_finding(specs[name], used.get(name, ()), paths[name], said.get(paths[name]), node) for name in order)
 
 
 def environment_of(spec: ModelSpec) -> dict[str, str]:
@@ -169,7 +169,14 @@ def _path(spec: ModelSpec) -> str:
     return shutil.which(program) or "" if program else ""
 
 
-def _finding(spec: ModelSpec, used_by: tuple[str, ...], path: str, version: Version | None) -> ModelFinding:
+def _node(specs: Iterable[ModelSpec], launcher: Launcher) -> str:
+    """Return the version of the Node on PATH; "" where there is none, or nothing that npm installs."""
+    path = shutil.which("node")
+    of_npm = [spec for spec in specs if table("agents")[spec.agent].get("install", "").startswith("npm ")]
+    return _version(path, of_npm[0], launcher).text if path and of_npm else ""
+
+
+def _finding(spec: ModelSpec, used_by: tuple[str, ...], path: str, version: Version | None, node: str) -> ModelFinding:
     program, login = AGENTS[spec.agent].program(spec), login_seen(spec)
     return ModelFinding(
         spec.name,
@@ -182,16 +189,19 @@ def _finding(spec: ModelSpec, used_by: tuple[str, ...], path: str, version: Vers
         version.text if version is not None else "",
         login.seen,
         login.needed,
-        tuple(_problems(spec, path, version, login)),
+        tuple(_problems(spec, path, version, login, node)),
+        tested=table("agents")[spec.agent].get("tested", ""),
     )
 
 
-def _problems(spec: ModelSpec, path: str, version: Version | None, login: Login) -> list[Check]:
+def _problems(spec: ModelSpec, path: str, version: Version | None, login: Login, node: str) -> list[Check]:
     problems = []
     if (missing := program_finding(spec)) is not None:
         problems.append(check_of(missing, "program", missing.what))
     if version is not None and version.problem:
         problems.append(Check("program", State.BAD, f"{path} does not start: {version.problem}", "Install it anew."))
+    if version is not None and Path(AGENTS[spec.agent].program(spec)).name == spec.agent:  # no wrapper of one's own
+        problems += version_problems(spec.agent, version.text, path, node)
     if login.needed and not login.seen:
         state = State.BAD if login.certain else State.NOTE
         hidden = "" if login.certain else ", though it may be where noface cannot look (`--probe` tells)"
@@ -224,7 +234,7 @@ def _version(path: str, spec: ModelSpec, launcher: Launcher) -> Version:
             )
         )
         said = [read_bounded(log, 0, _READ_BYTES_MAX) if log.exists() else "" for log in (stdout, stderr)]
-    match = _VERSION.search(said[0]) or _VERSION.search(said[1])
+    match = VERSION.search(said[0]) or VERSION.search(said[1])
     if ended.error or (ended.ended_by is EndedBy.ITSELF and ended.exit_code in _CANNOT_START):
         first = next((line.strip() for text in reversed(said) for line in text.splitlines() if line.strip()), "")
         return Version(problem=ended.error or first or f"exit code {ended.exit_code}")

@@ -70,7 +70,7 @@ class ModelFinding:
 
     `login` are the names of the variables and files that a login was seen in, `same_login` the other models in use that
     have it, `stand_ins` those of its tier that work while its provider is away. `problems` are what is wrong or worth
-    knowing, each with what to do about it.
+    knowing, each with what to do about it. `tested` is the newest version of the program that noface was tested with.
     """
 
     name: str
@@ -87,6 +87,7 @@ class ModelFinding:
     probe: Probe | None = None
     same_login: tuple[str, ...] = ()
     stand_ins: tuple[str, ...] = ()
+    tested: str = ""
 
     @property
     def state(self) -> State:
@@ -154,6 +155,7 @@ class ListedModel:
     program: str | None
     path: str | None
     version: str | None
+    tested: str | None
     login: tuple[str, ...]
     login_needed: bool
     same_login: tuple[str, ...]
@@ -198,6 +200,7 @@ def _listed_model(model: ModelFinding) -> ListedModel:
         program=model.program or None,
         path=model.path or None,
         version=model.version or None,
+        tested=model.tested or None,
         login=model.login,
         login_needed=model.login_needed,
         same_login=model.same_login,

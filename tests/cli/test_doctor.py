@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from noface.cli.doctor_versions import node_asked_for, version_problems
 from noface.config.presets import presets
+from noface.data import table
 
 TOOLS = (
     "git",
@@ -211,6 +213,81 @@ def test_a_program_that_cannot_start_needs_a_person(doctor):
     doctor.program("claude", "echo 'env: node: No such file or directory' >&2\nexit 127")
     (problem,) = doctor.model("claude-sonnet", code=3, **LOGGED_IN)["problems"]
     assert problem["text"].endswith("claude does not start: env: node: No such file or directory")
+
+
+def versions_told(doctor, version, agent="claude", node="", engines=""):
+    doctor.agents()
+    doctor.program(agent, version)
+    if node:
+        doctor.program("node", f"v{node}")
+    if engines:
+        package = doctor.project.folder / "lib/pack/bin"
+        package.mkdir(parents=True)
+        (package.parent / "package.json").write_text(engines)
+        (doctor.bin / agent).rename(package / agent)
+        (doctor.bin / agent).symlink_to(package / agent)
+    model = {"claude": "claude-sonnet", "codex": "gpt-codex"}[agent]
+    return doctor.model(model, **LOGGED_IN)["problems"]
+
+
+def test_a_program_newer_than_the_tested_one_is_told_with_both_versions(doctor):
+    tested = table("agents")["claude"]["tested"]
+    (problem,) = versions_told(doctor, "99.1.0 (Claude Code)")
+    assert (problem["name"], problem["state"]) == ("version", "note")
+    assert problem["text"] == f"claude 99.1.0 is newer than {tested}, the newest that noface was tested with"
+    assert problem["fix"].endswith(f"install the tested one: npm install -g @anthropic-ai/claude-code@{tested}")
+    assert doctor.model("claude-sonnet", **LOGGED_IN)["tested"] == tested
+    page = doctor.page(**LOGGED_IN).splitlines()
+    assert max(len(line) for line in page if str(doctor.project.folder) not in line) <= 80
+
+
+def test_a_program_that_is_too_old_is_told_with_the_reason():
+    (problem,) = version_problems("gemini", "0.38.2", "", "")
+    assert problem.text.startswith("gemini 0.38.2 is older than 0.39.1: it has no --skip-trust")
+    assert problem.fix == f"Install the tested one: {table('agents')['gemini']['install_tested']}"
+
+
+@pytest.mark.parametrize("agent", [name for name, entry in table("agents").items() if "tested" in entry])
+def test_the_tested_version_of_a_program_says_nothing(agent):
+    assert version_problems(agent, table("agents")[agent]["tested"], "", "") == []
+
+
+def test_a_node_older_than_the_program_s_package_asks_for_is_told(doctor):
+    package = '{"name": "pack", "engines": {"node": ">=22.0.0"}}'
+    (problem,) = versions_told(doctor, "2.1.330", node="20.20.2", engines=package)
+    assert (problem["name"], problem["state"]) == ("node", "note")
+    assert problem["text"] == ("the package of claude 2.1.330 asks for Node 22.0.0 or newer; `node` on PATH is 20.20.2")
+    assert problem["fix"].startswith("Install Node 22: with an older one, npm")
+
+
+def test_a_node_that_keeps_a_program_from_being_updated_is_told():
+    (problem,) = version_problems("claude", "2.1.197", "", "20.20.2")
+    assert problem.text == "npm installs no newer claude than 2.1.197 with Node 20.20.2, and does not say so"
+    assert problem.fix == "Install Node 22, which claude asks for from 2.1.198 on; then install it anew."
+    assert version_problems("claude", "2.1.197", "", "22.0.0") == []
+
+
+@pytest.mark.parametrize(
+    ("node", "engines", "asked"),
+    [("22.0.0", '{"engines": {"node": ">=22"}}', "22"),
+     ("20.19.1", '{"engines": {"node": "^20.19.0 || >=22.12.0"}}', "20.19.0"),
+     ("10.0.0", '{"engines": {"node": "*"}}', ""), ("10.0.0", '{"engines": 3}', ""), ("10.0.0", "[", ""),
+     ("10.0.0", '{"engines": {"node": 22}}', "")],
+)  # fmt: skip
+def test_a_node_that_is_new_enough_or_a_package_that_asks_for_none_says_nothing(tmp_path, node, engines, asked):
+    program = tmp_path / "pack" / "bin" / "codex.js"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    (tmp_path / "pack" / "package.json").write_text(engines)
+    assert node_asked_for(str(program)) == asked
+    assert version_problems("codex", table("agents")["codex"]["tested"], str(program), node) == []
+
+
+def test_the_version_of_a_wrapper_of_one_s_own_says_nothing(doctor):
+    doctor.agents()
+    doctor.program("my-claude", "99.1")
+    doctor.configure(CONFIG + '[models.claude-sonnet]\ncommand = "my-claude"\n')
+    assert doctor.model("claude-sonnet", **LOGGED_IN)["problems"] == []
 
 
 def test_a_models_own_command_is_not_to_be_installed_but_corrected(doctor):
