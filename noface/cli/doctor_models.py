@@ -112,9 +112,9 @@ def uses(config: Config) -> dict[str, tuple[str, ...]]:
     by_model: dict[str, list[str]] = {}
     for number, name in enumerate(config.retry.models, 1):
         by_model.setdefault(name, []).append(f"rung {number}")
-    for role, name in config.roles.model_dump().items():
-        if name is not None:
-            by_model.setdefault(name, []).append(role)
+    for role, model in config.roles.models.items():
+        if model is not None:
+            by_model.setdefault(model, []).append(role)
     return {name: tuple(purposes) for name, purposes in by_model.items()}
 
 

@@ -19,6 +19,7 @@ from noface.git.snapshot import SlotLimits
 from noface.integrity.diff import DiffLimits
 from noface.integrity.unsteady import SteadinessRules
 from noface.knowledge.hints import HintRule
+from noface.model.access import RoleAccess
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import ModelSpec
@@ -50,7 +51,7 @@ def policy(config: Config, model: str | None = None) -> Policy:
         backoff_max_s=retry.backoff_max,
         alternatives=tuple(name for name in config.models if name in retry.models or name not in presets()),
         strategies=tuple(retry.strategies.items()),
-        roles=config.roles.record(Roles) if recovery.enabled else Roles(reviewer=config.roles.reviewer),
+        roles=Roles(**config.roles.models) if recovery.enabled else Roles(reviewer=config.roles.reviewer),
         reflect=retry.reflect and recovery.enabled,
         strategies_max=recovery.max_strategies,
         diagnose_after=recovery.diagnose_after,
@@ -165,6 +166,9 @@ def _model_spec(name: str, model: Model, root: Path, kind: str) -> ModelSpec:
         boxed=(model.sandbox or kind) != "none",
         network=model.network == "on",
         resume=model.resume == "auto",
+        settings=model.settings,
+        tools=tuple(model.tools) if model.tools is not None else None,
+        permissions=model.permissions,
     )
 
 
@@ -197,6 +201,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         accept_timeout_s=config.limits.accept_timeout,
         attempts_dir=str(repository.state_dir / "attempts"),
         breaker=breaker_rules(config),
+        roles=RoleAccess(config.roles.tools, config.roles.permissions),
     )
 
 

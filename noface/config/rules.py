@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from noface.config.access_rules import access_problems
 from noface.config.lines import KeyPath, table_of, tables_of
 from noface.config.presets import DEFAULT_MODEL, with_presets
 from noface.config.problems import Problem, did_you_mean
-from noface.config.sections import HINT_CONDITIONS, FailureHint, Roles
+from noface.config.sections import HINT_CONDITIONS, ROLES, FailureHint
 from noface.config.values import NAME_EXPECTED, is_name
 from noface.model.command_line import PLACEHOLDERS, unknown_placeholders
 from noface.model.taxonomy import FailureKind, Strategy
@@ -158,6 +159,7 @@ def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _strategies(data)
     yield from _hint_conditions(data)
     yield from _sandbox(data)
+    yield from access_problems(data)
 
 
 def _default_model(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -226,7 +228,7 @@ def _names_of_models(data: Mapping[str, Any]) -> Iterator[tuple[KeyPath, object]
     for index, rung in enumerate(tables_of(retry.get("ladder"))):
         yield ("retry", "ladder", index, "model"), rung.get("model")
     roles = table_of(data.get("roles"))
-    for role in Roles.model_fields:
+    for role in ROLES:
         yield ("roles", role), roles.get(role)
 
 

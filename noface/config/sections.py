@@ -7,6 +7,7 @@ The first line of each docstring and every description end up in noface.toml.exa
 import hashlib
 import json
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -41,6 +42,7 @@ from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
 from noface.errors import ConfigError
 from noface.integrity.diff import DiffLimits
 from noface.integrity.unsteady import SteadinessRules
+from noface.model.access import Permissions, Settings, Tool
 from noface.model.gate import GateSpec
 from noface.model.protection import default_protected
 from noface.model.taxonomy import Category, FailureKind, Strategy, gate_kinds
@@ -68,6 +70,14 @@ Network = Literal["on", "off"]
 _GATE_FAILURES = tuple(kind.value for kind in gate_kinds())
 GateFailure = Annotated[str, *one_of({kind: kind for kind in _GATE_FAILURES})]
 """The kinds of the failure taxonomy that a gate can fail with."""
+
+
+def _words(kind: type[StrEnum]) -> dict[str, StrEnum]:
+    return {member.value: member for member in kind}
+
+
+ToolWord = Annotated[Tool, *one_of(_words(Tool))]
+PermissionsWord = Annotated[Permissions, *one_of(_words(Permissions))]
 
 
 class Project(Section):
@@ -303,6 +313,19 @@ class Model(Section, json_schema_extra=_schema_rules):
     resume: Literal["auto", "never"] = setting(
         "auto", 'a run that was cut off goes on with its session where the agent can: "auto"; "never": it begins afresh'
     )
+    settings: Annotated[Settings, *one_of(_words(Settings))] = setting(
+        default_of(ModelSpec, "settings"),
+        'whose settings of the agent act: "project", the project\'s, without hooks; "user", also the person\'s own:'
+        ' hooks, MCP servers, skills, memory; "none": neither',
+    )
+    tools: Items[ToolWord] | None = setting(
+        None, f"what the agent may use: {', '.join(Tool)}; by default all that it has", ["read", "edit", "run"]
+    )
+    permissions: PermissionsWord = setting(
+        default_of(ModelSpec, "permissions"),
+        'what the agent itself lets a worker do, inside the sandbox: "full"; "workspace", write there alone;'
+        ' "read-only"',
+    )
     max_cost_usd: Money | None = setting(None, "cost limit of one attempt, in US dollars", 2.0)
     usd_per_mtok_in: Price | None = setting(
         None, "price of a million input tokens, for an agent that tells no cost; by default the list price", 2.0
@@ -420,6 +443,12 @@ class Retry(Section, json_schema_extra=_one_ladder):
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
+ROLES = ("planner", "diagnoser", "resolver", "architect", "reviewer")
+"""The keys of [roles] that name a model."""
+
+Role = Annotated[str, *one_of({name: name for name in ROLES})]
+
+
 class Roles(Section):
     """Which model does what besides working; a role left out is done without one, or not at all."""
 
@@ -428,6 +457,19 @@ class Roles(Section):
     resolver: Text | None = setting(None, "judges whether an issue may change more than it was given", "claude-opus")
     architect: Text | None = setting(None, "advises after repeated failures of the same kind", "claude-opus")
     reviewer: Text | None = setting(None, "reviews work whose gates pass, before it lands", "claude-opus")
+    tools: Mapping[Role, Items[ToolWord]] = setting(
+        dict, 'what a role may use, as in [models.NAME]; by default ["read"]', {"reviewer": ["read", "run"]}
+    )
+    permissions: Mapping[Role, PermissionsWord] = setting(
+        dict,
+        'what its agent lets a role do; by default "read-only"; its changes are dropped in any case',
+        {"reviewer": "full"},
+    )
+
+    @property
+    def models(self) -> dict[str, str | None]:
+        """The model of each role, None where nobody is named."""
+        return {role: getattr(self, role) for role in ROLES}
 
 
 class Recovery(Section):
@@ -541,7 +583,7 @@ class Config(Section):
     @property
     def models_in_use(self) -> tuple[str, ...]:
         """The models that the ladder and the roles name, in this order, without repeats."""
-        named = (*self.retry.models, *self.roles.model_dump().values())
+        named = (*self.retry.models, *self.roles.models.values())
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
     def effective(self) -> dict[str, Any]:

@@ -285,7 +285,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         run_id=context.run_id,
         issue=issue,
         topic=topic,
-        model=context.settings.models[model],
+        model=_as_role(context, model, topic),
         prompt=context.env.masker.text(prompt.text, (*issue.paths, *data.paths)),
         main=main,
         start=start,
@@ -300,6 +300,13 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         forms=forms,
         protection=replace(protection_for(context, issue, main), may_change=()),
     )
+
+
+def _as_role(context: RunContext, model: str, topic: Topic) -> ModelSpec:
+    """Return a model with the tools and permissions of the role that a question is put to."""
+    roles = context.settings.roles
+    tools, permissions = roles.tools_of(topic.role), roles.permissions_of(topic.role)
+    return replace(context.settings.models[model], tools=tools, permissions=permissions)
 
 
 def record_question(context: RunContext, history: History, topic: Topic, model: str = "", directory: str = "") -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from noface.engine.attempt_environment import AttemptEnvironment, Scope
 from noface.engine.gating import Known
 from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
+from noface.model.access import RoleAccess
 from noface.model.gate import GateResult, GateSpec
 from noface.model.issue import Issue
 from noface.model.taxonomy import IssueStatus
@@ -83,6 +84,7 @@ class RunSettings:
     learn: bool = True
     any_accept: bool = False
     accept_timeout_s: float = 600.0
+    roles: RoleAccess = field(default_factory=RoleAccess)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -22,6 +22,22 @@ class Topic(StrEnum):
     BREAKDOWN = "breakdown"
     REVIEW = "review"
 
+    @property
+    def role(self) -> str:
+        """The role of `[roles]` whose question it is, "" where it is none's: the worker's own model is asked."""
+        return _ROLES.get(self, "")
+
+
+_ROLES = {
+    Topic.DIAGNOSIS: "diagnoser",
+    Topic.CLARIFICATION: "planner",
+    Topic.BOUNDARY: "resolver",
+    Topic.MERGE_CONFLICT: "resolver",
+    Topic.ARCHITECT: "architect",
+    Topic.BREAKDOWN: "planner",
+    Topic.REVIEW: "reviewer",
+}
+
 
 class AdviceOutcome(StrEnum):
     """What came of asking. PARTS_FAILED: the issue was broken down, and not all of it could be done."""

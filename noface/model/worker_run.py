@@ -6,6 +6,7 @@ Durations are seconds, money US dollars.
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from noface.model.access import Permissions, Settings, Tool
 from noface.model.failure import Failure
 
 
@@ -16,7 +17,8 @@ class ModelSpec:
     `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None where nobody knows. `own_prices`: a person
     has set them. `env` is set for its agent, `env_pass` are patterns of the variables of noface's own that go to it.
     `boxed`: it runs in the sandbox, if any, and there with the network or without. `resume`: where the agent can, a run
-    that was cut off goes on with its session.
+    that was cut off goes on with its session. `settings`, `tools` and `permissions` are what its runs may use; `tools`
+    None: all that the agent has. In an order of a role they are the role's.
     """
 
     name: str
@@ -36,6 +38,13 @@ class ModelSpec:
     boxed: bool = True
     network: bool = True
     resume: bool = True
+    settings: Settings = Settings.PROJECT
+    tools: tuple[Tool, ...] | None = None
+    permissions: Permissions = Permissions.FULL
+
+    def may(self, tool: Tool) -> bool:
+        """Tell whether its runs may use a group of tools."""
+        return self.tools is None or tool in self.tools
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,71 @@
+"""Checks whether an agent can be held to what noface.toml asks of it: settings, tools, permissions, arguments.
+
+What each agent can be held to stands in agents.toml. The sections are untrusted, as tomllib gave them: what has a wrong
+type is left to validation.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from noface.config.lines import KeyPath, table_of
+from noface.config.presets import with_presets
+from noface.config.problems import Problem
+from noface.config.sections import ROLES
+from noface.data import table
+from noface.model.access import Permissions, Settings, Tool
+
+_WORDS = {"settings": Settings, "permissions": Permissions}
+
+
+def access_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield what the agents of the models and of the roles cannot be held to."""
+    models = with_presets(table_of(data.get("models")))
+    for name, entry in table_of(data.get("models")).items():
+        agent = _agent_of(models, name)
+        asked = table_of(entry)
+        for key in _WORDS:
+            yield from _word(("models", name, key), agent, asked.get(key))
+        yield from _tools(("models", name, "tools"), agent, asked.get("tools"))
+        yield from _arguments(("models", name, "args"), agent, asked.get("args"))
+    roles = table_of(data.get("roles"))
+    for role in ROLES:
+        agent = _agent_of(models, roles.get(role))
+        yield from _word(("roles", "permissions", role), agent, table_of(roles.get("permissions")).get(role))
+        yield from _tools(("roles", "tools", role), agent, table_of(roles.get("tools")).get(role))
+
+
+def _agent_of(models: Mapping[str, object], name: object) -> str:
+    agent = table_of(models.get(name)).get("agent") if isinstance(name, str) else None
+    return agent if isinstance(agent, str) and agent in table("agents") else ""
+
+
+def _word(path: KeyPath, agent: str, word: object) -> Iterator[Problem]:
+    key = str(path[1] if path[0] == "roles" else path[-1])
+    able = table("agents").get(agent, {}).get(key, ())
+    if not agent or word in able or word not in [*_WORDS[key]]:
+        return
+    listed = " or ".join(f'"{each}"' for each in able)
+    yield Problem(path, f'{agent} cannot be held to "{word}"; ' + (f"expected {listed}" if able else "leave it out"))
+
+
+def _tools(path: KeyPath, agent: str, tools: object) -> Iterator[Problem]:
+    entry = table("agents").get(agent, {})
+    if not agent or not isinstance(tools, list) or not all(each in [*Tool] for each in tools):
+        return
+    if "tools_fixed" not in entry:
+        yield Problem(path, f"noface cannot choose the tools of agent {agent}; leave it out")
+        return
+    for absent in (each for each in tools if each in entry["tools_none"]):
+        having = ", ".join(each for each in Tool if each not in entry["tools_none"])
+        yield Problem(path, f'{agent} has no tools for "{absent}"; it has: {having}')
+    for fixed in (each for each in entry["tools_fixed"] if each not in tools):
+        yield Problem(path, f'"{fixed}" cannot be taken from {agent}; add it, or use another agent')
+
+
+def _arguments(path: KeyPath, agent: str, arguments: object) -> Iterator[Problem]:
+    owned = table("agents").get(agent, {}).get("owned_options", {})
+    for index, argument in enumerate(arguments if isinstance(arguments, list) else ()):
+        option = argument.partition("=")[0] if isinstance(argument, str) else ""
+        if option in owned:
+            where = ".".join(str(part) for part in path[:-1])
+            yield Problem((*path, index), f"noface sets {option} itself; use {owned[option]} of [{where}] instead")

@@ -1,0 +1,60 @@
+"""What an agent may use and do in a run: whose settings act, which tools it has, how far it may write.
+
+The words are noface's own; each agent's adapter maps them to its program's options. What a program cannot be held to
+stands in data/agents.toml, and asking for it is an error of the configuration: no word is silently ignored.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Settings(StrEnum):
+    """Whose settings of an agent's program act: hooks, MCP servers, skills, memory, instructions.
+
+    The login, the provider and the models act in any case. `PROJECT`: what the project has, but no hooks. `USER`: that
+    and what the person has in their home, hooks as well. `NONE`: neither.
+    """
+
+    PROJECT = "project"
+    USER = "user"
+    NONE = "none"
+
+
+class Tool(StrEnum):
+    """A group of an agent's tools."""
+
+    READ = "read"
+    EDIT = "edit"
+    RUN = "run"
+    WEB = "web"
+    AGENTS = "agents"
+    MCP = "mcp"
+
+
+class Permissions(StrEnum):
+    """What the agent's program itself lets a run do, inside noface's own sandbox, which bounds it in any case.
+
+    `FULL`: it neither asks nor forbids. `WORKSPACE`: it writes in the workspace alone. `READ_ONLY`: it edits nothing,
+    and runs no command that writes.
+    """
+
+    FULL = "full"
+    WORKSPACE = "workspace"
+    READ_ONLY = "read-only"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleAccess:
+    """What the runs of the roles may use beside what is said here of all: `tools` and `permissions` by role."""
+
+    tools: Mapping[str, tuple[Tool, ...]] = field(default_factory=dict)
+    permissions: Mapping[str, Permissions] = field(default_factory=dict)
+
+    def tools_of(self, role: str) -> tuple[Tool, ...]:
+        """Return the tools of a role: those that read, unless more is said of it."""
+        return self.tools.get(role, (Tool.READ,))
+
+    def permissions_of(self, role: str) -> Permissions:
+        """Return the permissions of a role: to read only, unless more is said of it."""
+        return self.permissions.get(role, Permissions.READ_ONLY)
