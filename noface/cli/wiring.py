@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from noface.config.presets import presets
@@ -141,13 +142,22 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
     )
 
 
-def model_specs(config: Config, root: Path) -> dict[str, ModelSpec]:
-    """Return the models by name, presets included; a scripted model's script lies relative to `root`."""
-    return {name: _model_spec(name, model, root, config.sandbox.kind) for name, model in config.models.items()}
+def model_specs(config: Config, root: Path, day: date | None = None) -> dict[str, ModelSpec]:
+    """Return the models by name, presets included, with their prices on a day, by default today's.
+
+    A scripted model's script lies relative to `root`.
+    """
+    day = day or today(Clock())
+    return {name: _model_spec(name, model, root, config.sandbox.kind, day) for name, model in config.models.items()}
 
 
-def _model_spec(name: str, model: Model, root: Path, kind: str) -> ModelSpec:
-    price = model.price
+def today(clock: Clock) -> date:
+    """Return the day that it is by a clock, in UTC."""
+    return datetime.fromtimestamp(clock.now(), UTC).date()
+
+
+def _model_spec(name: str, model: Model, root: Path, kind: str, day: date) -> ModelSpec:
+    price = model.price(day)
     return ModelSpec(
         name=name,
         agent=model.agent,

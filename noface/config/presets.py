@@ -5,7 +5,6 @@ A preset needs nothing but its agent's program and a login to the provider; `nof
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 from noface.data import table
 
@@ -15,13 +14,6 @@ _LIMITS: Mapping[str, object] = {"timeout": "60m", "idle_timeout": "10m"}
 
 DEFAULT_MODEL = "claude-sonnet"
 """The model of the first attempts where noface.toml names none."""
-
-
-class ListPrice(NamedTuple):
-    """US dollars for a million tokens: read and written."""
-
-    usd_per_mtok_in: float
-    usd_per_mtok_out: float
 
 
 @cache
@@ -43,11 +35,3 @@ def with_presets(models: Mapping[str, object]) -> dict[str, object]:
     for name, entry in models.items():
         merged[name] = {**presets().get(name, {}), **entry} if isinstance(entry, Mapping) else entry
     return merged
-
-
-def list_price(model: str) -> ListPrice | None:
-    """Return what prices.toml says that a model costs, None where nobody knows it."""
-    listed = table("prices")["models"]
-    # "anthropic/claude-opus-4-5" is the same model by another way.
-    price = listed.get(model) or listed.get(model.rpartition("/")[2])
-    return ListPrice(price["in"], price["out"]) if price is not None else None

@@ -7,12 +7,14 @@ The first line of each docstring and every description end up in noface.toml.exa
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noface.config.presets import AGENT_NAMES, ListPrice, list_price
+from noface.config.presets import AGENT_NAMES
+from noface.config.prices import ListPrice, list_price
 from noface.config.values import (
     Branch,
     Command,
@@ -340,12 +342,11 @@ class Model(Section, json_schema_extra=_schema_rules):
             return ""
         return f'resume = "auto" does nothing: {self.agent} cannot go on with a session, its runs begin afresh'
 
-    @property
-    def price(self) -> ListPrice | None:
-        """The model's price: what noface.toml says, else the list's; None where nobody knows it."""
+    def price(self, day: date) -> ListPrice | None:
+        """Return the model's price on a day: what noface.toml says, else the list's; None where nobody knows it."""
         if self.usd_per_mtok_in is not None and self.usd_per_mtok_out is not None:
             return ListPrice(self.usd_per_mtok_in, self.usd_per_mtok_out)
-        return list_price(self.model)
+        return list_price(self.agent, self.model, day)
 
 
 class FailureHint(Section, json_schema_extra=_some_condition):

@@ -145,9 +145,16 @@ def test_providers_are_named_alike_in_all_their_tables():
 
 def test_a_price_list_is_dated_and_of_two_numbers_a_model():
     prices = table("prices")
-    assert prices.keys() == {"as_of", "models"}
+    assert prices.keys() == {"as_of", "old_after_days", "models", "aliases"}
     assert isinstance(prices["as_of"], date)
-    assert all(price.keys() == {"in", "out"} for price in prices["models"].values())
+    for entry in prices["models"].values():
+        periods = [entry] if isinstance(entry, dict) else entry
+        assert all(price.keys() - {"from", "until"} == {"in", "out"} for price in periods)
+        assert all(isinstance(price[key], date) for price in periods for key in price.keys() & {"from", "until"})
+        assert len(periods) == 1 or all({"from", "until"} & price.keys() for price in periods)
+    for agent, aliases in prices["aliases"].items():
+        assert agent in table("agents")
+        assert set(aliases.values()) <= prices["models"].keys()
 
 
 # --- secrets, environment, languages

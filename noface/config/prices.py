@@ -1,0 +1,45 @@
+"""What prices.toml says that tokens cost on a day, and how old its prices are. Pure: the day is given."""
+
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+from noface.data import table
+
+
+class ListPrice(NamedTuple):
+    """US dollars for a million tokens: read and written."""
+
+    usd_per_mtok_in: float
+    usd_per_mtok_out: float
+
+
+def list_price(agent: str, model: str, day: date) -> ListPrice | None:
+    """Return what a model costs that an agent calls `model`, on this day; None where nobody knows it."""
+    prices = table("prices")
+    listed: dict[str, Any] = prices["models"]
+    name = prices["aliases"].get(agent, {}).get(model, model)
+    # "anthropic/claude-opus-4-5" is the same model by another way.
+    return price_on(listed.get(name) or listed.get(name.rpartition("/")[2]) or (), day)
+
+
+def price_on(entry: Any, day: date) -> ListPrice | None:
+    """Return the price of an entry of prices.toml that holds on a day: the only one, or one of several."""
+    periods = [entry] if isinstance(entry, dict) else entry
+    found = next((each for each in periods if _holds(each, day)), None)
+    return ListPrice(found["in"], found["out"]) if found is not None else None
+
+
+def _holds(price: dict[str, Any], day: date) -> bool:
+    begins, ends = price.get("from", date.min), price.get("until", date.max)
+    return bool(begins <= day <= ends)
+
+
+def prices_as_of() -> date:
+    """Return the day that the prices were looked up."""
+    day: date = table("prices")["as_of"]
+    return day
+
+
+def prices_are_old(day: date) -> bool:
+    """Tell whether the prices are, on this day, too old to be relied on without a look."""
+    return day - prices_as_of() > timedelta(days=table("prices")["old_after_days"])
