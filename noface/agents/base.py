@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -57,6 +57,25 @@ class AgentEvent:
     def alive(self) -> bool:
         """True where the event shows that work goes on."""
         return self.kind is not EventKind.RETRY
+
+
+class ToolProcesses(StrEnum):
+    """How an agent starts the programs of its tools: in sessions of their own, or as it starts anything."""
+
+    APART = "apart"
+    BELOW = "below"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A tool call that has begun and not ended: its id, what it looks like, and the command line that it runs.
+
+    `command` is "" where it runs no program: it asks a server, or the web.
+    """
+
+    id: str
+    text: str
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +162,16 @@ class StreamReader(Protocol):
     """Reads one run's standard output as it grows.
 
     `any_output_is_life` is True where the agent has no typed events: then every byte shows that it lives.
+    `tells_calls` is True where the stream tells of a tool call when it begins.
     """
 
     any_output_is_life: bool
+    tells_calls: bool
+
+    @property
+    def open_calls(self) -> Sequence[OpenCall]:
+        """The tool calls that have begun and not ended, the oldest first: those that may take their time."""
+        ...
 
     def feed(self, data: bytes) -> list[AgentEvent]:
         """Take the next bytes and return the events they complete."""
@@ -184,6 +210,12 @@ class Agent(ABC):
     def instructions(self) -> tuple[str, ...]:
         """The files at the top of a project that it reads by itself, for what agents should know."""
         return tuple(self._entry().get("instructions", ()))
+
+    @property
+    def tool_processes(self) -> ToolProcesses | None:
+        """How the processes of its tools are told from its own; None where they are not."""
+        word = self._entry().get("tool_processes")
+        return ToolProcesses(word) if word is not None else None
 
     @property
     def resumes(self) -> bool:

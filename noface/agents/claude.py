@@ -40,7 +40,10 @@ class ClaudeReader(JsonReader):
     """Reads stream-json; the result line, the newest error name and the newest rejected limit are what counts."""
 
     agent = "claude"
+    tells_calls = True
     editing_tools = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+    command_tools = frozenset({"Bash"})
+    quick_tools = frozenset({"Read", "Glob", "Grep", "LS", "TodoWrite", "ToolSearch", "Skill", "Agent", "Task"})
 
     def __init__(self) -> None:
         super().__init__()

@@ -28,6 +28,7 @@ from noface.agents.base import (
     AgentEvent,
     EventKind,
     Invocation,
+    OpenCall,
     Place,
     defaults,
     option,
@@ -57,6 +58,7 @@ class CodexReader(JsonReader):
     """Reads threads, turns and items, and the tokens in Codex's log of the thread."""
 
     agent = "codex"
+    tells_calls = True
 
     def __init__(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> None:
         super().__init__()
@@ -124,6 +126,8 @@ class CodexReader(JsonReader):
     def _item(self, item: JsonRecord, *, done: bool) -> list[AgentEvent]:
         if item.text("type") != "error":
             self._retrying = None  # work goes on
+        if done:
+            self.tool_ended(item.text("id"), succeeded=True)
         match item.text("type"):
             case "agent_message" if done:
                 return self.text_event(item.text("text"))
@@ -131,7 +135,9 @@ class CodexReader(JsonReader):
                 paths = [change.text("path") for change in item.objects("changes")]
                 return [AgentEvent(EventKind.EDIT, f"edited {', '.join(paths)}"[:TEXT_MAX])]
             case "command_execution" | "mcp_tool_call" | "web_search" as kind if not done:
-                return [AgentEvent(EventKind.TOOL, tool(item.text("tool") or kind, item))]
+                text = tool(item.text("tool") or kind, item)
+                self.call_began(OpenCall(item.text("id"), text, item.text("command")))
+                return [AgentEvent(EventKind.TOOL, text)]
             case "reasoning" | "todo_list" as kind:
                 return [AgentEvent(EventKind.TOOL, kind)]
             case _:

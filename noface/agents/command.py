@@ -7,8 +7,19 @@ an interpreter's one line that its script is not there. Its edits are judged by 
 
 import re
 import shlex
+from collections.abc import Sequence
 
-from noface.agents.base import LAST_WORDS_MAX, Agent, AgentEvent, EventKind, Invocation, Lines, Place, RunVerdict
+from noface.agents.base import (
+    LAST_WORDS_MAX,
+    Agent,
+    AgentEvent,
+    EventKind,
+    Invocation,
+    Lines,
+    OpenCall,
+    Place,
+    RunVerdict,
+)
 from noface.agents.json_stream import asks, unescaped
 from noface.diagnosis.agent_errors import ASKS
 from noface.diagnosis.known_causes import final_error
@@ -35,6 +46,8 @@ class CommandReader:
     """Remembers the last line; a plain command has no events to type."""
 
     any_output_is_life = True
+    tells_calls = False
+    open_calls: Sequence[OpenCall] = ()
 
     def __init__(self) -> None:
         self._lines = Lines()

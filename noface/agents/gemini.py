@@ -43,7 +43,10 @@ class GeminiReader(JsonReader):
     """Reads messages, tools and the result."""
 
     agent = "gemini"
+    tells_calls = True
     editing_tools = frozenset({"write_file", "replace", "edit"})
+    command_tools = frozenset({"run_shell_command"})
+    quick_tools = frozenset({"read_file", "read_many_files", "list_directory", "glob", "grep_search", "write_todos"})
 
     def __init__(self) -> None:
         super().__init__()

@@ -7,14 +7,14 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import ClassVar, Self
 from zoneinfo import ZoneInfo
 
-from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, RunVerdict
+from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, OpenCall, RunVerdict
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence
 from noface.diagnosis.reset_times import WallClock, epoch
@@ -116,6 +116,7 @@ class LineReader(ABC):
     """Reads a stream line by line; `evidence` is what it shows, `verdict` what that means."""
 
     any_output_is_life = False
+    tells_calls = False
     agent: ClassVar[str]
 
     def __init__(self) -> None:
@@ -123,6 +124,11 @@ class LineReader(ABC):
         self._last_text = ""
         self._session: str | None = None
         self._cost: float | None = None
+
+    @property
+    def open_calls(self) -> Sequence[OpenCall]:
+        """The tool calls that may take their time: none, where the stream does not tell of them."""
+        return ()
 
     def feed(self, data: bytes) -> list[AgentEvent]:
         """Return the events of the lines that `data` completes."""
@@ -179,6 +185,10 @@ class JsonReader(LineReader):
     """Reads one JSON object a line. A line that is none is passed over, but the last one is remembered."""
 
     editing_tools: ClassVar[frozenset[str]] = frozenset()
+    command_tools: ClassVar[frozenset[str]] = frozenset()
+    """Tools that run a command line."""
+    quick_tools: ClassVar[frozenset[str]] = frozenset()
+    """Tools that take no time, or whose work the stream tells of: that such a call is open shows nothing."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -188,6 +198,12 @@ class JsonReader(LineReader):
         self._document: list[str] = []
         self._room = _DOCUMENT_MAX
         self._open_edits: dict[str, str] = {}
+        self._open_calls: dict[str, OpenCall] = {}
+
+    @property
+    def open_calls(self) -> Sequence[OpenCall]:
+        """The tool calls that may take their time."""
+        return tuple(self._open_calls.values())
 
     def line(self, line: str) -> list[AgentEvent]:
         """Return the events of an entry."""
@@ -230,10 +246,18 @@ class JsonReader(LineReader):
         call_text = tool(name, given)
         if name in self.editing_tools and len(self._open_edits) < _OPEN_TOOLS_MAX:
             self._open_edits[call] = call_text
+        elif name not in self.editing_tools | self.quick_tools:
+            self.call_began(OpenCall(call, call_text, given.text("command") if name in self.command_tools else ""))
         return [AgentEvent(EventKind.TOOL, call_text)]
+
+    def call_began(self, call: OpenCall) -> None:
+        """Remember a tool call that takes its time, until it ends."""
+        if self.tells_calls and len(self._open_calls) < _OPEN_TOOLS_MAX:
+            self._open_calls.setdefault(call.id, call)
 
     def tool_ended(self, call: str, *, succeeded: bool) -> list[AgentEvent]:
         """Return the edit that a tool call was, if it was one and succeeded."""
+        self._open_calls.pop(call, None)
         edit = self._open_edits.pop(call, "")
         return [AgentEvent(EventKind.EDIT, edit)] if edit and succeeded else []
 

@@ -169,6 +169,7 @@ def _model_spec(name: str, model: Model, root: Path, kind: str, day: date) -> Mo
         env_pass=tuple(model.env_pass),
         timeout_s=model.timeout,
         idle_timeout_s=model.idle_timeout,
+        tool_timeout_s=model.tool_timeout,
         max_cost_usd=model.max_cost_usd,
         usd_per_mtok_in=price.usd_per_mtok_in if price is not None else None,
         usd_per_mtok_out=price.usd_per_mtok_out if price is not None else None,

@@ -310,7 +310,11 @@ class Model(Section, json_schema_extra=_schema_rules):
     network: Network = setting("on", 'whether it reaches the network in the sandbox: "on" or "off"', "off")
     timeout: Duration = setting(default_of(ModelSpec, "timeout_s"), "time limit of one attempt")
     idle_timeout: Duration = setting(
-        default_of(ModelSpec, "idle_timeout_s"), "an attempt without any output for this long is ended"
+        default_of(ModelSpec, "idle_timeout_s"),
+        "an attempt without any output for this long is ended, unless a tool of its agent is at work",
+    )
+    tool_timeout: Duration | None = setting(
+        None, "a tool without any output for this long ends its attempt; by default only `timeout` does", "30m"
     )
     resume: Literal["auto", "never"] = setting(
         "auto", 'a run that was cut off goes on with its session where the agent can: "auto"; "never": it begins afresh'

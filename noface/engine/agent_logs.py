@@ -36,7 +36,10 @@ class SendEvent(Protocol):
 
 
 class LogFollower:
-    """Feeds a growing log to a reader, and remembers the last sign of life."""
+    """Feeds a growing log to a reader, and remembers the last sign of life.
+
+    `retrying`: the last event is that the program tries its provider again.
+    """
 
     def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, send_event: SendEvent) -> None:
         self._stdout = stdout
@@ -47,6 +50,7 @@ class LogFollower:
         self._offset = 0
         self._stderr_size = 0
         self.last_life: float | None = None
+        self.retrying = False
 
     def close(self) -> None:
         """Close the log. Repeatable."""
@@ -64,6 +68,7 @@ class LogFollower:
             events = self._reader.feed(data)
             event = next((e for e in reversed(events) if e.kind is not EventKind.RESULT), event)
             answers = answers or any(e.kind in SHOWS_A_MODEL for e in events)
+            self.retrying = events[-1].kind is EventKind.RETRY if events else self.retrying
             if self._reader.any_output_is_life or any(e.alive for e in events):
                 self.last_life = time.monotonic()
         if self._reader.any_output_is_life:

@@ -5,7 +5,7 @@ work under way has used: what has ended is in the database, what is under way is
 passed once it has been for as long as a run may take that is about to end by itself. `BudgetGuard` then ends work.
 """
 
-from noface.engine.agent_run import PATIENCE_S
+from noface.engine.agent_watch import PATIENCE_S
 from noface.engine.attempt_environment import AttemptProgress
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Jobs

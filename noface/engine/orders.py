@@ -109,6 +109,7 @@ def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
         model,
         timeout_s=model.timeout_s * THINKING_FACTOR,
         idle_timeout_s=model.idle_timeout_s * THINKING_FACTOR,
+        tool_timeout_s=model.tool_timeout_s * THINKING_FACTOR if model.tool_timeout_s is not None else None,
         max_cost_usd=cost,
     )
 

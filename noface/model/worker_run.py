@@ -30,6 +30,7 @@ class ModelSpec:
     env: tuple[tuple[str, str], ...] = ()
     timeout_s: float = 1800.0
     idle_timeout_s: float = 300.0
+    tool_timeout_s: float | None = None
     max_cost_usd: float | None = None
     usd_per_mtok_in: float | None = None
     usd_per_mtok_out: float | None = None
@@ -41,6 +42,11 @@ class ModelSpec:
     settings: Settings = Settings.PROJECT
     tools: tuple[Tool, ...] | None = None
     permissions: Permissions = Permissions.FULL
+
+    @property
+    def tool_limit_s(self) -> float:
+        """How long a tool of its runs may take without any output."""
+        return self.timeout_s if self.tool_timeout_s is None else self.tool_timeout_s
 
     def may(self, tool: Tool) -> bool:
         """Tell whether its runs may use a group of tools."""

@@ -19,6 +19,7 @@ from typing import Any
 from noface.model.quoting import one_line
 from noface.model.worker_run import EndedBy
 from noface.process.log_masking import LogGuard
+from noface.process.process_tree import started_by
 from noface.process.sandbox import Box
 
 COMMAND_MARKER = "NOFACE_COMMAND"
@@ -76,6 +77,18 @@ class AtWork:
         """Say what it did in its `seconds`: computing, as in a loop that does not end, or waiting."""
         did = "computing" if self.running or self.cpu_s >= BUSY * seconds else "waiting"
         return f"`{one_line(self.command, SHOWN_MAX)}` was {did} ({self.cpu_s:.1f} s of processor time)"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A process that a program has started, and that still runs: since how many seconds, with which command line.
+
+    `apart`: in a session of its own, as most agents start their tools.
+    """
+
+    command: str
+    seconds: float
+    apart: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +155,12 @@ TICK_S = 0.2
 OnOutput = Callable[[], float | EndedBy | None]
 """Called every tick; returns the monotonic time of the last sign of life, None before the first, or why to end."""
 
+OnQuiet = Callable[[Sequence[Running] | None], EndedBy | bool]
+"""Called about every second once there was no sign of life for `idle_timeout_s`, with what the program has running
+(None: nobody can tell). Returns whether that is a sign of life, or why to end."""
+
+_ASK_EVERY_S = 1.0
+
 SUPERVISOR_KILLED = "the process that watched over the command was killed, so how the command ended is not known"
 STUCK = "the process that watched over the command did not report its end, so how it ended is not known"
 
@@ -151,7 +170,7 @@ class CommandWatch:
     """One command, from its supervisor's start to its report.
 
     `began` is the monotonic time of its start. `ended_by` is the first reason for which it was asked to end, whatever
-    exit code follows; `stuck` says that its supervisor did not report in time.
+    exit code follows; `stuck` says that its supervisor did not report in time. `pid` is the supervisor's.
     """
 
     command: Command
@@ -161,10 +180,14 @@ class CommandWatch:
     on_output: OnOutput | None
     began: float
     guard: LogGuard
+    on_quiet: OnQuiet | None = None
+    pid: int = 0
     ended_by: EndedBy = EndedBy.ITSELF
     stuck: bool = False
     _inbox: bytes = b""
     _hurried: bool = False
+    _ask_from: float = 0.0
+    _worked: float | None = None
     _life: float = field(init=False)
     _sizes: list[int] = field(init=False)
     _deadline: float = field(init=False)
@@ -227,7 +250,7 @@ class CommandWatch:
         """Seconds until there may be something to do."""
         limit = self._deadline
         if self.ended_by is EndedBy.ITSELF and self.command.idle_timeout_s is not None:
-            limit = min(limit, self._life + self.command.idle_timeout_s)
+            limit = min(limit, max(self._life, self._worked or 0.0) + self.command.idle_timeout_s)
         return max(0.0, min(TICK_S, limit - time.monotonic()))
 
     def _look(self, now: float) -> None:
@@ -236,7 +259,7 @@ class CommandWatch:
             if not self._hurried and self._urgent():
                 self._stop(now)
             return
-        requested = self._look_for_life(now)
+        requested = self._look_for_life(now) or self._look_for_work(now)
         reason = self._reason_to_end(now) or requested
         if reason is not None:
             self.ended_by = reason
@@ -256,13 +279,32 @@ class CommandWatch:
             self._life = now
         return None
 
+    def _look_for_work(self, now: float) -> EndedBy | None:
+        """Ask, where it is quiet, whether work goes on; return why to end, if so."""
+        idle_s = self.command.idle_timeout_s
+        if self.on_quiet is None or idle_s is None or now - self._life < idle_s:
+            self._worked = None
+            return None
+        if now >= self._ask_from:
+            self._ask_from = now + _ASK_EVERY_S
+            answer = self.on_quiet(self._running())
+            if isinstance(answer, EndedBy):
+                return answer
+            self._worked = now if answer else self._worked
+        return None
+
+    def _running(self) -> tuple[Running, ...] | None:
+        """Return what the program has running; of what runs elsewhere, such as in a container, nobody can tell."""
+        found = started_by(self.pid) if self.pid and not self.command.wrap else None
+        return tuple(Running(**each) for each in found) if found is not None else None
+
     def _reason_to_end(self, now: float) -> EndedBy | None:
         if any(canceller.cancelled for canceller in self.cancellers):
             return EndedBy.CANCELLED
         if now >= self._deadline:
             return EndedBy.TIMEOUT
         idle_s = self.command.idle_timeout_s
-        if idle_s is not None and now - self._life >= idle_s:
+        if idle_s is not None and now - max(self._life, self._worked or 0.0) >= idle_s:
             return EndedBy.IDLE
         return None
 

@@ -21,6 +21,8 @@ PATIENCE_S = 10.0
 LOOK_AGAIN_S = 0.02
 IDLE_CPU_S = 0.2
 COMMAND_BYTES_MAX = 1000
+BOXING = "bwrap"
+"""The name of the program that makes a sandbox, as the system knows its processes."""
 
 
 def prctl(option: int, value: int) -> bool:
@@ -74,6 +76,44 @@ def at_work(pids: Sequence[int]) -> dict[str, Any] | None:
     facts = [fact for pid in pids if (fact := _use_of(pid)) is not None]
     busiest = max(facts, key=lambda fact: fact["cpu_s"], default=None)
     return facts[-1] if busiest is not None and busiest["cpu_s"] < IDLE_CPU_S else busiest
+
+
+def started_by(supervisor: int, boxing: str = BOXING) -> list[dict[str, Any]] | None:
+    """Return what the program that a supervisor watches over has started: `command`, `seconds` since, `apart`.
+
+    `apart`: in another session than the program's own, as agents start their tools. None where the program itself is
+    not seen, since it is about to start or end, or there is no /proc. `boxing` is the program that makes the sandbox.
+    """
+    facts = [fact for pid in below([supervisor]) if (fact := _facts_of(pid)) is not None]
+    inside = [fact for fact in facts if fact["session"] != supervisor]  # the others are the supervisor itself
+    while inside and inside[0]["name"] == boxing:
+        inside.pop(0)
+    if not inside:
+        return None
+    own = inside[0]["session"]
+    return [
+        {"command": fact["command"], "seconds": fact["seconds"], "apart": fact["session"] != own} for fact in inside[1:]
+    ]
+
+
+def _facts_of(pid: int) -> dict[str, Any] | None:
+    """Return what /proc tells of a process; None where it has ended."""
+    try:
+        head, _, tail = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()[:COMMAND_BYTES_MAX].split(b"\0")
+        uptime_s = float(Path("/proc/uptime").read_bytes().split()[0])
+    except (OSError, ValueError):
+        return None
+    fields = tail.split()
+    if fields[0] in (b"Z", b"X"):
+        return None
+    name = head.partition(b"(")[2].decode("utf-8", "replace")
+    return {
+        "name": name,
+        "session": int(fields[3]),
+        "seconds": max(0.0, uptime_s - int(fields[19]) / os.sysconf("SC_CLK_TCK")),  # starttime (proc(5))
+        "command": " ".join(word.decode("utf-8", "replace") for word in words if word) or name,
+    }
 
 
 def _use_of(pid: int) -> dict[str, Any] | None:

@@ -17,7 +17,17 @@ from typing import Any, Self
 
 from noface.errors import NofaceError
 from noface.model.worker_run import EndedBy
-from noface.process.command import COMMAND_MARKER, AtWork, Canceller, Command, CommandWatch, Exit, Ladder, OnOutput
+from noface.process.command import (
+    COMMAND_MARKER,
+    AtWork,
+    Canceller,
+    Command,
+    CommandWatch,
+    Exit,
+    Ladder,
+    OnOutput,
+    OnQuiet,
+)
 from noface.process.files import read_bounded
 from noface.process.log_masking import LogGuard, Masking
 from noface.process.process_tree import send_signal, sweep
@@ -85,12 +95,14 @@ class Launcher:
         on_output: OnOutput | None = None,
         on_end: Callable[[], object] | None = None,
         rewritten: tuple[str, ...] = (),
+        on_quiet: OnQuiet | None = None,
     ) -> Exit:
         """Run a command to its end, and until nothing of it is left.
 
         `on_output` is called every tick (0.2 s at most) and returns the monotonic time of the last sign of life,
         None before the first; without it, any growth of the logs is one. If it returns an EndedBy, the command is
         ended for that reason; if it raises, the command is killed.
+        `on_quiet` says whether it works all the same where there was no sign of life for `idle_timeout_s`.
         `on_end` is called when all has ended, before the logs are masked once more as a whole. `rewritten` are files
         of the program's own that are kept free of secrets like its logs.
         A command that cannot be started gives an Exit with `error`, not an exception. Raises OSError where a log
@@ -102,7 +114,7 @@ class Launcher:
             logs = (command.stdout, command.stderr)
             guard = LogGuard(logs, rewritten, self.masking.masker)
             with closing(guard), self.masking.covering(*logs, *rewritten):
-                ended = self._run(command, cancel, on_output, guard)
+                ended = self._run(command, cancel, on_output, guard, on_quiet)
                 if on_end is not None:
                     on_end()
                 return ended
@@ -111,7 +123,14 @@ class Launcher:
                 self._running -= 1
                 self._idle.notify_all()
 
-    def _run(self, command: Command, cancel: Canceller | None, on_output: OnOutput | None, guard: LogGuard) -> Exit:
+    def _run(
+        self,
+        command: Command,
+        cancel: Canceller | None,
+        on_output: OnOutput | None,
+        guard: LogGuard,
+        on_quiet: OnQuiet | None,
+    ) -> Exit:
         began = time.monotonic()
 
         def unrun(error: str, ended_by: EndedBy = EndedBy.ITSELF, swept: int = 0) -> Exit:
@@ -131,7 +150,9 @@ class Launcher:
             supervisor = self._fork_server.spawn(order)
         except SupervisorLostError as lost:
             return unrun(f"{lost.message}; {lost.hint}", EndedBy.LOST)
-        watch = CommandWatch(command, supervisor.control, cancellers, self._ladder, on_output, began, guard)
+        watch = CommandWatch(
+            command, supervisor.control, cancellers, self._ladder, on_output, began, guard, on_quiet, supervisor.pid
+        )
         report = watch.wait()
         if report is None:
             if watch.stuck:

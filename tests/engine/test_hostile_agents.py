@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import signal
 import sqlite3
 import subprocess
@@ -291,6 +292,7 @@ DONE = '{"type":"result","subtype":"success","is_error":false,"result":"done","t
 WORKING = (
     '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Bash","input":{"command":"ls"}}]}}'
 )
+RAN = '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1"}]}}'
 
 CLAUDES = {
     "retrying": f"echo 1 > retrying.txt; while :; do echo '{RETRYING}'; sleep 0.05; done",
@@ -298,6 +300,9 @@ CLAUDES = {
     "hanging": f"echo 1 > hanging.txt; trap 'exit 0' INT TERM; echo '{DONE}'; while :; do sleep 0.05; done",
     "babbling": "echo 1 > babbling.txt; head -c 50000000 /dev/zero | tr '\\0' x; echo; printf '\\0\\377\\033[2J{{[\\n{}\\n[1]\\nnull\\n'"
     f"; head -c 50000 /dev/zero | tr '\\0' '['; echo; echo '{DONE}'",
+    "testing": f"echo 1 > testing.txt; echo '{WORKING}'; setsid sleep 5; echo '{RAN}'; echo '{DONE}'",
+    "overdue": f"echo '{WORKING}'; setsid sleep 30",
+    "lost": f"echo '{WORKING}'; exec sleep 30",
     "garbled": "echo 1 > garbled.txt; echo 'not JSON at all'; echo '{\"type\": \"result\"'",
 }
 
@@ -313,6 +318,7 @@ def streams(tmp_path_factory):
         program.write_text(f"#!/bin/bash\ncat > /dev/null\n{script}\n")
         program.chmod(0o755)
         extra += f'\n[models.{name}]\nagent = "claude"\ncommand = "{program}"\nidle_timeout = "2s"\ntimeout = "40s"\n'
+        extra += 'tool_timeout = "3s"\n' if name == "overdue" else ""
     project.play()
     project.config(extra, workers=len(CLAUDES))
     for name in CLAUDES:
@@ -344,6 +350,29 @@ def test_a_run_that_works_is_alive_however_long(streams):
     _, reports = streams
     assert outcome(reports["working"]) == (None, "itself")
     assert reports["working"]["agent"]["seconds"] > 5
+
+
+def test_a_tool_that_prints_nothing_is_alive_as_long_as_its_process_runs(streams):
+    _, reports = streams
+    assert outcome(reports["testing"]) == (None, "itself")
+    assert reports["testing"]["agent"]["seconds"] > 5
+
+
+def test_a_tool_that_prints_nothing_for_longer_than_tools_may_is_ended_and_named(streams):
+    _, reports = streams
+    assert outcome(reports["overdue"]) == ("TIMEOUT", "idle")
+    failure = reports["overdue"]["failure"]
+    assert failure["rule"] == "agent-tool-timeout"
+    said = r"no output for 3 s \(tool_timeout of overdue\); `ls` had run for \d s"
+    assert re.fullmatch(said, failure["message"]), failure["message"]
+
+
+def test_a_tool_whose_process_is_gone_shows_nothing(streams):
+    _, reports = streams
+    assert outcome(reports["lost"]) == ("TIMEOUT", "idle")
+    message = reports["lost"]["failure"]["message"]
+    said = r"no sign of life for 2 s \(idle_timeout of lost\); `ls` had run for \d s, and its process is gone"
+    assert re.fullmatch(said, message), message
 
 
 def test_a_run_that_was_ended_is_judged_by_that_whatever_it_said_and_whatever_its_exit_code(streams):

@@ -24,7 +24,7 @@ from support.spending import (
 from noface.agents.claude import ClaudeAgent
 from noface.agents.codex import CodexAgent
 from noface.agents.mini import MiniAgent
-from noface.engine.agent_run import PATIENCE_S, CostLimit
+from noface.engine.agent_watch import PATIENCE_S, CostLimit
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.issue import Issue

@@ -90,6 +90,24 @@ def test_exit_code_and_output_are_reported(launcher, shell, tmp_path, out):
     assert (tmp_path / "err.log").read_text() == "oh\n"
 
 
+def test_a_quiet_program_is_asked_about_with_what_it_has_running(launcher, shell):
+    seen = {}
+
+    def on_quiet(running):
+        seen.update((each.command, each.apart) for each in running or () if each.command.startswith("sleep"))
+        return EndedBy.IDLE if len(seen) > 1 else True
+
+    script = "setsid sleep 61 & sleep 62 & wait"
+    ended = launcher.run(shell(script, idle_timeout_s=0.1), on_output=lambda: None, on_quiet=on_quiet)
+    assert ended.ended_by is EndedBy.IDLE
+    assert seen == {"sleep 61": True, "sleep 62": False}
+
+
+def test_a_quiet_program_that_does_not_work_either_is_ended(launcher, shell):
+    ended = launcher.run(shell("sleep 61", idle_timeout_s=0.1), on_output=lambda: None, on_quiet=lambda _: False)
+    assert ended.ended_by is EndedBy.IDLE
+
+
 def test_death_by_signal_is_no_exit_code(launcher, shell):
     ended = launcher.run(shell("kill -SEGV $$"))
     assert (ended.exit_code, ended.signal, ended.ended_by) == (None, signal.SIGSEGV, EndedBy.ITSELF)

@@ -100,7 +100,8 @@ def main() -> int:
     ended = {"result": "Done."}
     issue, attempt, role = (os.environ[f"NOFACE_{name}"] for name in ("ISSUE_ID", "ATTEMPT", "ROLE"))
     for step in steps_of(script["play"], issue, int(attempt), role):
-        content = [{"type": "tool_use", "id": "t", "name": "Write", "input": {"file_path": str(step)}}]
+        run = {"name": "Bash", "input": {"command": step["shell"]}} if "shell" in step else None
+        content = [{"type": "tool_use", "id": "t", **(run or {"name": "Write", "input": {"file_path": str(step)}})}]
         line(session, type="assistant", message={"id": "m", "content": content, "usage": _USAGE})
         remember("assistant", f"I do {step}")
         if "limit" in step:
@@ -109,6 +110,7 @@ def main() -> int:
             return refused(session, step["too_long"])
         if "answer" not in step:
             play(step)
+            line(session, type="user", message={"content": [{"type": "tool_result", "tool_use_id": "t"}]})
         elif schema is not None:
             ended = {"result": "Done.", "structured_output": json.loads(step["answer"])}
         else:

@@ -1,0 +1,177 @@
+"""Follows a worker's run tick by tick: what it does and has used, whether it lives and keeps to its limit."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from noface.agents.base import Agent, AgentEvent, EventKind, OpenCall, Place, StreamReader
+from noface.engine.agent_logs import SHOWS_A_MODEL, LogFollower
+from noface.engine.attempt_environment import AttemptProgress, Scope
+from noface.engine.silent_work import Sight, Work, silent_work, work_of
+from noface.model.attempt import AttemptOrder
+from noface.model.budget import priced
+from noface.model.worker_run import EndedBy, Usage
+from noface.process.command import Running
+
+PATIENCE_S = 2.0
+"""How long a run may be over its limit: one that is about to end does so by itself, with all its work."""
+
+PATIENCE_WITH_OWN_LIMIT_S = 30.0
+"""The same where the agent ends it by itself, which it does between two answers of its model."""
+
+_DIME = 0.1
+_WORDS_MAX = 160
+_READ_MAX = 4000
+_NO_PATH = frozenset(" \t\"'`*?|&;<>()$=")
+"""Characters of commands and patterns: text with one of these is no path."""
+
+
+class CostLimit:
+    """The `max_cost_usd` of an order's model, and since when the cost is above it. Times are monotonic."""
+
+    def __init__(self, order: AttemptOrder, patience_s: float) -> None:
+        self._model = order.model
+        self._think = order.think
+        self._patience_s = patience_s
+        self._since: float | None = None
+
+    def passed(self, used: Usage, now: float) -> str:
+        """Say by how much the cost has passed the limit for longer than the patience; "" where it has not."""
+        limit, cost = self._model.max_cost_usd, used.cost_usd
+        if limit is None or cost is None or cost <= limit:
+            self._since = None
+            return ""
+        self._since = now if self._since is None else self._since
+        if now - self._since < self._patience_s:
+            return ""
+        raised = ", raised for thinking longer" if self._think else ""
+        return f"stopped at {_dollars(cost)}: over max_cost_usd = {_dollars(limit)} of {self._model.name}{raised}"
+
+
+class RunWatch:
+    """Follows a run, tick by tick. `stopped` says why its cost ended it, "" where it did not.
+
+    `used` is priced; `most` is the highest value so far of each amount. `last_step` is the newest tool call or edit.
+    `overdue` is the tool that ended it by printing nothing for longer than a tool may, None where none did.
+    """
+
+    def __init__(self, order: AttemptOrder, place: Place, reader: StreamReader, agent: Agent, scope: Scope) -> None:
+        self.stdout = Path(place.log_folder, "agent.log")
+        self.stderr = Path(place.log_folder, "agent.err")
+        self._order = order
+        self._workspace = place.workspace
+        self._reader = reader
+        self._agent = agent
+        self._limit = CostLimit(order, PATIENCE_WITH_OWN_LIMIT_S if agent.enforces_cost else PATIENCE_S)
+        self._scope = scope
+        self._last = AttemptProgress(order.issue.id, order.number, "agent", "")
+        self._follower = LogFollower(self.stdout, self.stderr, reader, self._send_event)
+        self.used = Usage()
+        self.most = Usage()
+        self.stopped = ""
+        self.last_step = ""
+        self._step_at = 0.0
+        self.overdue: Work | None = None
+        self._opened: dict[str, float] = {}
+        self._calls: tuple[tuple[OpenCall, float], ...] = ()
+        self._silent: tuple[Work, float] | None = None
+
+    def close(self) -> None:
+        """Close the log. Repeatable."""
+        self._follower.close()
+
+    def poll(self) -> float | EndedBy | None:
+        """Read what is new; return the monotonic time of the last sign of life, or BUDGET to end the run."""
+        life = self.read()
+        self._note_calls(time.monotonic())
+        self.stopped = self.stopped or self._limit.passed(self.used, time.monotonic())
+        return EndedBy.BUDGET if self.stopped else life
+
+    def read(self) -> float | None:
+        """Read what is new; return the monotonic time of the last sign of life."""
+        life = self._follower.poll()
+        self.used = self._priced()
+        if self.used != self._last.used:
+            self._send(replace(self._last, used=self.used, alive=False))
+        return life
+
+    def _note_calls(self, now: float) -> None:
+        """Remember the tool calls that are open, each with the time when it was first seen."""
+        calls = self._reader.open_calls
+        self._opened = {call.id: self._opened.get(call.id, now) for call in calls}
+        self._calls = tuple((call, self._opened[call.id]) for call in calls)
+
+    def quiet(self, running: Sequence[Running] | None) -> EndedBy | bool:
+        """Tell whether a run that prints nothing works all the same; IDLE where a tool does so for too long."""
+        now = time.monotonic()
+        calls = [(call, now - opened) for call, opened in self._calls]
+        retrying, tells = self._follower.retrying, self._reader.tells_calls
+        work = silent_work(Sight(calls, running, self._agent.tool_processes, tells, retrying))
+        self._silent = None if work is None else (work, now)
+        limit = self._order.model.tool_limit_s
+        since = self._follower.last_life
+        if work is None or since is None or now - since < limit:
+            return work is not None
+        self.overdue = work
+        return EndedBy.IDLE
+
+    def waited(self, now: float, *, idle: bool) -> str:
+        """Say what the run was at, or what it did last, and for how long before `now` (monotonic); "" if unknown.
+
+        `idle`: it was ended because nothing showed that it works. What its stream told after that does not count.
+        """
+        if self._calls:
+            call, opened = self._calls[0]
+            return f"; {work_of(call, now - opened, gone=idle and bool(call.command))}"
+        if self._silent is not None:
+            work, seen = self._silent
+            return f"; {replace(work, seconds=work.seconds + now - seen)}"
+        return f"; {now - self._step_at:.0f} s before, it began with: {self.last_step}" if self.last_step else ""
+
+    def _priced(self) -> Usage:
+        return replace(priced(self._reader.used(), self._order.model), session_id=None)  # only amounts
+
+    def _send_event(self, event: AgentEvent, *, alive: bool) -> None:
+        text = self._scope.env.masker.text(event.text[:_READ_MAX].replace(f"{self._workspace}/", ""))
+        words, file = text[:_WORDS_MAX], file_in(event.kind, text)
+        if event.kind in SHOWS_A_MODEL:
+            self.last_step, self._step_at = words, time.monotonic()
+        issue, number = self._order.issue.id, self._order.number
+        self._send(AttemptProgress(issue, number, "agent", words, alive, event.kind, file, self._priced()))
+
+    def _send(self, progress: AttemptProgress) -> None:
+        self._last = progress
+        self.most = at_least(progress.used, self.most)
+        self._scope.send(progress)
+
+
+def at_least(used: Usage, before: Usage) -> Usage:
+    """Return what a run used, each amount no less than `before`."""
+    dearer = before.cost_usd is not None and (used.cost_usd is None or before.cost_usd > used.cost_usd)
+    return replace(
+        used,
+        cost_usd=before.cost_usd if dearer else used.cost_usd,
+        tokens_in=_larger(used.tokens_in, before.tokens_in),
+        tokens_out=_larger(used.tokens_out, before.tokens_out),
+        tokens_cached=_larger(used.tokens_cached, before.tokens_cached),
+        priced=before.priced if dearer else used.priced,
+    )
+
+
+def _larger(one: int | None, other: int | None) -> int | None:
+    return max((count for count in (one, other) if count is not None), default=None)
+
+
+def file_in(kind: EventKind, text: str) -> str:
+    """Return the file that a tool or an edit is about, "" where it is about none or several."""
+    target = text.partition(" ")[2].partition(", ")[0]
+    if kind is EventKind.EDIT:
+        return target
+    is_path = ("/" in target or "." in target) and "://" not in target and not any(c in _NO_PATH for c in target)
+    return target if kind is EventKind.TOOL and is_path else ""
+
+
+def _dollars(amount: float) -> str:
+    """Return an amount as people write it; less than a dime has more digits."""
+    return f"${amount:.2f}" if amount >= _DIME else f"${amount:.4f}"

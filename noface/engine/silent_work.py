@@ -1,0 +1,74 @@
+"""Whether a worker that prints nothing is at work: by its open tool calls and the processes of its tools. Pure.
+
+A test suite may be silent for an hour. An open tool call shows that it runs, where the stream tells of calls when they
+begin; of a call that runs a command the process has to be there as well, where processes can be seen. Where the stream
+tells of a call only when it has ended, a process of the tools shows it. A call that asks a server has no process; it
+shows nothing while the program does no more than to try its provider again, which may be what it waits for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from noface.agents.base import OpenCall, ToolProcesses
+from noface.model.quoting import one_line
+from noface.process.command import SHOWN_MAX, Running
+
+_BEFORE_S = 5.0
+"""A process may be somewhat older than the line of the stream that tells of its call."""
+_MINUTE_S = 60.0
+_SECONDS_MAX = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a silent worker is at: a tool call or a process, and since how many seconds. `gone`: its process is."""
+
+    what: str
+    seconds: float
+    gone: bool = False
+
+    def __str__(self) -> str:
+        """Say it to a person."""
+        began = f"`{one_line(self.what, SHOWN_MAX)}` had run for {spoken(self.seconds)}"
+        return f"{began}, and its process is gone" if self.gone else began
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What is seen of a silent worker: its open calls, each with its seconds, and what its program has running.
+
+    `running` None: nobody can tell. `tells_calls`: the stream tells of a call when it begins. `retrying`: the last that
+    the stream told is that the program tries its provider again.
+    """
+
+    calls: Sequence[tuple[OpenCall, float]]
+    running: Sequence[Running] | None
+    processes: ToolProcesses | None
+    tells_calls: bool
+    retrying: bool
+
+
+def silent_work(sight: Sight) -> Work | None:
+    """Return the tool call or process that a silent worker is at; None where nothing shows that it works."""
+    if not sight.tells_calls:
+        tools = [each for each in sight.running or () if sight.processes is ToolProcesses.BELOW or each.apart]
+        oldest = max(tools, key=lambda each: each.seconds, default=None)
+        shown = oldest if sight.processes is not None else None
+        return Work(shown.command, shown.seconds) if shown is not None else None
+    return next((work_of(call, s) for call, s in sight.calls if _runs(call, s, sight)), None)
+
+
+def _runs(call: OpenCall, seconds: float, sight: Sight) -> bool:
+    if call.command and sight.running is not None:
+        return any(each.apart or each.seconds <= seconds + _BEFORE_S for each in sight.running)
+    return not sight.retrying
+
+
+def work_of(call: OpenCall, seconds: float, *, gone: bool = False) -> Work:
+    """Return an open call as work: by its command line, where it has one."""
+    return Work(call.command or call.text, seconds, gone)
+
+
+def spoken(seconds: float) -> str:
+    """Return a time as people say it: in seconds, from two minutes on in minutes."""
+    return f"{seconds:.0f} s" if seconds < _SECONDS_MAX else f"{seconds / _MINUTE_S:.0f} min"
