@@ -68,9 +68,8 @@ def test_an_empty_file_gives_the_documented_defaults():
     }
     assert empty.prompts.model_dump() == {"dir": "", "max_tokens": 50_000}
     assert empty.approval.model_dump() == {"paths": (), "labels": ()}
-    assert set(empty.roles.model_dump().items()) == {
-        (role, None) for role in ("planner", "diagnoser", "resolver", "architect", "reviewer")
-    }
+    assert empty.roles.models == dict.fromkeys(("planner", "diagnoser", "resolver", "architect", "reviewer"))
+    assert (empty.roles.tools, empty.roles.permissions) == ({}, {})
 
 
 def test_paths_of_approval_and_of_hints_are_globs_and_a_folder_means_all_below():
