@@ -1,11 +1,12 @@
-"""Real agent programs in a real project, against a model on loopback that plays a scenario."""
+"""Real agent programs in a real project, against a model on loopback that plays a scenario.
+
+A test that is marked `row("NAME")` shows a cell of the table agent × scenario; see cells.toml.
+"""
 
 import json
 import os
 import re
-import shutil
 import signal
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,10 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from endpoints import GEMINI_SETTINGS, MODELS, endpoint
+from endpoints import GEMINI_SETTINGS, MODELS, agent_of, endpoint
 from install import clis
 from model_server import Model
 from scenario import Scenario, scenario
+from summary import (
+    ROW,
+    SANDBOX,
+    cell,
+    pytest_configure,
+    pytest_runtest_logreport,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
 
 from noface.agents.base import Place, RunVerdict
 from noface.agents.registry import AGENTS
@@ -25,11 +35,19 @@ from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import agent_environment
-from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Canceller, Command, Exit, Launcher
 
+__all__ = [
+    "cell",
+    "pytest_configure",
+    "pytest_runtest_logreport",
+    "pytest_sessionfinish",
+    "pytest_terminal_summary",
+    "real",
+]
+
 CLIS = clis()
-SANDBOX = "bubblewrap" if find_bubblewrap(shutil.which("bwrap")).works else "none"
+GATE = "test -e a.txt && test ! -e bad"
 
 
 def toml(value: Any) -> str:
@@ -70,36 +88,49 @@ class Real:
         for model in self.opened:
             model.__exit__()
 
-    def config(self, cli: str, *, args: tuple[str, ...] = (), idle: int = 100, env: dict[str, str] | None = None,
-               workers: int = 1, own_endpoint: bool = False) -> None:  # fmt: skip
-        """Write a noface.toml whose one model is the real program."""
+    def model_entry(self, cli: str, *, name: str = "real", model: str = "", args: tuple[str, ...] = (), idle: int = 100,
+                    env: dict[str, str] | None = None, own_endpoint: bool = False, own: str = "") -> str:  # fmt: skip
+        """Return an entry of [models] that is the real program; `own` are further lines of it."""
         assert self.model is not None
         given, more = ({}, []) if own_endpoint else endpoint(cli, self.model.url)
-        self.cli = cli
-        text = f"""
-[[gates]]
-name = "check"
-command = "test -e a.txt && test ! -e bad"
-
-[models.real]
-agent = "{cli}"
-command = "{CLIS[cli].program}"
-model = "{MODELS[cli]}"
+        return f"""
+[models.{name}]
+agent = "{agent_of(cli)}"
+command = "{CLIS[agent_of(cli)].program}"
+model = "{model or MODELS[cli]}"
 args = {toml([*more, *args])}
 env = {toml(given | (env or {}))}
 timeout = "150s"
 idle_timeout = "{idle}s"
+{own}
+"""
 
+    def config(self, cli: str, *, model: str = "", args: tuple[str, ...] = (), idle: int = 100,
+               env: dict[str, str] | None = None, workers: int = 1, own_endpoint: bool = False, own: str = "",
+               gate: str = GATE, retry: str = "", run: str = "", more: str = "") -> None:  # fmt: skip
+        """Write a noface.toml whose first model is the real program.
+
+        `own`, `retry` and `run` are further lines of [models.real], [retry] and [run], `more` is what follows it all.
+        """
+        self.cli = cli
+        entry = self.model_entry(cli, model=model, args=args, idle=idle, env=env, own_endpoint=own_endpoint, own=own)
+        text = f"""
+[[gates]]
+name = "check"
+command = "{gate}"
+{entry}
 [retry]
 default_model = "real"
-max_total_attempts = 1
+{retry}
 
 [run]
 slots_dir = "{self.folder}/slots"
 workers = {workers}
+{run}
 
 [sandbox]
 kind = "{SANDBOX}"
+{more}
 """
         (self.project.path / "noface.toml").write_text(text)
 
@@ -124,6 +155,21 @@ kind = "{SANDBOX}"
         """Return the paths that main's newest commit changed."""
         return self.project.git("diff", "--name-only", "HEAD~1", "HEAD").split()
 
+    def next(self, issue: int = 1) -> str:
+        """Return the status of an issue, and the reason that `noface status` gives: what noface does next."""
+        (found,) = [each for each in self.project.shown("status")["issues"] if each["id"] == str(issue)]
+        return f"{found['status']} ({found['reason']})" if found["reason"] else str(found["status"])
+
+    def sight(self) -> str:
+        """Return what noface made of all issues: how their attempts ended, and what is next."""
+        if not (self.project.state / "state.db").exists():
+            return ""
+        sights: Counter[str] = Counter()
+        for each in self.project.shown("status")["issues"]:
+            outcomes = [attempt["outcome"] or "under way" for attempt in self.project.attempts(each["id"])]
+            sights[f"{', '.join(outcomes) or 'no attempt'} → {_undated(self.next(each['id']))}"] += 1
+        return "; ".join(f"{count} × {sight}" if count > 1 else sight for sight, count in sights.items())
+
     def kept(self) -> set[str]:
         """Return every path in every commit that noface kept of the attempts."""
         refs = self.project.git("for-each-ref", "--format=%(objectname)", "refs/noface", "refs/heads").split()
@@ -138,8 +184,9 @@ kind = "{SANDBOX}"
         """
         assert self.model is not None
         given, more = endpoint(cli, self.model.url)
+        name, cli = cli, agent_of(cli)
         spec = ModelSpec(
-            "real", cli, model or MODELS[cli], command=str(CLIS[cli].program), args=(*more, *args),
+            "real", cli, model or MODELS[name], command=str(CLIS[cli].program), args=(*more, *args),
             env=tuple((given | (env or {})).items()),
         )  # fmt: skip
         directory = self.folder / "attempt"
@@ -203,28 +250,19 @@ kind = "{SANDBOX}"
         return ended, reader.verdict(ended.exit_code, logs[1].read_text("utf-8", "replace"))
 
 
+def _undated(text: str) -> str:
+    """Return a text without times of day and amounts, which differ from run to run."""
+    return re.sub(r"\d+(?=[.:]\d)|(?<=[.:])\d+", "…", text)
+
+
 @pytest.fixture
-def real(project: Any, tmp_path: Path) -> Iterator[Real]:
+def real(project: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Real]:
     made = Real(project, tmp_path)
     yield made
     made.close()
     left = made.left()
     for pid in left:
         os.kill(pid, signal.SIGKILL)
+    if request.node.get_closest_marker(ROW):
+        request.node.user_properties.append(("seen", made.sight()))
     assert left == [], "processes were left behind"
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how many tests ran with each program."""
-    ran: Counter[tuple[str, str]] = Counter()
-    for outcome in ("passed", "failed", "error"):
-        for report in terminalreporter.stats.get(outcome, []):
-            named = re.search(r"\[(\w+)", report.nodeid)
-            ran[named[1] if named else "", outcome] += 1
-    for name, cli in CLIS.items():
-        counts = ", ".join(f"{ran[name, outcome]} {outcome}" for outcome in ("passed", "failed", "error"))
-        terminalreporter.write_line(f"{name} {cli.version}: {counts}")
-    alone = [name for _, name in socket.if_nameindex()] == ["lo"]
-    terminalreporter.write_line(
-        "network: loopback only" if alone else "network: NOT cut off, see tests/real_agents/run.py"
-    )

@@ -7,6 +7,7 @@ KEY = "sk-test-0000"
 MODELS = {
     "claude": "claude-sonnet-4-5",
     "codex": "gpt-5.1-codex",
+    "codex-5": "gpt-5.1-codex",
     "gemini": "gemini-2.5-pro",
     "opencode": "test/gpt-4o",
     "aider": "openai/gpt-4o",
@@ -17,9 +18,14 @@ GEMINI_SETTINGS: dict[str, Any] = {"security": {"auth": {"selectedType": "gemini
 """Without them Gemini CLI takes another address of the API for a gateway of Google's."""
 
 
+def agent_of(cli: str) -> str:
+    """Return the agent of a column of the table: "codex-5" is codex with an older model."""
+    return cli.partition("-")[0]
+
+
 def endpoint(cli: str, url: str) -> tuple[dict[str, str], list[str]]:
     """Return the environment and the arguments that make a program talk to the model at `url`."""
-    match cli:
+    match agent_of(cli):
         case "claude":
             return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}, []
         case "codex":
@@ -30,7 +36,8 @@ def endpoint(cli: str, url: str) -> tuple[dict[str, str], list[str]]:
         case "opencode":
             return {"OPENCODE_CONFIG_CONTENT": json.dumps(opencode_settings(url))}, []
         case _:
-            return {"OPENAI_API_BASE": f"{url}/v1", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY}, []
+            openai = {"OPENAI_API_BASE": f"{url}/v1", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY}
+            return openai | {"ANTHROPIC_API_BASE": url, "ANTHROPIC_API_KEY": KEY}, []
 
 
 def opencode_settings(url: str) -> dict[str, Any]:
@@ -41,4 +48,5 @@ def opencode_settings(url: str) -> dict[str, Any]:
         "options": {"baseURL": f"{url}/v1", "apiKey": KEY},
         "models": {"gpt-4o": one, "o3": {**one, "reasoning": True}},
     }
-    return {"$schema": "https://opencode.ai/config.json", "provider": {"test": provider}}
+    anthropic = {"options": {"baseURL": f"{url}/v1", "apiKey": KEY}}
+    return {"$schema": "https://opencode.ai/config.json", "provider": {"test": provider, "anthropic": anthropic}}

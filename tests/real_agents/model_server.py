@@ -11,6 +11,7 @@ import anthropic_api
 import chat_api
 import gemini_api
 import responses_api
+from person import VISITED
 from scenario import Scenario
 
 _STREAMED = ":streamGenerateContent"
@@ -26,10 +27,11 @@ APIS = {
 
 @dataclass
 class Model:
-    """The server; `requests` are the bodies of all that asked for an answer so far."""
+    """The server; `requests` are the bodies of all that asked for an answer so far, `visited` other paths (person.py)."""
 
     scenario: Scenario
     requests: list[dict[str, Any]] = field(default_factory=list)
+    visited: list[str] = field(default_factory=list)
     port: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _closing: threading.Event = field(default_factory=threading.Event)
@@ -65,7 +67,11 @@ class Model:
 
     def hang(self) -> None:
         """Wait until the server is closed."""
-        self._closing.wait(600)
+        self.pause(600)
+
+    def pause(self, seconds: float) -> None:
+        """Wait, at most until the server is closed."""
+        self._closing.wait(seconds)
 
 
 class Answering(BaseHTTPRequestHandler):
@@ -82,6 +88,8 @@ class Answering(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer what is asked beside the work: lists of models are empty, anything else is not there."""
+        if self.path.startswith(VISITED):
+            self.served.visited.append(self.path.removeprefix(VISITED))
         if self.path.partition("?")[0].endswith("/models"):
             self._send(200, {"object": "list", "data": [], "models": []})
         else:
@@ -106,8 +114,9 @@ class Answering(BaseHTTPRequestHandler):
         if api is None:
             self._send(404, {"error": {"type": "not_found_error", "message": f"no {path} here"}})
             return
-        played = self.served.scenario.about(json.dumps(body))
+        played = self.served.scenario.about(f"{path}\n{json.dumps(body)}")
         number = self.served.asked(body)
+        self.served.pause(played.pause_s)
         if played.fault == "hang":
             self.served.hang()
             self.close_connection = True

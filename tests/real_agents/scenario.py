@@ -5,6 +5,7 @@ loop = true                   # the answers begin again when they are used up; o
 fault = "hang"                # the answer never begins; "truncate": it breaks off
 status = 429                  # an HTTP error instead of an answer, from request `fails_from` on (default 1) to
 fails_to = 2                  # request `fails_to` (default: for ever)
+pause_s = 3                   # how long each answer takes
 headers = { retry-after = "2" }
 anthropic = { type = "…", message = "…", status = 529 }   # the error as each API words it; status where it differs
 openai = { type = "…", code = "…", message = "…" }
@@ -59,6 +60,7 @@ class Scenario:
     gemini: dict[str, Any] = field(default_factory=dict)
     tokens_in: int = 1200
     tokens_out: int = 40
+    pause_s: float = 0
 
     def answer(self, done: int) -> Answer:
         """Return the answer for a conversation in which `done` tools have run."""

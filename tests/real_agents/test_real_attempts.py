@@ -2,14 +2,27 @@
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 OWN_FILES = {"a.txt", "b.txt", "noface.toml", "issues/1-x.md"}
 TURNS = {"claude": ("--max-turns", "3"), "mini": ("-c", "agent.step_limit=3")}
 OAUTH = (("ANTHROPIC_API_KEY", ""), ("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-test"))
+PERSON = "blocked (no retry mends the environment)"
+NEXT = {
+    "NO_DIFF": "ready (NO_DIFF: once more, with feedback)",
+    "AGENT_CONFUSION": "ready (AGENT_CONFUSION: once more, with what noface knows)",
+    "AUTH": PERSON,
+    "MISCONFIGURED": PERSON,
+    "RESOURCE_EXHAUSTED": "ready (RESOURCE_EXHAUSTED: a smaller step)",
+    "TIMEOUT": "ready (TIMEOUT: a smaller step)",
+    "OVERLOADED": "waiting (OVERLOADED: retry 1)",
+    "NETWORK": "waiting (NETWORK: retry 1)",
+}
+"""What noface says comes next after a first attempt that ended so."""
 THREE_DAYS_S = 259_200
+UNCHARGED = ("RATE_LIMITED", "OVERLOADED", "NETWORK", "AUTH", "MISCONFIGURED")
 IDLE_S = 45
 """Longer than any of them takes to start on a machine that is busy."""
 
@@ -77,11 +90,35 @@ CASES = [
         ("nothing", "NO_DIFF", "tree-unchanged", {}),
         ("question", "AGENT_CONFUSION", f"{cli}-words-ask", {}),
         ("unauthorized", "AUTH", f"{cli}-auth", {}),
+        ("model_unknown", "MISCONFIGURED", f"{cli}-not-found", {}),
         ("hang", "TIMEOUT", "agent-idle", {"idle": IDLE_S}))),
 ]  # fmt: skip
 
+CASES += [replace(case, cli="codex-5") for case in CASES if case.cli == "codex"]
+ROWS = {
+    "nothing": "no edit",
+    "question": "no edit",
+    "unauthorized": "401",
+    "rate_limited": "429, reset time",
+    "an_hour": "429, reset time",
+    "subscription_spent": "429, reset time",
+    "overloaded": "overloaded",
+    "context_exceeded": "context too long",
+    "model_unknown": "model unknown",
+    "truncated": "stream cut off",
+    "hang": "hang",
+}
+"""The row of the table that a scenario stands in."""
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+
+def case(each):
+    """Return a case as a parameter, with the mark of its row."""
+    return pytest.param(
+        each, marks=[pytest.mark.row(ROWS[each.scenario])] if each.scenario in ROWS else [], id=str(each)
+    )
+
+
+@pytest.mark.parametrize("case", [case(each) for each in CASES])
 def test_a_scenario_ends_in_its_kind_in_time_and_leaves_nothing(real, case):
     real.play(case.scenario)
     if case.turns is not None:
@@ -92,7 +129,9 @@ def test_a_scenario_ends_in_its_kind_in_time_and_leaves_nothing(real, case):
     assert time.monotonic() - began < case.seconds
     failure = attempt["failure"]
     assert (attempt["outcome"], failure["rule"]) == (case.outcome, case.rule), printed
-    assert attempt["charged"] is (case.outcome not in ("RATE_LIMITED", "OVERLOADED", "NETWORK", "AUTH"))
+    assert attempt["charged"] is (case.outcome not in UNCHARGED)
+    told = "the provider says when to come back" if case.retry_in is not None else "retry 1"
+    assert real.next() == NEXT.get(case.outcome, f"waiting (RATE_LIMITED: {told})")
     assert real.left() == []
     assert real.kept() <= OWN_FILES
     assert real.project.git("status", "--porcelain") == ""

@@ -5,7 +5,7 @@ import json
 import pytest
 from scenario import scenario
 
-CLIS = ("claude", "codex", "gemini", "opencode", "aider", "mini")
+CLIS = ("claude", "codex", "codex-5", "gemini", "opencode", "aider", "mini")
 OFFERED = {
     "claude": {"Read", "Grep", "Glob"},
     "gemini": {"read_file", "grep_search", "glob"},
@@ -28,6 +28,7 @@ def offered(real):
     return {each.get("name") or each["function"]["name"] for each in named}
 
 
+@pytest.mark.row("success")
 @pytest.mark.parametrize("cli", CLIS)
 def test_work_lands_alone_and_its_report_cost_tokens_and_session_are_kept(real, cli):
     played = scenario("report")
@@ -52,6 +53,7 @@ def test_work_lands_alone_and_its_report_cost_tokens_and_session_are_kept(real, 
         assert usage["cost_usd"] == 0.0034, "as it prints it"
 
 
+@pytest.mark.row("background process")
 @pytest.mark.parametrize("cli", CLIS)
 def test_processes_left_behind_are_ended_and_the_work_lands(real, cli):
     stays = "setsid sleep 976 >/dev/null 2>&1 </dev/null &"  # aider's model has no tools

@@ -39,7 +39,8 @@ def went_on(real, before):
     return first, second, [json.dumps(request) for request in real.model.requests[before:]]
 
 
-@pytest.mark.parametrize("cli", ["claude", "codex", "gemini", "opencode"])
+@pytest.mark.row("kill and resume")
+@pytest.mark.parametrize("cli", ["claude", "codex", "codex-5", "gemini", "opencode"])
 def test_a_killed_run_goes_on_in_its_session_and_the_model_gets_the_earlier_conversation(real, cli):
     first, second, asked = went_on(real, killed(real, cli))
     assert second["resumed"] == {"session_id": first["session_id"], "attempt": 1, "refused": ""}
@@ -49,7 +50,8 @@ def test_a_killed_run_goes_on_in_its_session_and_the_model_gets_the_earlier_conv
     assert (second["tokens_in"], second["tokens_out"]) == (len(asked) * REST.tokens_in, len(asked) * REST.tokens_out)
 
 
-@pytest.mark.parametrize("cli", ["claude", "codex", "gemini", "opencode"])
+@pytest.mark.row("kill and resume")
+@pytest.mark.parametrize("cli", ["claude", "codex", "codex-5", "gemini", "opencode"])
 def test_a_program_that_does_not_find_the_session_begins_afresh_in_the_same_attempt(real, cli):
     before = killed(real, cli)
     shutil.rmtree(real.project.state / "attempts/1/1/session")

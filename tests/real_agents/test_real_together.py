@@ -11,7 +11,7 @@ from scenario import scenario
 
 from noface.model.worker_run import EndedBy
 
-CLIS = ("claude", "codex", "gemini", "opencode", "aider", "mini")
+CLIS = ("claude", "codex", "codex-5", "gemini", "opencode", "aider", "mini")
 WITH_TOOLS = ("claude", "codex", "gemini", "opencode", "mini")
 WORKERS = 4
 SHARED = (".claude.json", ".gemini/projects.json", ".aider/installs.json", ".aider/analytics.json")
@@ -41,6 +41,7 @@ def wait(condition, seconds):
         time.sleep(0.1)
 
 
+@pytest.mark.row("two at once")
 @pytest.mark.parametrize("cli", CLIS)
 def test_four_runs_at_once_that_share_one_home_all_land(real, cli):
     real.play("own_file")
@@ -64,13 +65,14 @@ def test_four_runs_at_once_that_share_one_home_all_land(real, cli):
     assert real.left() == []
 
 
-@pytest.mark.parametrize("cli", WITH_TOOLS)
+@pytest.mark.row("kill and resume")
+@pytest.mark.parametrize("cli", CLIS)
 def test_what_a_killed_noface_was_doing_ends_with_it_and_the_next_run_finishes(real, cli):
-    played = real.play("busy")
+    played = real.play("busy" if cli != "aider" else "hang")  # aider's model has no tools
     real.config(cli)
     real.issue(1)
     running = real.project.start("run", "--once")
-    wait(lambda: runs_its_tool(real), 60)
+    wait(lambda: real.model.requests if cli == "aider" else runs_its_tool(real), 60)
     running.send_signal(signal.SIGKILL)
     running.communicate(timeout=30)
     wait(lambda: real.left() == [], 10)
