@@ -62,6 +62,10 @@ def _judge(pairs: list[tuple[str, int]], line: str, number: int) -> Counts | Non
         sums[name] = sums.get(name, 0) + count
     if not _is_summary(sums, pairs, line):
         return None
+    return replace(_counts(sums, number), alone=len(pairs) == 1)
+
+
+def _counts(sums: dict[str, int], number: int) -> Counts:
     return Counts(
         line=number,
         total=sums.get("total"),
@@ -70,14 +74,15 @@ def _judge(pairs: list[tuple[str, int]], line: str, number: int) -> Counts | Non
         errors=sums.get("errors", 0),
         skipped=sums.get("skipped", 0),
         separates_errors="errors" in sums and "failed" in sums,
-        alone=len(pairs) == 1,
         classes=tuple(sums),
     )
 
 
 def _is_summary(sums: dict[str, int], pairs: list[tuple[str, int]], line: str) -> bool:
     if len(sums) > 1:
-        return bool({"passed", "failed"} & sums.keys()) or ("total" in sums and "errors" in sums)
+        return bool({"passed", "failed"} & sums.keys()) or (
+            "total" in sums and bool({"errors", "skipped"} & sums.keys())
+        )
     return len(pairs) == 1 and bool(COUNT["alone"].match(line))
 
 
@@ -117,13 +122,50 @@ def _completed(count: Counts) -> Counts:
     return replace(count, failed=missing) if missing > 0 else count
 
 
+_TABLE_MAX = 6
+
+
+def _row(log: Log, number: int) -> Counts | None:
+    """Return the counts of a table whose heading is line `number`: CUnit's "Type Total Ran Passed Failed"."""
+    words = re.findall(r"\w+", log.get(number).lower())
+    for below in range(number + 1, min(number + _TABLE_MAX, log.stream_end(number))):
+        row = COUNT["row"].match(log.get(below))
+        if not row:
+            continue
+        cells = re.findall(r"[\d/\w-]+", row["cells"])
+        names = [_counted().get(word, "") for word in words[-len(cells) :]]
+        sums = {
+            name: int(cell) for name, cell in reversed(list(zip(names, cells, strict=False))) if cell.isdigit() and name
+        }
+        if len(names) != len(cells) or not {"passed", "failed"} & sums.keys():
+            return None
+        return _counts(sums, below)
+    return None
+
+
+def _empty_summary(log: Log, number: int) -> Counts | None:
+    """Return that nothing ran where DejaGnu's summary, whose heading is line `number`, has no lines."""
+    counted = any(log.get(below).startswith("# of ") for below in range(number + 1, number + _TABLE_MAX))
+    return None if counted else Counts(line=number, total=0, passed=0, runner="counts")
+
+
+def _headed(log: Log, number: int, line: str) -> Counts | None:
+    if len(line) > _LINE_MAX:
+        return None
+    if "otal" in line and COUNT["table"].match(line):
+        return _row(log, number)
+    if " Summary " in line and COUNT["heading"].match(line):
+        return _empty_summary(log, number)
+    return None
+
+
 def find_counts(log: Log, owned: frozenset[int]) -> list[Counts]:
-    """Return every summary line of a log that no reader owns already, in order."""
+    """Return every summary of a log that no reader owns already, in order."""
     summaries = []
     for number, line in enumerate(log.lines):
         if number in owned or not line:
             continue
-        counts = read_counts(line, number)
+        counts = read_counts(line, number) or _headed(log, number, line)
         if counts is not None:
             summaries.append(counts)
     return _merged(summaries)
