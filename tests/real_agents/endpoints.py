@@ -6,7 +6,7 @@ from typing import Any
 KEY = "sk-test-0000"
 MODELS = {
     "claude": "claude-sonnet-4-5",
-    "codex": "gpt-5.1-codex",
+    "codex": "gpt-6.1-sol",
     "codex-5": "gpt-5.1-codex",
     "gemini": "gemini-2.5-pro",
     "opencode": "test/gpt-4o",

@@ -117,7 +117,8 @@ class Answering(BaseHTTPRequestHandler):
         played = self.served.scenario.about(f"{path}\n{json.dumps(body)}")
         number = self.served.asked(body)
         self.served.pause(played.pause_s)
-        if played.fault == "hang":
+        fault = played.fault_at(number)
+        if fault == "hang":
             self.served.hang()
             self.close_connection = True
         elif played.fails(number):
@@ -125,8 +126,8 @@ class Answering(BaseHTTPRequestHandler):
             status = given.pop("status", played.status)
             self._send(status, api.error(status, given), played.headers)
         elif body.get("stream") or path.endswith(_STREAMED):
-            self._stream(api.stream(body, played), cut=played.fault == "truncate")
-        elif played.fault == "truncate":
+            self._stream(api.stream(body, played), fault)
+        elif fault == "truncate":
             self._cut(json.dumps(api.whole(body, played)).encode())
         else:
             self._send(200, api.whole(body, played))
@@ -160,10 +161,11 @@ class Answering(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    def _stream(self, events: list[str], *, cut: bool) -> None:
+    def _stream(self, events: list[str], fault: str) -> None:
         self.close_connection = True
         self._head(200, "text/event-stream", {"connection": "close"})
-        for event in events[: max(1, len(events) // 2)] if cut else events:
+        whole = {"truncate": max(1, len(events) // 2), "unended": len(events) - 1}.get(fault, len(events))
+        for event in events[:whole]:
             self.wfile.write(event.encode())
             self.wfile.flush()
 

@@ -1,5 +1,6 @@
 """How a model's answer becomes a tool call of the agent that asked."""
 
+import json
 import shlex
 from dataclasses import dataclass
 from itertools import count
@@ -10,16 +11,19 @@ from scenario import Answer
 _NUMBERS = count(1)
 _BY_SCHEMA = "StructuredOutput"
 """The tool by which Claude Code has an answer made by a schema."""
+_SCRIPT = "exec"
+"""The tool of Codex's gpt-6 models, which runs JavaScript that calls all others."""
 _SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 
 
 @dataclass(frozen=True)
 class Move:
-    """Prose, and a tool call where `tool` names one."""
+    """Prose, and a tool call where `tool` names one: with arguments, or with a script of JavaScript."""
 
     text: str
     tool: str = ""
     given: dict[str, Any] | None = None
+    script: str = ""
 
 
 def identity(prefix: str) -> str:
@@ -41,6 +45,8 @@ def move(answer: Answer, tools: set[str], closing: str) -> Move:
         return Move("I am done.", "bash", {"command": submit}) if only_bash else Move(answer.say)
     if answer.edit and not tools:
         return Move(f"{answer.edit}\n```\n<<<<<<< SEARCH\n=======\n{answer.text}\n>>>>>>> REPLACE\n```\n\n{answer.say}")
+    if _SCRIPT in tools:
+        return Move("I will do it now.", _SCRIPT, script=script(answer))
     command = answer.run or f"printf '%s\\n' {shlex.quote(answer.text)} > {shlex.quote(answer.edit)}"
     for name, key, more in (
         ("Bash", "command", {"description": "run it"}),
@@ -52,3 +58,24 @@ def move(answer: Answer, tools: set[str], closing: str) -> Move:
         if name in tools:
             return Move("I will do it now.", name, {key: command, **more})
     return Move(closing or "I have no tool to do it with.")
+
+
+def script(answer: Answer) -> str:
+    """Return the JavaScript that carries out an answer: an edit as a patch, a command until it has ended."""
+    if answer.edit:
+        patch = f"*** Begin Patch\n*** Add File: {answer.edit}\n+{answer.text}\n*** End Patch\n"
+        return f"text(await tools.apply_patch({json.dumps(patch)}));"
+    return (
+        f"let r = await tools.exec_command({{cmd: {json.dumps(answer.run)}, yield_time_ms: 30000}});\n"
+        "let said = r.output;\n"
+        "while (r.session_id !== undefined) {\n"
+        "  r = await tools.write_stdin({session_id: r.session_id, yield_time_ms: 300000});\n"
+        "  said += r.output;\n"
+        "}\n"
+        "text(said);"
+    )
+
+
+def waiting(cell: str) -> Move:
+    """Return the call that waits for a script that still runs."""
+    return Move("It is still running.", "wait", {"cell_id": cell, "yield_time_ms": 300_000})

@@ -1,18 +1,37 @@
-"""OpenAI's Responses API, as much of it as Codex uses."""
+"""OpenAI's Responses API, as much of it as Codex uses.
+
+Models of the gpt-6 family are given their tools in the conversation (an item `additional_tools`), and call them from a
+few lines of JavaScript, the input of the custom tool `exec`; moves.py writes those lines.
+"""
 
 import json
+import re
 import time
 from typing import Any
 
-from moves import identity, move
+from moves import identity, move, waiting
 from scenario import Scenario
 
 ERRORS = "openai"
+RUNNING = re.compile(r"Script running with cell ID (\w+)")
+"""What a script that takes longer than half a minute gives first."""
 
 
 def error(_status: int, given: dict[str, Any]) -> dict[str, Any]:
     """Return an error's document."""
     return {"error": {"param": None, "code": None, **given}}
+
+
+def offered(items: list[dict[str, Any]]) -> set[str]:
+    """Return the names of the tools among these items, in namespaces as outside of them."""
+    names = set()
+    for item in items:
+        within = item.get("tools") if item.get("type") in ("additional_tools", "namespace") else None
+        if within is not None:
+            names |= offered(within)
+        elif item.get("type") in ("function", "custom"):
+            names.add(str(item.get("name")))
+    return names
 
 
 def stream(body: dict[str, Any], played: Scenario) -> list[str]:
@@ -32,18 +51,24 @@ def stream(body: dict[str, Any], played: Scenario) -> list[str]:
 
 def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
     """Return an answer's document."""
-    tools = {str(tool.get("name") or tool.get("type")) for tool in body.get("tools") or []}
     given = body.get("input")
     items = given if isinstance(given, list) else []
-    done = sum(str(item.get("type")).endswith("call_output") for item in items)
-    made = move(played.answer(done), tools, played.closing)
-    answer = played.answer(done)
+    tools = offered([*(body.get("tools") or []), *items])
+    asked = max((at for at, item in enumerate(items) if item.get("role") == "user"), default=0)
+    outputs = [item for item in items[asked:] if str(item.get("type")).endswith("call_output")]
+    running = [RUNNING.search(json.dumps(item)) for item in outputs]
+    answer = played.answer(running.count(None))
+    still = next(iter(running[-1:]), None)
+    made = waiting(still[1]) if still else move(answer, tools, played.closing)
     by_schema = answer.json and body.get("text", {}).get("format", {}).get("type") == "json_schema"
     text = json.dumps(answer.json) if by_schema else made.text
     part = {"type": "output_text", "text": text, "annotations": []}
     said = {"type": "message", "id": identity("msg"), "role": "assistant", "status": "completed", "content": [part]}
     output: list[dict[str, Any]] = [said]
-    if made.tool:
+    if made.script:
+        call = {"type": "custom_tool_call", "id": identity("ctc"), "call_id": identity("call"), "name": made.tool}
+        output.append({**call, "input": made.script, "status": "completed"})
+    elif made.tool:
         call = {"type": "function_call", "id": identity("fc"), "call_id": identity("call"), "name": made.tool}
         output.append({**call, "arguments": json.dumps(made.given), "status": "completed"})
     return {

@@ -2,9 +2,9 @@
 
 about = "what it is"
 loop = true                   # the answers begin again when they are used up; otherwise the last one repeats
-fault = "hang"                # the answer never begins; "truncate": it breaks off
-status = 429                  # an HTTP error instead of an answer, from request `fails_from` on (default 1) to
-fails_to = 2                  # request `fails_to` (default: for ever)
+fault = "hang"                # the answer never begins; "truncate": it breaks off; "unended": all of it comes but its end
+status = 429                  # an HTTP error instead of an answer; this and a fault hold from request `fails_from` on
+fails_to = 2                  # (default 1) to request `fails_to` (default: for ever)
 pause_s = 3                   # how long each answer takes
 headers = { retry-after = "2" }
 anthropic = { type = "…", message = "…", status = 529 }   # the error as each API words it; status where it differs
@@ -81,7 +81,14 @@ class Scenario:
 
     def fails(self, request: int) -> bool:
         """Tell whether the request of this number (from 1) is answered by an error."""
-        return self.status > 0 and self.fails_from <= request <= self.fails_to
+        return self.status > 0 and self._at(request)
+
+    def fault_at(self, request: int) -> str:
+        """Return what is wrong with the answer to the request of this number (from 1)."""
+        return self.fault if self._at(request) else ""
+
+    def _at(self, request: int) -> bool:
+        return self.fails_from <= request <= self.fails_to
 
 
 def scenario(name: str) -> Scenario:
