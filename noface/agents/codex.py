@@ -14,7 +14,6 @@ It prints one JSON object a line, of threads, turns and items. `turn.failed` is 
 
 import os
 import re
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -35,6 +34,7 @@ from noface.agents.base import (
     resuming,
 )
 from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, json_value, last_match, log_time, tool
+from noface.agents.session_log import SessionLog, less
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Session, Usage
@@ -45,10 +45,8 @@ _STATUS = re.compile(r"\b(?:unexpected|last) status:? (\d{3})\b")
 _WAITS = re.compile(
     r"^(\S{20,40}Z) .{0,400}?responses_retry: .{0,80}?\(\d+/\d+ in (\d{1,12}(?:\.\d{1,12})?)s\)", re.MULTILINE
 )
-_LOOK_EVERY_S = 1.0
 _TAIL_BYTES = 1 << 20
 _FILES_MAX = 20_000
-_THREAD = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COUNTING = ('"token_usage_record"', '"token_count"')
 _TIMED = "7"
 """The version of a UUID that begins with its time, in milliseconds."""
@@ -105,7 +103,7 @@ class CodexReader(JsonReader):
         if before is None or before.id != self._session:
             return replace(self._usage or logged, session_id=self._session)
         whole = logged if logged.tokens is not None else self._usage or Usage()
-        return replace(_less(whole, before.used), session_id=self._session)
+        return replace(less(whole, before.used), session_id=self._session)
 
     def _waiting(self, stderr: str) -> AgentError | None:
         """Return what it is trying to overcome, with the time at which its log says that it will try again."""
@@ -149,60 +147,46 @@ def _error(message: str) -> AgentError:
     return AgentError(message, status=int(status[1]) if status else None)
 
 
-class Rollout:
-    """The newest token count in Codex's log of one thread; the log is looked at once a second at most.
+class Rollout(SessionLog):
+    """The newest token count in Codex's log of one thread.
 
     `codex exec --json` gives tokens in `turn.completed` alone, so a turn that fails or is cut off gives none. Codex's
     own log, CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl, has a `token_usage_record` as soon as an
     answer of the model has come, and a `token_count` after its tools have run; both count the whole thread, but the
-    latter forgets answers of a run that was killed, and counts only where there is none of the former. Nothing else is
-    taken from it. The worker could write there as well, so it is trusted with nothing but its own bill.
+    latter forgets answers of a run that was killed, and counts only where there is none of the former.
 
     `env` is Codex's environment; without a home in it there is nothing to look at.
     """
 
     def __init__(self, env: Mapping[str, str]) -> None:
+        super().__init__()
         home = env.get("CODEX_HOME") or (f"{env['HOME']}/.codex" if env.get("HOME") else "")
         self._sessions = Path(home, "sessions") if home.startswith("/") else None
         self._path: Path | None = None
         self._size = 0
-        self._look_from = 0.0
-        self._usage = Usage()
 
-    def used(self, thread: str | None, *, at_once: bool = False) -> Usage:
-        """Return what the thread has used, nothing where the log does not say. `at_once`: as of this moment."""
-        now = time.monotonic()
-        if self._sessions is None or thread is None or not _THREAD.fullmatch(thread):
-            return self._usage
-        if at_once or now >= self._look_from:
-            self._look_from = now + _LOOK_EVERY_S
-            try:
-                self._path = self._path or _log_of(thread, self._sessions)
-                if self._path is not None:
-                    self._look(self._path, thread)
-            except OSError:
-                pass  # it is Codex's file: it may move it, or keep none
-        return self._usage
-
-    def _look(self, path: Path, thread: str) -> None:
-        descriptor = open_regular(path)
+    def look(self, session: str) -> Usage | None:
+        """Return the newest count, None where the log has not grown."""
+        if self._path is None and self._sessions is not None:
+            self._path = _log_of(session, self._sessions)
+        descriptor = open_regular(self._path) if self._path is not None else None
         if descriptor is None:
-            return
+            return None
         with os.fdopen(descriptor, "rb") as log:
             size = os.fstat(descriptor).st_size
             if size == self._size:
-                return
+                return None
             self._size = size
             start = max(size - _TAIL_BYTES, 0)
             log.seek(start)
             lines = log.read(_TAIL_BYTES).decode("utf-8", "replace").split("\n")
         newest = lines[: 0 if start else None : -1]
         for word in _COUNTING:
-            usages = (_logged_usage(line, thread) for line in newest if word in line)
+            usages = (_logged_usage(line, session) for line in newest if word in line)
             counted = next((usage for usage in usages if usage is not None), None)
             if counted is not None:
-                self._usage = counted
-                return
+                return counted
+        return None
 
 
 def _logged_usage(line: str, thread: str) -> Usage | None:
@@ -216,20 +200,6 @@ def _logged_usage(line: str, thread: str) -> Usage | None:
             return _usage(payload.inside("info", "total_token_usage"))
         case _:
             return None
-
-
-def _less(whole: Usage, before: Usage) -> Usage:
-    """Return what was used since `before`."""
-
-    def since(now: int | None, then: int | None) -> int | None:
-        return None if now is None else max(now - (then or 0), 0)
-
-    return replace(
-        whole,
-        tokens_in=since(whole.tokens_in, before.tokens_in),
-        tokens_out=since(whole.tokens_out, before.tokens_out),
-        tokens_cached=since(whole.tokens_cached, before.tokens_cached),
-    )
 
 
 def _usage(counts: JsonRecord) -> Usage | None:

@@ -13,10 +13,13 @@ provider asked for.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 
 from noface.agents.base import (
     ANSWER_MAX,
     LAST_WORDS_MAX,
+    ONLY_THE_STREAM,
     WORKER,
     Agent,
     AgentEvent,
@@ -26,13 +29,16 @@ from noface.agents.base import (
     option,
     resuming,
 )
+from noface.agents.gemini_log import GeminiLog
 from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, error_codes, last_match, parsed
+from noface.agents.session_log import less
 from noface.diagnosis.agent import stops_mid_sentence
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
-from noface.model.worker_run import Usage
+from noface.model.worker_run import Session, Usage
 
 _STATUS_OF_EXIT = {status & 255: status for status in (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504)}
+_LOOP = "Loop detected, stopping"
 _OWN_EXITS = frozenset({41, 42, 44, 52, 53, 55})
 _TRY = re.compile(
     r"^Attempt \d{1,3} failed(?: with status (\d{3}))?[.:] (.{0,2000}(?:\n(?![ }]).{0,300})?)", re.MULTILINE
@@ -48,10 +54,13 @@ class GeminiReader(JsonReader):
     command_tools = frozenset({"run_shell_command"})
     quick_tools = frozenset({"read_file", "read_many_files", "list_directory", "glob", "grep_search", "write_todos"})
 
-    def __init__(self) -> None:
+    def __init__(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> None:
         super().__init__()
+        self._log = GeminiLog(env)
+        self._before = session
         self._result = JsonRecord({})
         self._noted = ""
+        self._loops = False
         self._tools = 0
         self._awaits_answer = True
 
@@ -74,6 +83,7 @@ class GeminiReader(JsonReader):
                 return self.tool_ended(entry.text("tool_id"), succeeded=entry.text("status") == "success")
             case "error":
                 note = entry.text("message")
+                self._loops = self._loops or note.startswith(_LOOP)
                 self._noted = note if entry.text("severity") != "warning" else self._noted
                 return [AgentEvent(EventKind.ERROR, note[:TEXT_MAX])]
             case "result":
@@ -84,6 +94,7 @@ class GeminiReader(JsonReader):
 
     def ending(self, exit_code: int | None, stderr: str) -> Ending:
         """Return how the run ended. `-o json` among the arguments makes one document of it all."""
+        self._log.used(self._session, at_once=True)
         document = self.document()
         if not self._result and document.text("response"):
             self._last_text, self._tools = document.text("response"), 1
@@ -91,19 +102,27 @@ class GeminiReader(JsonReader):
             self._result = JsonRecord({"status": "success"})
         good = self._result.text("status") == "success"
         error = None if good else self._failure(exit_code, stderr)
-        if good and self._is_cut():
+        if good and self._loops:
+            error = AgentError("it was stopped since it did the same again and again", ("loop",))
+        elif good and self._is_cut():
             error = AgentError("the answer stops in the middle of a sentence: the output limit", ("answer-cut",))
         return Ending(error, good and error is None, self._last_text, self._waiting(stderr))
 
     def used(self) -> Usage:
-        """Return what its result says, nothing before there is one; it never has a cost."""
+        """Return what its result says, and until there is one what its session's files say; it never has a cost.
+
+        The result counts this run alone, and what was asked beside the conversation as well, but of what the model
+        wrote it leaves out the thoughts, which only its total has. The files count the whole session.
+        """
+        logged = self._log.used(self._session)
+        if self._before is not None and self._before.id == self._session:
+            logged = less(logged, self._before.used)
         stats = self._result.inside("stats")
-        return Usage(
-            tokens_in=stats.whole("input_tokens"),
-            tokens_out=stats.whole("output_tokens"),
-            session_id=self._session,
-            tokens_cached=stats.whole("cached"),
-        )
+        sent, written, every = (stats.whole(f"{name}_tokens") for name in ("input", "output", "total"))
+        if sent is None or written is None or (not every and logged.tokens):
+            return replace(logged, session_id=self._session)
+        written = max(written, (every or 0) - sent)
+        return Usage(tokens_in=sent, tokens_out=written, session_id=self._session, tokens_cached=stats.whole("cached"))
 
     def _waiting(self, stderr: str) -> AgentError | None:
         """Return what it is trying to overcome: the last failed try, where no answer has come since it asked."""
@@ -139,7 +158,6 @@ class GeminiAgent(Agent):
     """Translates orders to Gemini CLI's command line."""
 
     name = "gemini"
-    stream = GeminiReader
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; it refuses a folder it was not told to trust (exit code 55).
@@ -152,6 +170,14 @@ class GeminiAgent(Agent):
         argv += option("-m", order.model.model)
         argv += resuming("--resume", order.session)
         return Invocation((*argv, *order.model.args), place.prompt_file)
+
+    def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> GeminiReader:
+        """Return a reader of its JSON lines, and of its session's files below the home that `env` names."""
+        return GeminiReader(env, session)
+
+    def session_usage(self, session: str, env: Mapping[str, str]) -> Usage:
+        """Return what the whole session has used: the files of a run that goes on with it begin there."""
+        return GeminiLog(env).used(session, at_once=True)
 
 
 AGENT: Agent = GeminiAgent()

@@ -48,7 +48,8 @@ def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
         "usageMetadata": {
             "promptTokenCount": played.tokens_in,
             "candidatesTokenCount": played.tokens_out,
-            "totalTokenCount": played.tokens_in + played.tokens_out,
+            "thoughtsTokenCount": played.tokens_thought,
+            "totalTokenCount": played.tokens_in + played.tokens_out + played.tokens_thought,
         },
         "modelVersion": "test",
     }

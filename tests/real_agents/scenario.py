@@ -61,6 +61,7 @@ class Scenario:
     tokens_in: int = 1200
     tokens_out: int = 40
     pause_s: float = 0
+    tokens_thought: int = 0
 
     def answer(self, done: int) -> Answer:
         """Return the answer for a conversation in which `done` tools have run."""
