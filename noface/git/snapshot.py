@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -13,7 +14,7 @@ from noface.git.command import Git
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove
 from noface.git.scan_worktree import Nested, display_path, scan_worktree
-from noface.git.workspace import Slot, ensure_folder, in_use
+from noface.git.workspace import AGENT_CACHES, AGENT_DEBRIS, Slot, ensure_folder, in_use
 from noface.model.attempt import Snapshot
 from noface.model.protection import Protection
 from noface.process.files import read_regular
@@ -26,7 +27,9 @@ _COMMIT_BYTES_MAX = 100
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 _IGNORED_ANYWAY = "The following paths are ignored by one of your .gitignore files"
-_DEBRIS = (":(exclude,top,glob)**/.aider*", ":(exclude,top,glob)**/.aider*/**")
+_OWN = tuple(f":(top,glob)**/{name}{below}" for name in AGENT_DEBRIS for below in ("", "/**"))
+_DEBRIS = tuple(f":(exclude,{place.removeprefix(':(')}" for place in _OWN)
+_MAYBE_DEBRIS = b".aider."  # as it stands in the index
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +191,28 @@ def _add(git: Git, slot: Slot, out: Paths, new_max: int | None) -> tuple[list[st
     output = git.answer("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
     if output.code == 1:
         notes += [display_path(line) for line in _complaints(output.stderr, named)][:_NOTES_MAX]
+    if _MAYBE_DEBRIS in (slot.private_git_dir / "index").read_bytes():
+        _take_own(git, slot, frozenset(out))
     return notes, too_many
+
+
+def _take_own(git: Git, slot: Slot, out: frozenset[str]) -> None:
+    """Bring the index up to those files of the project's own that have names of debris.
+
+    A database that the project keeps of aider's map is taken where it is gone: a run of aider writes it anew.
+    """
+    own = [path for path in git.ask("ls-files", "-z", "--", *_OWN).split("\0") if path and path not in out]
+    gone = [path for path in own if _beyond_link(slot.path, path) or not os.path.lexists(slot.path / path)]
+    changed = [path for path in own if path not in gone and not _of_cache(path)]
+    if gone:
+        git.ask("update-index", "--force-remove", "-z", "--stdin", stdin="".join(f"{path}\0" for path in gone))
+    if changed:
+        feed = "\0".join(f":(top,literal){path}" for path in changed)
+        git.answer("add", "-A", "-f", "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
+
+
+def _of_cache(path: str) -> bool:
+    return any(fnmatchcase(part, name) for part in path.split("/") for name in AGENT_CACHES)
 
 
 def _complaints(stderr: str, named: list[str]) -> list[str]:

@@ -273,14 +273,32 @@ def test_agents_own_ignore_rules_bring_neither_kept_paths_nor_debris_into_a_snap
     bench = a_bench(tmp_path, keep=(".venv",))
     evil = "!/.venv/\n!/.venv/**\n!.aider*\n!.aider*/**\n"
     debris = {".aider.chat.history.md": "", ".aider.tags.cache.v4/db": "", "src/.aider.input.history": ""}
-    write(bench.begin(), {".gitignore": evil, ".venv/x": "x\n", **debris, "src/.aider.d/e/f": ""})
+    write(bench.begin(), {".gitignore": evil, ".venv/x": "x\n", **debris, "src/.aider.tags.cache.v5/e/f": ""})
     assert statuses(bench.take().snapshot) == {".gitignore": "A"}
 
 
-def test_aider_debris_never_lands(tmp_path):
+MAP = ".aider.tags.cache.v4/cache.db"
+
+
+def test_what_aider_leaves_never_lands_and_its_settings_are_files_as_all_others(tmp_path):
     bench = a_bench(tmp_path)
-    write(bench.begin(), {".aider.chat.history.md": "x", "src/.aider.tags/x": "x", "new.txt": "x"})
-    assert statuses(bench.take().snapshot) == {"new.txt": "A"}
+    left = {".aider.chat.history.md": "x", f"src/{MAP}": "x", f"{MAP}-wal": "x"}
+    write(bench.begin(), {**left, ".aiderignore": "dist\n", "src/.aider.conf.yml": "", "new.txt": "x"})
+    assert statuses(bench.take().snapshot) == {"new.txt": "A", ".aiderignore": "A", "src/.aider.conf.yml": "A"}
+
+
+def test_a_project_s_own_files_that_are_called_as_what_aider_leaves_are_taken(tmp_path):
+    """Of a map's database that somebody has committed only the removal counts: each run of aider writes it anew."""
+    history = ".aider.chat.history.md"
+    bench = a_bench(tmp_path, {"a.txt": "a\n", history: "1\n", f"old/{history}": "1\n", MAP: "1\n"})
+    work = bench.begin()
+    write(work, {history: "2\n", MAP: "2\n"})
+    (work / "old" / history).unlink()
+    assert statuses(bench.take().snapshot) == {history: "M", f"old/{history}": "D"}
+    work = bench.begin()
+    (work / MAP).unlink()
+    write(work, {f"{MAP}-wal": ""})
+    assert statuses(bench.take().snapshot) == {MAP: "D"}
 
 
 def test_protected_files_are_put_back_whatever_was_done_to_them(tmp_path):
