@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from noface.data import table
+from noface.model.access import Permissions, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.failure import Failure
 from noface.model.worker_run import ModelSpec, Session, Usage
@@ -132,6 +133,11 @@ def option(name: str, value: str | float | None) -> tuple[str, ...]:
     return name, value if isinstance(value, str) else f"{value:g}"
 
 
+def may_edit(model: ModelSpec) -> bool:
+    """Tell whether a run may change files of the workspace."""
+    return model.permissions is not Permissions.READ_ONLY and model.may(Tool.EDIT)
+
+
 def resuming(flag: str, session: Session | None) -> tuple[str, ...]:
     """Return the arguments that have a program go on with a session, none where it begins one."""
     return (flag, session.id) if session is not None else ()
@@ -226,6 +232,11 @@ class Agent(ABC):
     def takes_schema(self) -> bool:
         """True where the program has an option for the schema of the answer."""
         return bool(self._entry().get("takes_schema", False))
+
+    @property
+    def wants_files(self) -> bool:
+        """True where the program has no tools to find files with: it is given those that the work is about."""
+        return bool(self._entry().get("wants_files", False))
 
     @property
     def resumes_anywhere(self) -> bool:

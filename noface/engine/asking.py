@@ -17,6 +17,7 @@ from noface.engine.agent_logs import lost_usage
 from noface.engine.agent_run import run_agent
 from noface.engine.attempt_environment import AttemptEnvironment, AttemptProgress, Scope
 from noface.engine.context import RunContext
+from noface.engine.given_files import files_given
 from noface.engine.lessons import look_up
 from noface.engine.prepare import prepare
 from noface.engine.prompt_context import attempt_directory, patch_of, prior_failures, quotes_of, related_files
@@ -55,7 +56,7 @@ class Question:
 
     `forms` are the accept commands that a breakdown may name. `protection` names the
     files that the model reads from main, and never from the work in question. `by_option`: an agent with an option for
-    the schema is given it.
+    the schema is given it. `files` are those that an agent is given that finds none by itself.
     """
 
     id: int
@@ -76,6 +77,7 @@ class Question:
     protection: Protection = field(default_factory=Protection)
     forms: AcceptForms = field(default_factory=AcceptForms)
     by_option: bool = True
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +200,7 @@ def _order(question: Question, masker: Masker) -> AttemptOrder:
         directory=question.directory,
         gates=(),
         role=question.topic.value,
+        files_to_read=question.files,
     )
 
 
@@ -280,12 +283,16 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     asked = len(history.advice) + 1
     directory = f"{attempt_directory(context.settings.attempts_dir, issue.id, last.number)}/ask-{asked}-{topic}"
     row = record_question(context, history, topic, model, directory)
+    # Whatever the work may change, its files must not instruct the model that judges it.
+    protection = replace(protection_for(context, issue, main), may_change=())
+    spec = _as_role(context, model, topic)
+    files = files_given(context, history, spec, start, protection, data.paths)
     return Question(
         id=row,
         run_id=context.run_id,
         issue=issue,
         topic=topic,
-        model=_as_role(context, model, topic),
+        model=spec,
         prompt=context.env.masker.text(prompt.text, (*issue.paths, *data.paths)),
         main=main,
         start=start,
@@ -296,9 +303,9 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         limits=_bounds(context),
         asked_at=context.clock.now(),
         known_ids=known_ids(context),
-        # Whatever the work may change, its files must not instruct the model that judges it.
         forms=forms,
-        protection=replace(protection_for(context, issue, main), may_change=()),
+        protection=protection,
+        files=(*files.change, *files.read),
     )
 
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from noface.engine.context import RunContext
 from noface.engine.gate_session import REPEATS_MAX
+from noface.engine.given_files import files_given
 from noface.engine.going_on import next_session
 from noface.engine.lessons import lessons_for
 from noface.engine.outside import scratch_of
@@ -72,6 +73,8 @@ def make_order(
     session = next_session(context, history, start.point, model, slot, think=think)
     if session is not None:
         session = replace(session, prompt=text_of(Situation.RESUME))
+    changed = history.current[-1].changed if history.current else ()
+    files = files_given(context, history, model, start.commit, protection, changed)
     order = AttemptOrder(
         run_id=context.run_id,
         token=secrets.token_hex(12),
@@ -96,6 +99,8 @@ def make_order(
         unjudged=start.point.reason is StartReason.CUT_OFF,
         repeats=max(REPEATS_MAX - context.reader.repeats(issue.id, history.epoch), 0),
         notes=tuple(map(masked, data.notes)),
+        files=files.change,
+        files_to_read=files.read,
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

@@ -103,7 +103,7 @@ def _folders(path: str) -> tuple[str, ...]:
 
 
 _LINK = "120000"
-_AIDER = ".aider.conf.yml"
+AIDER_SETTINGS = ".aider.conf.yml"
 _PROTECTED_ROUNDS_MAX = 8
 _NAMING_MAX = 200
 _NAMING = (
@@ -141,12 +141,17 @@ def named_instructions(plumbing: Plumbing, main: str) -> tuple[str, ...]:
 
     They are the targets of links such as CLAUDE.md or .claude, and the files that .aider.conf.yml names.
     """
-    names: list[str] = []
-    if any(mode != _LINK for mode, _ in plumbing.entries(main, (_AIDER,)).values()):
-        names = [name for _, text in _read_all(plumbing, main, (_AIDER,)) for name in _read_by_aider(text)]
-    paths = {posixpath.normpath(name) for name in names if name}
-    inner = {path for path in paths if not path.startswith(("/", "..")) and path != "."}
+    inner = set(read_by_aider(plumbing, main))
     return tuple(sorted(inner | _led_to(plumbing.whole(main), inner, always_protected())))
+
+
+def read_by_aider(plumbing: Plumbing, commit: str) -> tuple[str, ...]:
+    """Return the paths inside the project that `read` of its .aider.conf.yml names, whether they are there or not."""
+    names: list[str] = []
+    if any(mode != _LINK for mode, _ in plumbing.entries(commit, (AIDER_SETTINGS,)).values()):
+        names = [name for _, text in _read_all(plumbing, commit, (AIDER_SETTINGS,)) for name in named_to_read(text)]
+    paths = (posixpath.normpath(name) for name in names if name)
+    return tuple(dict.fromkeys(path for path in paths if not path.startswith(("/", "..")) and path != "."))
 
 
 def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
@@ -184,7 +189,8 @@ def _led_to(tree: Tree, more: AbstractSet[str], patterns: tuple[str, ...]) -> se
     return {path for path in targets if not matches_any(path, patterns)}
 
 
-def _read_by_aider(text: str) -> list[str]:
+def named_to_read(text: str) -> list[str]:
+    """Return what `read` of aider's settings names."""
     names: list[str] = []
     for entry in _AIDER_READ.finditer(text):
         here = (entry["here"] or "").partition(" #")[0].strip().strip("[]")

@@ -68,7 +68,8 @@ class AttemptOrder:
     `protected`, `may_change` and `any_case` are the three parts of `protection`. `session` is the session of its agent
     that the run goes on with; `prompt` is what the agent is told where it cannot. `repeats` is how often a gate may be
     run again for a cause that passes by itself. `notes` say how the prompt was made. `answer_schema` is the JSON Schema
-    of the answer, for an agent with an option for it.
+    of the answer, for an agent with an option for it. `files` are those that the work is about, `files_to_read` those
+    that it goes by and must not change; both are empty where the agent finds files by itself.
     """
 
     run_id: str
@@ -97,6 +98,8 @@ class AttemptOrder:
     repeats: int = 2
     notes: tuple[str, ...] = ()
     answer_schema: str = ""
+    files: tuple[str, ...] = ()
+    files_to_read: tuple[str, ...] = ()
 
     @property
     def protection(self) -> Protection:

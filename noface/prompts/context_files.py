@@ -8,7 +8,7 @@ the words that stand in its path or its text, each word weighing the more the fe
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -50,13 +50,10 @@ def context_files(
 ) -> tuple[ContextFile, ...]:
     """Return up to `most` of the `tracked` paths, best first. `named` are those that advice names."""
     failed = "\n".join((failure.location or "", failure.message, *failure.evidence)) if failure is not None else ""
-    texts = ("\n".join(named), failed, issue.title, issue.body)
-    words = [word.strip("./") for text in texts for word in _PATH.findall(text[:_TEXT_MAX])]
+    words = _words_in(("\n".join(named), failed, issue.title, issue.body))
     known = set(tracked)
     exact = tuple(dict.fromkeys(word for word in words if word in known))
-    by_name: dict[str, list[str]] = {}
-    for path in tracked:
-        by_name.setdefault(path.rpartition("/")[2], []).append(path)
+    by_name = _by_name(tracked)
     close = tuple(dict.fromkeys(path for word in words for path in by_name.get(word.rpartition("/")[2], ())[:2]))
     if exact or close:
         return tuple(ContextFile(path) for path in (exact or close)[:most])
@@ -66,6 +63,30 @@ def context_files(
         every = stems(f"{issue.title}\n{asked}\n{issue.body}", _ALL_WORDS_MAX)
         matches = _by_words(every, tracked, search, _LEAST_SCORE_OF_ALL)
     return matches[:most]
+
+
+def named_exactly(texts: Iterable[str], tracked: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the `tracked` paths that texts name: in full, or by a file's name where no other file has it."""
+    words, known, by_name = _words_in(texts), set(tracked), _by_name(tracked)
+    found: list[str] = []
+    for word in words:
+        if word in known:
+            found.append(word)
+        elif "." in word and len(alike := by_name.get(word.rpartition("/")[2], [])) == 1:
+            found.append(alike[0])
+    return tuple(dict.fromkeys(found))
+
+
+def _words_in(texts: Iterable[str]) -> list[str]:
+    """Return the words of texts that may be paths."""
+    return [word.strip("./") for text in texts for word in _PATH.findall(text[:_TEXT_MAX])]
+
+
+def _by_name(tracked: tuple[str, ...]) -> dict[str, list[str]]:
+    by_name: dict[str, list[str]] = {}
+    for path in tracked:
+        by_name.setdefault(path.rpartition("/")[2], []).append(path)
+    return by_name
 
 
 def stems(text: str, most: int) -> tuple[str, ...]:

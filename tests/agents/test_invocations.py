@@ -15,11 +15,15 @@ from noface.agents.base import Place
 from noface.agents.json_stream import JsonRecord
 from noface.agents.mini_task import summary
 from noface.agents.registry import AGENTS
+from noface.model.access import Permissions, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.worker_run import ModelSpec, Session
 
 PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")
+
+ASKED = {"permissions": Permissions.READ_ONLY, "tools": (Tool.READ,)}
+"""What a model may do as a role, unless noface.toml says more."""
 
 
 def started(cli, *, role="worker", think=False, session=None, answer_schema="", **more):
@@ -44,13 +48,13 @@ def added(cli, **what):
             ("codex", {"-s", "read-only"}, {"--dangerously-bypass-approvals-and-sandbox"}),
             ("gemini", {"--approval-mode", "default"}, {"--yolo"}),
             ("opencode", {'OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}'}, set()),
-            ("aider", {"--chat-mode", "ask"}, set()),
+            ("aider", {"--chat-mode", "ask", "--dry-run"}, set()),
             ("mini", set(), set()),
         ],
     ),
 )
 def test_whoever_is_only_asked_cannot_edit_where_the_program_can_be_kept_from_it(cli, more, less):
-    assert added(cli, role="review") == (more, less)
+    assert added(cli, role="review", **ASKED) == (more, less)
     assert added(cli, role="worker") == (set(), set())
 
 

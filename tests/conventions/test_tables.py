@@ -108,7 +108,7 @@ AGENT_KEYS = {
     "install", "environment", "instructions", "tells_cost", "presets", "provider", "elsewhere", "login", "homes",
     "resumes", "takes_schema", "errors", "tested", "install_tested", "node", "oldest",
     "tool_processes",
-    "settings", "permissions", "tools_fixed", "tools_none", "owned_options",
+    "settings", "permissions", "permissions_boxed", "wants_files", "tools_fixed", "tools_none", "owned_options",
 }  # fmt: skip
 LOGIN_KEYS = {
     "keys", "by_provider", "folder", "folder_variable", "files", "uncertain_with", "uncertain_argument", "keychain",

@@ -29,8 +29,9 @@ from summary import (
     pytest_terminal_summary,
 )
 
-from noface.agents.base import Place, RunVerdict
+from noface.agents.base import WORKER, Place, RunVerdict
 from noface.agents.registry import AGENTS
+from noface.model.access import Permissions, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.worker_run import ModelSpec
@@ -48,6 +49,9 @@ __all__ = [
 
 CLIS = clis()
 GATE = "test -e a.txt && test ! -e bad"
+
+ASKED = {"permissions": Permissions.READ_ONLY, "tools": (Tool.READ,)}
+"""What a model may do as a role, unless noface.toml says more."""
 
 
 def toml(value: Any) -> str:
@@ -175,19 +179,20 @@ kind = "{SANDBOX}"
         refs = self.project.git("for-each-ref", "--format=%(objectname)", "refs/noface", "refs/heads").split()
         return {path for ref in refs for path in self.project.git("ls-tree", "-r", "--name-only", ref).splitlines()}
 
-    def started(self, cli: str, prompt: str, *, role: str = "worker", think: bool = False, model: str = "",
+    def started(self, cli: str, prompt: str, *, role: str = WORKER, think: bool = False, model: str = "",
                 args: tuple[str, ...] = (), env: dict[str, str] | None = None, until: Callable[[], object] | None = None,
-                schema: str = "") -> tuple[Exit, RunVerdict]:  # fmt: skip
+                schema: str = "", files: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+                **more_of_model: Any) -> tuple[Exit, RunVerdict]:  # fmt: skip
         """Run the program alone on a prompt, as its adapter says, in the project's folder; end it when `until` is true.
 
-        The seconds that ending it took are in `self.ending_s`.
+        The seconds that ending it took are in `self.ending_s`. `files` are those that it is given: to change, to read.
         """
         assert self.model is not None
         given, more = endpoint(cli, self.model.url)
         name, cli = cli, agent_of(cli)
         spec = ModelSpec(
             "real", cli, model or MODELS[name], command=str(CLIS[cli].program), args=(*more, *args),
-            env=tuple((given | (env or {})).items()),
+            env=tuple((given | (env or {})).items()), **({} if role == WORKER else ASKED), **more_of_model,
         )  # fmt: skip
         directory = self.folder / "attempt"
         directory.mkdir(exist_ok=True)
@@ -208,6 +213,8 @@ kind = "{SANDBOX}"
             think=think,
             role=role,
             answer_schema=schema,
+            files=files[0],
+            files_to_read=files[1],
         )
         if schema:
             Path(place.schema_file).write_text(schema)

@@ -76,7 +76,8 @@ def test_whoever_is_only_asked_reads_answers_and_cannot_edit(real, cli):
     assert verdict.error is None
     assert verdict.answer.endswith('{"verdict": "approve"}')
     assert not (real.project.path / "b.txt").exists()
-    assert real.project.git("status", "--porcelain", "--ignored") == before
+    after = real.project.git("status", "--porcelain", "--ignored")
+    assert after.replace("?? .aider.tags.cache.v4/", "") == before  # the database of aider's map
     if cli == "codex":
         assert "read-only" in asked(real)[-1].partition("I will do it now.")[2].lower(), "its patch was refused"
         assert "one\\n" in asked(real)[-1], "it can read the project"
