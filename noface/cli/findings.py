@@ -1,15 +1,25 @@
 """What `config check`, `doctor` and `run --dry-run` find before a run: each check once, and in the same words."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
-from noface.cli.wiring import RunOptions, bubblewrap_for, gate_specs, model_specs, policy, settings, slots_dir
+from noface.cli.wiring import (
+    RunOptions,
+    bubblewrap_for,
+    gate_specs,
+    model_specs,
+    policy,
+    sandbox_rules,
+    settings,
+    slots_dir,
+)
 from noface.config.sections import Config
-from noface.engine.readiness import gate_findings, ladder_findings, model_findings
+from noface.engine.readiness import box_findings, gate_findings, ladder_findings, model_findings
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
+from noface.model.access import RoleAccess
 from noface.model.backlog import without_unknown_models
 from noface.model.finding import Finding, refused
 from noface.model.issue import Backlog, IssueFault
@@ -55,7 +65,12 @@ def _refusals(config: Config, repository: Repository | None) -> Iterator[Finding
 
 
 def _programs(config: Config, repository: Repository | None, root: Path) -> Iterator[Finding]:
-    yield from model_findings(model_specs(config, root), config.models_in_use)
+    specs = model_specs(config, root)
+    yield from model_findings(specs, config.models_in_use)
+    with suppress(UsageError):  # the sandbox that is wanted cannot be had, which is said in its own line
+        box = sandbox_rules(config, bubblewrap_for(config)).bubblewrap
+        access = RoleAccess(config.roles.tools, config.roles.permissions)
+        yield from box_findings(specs, config.retry.models, config.roles.models, access, box)
     if repository is None:
         yield from gate_findings(gate_specs(config), config.project.setup)
         return

@@ -41,7 +41,8 @@ def _agent_of(models: Mapping[str, object], name: object) -> str:
 
 def _word(path: KeyPath, agent: str, word: object) -> Iterator[Problem]:
     key = str(path[1] if path[0] == "roles" else path[-1])
-    able = table("agents").get(agent, {}).get(key, ())
+    entry = table("agents").get(agent, {})
+    able = (*entry.get(key, ()), *entry.get(f"{key}_boxed", ()))
     if not agent or word in able or word not in [*_WORDS[key]]:
         return
     listed = " or ".join(f'"{each}"' for each in able)

@@ -17,6 +17,7 @@ from noface.gates.inventory import WRITTEN
 from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.git.workspace import Slot
+from noface.model.access import Permissions
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import Variables, boxed, gate_environment, package_folders, without_places
 from noface.process.files import is_folder, read_regular
@@ -106,7 +107,11 @@ _TEMPLATES = ("example", "sample", "template", "dist", "schema", "defaults")
 def agent_box(
     env: AttemptEnvironment, model: ModelSpec, place: Place, variables: Variables
 ) -> tuple[Box | None, Variables]:
-    """Return the box of a worker or an advisor, and its environment there."""
+    """Return the box of a worker or an advisor, and its environment there.
+
+    It holds an agent to its permissions whatever the program itself does: what may only read gets the workspace
+    read-only, and caches that no worker uses; beyond the workspace only what has all permissions may write.
+    """
     if not (env.sandbox.bubblewrap and model.boxed):
         return None, variables
     inside = dict(boxed(variables, (name for name, _ in model.env)))
@@ -120,13 +125,16 @@ def agent_box(
         elif os.path.isdir(folder):
             fresh, session = _fresh(place.workspace, f"home-{number}"), f"{place.directory}/home-{number}"
             outside.append(Home(folder, fresh, rules=each.rules(""), session=session, closed=True))
-    own = _composed(env, place.workspace, person, f"model-{model.name}", rules, f"{place.directory}/home")
+    reads_only = model.permissions is Permissions.READ_ONLY
+    caches = f"{'asked' if reads_only else 'model'}-{model.name}"
+    own = _composed(env, place.workspace, person, caches, rules, f"{place.directory}/home")
+    workspace, beyond = (place.workspace,), env.sandbox.write if model.permissions is Permissions.FULL else ()
     box = Box(
         program=env.sandbox.bubblewrap,
         homes=(*own, *outside),
         tmp=_fresh(place.workspace, "tmp"),
-        writable=(place.workspace, place.directory, *env.sandbox.write),
-        visible=(*_visible(env, inside, agent.program(model)), *_given(place)),
+        writable=(*(() if reads_only else workspace), place.directory, *beyond),
+        visible=(*_visible(env, inside, agent.program(model)), *_given(place), *(workspace if reads_only else ())),
         hidden=_hidden(env, person),
         network=model.network,
     )

@@ -5,7 +5,7 @@ Also what a person should know first: the rules that are new since an upgrade.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from noface.engine.context import RunContext
 from noface.engine.disk import disk_full_error, main_without_room
@@ -13,7 +13,7 @@ from noface.engine.gate_session import CHANGED_FILES
 from noface.engine.gating import Gated, Known, main_task, run_gates
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
 from noface.engine.prepare import SETUP_FAILED
-from noface.engine.readiness import model_findings
+from noface.engine.readiness import box_findings, model_findings
 from noface.engine.steadiness import remember_unsteady
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import names_suffice
@@ -42,8 +42,15 @@ class Preflight:
 
 
 def check_agents(context: RunContext) -> None:
-    """Raise UsageError where the program or script of a model that the ladder or a role needs is not there."""
-    error = refusal(model_findings(context.settings.models, context.settings.policy.models))
+    """Raise UsageError where the program or script of a model that the ladder or a role needs is not there.
+
+    Also where nobody can keep it from writing, and it is not to write.
+    """
+    settings, policy = context.settings, context.settings.policy
+    workers = tuple(rung.model for rung in policy.ladder)
+    box = context.env.sandbox.bubblewrap
+    unbound = box_findings(settings.models, workers, asdict(policy.roles), settings.roles, box)
+    error = refusal((*model_findings(settings.models, policy.models), *unbound))
     if error is not None:
         raise error
 

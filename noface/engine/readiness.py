@@ -4,12 +4,14 @@ Each check stands here once; `noface run` refuses by it, `config check`, `doctor
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.registry import AGENTS
 from noface.data import table
 from noface.engine.agent_run import missing_program
 from noface.errors import EXIT_ATTENTION, EXIT_DONE
+from noface.model.access import RoleAccess
 from noface.model.finding import Finding
 from noface.model.gate import GateKind, GateSpec
 from noface.model.worker_run import ModelSpec
@@ -40,6 +42,36 @@ def model_findings(specs: Mapping[str, ModelSpec], names: Iterable[str]) -> tupl
     """Return what is wrong with the programs of the models that the ladder and the roles name."""
     found = (program_finding(specs[name]) for name in dict.fromkeys(names))
     return tuple(finding for finding in found if finding is not None)
+
+
+def box_findings(
+    specs: Mapping[str, ModelSpec],
+    workers: Iterable[str],
+    roles: Mapping[str, str | None],
+    access: RoleAccess,
+    box: str,
+) -> tuple[Finding, ...]:
+    """Return the models and roles that nobody keeps from writing: their program cannot, and there is no sandbox.
+
+    `roles` are the models by role; `box` is what makes the sandbox, "" where there is none.
+    """
+    asked = {
+        role: replace(specs[name], permissions=access.permissions_of(role))
+        for role, name in roles.items()
+        if name is not None and name in specs
+    }
+    runs = [(f"model {name}", f"[models.{name}] permissions", specs[name]) for name in dict.fromkeys(workers)]
+    runs += [(f"{role} {spec.name}", f"[roles.permissions] {role}", spec) for role, spec in asked.items()]
+    return tuple(
+        Finding(
+            where,
+            f'only noface\'s own sandbox can hold {spec.agent} to "{spec.permissions}", and it runs in none',
+            f"See to it that the sandbox works and is on (docs/sandbox.md), name another agent's model, or set {key} ="
+            ' "full".' + (" A role's changes are dropped in any case." if where.startswith(tuple(asked)) else ""),
+        )
+        for where, key, spec in runs
+        if spec.permissions in table("agents")[spec.agent].get("permissions_boxed", ()) and not (box and spec.boxed)
+    )
 
 
 def gate_findings(

@@ -9,12 +9,14 @@ import pytest
 from support.cases import cases
 from support.project import GATE
 
-from noface.engine.readiness import gate_findings, ladder_findings
+from noface.engine.readiness import box_findings, gate_findings, ladder_findings
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
+from noface.model.access import Permissions, RoleAccess
 from noface.model.command_line import unknown_placeholders
 from noface.model.finding import Finding, exit_code_of
 from noface.model.gate import GateKind, GateSpec
 from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import ModelSpec
 from noface.recovery.retry_policy import Policy, Rung
 
 CONFIG, BACKLOG = ("config check", "doctor", "run --dry-run"), ("issues", "doctor", "run --dry-run")
@@ -195,3 +197,18 @@ def test_a_gate_that_cannot_start_is_found_without_running_it(gates, setup, foun
 def test_a_run_that_cannot_start_counts_more_than_what_needs_a_person():
     note, wrong, fatal = (Finding("x", "y", exit_code=code) for code in (EXIT_DONE, EXIT_ATTENTION, EXIT_USAGE))
     assert [exit_code_of(each) for each in ([note], [note, wrong], [wrong, fatal])] == [0, 3, 2]
+
+
+def unbound(permissions=Permissions.FULL, access=None, box="", boxed=True, agent="mini"):
+    specs = {"m": ModelSpec("m", agent, permissions=permissions, boxed=boxed)}
+    roles = {"reviewer": "m", "planner": None} if access is not None else {}
+    return [finding.where for finding in box_findings(specs, ["m", "m"], roles, access or RoleAccess(), box)]
+
+
+def test_a_program_that_only_the_sandbox_keeps_from_writing_is_refused_where_there_is_none():
+    assert unbound(Permissions.READ_ONLY) == ["model m"]
+    assert unbound(Permissions.READ_ONLY, box="/usr/bin/bwrap") == []
+    assert unbound(Permissions.READ_ONLY, box="/usr/bin/bwrap", boxed=False) == ["model m"]
+    assert unbound(access=RoleAccess()) == ["reviewer m"]
+    assert unbound(access=RoleAccess(), agent="claude") == []
+    assert unbound(access=RoleAccess(permissions={"reviewer": Permissions.FULL})) == []

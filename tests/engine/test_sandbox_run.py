@@ -90,6 +90,30 @@ def test_a_worker_writes_to_its_workspace_and_to_nothing_else(project, home):
     assert project.git("merge-base", head, "main") == head
 
 
+def test_who_is_only_asked_writes_nowhere_but_in_its_own_folder_unless_the_role_may(project, home):
+    """A role's program may have a shell and nothing that keeps it from writing."""
+    beyond = home / "beyond"
+    beyond.mkdir()
+    tries = (
+        f"for place in . .git {beyond} {home}/repo; do echo x > $place/mine && echo wrote $place; done; cat a.txt b.txt"
+    )
+    approves = {"say": json.dumps({"verdict": "approve", "summary": "Fine."})}
+    project.play(
+        ("*", 0, [{"write": "b.txt", "text": "done\n"}]),
+        ("*", 0, [{"shell": f"{{ {tries}; }} 2>&1"}, approves], "review"),
+    )
+    project.config('[roles]\nreviewer = "small"\n[review]\nwhen = "always"\n', sandbox="bubblewrap")
+    sandbox(project, f'write = ["{beyond}"]')
+    project.issue(1)
+    project.commit()
+    project.run()
+    assert project.statuses() == {"1": "merged"}
+    (log,) = project.state.glob("attempts/1/1/ask-1-review/agent.log")
+    assert "wrote" not in log.read_text()
+    assert "one\ndone\n" in log.read_text()
+    assert list(beyond.iterdir()) == []
+
+
 def test_a_worker_sees_the_home_but_no_secret_no_state_and_no_other_slot(project, home):
     script = f"""
     cat {home}/.ssh/id_ed25519 {home}/.aws/credentials {home}/.claude/.credentials.json {project.path}/.env

@@ -1,0 +1,70 @@
+"""The real mini-swe-agent as a role: it has a shell, and noface's sandbox keeps it from writing with it."""
+
+import json
+from dataclasses import dataclass
+
+import pytest
+from scenario import Answer, Scenario
+
+CLIS = ("mini",)
+VERDICT = json.dumps({"verdict": "approve", "summary": "It does what it should."})
+WRITES = (
+    "id; for place in . .git {home}/mine.txt {home}/project/a.txt {home}/beyond; do"
+    " echo x >> $place/written 2>/dev/null || echo x >> $place; done; echo tried; cat b.txt"
+)
+
+
+@dataclass(frozen=True)
+class TwoRoles(Scenario):
+    """A worker that writes b.txt, and a reviewer that tries to write wherever it can."""
+
+    home: str = ""
+
+    def about(self, request):
+        if "asked for a judgement" not in request:
+            return Scenario("worker", self.answers)
+        tries = Answer(run=WRITES.replace("{home}", self.home))
+        return Scenario("reviewer", (tries, Answer(say=f"I see.\n```json\n{VERDICT}\n```")))
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_a_reviewer_that_tries_to_write_fails_to_and_gives_its_answer(real, cli):
+    if real.sandbox == "none":
+        pytest.skip("no sandbox here")
+    beyond, mine = real.folder / "beyond", real.folder / "mine.txt"
+    beyond.mkdir()
+    mine.write_text("mine\n")
+    real.play(TwoRoles("two roles", (Answer(edit="b.txt", text="done"), Answer(say="Done.")), home=str(real.folder)))
+    real.config(cli)
+    file = real.project.path / "noface.toml"
+    more = f'write = ["{beyond}"]\n\n[roles]\nreviewer = "real"\n\n[review]\nwhen = "always"\n'
+    file.write_text(file.read_text() + more)
+    real.issue(1)
+    printed = real.project.run()
+    (question,) = real.project.shown("show", "1")["asked"]
+    assert (question["outcome"], question["strategy"]) == ("ADVISED", "approve"), printed
+    assert real.landed() == ["b.txt"]
+    seen = json.dumps(real.model.requests)
+    assert "tried" in seen
+    assert seen.count("Read-only file system") >= 3, seen
+    assert mine.read_text() == "mine\n"
+    assert list(beyond.iterdir()) == []
+    assert (real.project.path / "a.txt").read_text() == "one\n"
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_without_a_sandbox_a_reviewer_is_refused_and_named_with_what_to_do(real, cli):
+    real.play("success")
+    real.config(cli)
+    file = real.project.path / "noface.toml"
+    text = file.read_text().replace(f'kind = "{real.sandbox}"', 'kind = "none"') + '\n[roles]\nreviewer = "real"\n'
+    file.write_text(text)
+    real.issue(1)
+    for command in (("run", "--once"), ("config", "check"), ("doctor",)):
+        done = real.project.noface(*command)
+        said = " ".join((done.stdout + done.stderr).split())
+        assert done.returncode == 2, said
+        assert 'only noface\'s own sandbox can hold mini to "read-only", and it runs in none' in said
+        assert '[roles.permissions] reviewer = "full"' in said
+    file.write_text(text + '[roles.permissions]\nreviewer = "full"\n')
+    assert real.project.noface("config", "check").returncode == 0
