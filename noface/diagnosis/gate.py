@@ -68,8 +68,14 @@ def _free(finding: Finding, reading: Reading, owned: frozenset[int]) -> bool:
 
 def _specific(general: list[Finding], named: list[Finding]) -> list[Finding]:
     """Return all findings, less those by form alone on a line that a tool's own rule knows."""
-    known = {finding.line for finding in named if finding.level >= Level.DIAGNOSTIC}
-    return [f for f in general if not (f.rule.startswith("diagnostic.") and f.line in known)] + named
+    known = {finding.line: finding.kind for finding in named if finding.level >= Level.DIAGNOSTIC}
+    return [f for f in general if not _is_known(f, known)] + named
+
+
+def _is_known(finding: Finding, known: dict[int, FailureKind]) -> bool:
+    if finding.rule == "gate.names-missing":
+        return known.get(finding.line) in {FailureKind.ENVIRONMENT, FailureKind.NO_TESTS}
+    return finding.rule.startswith("diagnostic.") and finding.line in known
 
 
 def _tests_run(counts: list[Counts]) -> int | None:

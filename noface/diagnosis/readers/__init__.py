@@ -10,6 +10,7 @@ from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import Reading
 from noface.diagnosis.readers.diagnostics import read_diagnostics
 from noface.diagnosis.readers.go import read_go
+from noface.diagnosis.readers.missing import read_missing
 from noface.diagnosis.readers.python import read_doctest, read_pytest, read_unittest
 from noface.diagnosis.readers.tap import read_tap
 from noface.diagnosis.readers.tracebacks import read_framed_traces, read_python_traces
@@ -24,4 +25,5 @@ READERS: tuple[Callable[[Log, Context], Reading | None], ...] = (
     read_python_traces,
     read_framed_traces,
     read_diagnostics,
+    read_missing,
 )

@@ -1,0 +1,75 @@
+"""Reads what a tool says of a file, task or target that the gate's own command names and the project does not have.
+
+Every tool says so in its own words ("No idea what 'tset' is!", "ENOENT ... stat '/repo/tests'", "Do not know how to
+make File target `tset'"), and all of them name the thing. The gate asks for what is not there: no code can be blamed.
+"""
+
+import re
+
+from noface.data import Patterns, table
+from noface.diagnosis.context import Context
+from noface.diagnosis.evidence import Finding, Reading
+from noface.diagnosis.rules import Level
+from noface.diagnosis.text import Log
+from noface.model.taxonomy import FailureKind
+
+_MISSING = Patterns("missing")
+
+_LINE_MAX = 400
+_COMMAND_MAX = 4_000
+_WORD_MIN = 3
+_FOUND_MAX = 20
+
+
+def read_missing(log: Log, context: Context) -> Reading | None:
+    """Return the lines that say of a word of the gate's command that there is no such thing."""
+    if not context.repo.known or not context.exit_code:
+        return None
+    asked = _asked_for(context)
+    words = table("patterns")["words"]["missing"] if asked else ()
+    findings = []
+    for number in sorted({number for word in words for number in log.lines_with(word)}):
+        line = log.get(number)[:_LINE_MAX]
+        if _MISSING["phrase"].search(line) and any(_is_asked_for(token, asked) for token in _tokens(line)):
+            findings.append(Finding("gate.names-missing", FailureKind.ENVIRONMENT, Level.DIAGNOSTIC, number))
+        if len(findings) >= _FOUND_MAX:
+            break
+    return Reading("missing", findings=tuple(findings)) if findings else None
+
+
+def _clean(word: str) -> str:
+    return word.removeprefix("file://").removeprefix("./").rstrip("/")
+
+
+def _asked_for(context: Context) -> frozenset[str]:
+    """Return the words of the command that name nothing the project has: no program, option, file or folder."""
+    folders = {path[:at] for path in context.repo.files for at, mark in enumerate(path) if mark == "/"}
+    there = context.repo.files | folders
+    words = {_clean(word) for word in _MISSING["word"].findall(context.command[:_COMMAND_MAX])}
+    programs = {name for tool in context.tools for name in (tool, tool.rsplit("/", 1)[-1])} - _arguments(context)
+    return frozenset(
+        word
+        for word in words
+        if len(word) >= _WORD_MIN and word not in programs and not any(_same(word, path) for path in there)
+    )
+
+
+def _arguments(context: Context) -> set[str]:
+    """Return the second words that stand for a program and its subcommand: "make test" tells of `test`, too."""
+    return {tool.split(" ", 1)[1] for tool in context.tools if " " in tool}
+
+
+def _same(word: str, path: str) -> bool:
+    return word == path or word.endswith("/" + path) or path.endswith("/" + word)
+
+
+def _tokens(line: str) -> list[str]:
+    """Return what a line names: what it quotes, what looks like a path, and the word after its colon."""
+    found = [match for groups in _MISSING["token"].findall(line) for match in groups if match]
+    return [_clean(re.sub(r"(?::\d+)*:?$", "", token.strip("'\"`‘’“”.,;:()"))) for token in found]
+
+
+def _is_asked_for(token: str, asked: frozenset[str]) -> bool:
+    if token in asked:
+        return True
+    return ("/" in token or "." in token) and any(_same(token, word) for word in asked)
