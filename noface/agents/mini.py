@@ -11,6 +11,7 @@ with 1 and an exception at the end of standard error, which no agent writes to.
 
 import re
 import sys
+from math import ceil
 
 from noface.agents.base import (
     LAST_WORDS_MAX,
@@ -142,6 +143,8 @@ class MiniAgent(Agent):
         argv = [sys.executable, "-P", "-m", "noface.agents.mini_task", place.prompt_file, files]
         argv += [self.program(order.model), "-y", "--exit-immediately", "-o", trajectory]
         argv += ["-c", "mini.yaml", "-c", f"{files}.task.yaml"]
+        # of itself it ends each command after half a minute, a test run among them
+        argv += ["-c", f"environment.timeout={ceil(order.model.tool_limit_s)}"]
         argv += option("-m", order.model.model)
         argv += option("-l", order.model.max_cost_usd)
         # dropped where the model has no such thing

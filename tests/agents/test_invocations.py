@@ -124,6 +124,10 @@ def test_the_limit_of_cost_is_passed_where_the_program_can_keep_it(cli, more):
     assert added(cli, max_cost_usd=1.5) == (more, set())
 
 
+def test_a_command_of_mini_may_take_as_long_as_a_tool():
+    assert added("mini", tool_timeout_s=90.5) == ({"environment.timeout=91"}, {"environment.timeout=1800"})
+
+
 @pytest.mark.parametrize("cli", CLIS)
 def test_a_person_s_arguments_come_last_and_their_variables_stand(cli):
     given = started(cli, think=True, role="review").env
