@@ -45,7 +45,7 @@ def stream(body: dict[str, Any], played: Scenario) -> list[str]:
 def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
     """Return an answer's document."""
     tools = {str(tool.get("name")) for tool in body.get("tools") or []}
-    made = move(played.answer(_done(body)), tools, played.closing)
+    made = move(played.answer(_done(body)), tools, played.closing, json.dumps(body))
     return {
         "id": identity("msg"),
         "type": "message",

@@ -34,7 +34,7 @@ def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
     """Return an answer's document."""
     tools = {str(tool.get("function", {}).get("name")) for tool in body.get("tools") or []}
     done = sum(message.get("role") == "tool" for message in body.get("messages", []))
-    made = move(played.answer(done), tools, played.closing)
+    made = move(played.answer(done), tools, played.closing, json.dumps(body))
     message: dict[str, Any] = {"role": "assistant", "content": made.text}
     if made.tool:
         function = {"name": made.tool, "arguments": json.dumps(made.given)}

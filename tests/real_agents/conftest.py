@@ -162,7 +162,8 @@ kind = "{SANDBOX}"
     def next(self, issue: int = 1) -> str:
         """Return the status of an issue, and the reason that `noface status` gives: what noface does next."""
         (found,) = [each for each in self.project.shown("status")["issues"] if each["id"] == str(issue)]
-        return f"{found['status']} ({found['reason']})" if found["reason"] else str(found["status"])
+        told = found["reason"] and found["status"] != "merged"
+        return f"{found['status']} ({found['reason']})" if told else str(found["status"])
 
     def sight(self) -> str:
         """Return what noface made of all issues: how their attempts ended, and what is next."""

@@ -31,10 +31,11 @@ def identity(prefix: str) -> str:
     return f"{prefix}_test{next(_NUMBERS):06d}"
 
 
-def move(answer: Answer, tools: set[str], closing: str) -> Move:
+def move(answer: Answer, tools: set[str], closing: str, asked: str = "SEARCH/REPLACE") -> Move:
     """Return what the answer is in terms of the tools on offer.
 
-    Without tools an edit is aider's edit block, with what there is to say after it. Where no tool can do it, the
+    Without tools an edit is aider's edit block, or the whole file where that is `asked`, with what there is to say
+    after it. Where no tool can do it, the
     model goes on to its closing words.
     """
     if answer.json and _BY_SCHEMA in tools:
@@ -43,6 +44,8 @@ def move(answer: Answer, tools: set[str], closing: str) -> Move:
     if answer.say and not answer.edit:
         submit = f"{_SUBMIT}; printf '%s\\n' {shlex.quote(answer.say)}"
         return Move("I am done.", "bash", {"command": submit}) if only_bash else Move(answer.say)
+    if answer.edit and not tools and "SEARCH/REPLACE" not in asked:
+        return Move(f"{answer.edit}\n```\n{answer.text}\n```\n\n{answer.say}")
     if answer.edit and not tools:
         return Move(f"{answer.edit}\n```\n<<<<<<< SEARCH\n=======\n{answer.text}\n>>>>>>> REPLACE\n```\n\n{answer.say}")
     if _SCRIPT in tools:
