@@ -1,4 +1,4 @@
-"""Claude Code (seen with 2.1.197): `claude -p --output-format stream-json`, prompt on stdin.
+"""Claude Code (seen with 2.1.330): `claude -p --output-format stream-json`, prompt on stdin.
 
 Its own retries are bounded, so that noface's backoff rules; as root it runs only with IS_SANDBOX=1.
 
@@ -10,23 +10,24 @@ Nothing of its own is written into the workspace.
 It keeps sessions by the folder they were begun in, and goes on with one under its old id, also with one that was killed
 while a tool ran.
 
-It prints one JSON object a line; the result line tells how the run went. An API error ends in a result line with
-`subtype: "success"` and `is_error: true`: only `is_error` is trusted.
+It prints one JSON object a line. Each turn ends in a result line, and a run may have several turns: the last tells how
+the run went. An API error ends in a result line with `subtype: "success"` and `is_error: true`: only `is_error` is
+trusted. The totals of a result are those of the session, earlier runs included: what is spent in this run stands in
+`model_usage_since_last_result` of each, which 2.1.197 lacks; there the totals are the run's.
 """
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option, resuming
+from noface.agents.base import Agent, AgentEvent, EventKind, Invocation, Place, defaults, option, resuming
+from noface.agents.claude_options import access_arguments, access_variables
 from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, total
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
+from noface.model.budget import summed
 from noface.model.worker_run import Usage
 
-_READ_ONLY = ("--tools", "Read,Grep,Glob", "--strict-mcp-config")  # no MCP servers either: theirs may write
-_IN_PLACE = "--disallowedTools=EnterWorktree,ExitWorktree"
-"""They would take its work out of the checkout. A person's own --disallowedTools are added to these."""
 _THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS", "63999"))
 """By default it thinks with 31,999 tokens; what a model cannot take, Claude Code lowers by itself."""
 _FINAL_REASONS = frozenset({"prompt_too_long", "refusal"})
@@ -34,10 +35,12 @@ _ANSWERS_OPEN_MAX = 1_000
 """Subagents answer at the same time; of an answer further back no more parts come."""
 _CHARS_PER_TOKEN = 4
 _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_STATED_READ = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
+_SPENT = "model_usage_since_last_result"
 
 
 class ClaudeReader(JsonReader):
-    """Reads stream-json; the result line, the newest error name and the newest rejected limit are what counts."""
+    """Reads stream-json; the last result, the newest error name and the newest rejected limit are what counts."""
 
     agent = "claude"
     tells_calls = True
@@ -48,6 +51,9 @@ class ClaudeReader(JsonReader):
     def __init__(self) -> None:
         super().__init__()
         self._result = JsonRecord({})
+        self._answer = ""
+        self._in_turn = False
+        self._spent: Usage | None = None
         self._error = ""
         self._retrying: AgentError | None = None
         self._resets_at: float | None = None
@@ -60,6 +66,7 @@ class ClaudeReader(JsonReader):
         match entry.text("type"):
             case "assistant":
                 self._retrying = None
+                self._in_turn = self._in_turn or not entry.flag("parent_tool_use_id")
                 self._error = entry.text("error")  # of the newest: an error that was overcome is none
                 self._answers.add(message)
                 return [event for part in message.objects("content") for event in self._part(part)]
@@ -68,10 +75,7 @@ class ClaudeReader(JsonReader):
                 ended = [(part.text("tool_use_id"), not part.flag("is_error")) for part in results]
                 return [event for call, succeeded in ended for event in self.tool_ended(call, succeeded=succeeded)]
             case "result":
-                self._result = entry
-                how = entry.text("subtype")
-                failed = entry.flag("is_error") and how == "success"
-                return [AgentEvent(EventKind.RESULT, "error" if failed else how)]
+                return [self._turn_ended(entry)]
             case "system" if entry.text("subtype") == "api_retry":
                 name = entry.text("error") or "an error"
                 notice = f"retrying after {name}"[:TEXT_MAX]
@@ -83,14 +87,28 @@ class ClaudeReader(JsonReader):
             case _:
                 return []
 
+    def _turn_ended(self, result: JsonRecord) -> AgentEvent:
+        """Take a result line. The calls that it states are counted no more from their answers."""
+        self._result, self._in_turn = result, False
+        self._answer = self._structured() or result.text("result") or self._answer
+        if _SPENT in result:
+            spent = _usage(result.inside(_SPENT))
+            self._answers = AnswerTokens() if spent.tokens else self._answers
+            self._spent = spent if self._spent is None else summed(self._spent, spent)
+        how = result.text("subtype")
+        failed = result.flag("is_error") and how == "success"
+        return AgentEvent(EventKind.RESULT, "error" if failed else how)
+
     def ending(self, exit_code: int | None, stderr: str) -> Ending:
-        """Return how the run ended: as the result line says, or as a run without one."""
+        """Return how the run ended: as its last result says, or as a run without one."""
         del stderr
+        if self._in_turn:  # the results so far are those of turns before the one that broke off
+            self._result = JsonRecord({})
         result = self._result
         good = not result.flag("is_error") and result.text("subtype") == "success"
         finished = bool(result) and good and result.text("stop_reason") != "refusal" and not self._broke_off()
         error = None if finished else self._failure(exit_code)
-        return Ending(error, finished, self._structured() or result.text("result") or self._last_text, self._retrying)
+        return Ending(error, finished, self._answer or self._last_text, self._retrying)
 
     def _structured(self) -> str:
         """Return the answer that was made by a schema, "" where there is none."""
@@ -98,24 +116,29 @@ class ClaudeReader(JsonReader):
         return json.dumps(answer.values, ensure_ascii=False) if answer else ""
 
     def used(self) -> Usage:
-        """Return what the run used: as its result says, until that comes the sum of its answers without a cost.
+        """Return what the run used: as its results say, and of what none has stated yet the sum of its answers.
 
-        The result counts over all models, since its `usage` leaves out what Claude Code asks on the side. One that
-        is ended by a signal reports a cost of 0 and no tokens, whatever it used: then its answers count.
+        A result counts over all models, since its `usage` leaves out what Claude Code asks on the side. One that is
+        ended by a signal states nothing, whatever it used: then its answers count. They have no cost.
         """
-        cached = self._count("cacheReadInputTokens", "cache_read_input_tokens")
-        written = self._count("cacheCreationInputTokens", "cache_creation_input_tokens")
-        reported = Usage(
-            cost_usd=self._result.cost("total_cost_usd"),
-            tokens_in=total(self._count("inputTokens", "input_tokens"), written, cached),
-            tokens_out=self._count("outputTokens", "output_tokens"),
-            session_id=self._session,
-            tokens_cached=cached,
-        )
         so_far = self._answers.sum
-        if so_far is None or reported.cost_usd or (reported.tokens or 0) >= so_far.read + so_far.written:
-            return reported
+        if self._spent is not None:
+            stated = replace(self._spent, session_id=self._session)
+            return stated if so_far is None else replace(_sum(stated, so_far), cost_usd=None)
+        stated = replace(self._total(), session_id=self._session)
+        if so_far is None or stated.cost_usd or (stated.tokens or 0) >= so_far.read + so_far.written:
+            return stated
         return Usage(None, so_far.read, so_far.written, self._session, so_far.cached)
+
+    def _total(self) -> Usage:
+        """Return what the last result states as the total."""
+        cost = self._result.cost("total_cost_usd")
+        models, usage = self._result.inside("modelUsage"), self._result.inside("usage")
+        if models:
+            return replace(_usage(models), cost_usd=cost)
+        return Usage(
+            cost, usage.total(*_READ), usage.whole("output_tokens"), None, usage.whole("cache_read_input_tokens")
+        )
 
     def _broke_off(self) -> bool:
         """Tell whether the last answer's stream ended between two of its events: Claude Code calls that a success."""
@@ -146,11 +169,24 @@ class ClaudeReader(JsonReader):
             case _:
                 return []
 
-    def _count(self, of_model: str, of_run: str) -> int | None:
-        models = self._result.inside("modelUsage")
-        if models:
-            return total(*(models.inside(name).whole(of_model) for name in models.values))
-        return self._result.inside("usage").whole(of_run)
+
+def _usage(models: JsonRecord) -> Usage:
+    """Return the sum of what is stated of each model."""
+    each = [models.inside(name) for name in models.values]
+    if not each:
+        return Usage(0.0, 0, 0, None, 0)
+    cost = [amount for amount in (model.cost("costUSD") for model in each) if amount is not None]
+    return Usage(
+        sum(cost) if cost else None,
+        total(*(model.total(*_STATED_READ) for model in each)),
+        total(*(model.whole("outputTokens") for model in each)),
+        None,
+        total(*(model.whole("cacheReadInputTokens") for model in each)),
+    )
+
+
+def _sum(stated: Usage, so_far: "Tokens") -> Usage:
+    return summed(stated, Usage(None, so_far.read, so_far.written, stated.session_id, so_far.cached))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,20 +260,17 @@ class ClaudeAgent(Agent):
     enforces_cost = True
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
-        """Return the command line; permissions are bypassed, since nobody is there to be asked.
-
-        A run that only answers gets no tool but those that read: nothing else is offered to the model.
-        """
+        """Return the command line; a person's own --disallowedTools in `args` are added to those of noface."""
         argv = [self.program(order.model), "-p", "--output-format", "stream-json", "--verbose"]
         argv += option("--model", order.model.model)
         argv += resuming("--resume", order.session)
         argv += option("--json-schema", order.answer_schema)
         argv += option("--max-budget-usd", order.model.max_cost_usd)
-        argv += ["--permission-mode", "bypassPermissions", _IN_PLACE]
-        argv += _READ_ONLY if order.role != WORKER else ()
+        argv += access_arguments(order.model, place)
         argv += ("--effort", "max") if order.think else ()
         env = [("CLAUDE_CODE_MAX_RETRIES", "2"), ("DISABLE_AUTOUPDATER", "1"), *(_THINKING if order.think else ())]
         env += [("IS_SANDBOX", "1")] if os.geteuid() == 0 else []
+        env += access_variables(order.model)
         return Invocation((*argv, *order.model.args), place.prompt_file, defaults(order.model, *env))
 
 

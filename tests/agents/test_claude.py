@@ -133,6 +133,65 @@ def test_a_cli_that_only_retries_shows_no_life():
     assert not any(event.alive for event in retries)
 
 
+@pytest.mark.parametrize(
+    ("name", "turns", "cost_usd", "tokens"),
+    [
+        ("wakeups", 2, 0.0168, 4960),
+        ("monitor", 4, 0.0294, 8680),
+        ("agent_in_background", 2, 0.0294, 8680),
+        ("second_turn_fails", 2, 0.0126, 3720),
+        ("gone_on_with", 1, 0.0042, 1240),
+    ],
+)
+def test_a_run_of_several_turns_is_what_its_results_state_together_without_what_earlier_runs_used(
+    name, turns, cost_usd, tokens
+):
+    events, verdict = replay(name)
+    assert [event.kind for event in events].count(EventKind.RESULT) == turns
+    assert (verdict.usage.cost_usd, verdict.usage.tokens) == (pytest.approx(cost_usd), tokens)
+
+
+def test_the_last_result_tells_how_a_run_went():
+    assert replay("wakeups")[1].finished
+    assert replay("second_turn_fails")[1].error.kind is FailureKind.OVERLOADED
+
+
+def test_a_turn_that_breaks_off_after_a_result_is_no_finished_run_and_what_it_used_counts():
+    whole = RECORDED["second_turn_fails"]["stdout"].splitlines(keepends=True)
+    at = next(index for index, line in enumerate(whole) if b'"total_cost_usd"' in line)
+    answer = {
+        "id": "m9",
+        "content": [],
+        "usage": {"input_tokens": 1000, "output_tokens": 20},
+        "stop_reason": "end_turn",
+    }
+    cut = b"".join(whole[: at + 1]) + lines({"type": "assistant", "message": answer})
+    for exit_code in (0, 143):
+        _, verdict = read(cut, exit_code)
+        assert not verdict.finished
+        assert (verdict.usage.tokens_in, verdict.usage.tokens_out) == (4600, 140)
+        assert verdict.usage.cost_usd is None, "the price list's estimate takes its place"
+
+
+def test_what_a_subagent_says_after_the_last_result_begins_no_turn():
+    said = {"type": "assistant", "parent_tool_use_id": "t1", "message": {"content": []}}
+    assert read(lines(RESULT, said))[1].finished
+
+
+def test_the_words_of_the_last_turn_that_has_any_are_the_answer():
+    assert read(lines({**RESULT, "result": "The report."}, {**RESULT, "result": ""}))[1].answer == "The report."
+
+
+def test_a_tool_that_is_switched_off_is_refused_and_the_run_goes_on():
+    assert b"ScheduleWakeup is disabled for this session" in RECORDED["wakeup_refused"]["stdout"]
+    assert replay("wakeup_refused")[1].finished
+
+
+def test_the_weekly_limit_comes_with_the_time_of_its_end():
+    _, verdict = replay("weekly_limit")
+    assert (verdict.error.kind, verdict.error.retry_at) == (FailureKind.RATE_LIMITED, 1_795_490_100.0)
+
+
 # What nobody recorded
 
 

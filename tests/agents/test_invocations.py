@@ -20,6 +20,9 @@ from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.worker_run import ModelSpec, Session
 
+CLAUDE_READS = {
+    "--tools", "Read,Glob,Grep", "--strict-mcp-config", "dontAsk", "--allowedTools=Read,Glob,Grep,WebFetch,WebSearch",
+}  # fmt: skip
 PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")
 
 ASKED = {"permissions": Permissions.READ_ONLY, "tools": (Tool.READ,)}
@@ -44,7 +47,7 @@ def added(cli, **what):
     of_each(
         "what keeps it from editing when it is only asked: arguments added, taken away",
         [
-            ("claude", {"--tools", "Read,Grep,Glob", "--strict-mcp-config"}, set()),
+            ("claude", CLAUDE_READS, {"bypassPermissions"}),
             ("codex", {"-s", "read-only"}, {"--dangerously-bypass-approvals-and-sandbox"}),
             ("gemini", {"--approval-mode", "default"}, {"--yolo"}),
             ("opencode", {'OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}'}, set()),
@@ -297,9 +300,3 @@ def test_opencode_is_told_its_folder_its_title_and_to_tell_its_errors():
 def test_root_is_named_to_claude_alone_and_only_where_it_is_root():
     assert (dict(started("claude").env).get("IS_SANDBOX") == "1") is (os.geteuid() == 0)
     assert [cli for cli in CLIS if cli != "claude" and "IS_SANDBOX" in dict(started(cli).env)] == []
-
-
-def test_claude_code_s_own_tools_for_working_elsewhere_are_switched_off():
-    assert "--disallowedTools=EnterWorktree,ExitWorktree" in started("claude").argv
-    assert "Task" not in json.dumps(started("claude").argv)
-    assert not [cli for cli in AGENTS if cli != "claude" and "disallowed" in json.dumps(started(cli).argv)]

@@ -4,6 +4,7 @@ import pytest
 
 from noface.config.load import parse
 from noface.config.problems import InvalidConfigError
+from noface.config.sections import Model
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.history import Topic
@@ -78,4 +79,4 @@ def test_the_words_of_the_agents_table_are_noface_s_own():
         for key in ("tools_fixed", "tools_none"):
             assert set(entry.get(key, ())) <= {*Tool}, name
         assert ("tools_fixed" in entry) == ("tools_none" in entry), name
-        assert set(entry.get("owned_options", {}).values()) <= {"settings", "tools", "permissions", "model"}, name
+        assert set(entry.get("owned_options", {}).values()) <= Model.model_fields.keys(), name

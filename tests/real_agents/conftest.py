@@ -183,17 +183,18 @@ kind = "{SANDBOX}"
     def started(self, cli: str, prompt: str, *, role: str = WORKER, think: bool = False, model: str = "",
                 args: tuple[str, ...] = (), env: dict[str, str] | None = None, until: Callable[[], object] | None = None,
                 schema: str = "", files: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
-                **more_of_model: Any) -> tuple[Exit, RunVerdict]:  # fmt: skip
+                own_endpoint: bool = False, **more_of_model: Any) -> tuple[Exit, RunVerdict]:  # fmt: skip
         """Run the program alone on a prompt, as its adapter says, in the project's folder; end it when `until` is true.
 
         The seconds that ending it took are in `self.ending_s`. `files` are those that it is given: to change, to read.
         """
         assert self.model is not None
-        given, more = endpoint(cli, self.model.url)
+        given, more = ({}, []) if own_endpoint else endpoint(cli, self.model.url)
         name, cli = cli, agent_of(cli)
         spec = ModelSpec(
             "real", cli, model or MODELS[name], command=str(CLIS[cli].program), args=(*more, *args),
-            env=tuple((given | (env or {})).items()), **({} if role == WORKER else ASKED), **more_of_model,
+            env=tuple(({"HOME": str(self.folder)} | given | (env or {})).items()),
+            **({} if role == WORKER else ASKED), **more_of_model,
         )  # fmt: skip
         directory = self.folder / "attempt"
         directory.mkdir(exist_ok=True)

@@ -38,6 +38,8 @@ def move(answer: Answer, tools: set[str], closing: str, asked: str = "SEARCH/REP
     after it. Where no tool can do it, the
     model goes on to its closing words.
     """
+    if answer.call:
+        return Move("I will do it now.", answer.call, answer.given)
     if answer.json and _BY_SCHEMA in tools:
         return Move("I will answer now.", _BY_SCHEMA, answer.json)
     only_bash = tools == {"bash"}  # mini-swe-agent ends its runs by a command

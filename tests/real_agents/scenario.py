@@ -20,6 +20,9 @@ run = "sleep 60 &"            # run a shell command
 [[answers]]
 say = "Done."                 # answer in prose, which ends the run; where the agent asks for an answer by a schema, with
 json = { verdict = "approve" } # this in place of the prose
+[[answers]]
+call = "ScheduleWakeup"       # call a tool of this name, with
+given = { delaySeconds = 60 } # these arguments; where the agent does not offer it, the model calls it all the same
 """
 
 import re
@@ -34,13 +37,15 @@ FOLDER = Path(__file__).parent / "scenarios"
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of the model: a file to write, a command to run, or prose."""
+    """One answer of the model: a file to write, a command to run, a tool to call, or prose."""
 
     edit: str = ""
     text: str = ""
     run: str = ""
     say: str = ""
     json: dict[str, Any] = field(default_factory=dict)
+    call: str = ""
+    given: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

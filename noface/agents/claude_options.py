@@ -1,0 +1,119 @@
+"""What Claude Code may use and do in a run: noface's words as its options (seen with 2.1.330).
+
+Whose settings act. Its option --setting-sources decides over all that a source has: hooks, MCP servers, skills,
+commands, subagents, rules and CLAUDE.md. "project" leaves the person's out, with them the login and provider that
+their settings.json may hold: those few are given back. `disableAllHooks` in --settings outranks the project's own
+settings. Its automatic memory is the person's, wherever it is about.
+
+Which tools. --tools lists its own; MCP servers are another matter, for --strict-mcp-config. Tools that schedule, wait
+in the background, ask a person or work elsewhere are off in every run, and with background tasks off a subagent and a
+command run to their end before the model goes on. It would end each command after two minutes: since none can wait in
+the background, a command may take as long as the run.
+
+What it may do. In its mode dontAsk only commands run that it knows to write nothing; a person's own rules can allow
+more, so that with them no command runs. Its own sandbox bounds commands, acceptEdits its editing tools; where the
+sandbox cannot work it ends at once and says what is missing (socat, on Linux).
+"""
+
+import fnmatch
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from noface.agents.base import Place
+from noface.agents.json_stream import JsonRecord, json_value
+from noface.data import table
+from noface.model.access import Permissions, Settings, Tool
+from noface.model.worker_run import ModelSpec
+
+_SETTINGS_BYTES_MAX = 1_000_000
+_COMMAND_MS = 600_000
+"""How long a command may take for which the model gives no time."""
+_SANDBOX = {
+    "enabled": True,
+    "autoAllowBashIfSandboxed": True,
+    "allowUnsandboxedCommands": False,
+    "failIfUnavailable": True,
+}
+
+
+def access_arguments(model: ModelSpec, place: Place) -> Iterator[str]:
+    """Yield the options for a model's settings, tools and permissions."""
+    facts = _facts()
+    if model.settings is not Settings.USER:
+        yield f"--setting-sources={'project' if model.settings is Settings.PROJECT else ''}"
+    if model.settings is Settings.NONE or not model.may(Tool.MCP):
+        yield "--strict-mcp-config"
+    if model.tools is not None:
+        yield from ("--tools", ",".join(name for tool in model.tools for name in facts["tools"][tool]))
+    yield from ("--permission-mode", facts["modes"][model.permissions])
+    if model.permissions is not Permissions.FULL:
+        yield f"--allowedTools={','.join([*facts['tools'][Tool.READ], *facts['tools'][Tool.WEB]])}"
+    off = [*facts["off"]]
+    if model.permissions is Permissions.READ_ONLY:
+        off += facts["tools"][Tool.EDIT] if model.may(Tool.EDIT) else ()
+        off += facts["tools"][Tool.RUN] if model.may(Tool.RUN) and model.settings is Settings.USER else ()
+    yield f"--disallowedTools={','.join(off)}"
+    if given := {**_settings(model, place), **_login(model)}:
+        yield from ("--settings", json.dumps(given))
+
+
+def access_variables(model: ModelSpec) -> Iterator[tuple[str, str]]:
+    """Yield the environment for the same, with what the person's settings say of their provider."""
+    yield from _facts()["variables"].items()
+    yield "BASH_DEFAULT_TIMEOUT_MS", str(min(_COMMAND_MS, int(model.timeout_s * 1000)))
+    yield "BASH_MAX_TIMEOUT_MS", str(int(model.timeout_s * 1000))
+    if model.settings is Settings.USER:
+        return
+    yield "CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"
+    yield "ENABLE_CLAUDEAI_MCP_SERVERS", "false"  # of the person's account
+    if model.settings is Settings.NONE:
+        yield "CLAUDE_CODE_DISABLE_CLAUDE_MDS", "1"
+    patterns = (*table("agents")["claude"]["environment"], *_facts()["provider_variables"])
+    for name, value in _persons_settings(model).inside("env").values.items():
+        if isinstance(value, str) and any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+            yield name, value
+
+
+def _facts() -> Mapping[str, Any]:
+    facts: Mapping[str, Any] = table("agents")["claude"]["access"]
+    return facts
+
+
+def _settings(model: ModelSpec, place: Place) -> dict[str, Any]:
+    """Return the settings of noface's own, which outrank those of the project and of the person."""
+    given: dict[str, Any] = {}
+    if model.settings is not Settings.USER:
+        given = {"disableAllHooks": True, "claudeMdExcludes": [*_instructions_above(Path(place.workspace))]}
+    if model.permissions is Permissions.WORKSPACE:
+        # The folder differs from run to run: equal settings would share a file in /tmp, which the first to end removes.
+        given["sandbox"] = {**_SANDBOX, "filesystem": {"denyWrite": [place.directory]}}
+    return given
+
+
+def _instructions_above(workspace: Path) -> Iterator[str]:
+    """Yield the instructions that it would find on the way up: a workspace below the home has the person's above it."""
+    for folder in workspace.parents:
+        yield from (str(folder / name) for name in _facts()["instructions"])
+
+
+def _login(model: ModelSpec) -> dict[str, object]:
+    """Return what the person's settings say of login, provider and models, where they do not act otherwise."""
+    if model.settings is Settings.USER:
+        return {}
+    own = _persons_settings(model).values
+    return {name: own[name] for name in _facts()["login_settings"] if name in own}
+
+
+def _persons_settings(model: ModelSpec) -> JsonRecord:
+    """Return the person's settings.json, empty where there is none that can be read."""
+    env = {**os.environ, **dict(model.env)}
+    home = Path(env.get("HOME") or "~").expanduser()
+    folder = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    try:
+        with (folder / "settings.json").open(encoding="utf-8") as file:
+            return JsonRecord.of(json_value(file.read(_SETTINGS_BYTES_MAX)))
+    except (OSError, UnicodeDecodeError):
+        return JsonRecord({})
