@@ -31,14 +31,18 @@ def cell(request: pytest.FixtureRequest) -> None:
     """Note which cell a test shows."""
     row = request.node.get_closest_marker(ROW)
     if row is not None:
-        given = request.node.callspec.params
-        request.node.user_properties.append(
-            ("cell", [row.args[0], given["cli"] if "cli" in given else given["case"].cli])
-        )
+        name, *columns = row.args
+        if not columns:
+            given = request.node.callspec.params
+            columns = [given["cli"] if "cli" in given else given["case"].cli]
+        request.node.user_properties.append(("cell", [name, *columns]))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", f"{ROW}(name): shows the cells of this row of the table, see cells.toml")
+    config.addinivalue_line(
+        "markers",
+        f"{ROW}(name, column): shows a cell of the table, see cells.toml; the column is else the one of the test's `cli`",
+    )
 
 
 class Reports:

@@ -176,6 +176,19 @@ def test_hooks_servers_and_memory_of_the_person_s_home_do_not_act(real, cli):
         assert files(real.folder) == before
 
 
+@pytest.mark.row("person's settings")
+@pytest.mark.parametrize(
+    "cli", [cli for cli in COLUMNS if "user" in table("agents")[agent_of(cli)].get("settings", ())]
+)
+def test_with_settings_of_the_user_they_act(real, cli):
+    real.play("success")
+    settings_of_a_person(real.folder, agent_of(cli), real.model.url)
+    real.config(cli, own='settings = "user"')
+    attempt, printed = real.run()
+    assert attempt["outcome"] == "PASSED", printed
+    assert "hook" in real.model.visited or WORDS in json.dumps(real.model.requests)
+
+
 @pytest.mark.row("own worktree")
 @pytest.mark.parametrize("cli", WITH_TOOLS)
 def test_work_in_a_worktree_of_the_agent_s_own_is_not_taken_for_work_and_the_next_attempt_lands(real, cli):
