@@ -11,10 +11,14 @@ from noface.config.lines import KeyPath, table_of
 from noface.config.presets import with_presets
 from noface.config.problems import Problem
 from noface.config.sections import ROLES
+from noface.config.values import default_of
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
+from noface.model.worker_run import ModelSpec
 
 _WORDS = {"settings": Settings, "permissions": Permissions}
+_UNCHOSEN = {"settings": default_of(ModelSpec, "settings"), "permissions": default_of(ModelSpec, "permissions")}
+"""What is written where nobody chooses: it may stand there for an agent that noface cannot hold to anything."""
 
 
 def access_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -42,11 +46,11 @@ def _agent_of(models: Mapping[str, object], name: object) -> str:
 def _word(path: KeyPath, agent: str, word: object) -> Iterator[Problem]:
     key = str(path[1] if path[0] == "roles" else path[-1])
     entry = table("agents").get(agent, {})
-    able = (*entry.get(key, ()), *entry.get(f"{key}_boxed", ()))
+    able = (*entry.get(key, (_UNCHOSEN[key],)), *entry.get(f"{key}_boxed", ()))
     if not agent or word in able or word not in [*_WORDS[key]]:
         return
     listed = " or ".join(f'"{each}"' for each in able)
-    yield Problem(path, f'{agent} cannot be held to "{word}"; ' + (f"expected {listed}" if able else "leave it out"))
+    yield Problem(path, f'{agent} cannot be held to "{word}"; expected {listed}')
 
 
 def _tools(path: KeyPath, agent: str, tools: object) -> Iterator[Problem]:

@@ -59,7 +59,7 @@ def test_every_question_but_those_to_the_worker_and_to_nobody_belongs_to_a_role(
         ),
         (
             '[models.m]\nagent = "command"\ncommand = "x"\nsettings = "none"',
-            "models.m.settings", 4, 'command cannot be held to "none"; leave it out',
+            "models.m.settings", 4, 'command cannot be held to "none"; expected "project"',
         ),
         (
             '[models.m]\nagent = "command"\ncommand = "x"\ntools = ["read"]',
