@@ -1,10 +1,10 @@
 """What a gate's command line and the tools it started tell: which programs ran, and whose files are whose."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
-from noface.data import table
+from noface.data import Patterns, table
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.text import Log
 from noface.model.gate import GateKind
@@ -51,12 +51,16 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Repo:
-    """The project's own names. `known` is False where nobody listed the files."""
+    """The project's own names. `known` is False where nobody listed the files.
+
+    `modules` are the Go modules whose packages the output reports on: a package below one of them is the project's.
+    """
 
     known: bool
     files: frozenset[str]
     by_name: dict[str, tuple[str, ...]]
     stems: frozenset[str]
+    modules: frozenset[str] = frozenset()
 
 
 def repo_of(files: tuple[str, ...] | None) -> Repo:
@@ -115,6 +119,24 @@ def _echoed(log: Log) -> set[str]:
     return names
 
 
+_GO = Patterns("go")
+_ROOT_AND_OWNER = 2
+_HOSTS_OF_OWNERS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})
+
+
+def _go_modules(log: Log) -> frozenset[str]:
+    """Return the module of each Go package that the output reports on: host, name, and on public hosts the owner."""
+    if "\t" not in log.text and "# " not in log.text:
+        return frozenset()
+    found = set()
+    for match in _GO["package"].finditer(log.text):
+        parts = match["package"].split("/")
+        length = _ROOT_AND_OWNER + (parts[0] in _HOSTS_OF_OWNERS)
+        if len(parts) >= length:
+            found.add("/".join(parts[:length]))
+    return frozenset(found)
+
+
 def context_of(evidence: GateEvidence, log: Log) -> Context:
     """Gather what the rules may ask about a gate."""
     named = programs(evidence.command)
@@ -124,7 +146,7 @@ def context_of(evidence: GateEvidence, log: Log) -> Context:
         tools=frozenset(named | echoed),
         exit_code=evidence.exit_code,
         kind=evidence.kind,
-        repo=repo_of(evidence.repo_files),
+        repo=replace(repo_of(evidence.repo_files), modules=_go_modules(log)),
         named_files=frozenset(
             word.strip("'\"").rsplit("/", 1)[-1]
             for word in evidence.command[:20_000].split()

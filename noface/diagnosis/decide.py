@@ -26,6 +26,8 @@ EXIT_NOT_FOUND = 127
 EXIT_SIGNAL = 128
 KILLED = frozenset({137, 143, -9, -15})
 _NEARLY = 0.97
+_XARGS_STOPPED = "exited with status 255; aborting"
+"""What xargs says where it ends with exit code 124: a command of its own ended with 255, as PHP does on fatal errors."""
 
 
 def ran_out_of_time(evidence: GateEvidence) -> bool:
@@ -33,7 +35,7 @@ def ran_out_of_time(evidence: GateEvidence) -> bool:
 
     137 long before the limit is the kernel's OOM killer or somebody's kill, and no timeout.
     """
-    if evidence.timed_out or evidence.exit_code == EXIT_TIMEOUT:
+    if evidence.timed_out or (evidence.exit_code == EXIT_TIMEOUT and _XARGS_STOPPED not in evidence.stderr):
         return True
     if evidence.limit_s is None:
         return False

@@ -113,6 +113,8 @@ def is_own_module(name: str, repo: Repo) -> bool:
         bare.startswith("/") and "node_modules" not in bare
     ):
         return True
+    if _EXCEPTION["reserved_host"].match(bare) or any(bare.startswith(f"{module}/") for module in repo.modules):
+        return True
     if not repo.known or not bare:
         return False
     if bare in repo.files or bare.rsplit("/", 1)[-1] in repo.by_name:

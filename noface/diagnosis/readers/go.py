@@ -52,7 +52,7 @@ def _tests(log: Log, context: Context) -> list[Finding]:
         findings.append(
             Finding("go.test-log", kind, Level.SUMMARY, number, place_of(match["file"], match["line"], context.repo))
         )
-    return findings if "--- FAIL: " in log.text or "FAIL\t" in log.text else []
+    return findings if any(mark in log.text for mark in ("--- FAIL: ", "=== FAIL: ", "FAIL\t")) else []
 
 
 def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
@@ -60,7 +60,7 @@ def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
     last = -1
     names: list[str] = []
     for number, line in enumerate(log.lines):
-        if line[:1] not in {" ", "-", "o", "?", "t", "\t"}:
+        if line[:1] not in {" ", "-", "=", "o", "?", "t", "\t"}:
             continue
         if match := _GO["fail"].match(line):
             failed += 1
@@ -132,7 +132,7 @@ def _import(match: re.Match[str], number: int, context: Context) -> Finding | No
     if not msg.startswith(("no required module", "package ", "cannot find package")):
         return None
     name = re.search(r"package \"?([\w./~@-]+)", msg)
-    own = name is not None and is_own_module(name[1], context.repo)
+    own = name is not None and (name[1] == "." or is_own_module(name[1], context.repo))
     place = place_of(match["file"], match["line"], context.repo)
     return Finding(
         "go.import",
