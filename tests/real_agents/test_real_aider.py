@@ -91,6 +91,7 @@ PROJECT = {
         ("user", {"PROJECT-WISH", "AGENTS-WISH", "PERSONAL-WISH"}, {"home-test", "home-notified", "lint", "load"}),
     ],
 )
+@pytest.mark.row("person's settings")
 def test_whose_settings_act(real, cli, settings, told, commands):
     ran = real.folder / "ran"
     ran.mkdir()

@@ -39,6 +39,7 @@ def offered(real):
 
 
 @pytest.mark.parametrize("cli", [HERE])
+@pytest.mark.row("own worktree")
 def test_tools_that_schedule_wait_ask_or_work_elsewhere_are_refused_at_once(real, cli):
     real.play(Scenario("off", (*CALLS, Answer(edit="b.txt", text="done"), DONE)))
     ended, verdict = real.started(cli, "Write b.txt.")
@@ -94,6 +95,7 @@ def write(path, text):
         (Settings.NONE, set()),
     ],
 )  # fmt: skip
+@pytest.mark.row("person's settings")
 def test_whose_settings_act(real, cli, settings, acts):
     real.play(Scenario("settings", (Answer(run="touch PERSON1"), Answer(run="touch PROJECT1"), DONE)))
     a_person_and_a_project(real)

@@ -64,6 +64,7 @@ def test_a_preset_answers_by_a_schema(real, model):
 
 @pytest.mark.parametrize("scenario", ["truncated", "broken_end"])
 @models(*PRESETS, OLDER)
+@pytest.mark.row("stream cut off", "codex")
 def test_answers_that_break_off_are_no_finished_run_and_what_was_written_is_kept(real, model, scenario):
     real.play(scenario)
     real.config("codex", model=model)

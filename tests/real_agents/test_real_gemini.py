@@ -17,6 +17,7 @@ def limited(real, usd):
 
 
 @pytest.mark.parametrize("cli", ["gemini"])
+@pytest.mark.row("budget, attempt")
 def test_a_run_over_its_model_s_limit_is_ended_while_it_runs(real, cli):
     steps = tuple(
         Answer(run=f"sleep 0.5; echo step {number}") for number in range(60)

@@ -28,6 +28,7 @@ class TwoRoles(Scenario):
 
 
 @pytest.mark.parametrize("cli", CLIS)
+@pytest.mark.row("read-only role")
 def test_a_reviewer_that_tries_to_write_fails_to_and_gives_its_answer(real, cli):
     if real.sandbox == "none":
         pytest.skip("no sandbox here")
