@@ -18,10 +18,12 @@ _ECHO_LINES_MAX = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The programs that data/programs.toml names: those that start others, and three kinds that gates are made of."""
+    """The programs that data/programs.toml names: those that start others, and the kinds that gates are made of."""
 
     wrappers: frozenset[str]
     linters: frozenset[str]
+    differs: frozenset[str]
+    checkers: frozenset[str]
     compilers: frozenset[str]
     test_runners: frozenset[str]
 

@@ -5,7 +5,7 @@ even then) is asked for the kind: words that a failing test printed or compared 
 all passed, the rest of the output is asked, and the exit code last.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from noface.data import Patterns
@@ -141,8 +141,16 @@ class Decision:
     lost: tuple[tuple[Finding, str], ...] = ()
 
 
-def decide_failure(findings: list[Finding], counts: list[Counts], *, tests_failed: bool) -> Decision | None:
-    """Return the kind of a gate that failed, or None where neither structure nor words say."""
+def decide_failure(
+    findings: list[Finding],
+    counts: list[Counts],
+    weigh: Callable[[list[Finding]], list[Finding]],
+    tests_failed: bool,
+) -> Decision | None:
+    """Return the kind of a gate that failed, or None where neither structure nor words say.
+
+    `weigh` is asked where only words are left: it returns the findings to decide among, by what the gate is for.
+    """
     bad = [count for count in counts if count.bad]
     project = decisive(findings, tests_failed=bool(bad) or tests_failed)
     if project:
@@ -160,7 +168,8 @@ def decide_failure(findings: list[Finding], counts: list[Counts], *, tests_faile
         return _pick(after or strong, findings)
     if strong:
         return _pick(strong, findings)
-    weak = [finding for finding in findings if finding.level == Level.EXIT_CODE] or findings
+    weak = [finding for finding in findings if finding.level == Level.EXIT_CODE]
+    weak = weak or weigh(findings)
     return _pick(weak, findings) if weak else None
 
 

@@ -11,6 +11,7 @@ from noface.diagnosis.decide import Decision, decide_failure, exit_findings, ran
 from noface.diagnosis.evidence import AlsoMatched, Counts, Finding, GateEvidence, GateVerdict, Reading
 from noface.diagnosis.readers import READERS
 from noface.diagnosis.readers.counts import find_counts
+from noface.diagnosis.role import by_role, of_tools
 from noface.diagnosis.rules import Level, rule_book
 from noface.diagnosis.scan import ProjectRules, failing_names, scan, scan_project
 from noface.diagnosis.text import Log, read_log, signature_of
@@ -39,11 +40,12 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
     if evidence.exit_code == 0:
         return _passed(log, counts, scan(rule_book().no_tests, log, context, owned))
     findings = _specific(findings, scan(rule_book().rules, log, context, owned))
+    findings = of_tools(findings, log, context)
     findings += exit_findings(evidence, log)
     of_project, skipped = scan_project(project, log, context) if project is not None else ([], [])
     findings += of_project
     names = failing_names(log, [report, *readings], owned)
-    decision = decide_failure(findings, counts, tests_failed=bool(report.failing))
+    decision = decide_failure(findings, counts, lambda words: by_role(words, log, context), bool(report.failing))
     if decision is None:
         decision = _undecided(context, log)
     verdict = _verdict(evidence, log, decision, findings, counts, names)

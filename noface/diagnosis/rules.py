@@ -17,7 +17,7 @@ from noface.model.taxonomy import FailureKind
 
 FILES = (
     *("system", "build", "python", "javascript", "jvm", "go", "rust", "c", "dotnet", "classic", "modern", "functional"),
-    *("ruby", "php", "perl", "shell", "beam", "lua_tcl", "science", "symbolic", "query", "data", "generic"),
+    *("ruby", "php", "perl", "shell", "beam", "lua_tcl", "science", "symbolic", "query", "data", "plain", "generic"),
 )
 """The tables, one an ecosystem. Of two rules of the same worth that match one line, the earlier one is named."""
 _LAST_RESORT = "generic"

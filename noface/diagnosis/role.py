@@ -1,0 +1,132 @@
+"""What a gate is for, and what that makes of words that prove nothing by themselves.
+
+The same "✖ 3 problems" is a finding where a linter prints it and a failed test where a test script does. So where no
+runner, compiler or stack trace says why a gate failed, its purpose weighs the words that are left: by the gate's kind,
+by the programs that it runs, or by the names that its command uses (`npm run lint`, `bash tests/run.sh`).
+"""
+
+import re
+from dataclasses import replace
+from enum import Enum
+from itertools import islice
+
+from noface.data import Patterns
+from noface.diagnosis.context import Context, known_tools
+from noface.diagnosis.evidence import Finding
+from noface.diagnosis.places import places
+from noface.diagnosis.rules import Level
+from noface.diagnosis.text import Log
+from noface.model.gate import GateKind
+from noface.model.taxonomy import FailureKind
+
+_ROLE = Patterns("role")
+_MISSING = Patterns("missing")
+_WORD = re.compile(r"[^\s;|&()<>\"'`=]+")
+_COMMAND_MAX = 20_000
+_LINE_MAX = 1_000
+_PLACED_LINES = 200
+
+
+class Role(Enum):
+    """What a gate looks for, as far as its command tells."""
+
+    LINT = "findings of style, types, spelling or coverage"
+    DIFFERENCE = "a difference between what is and what should be"
+    CHECK = "a file of configuration or data that is not well-formed"
+    TEST = "a test that fails"
+    UNKNOWN = "unknown"
+
+
+def role_of(context: Context) -> Role:
+    """Return a gate's role: its kind, else its programs, else the names in its command."""
+    if context.kind is GateKind.TEST:
+        return Role.TEST
+    if context.kind is GateKind.LINT:
+        return Role.LINT
+    known = known_tools()
+    words = _WORD.findall(context.command[:_COMMAND_MAX])
+    tests = bool(context.tools & known.test_runners)
+    if not tests and (context.tools & known.linters or any(_ROLE["lint"].search(word) for word in words)):
+        return Role.LINT
+    if context.tools & known.differs:
+        return Role.DIFFERENCE
+    if tests or any(_ROLE["test"].search(word) for word in words):
+        return Role.TEST
+    return Role.CHECK if context.tools & known.checkers else Role.UNKNOWN
+
+
+_ORDER = {
+    Role.LINT: (FailureKind.TIMEOUT, FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE),
+    Role.DIFFERENCE: (FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR, FailureKind.TEST_FAILURE),
+    Role.CHECK: (FailureKind.TIMEOUT, FailureKind.ENVIRONMENT, FailureKind.SYNTAX_ERROR),
+    Role.TEST: tuple(sorted((kind for kind in FailureKind if kind.info.gate), key=lambda kind: kind.precedence)),
+}
+"""Of these roles only these kinds are believed on the strength of words, the first of them first."""
+
+_FOUND = {
+    Role.LINT: FailureKind.LINT_FAILURE,
+    Role.UNKNOWN: FailureKind.LINT_FAILURE,
+    Role.DIFFERENCE: FailureKind.TEST_FAILURE,
+    Role.CHECK: FailureKind.SYNTAX_ERROR,
+    Role.TEST: FailureKind.TEST_FAILURE,
+}
+
+
+def by_role(words: list[Finding], log: Log, context: Context) -> list[Finding]:
+    """Return the findings among which to decide where only words are left; empty where they say nothing."""
+    role = role_of(context)
+    if role is Role.UNKNOWN:
+        return words or [finding for finding in [_placed(role, log, context, formed=True)] if finding]
+    if role is Role.TEST and context.tools & known_tools().test_runners:
+        return words
+    for kind in _ORDER[role]:
+        if same := [finding for finding in words if finding.kind is kind]:
+            return same
+    if words:
+        return [replace(words[0], kind=_FOUND[role], rule=_name(role))]
+    found = _placed(role, log, context, formed=True) or _placed(role, log, context, formed=False)
+    last = max((number for number, line in enumerate(log.lines) if line.strip()), default=-1)
+    return [found or Finding(_name(role), _FOUND[role], Level.WORDS, last)]
+
+
+def _name(role: Role) -> str:
+    return f"role.{role.name.lower()}"
+
+
+def _placed(role: Role, log: Log, context: Context, *, formed: bool) -> Finding | None:
+    """Return that a gate found what it looks for, at the first line that names a place of the project's own.
+
+    `formed`: only where the line begins with the place, as a list of findings does.
+    """
+    printed = (number for number, line in enumerate(log.lines) if line.strip())
+    for number in islice(printed, _PLACED_LINES):
+        line = log.get(number)
+        own = places(line, context.repo) if not formed or _ROLE["finding"].match(line) else []
+        if own:
+            return Finding(_name(role), _FOUND[role], Level.WORDS, number, own[0])
+    return None
+
+
+def of_tools(findings: list[Finding], log: Log, context: Context) -> list[Finding]:
+    """Return the findings, with the errors that a tool raised in its own code read by what they say.
+
+    A linter that dies of a broken configuration prints a stack trace as a test does, but none of its frames is the
+    project's: not the code raised it.
+    """
+    if role_of(context) not in {Role.LINT, Role.CHECK, Role.DIFFERENCE, Role.UNKNOWN}:
+        return findings
+    return [_of_tool(finding, log) if _is_raised(finding) else finding for finding in findings]
+
+
+def _is_raised(finding: Finding) -> bool:
+    traced = finding.rule in {"python.traceback", "trace.framed", "trace.head", "trace.typed-line"}
+    return traced and finding.kind is FailureKind.RUNTIME_ERROR and finding.location is None
+
+
+def _of_tool(finding: Finding, log: Log) -> Finding:
+    line = log.get(finding.line)[:_LINE_MAX]
+    if _MISSING["phrase"].search(line):
+        return replace(finding, kind=FailureKind.ENVIRONMENT)
+    if _ROLE["misconfigured"].search(line):
+        return replace(finding, kind=FailureKind.SYNTAX_ERROR)
+    return finding
