@@ -265,7 +265,7 @@ class ClaudeAgent(Agent):
         argv += option("--model", order.model.model)
         argv += resuming("--resume", order.session)
         argv += option("--json-schema", order.answer_schema)
-        argv += option("--max-budget-usd", order.model.max_cost_usd)
+        argv += option("--max-budget-usd", order.cost_usd_max)
         argv += access_arguments(order.model, place)
         argv += ("--effort", "max") if order.think else ()
         env = [("CLAUDE_CODE_MAX_RETRIES", "2"), ("DISABLE_AUTOUPDATER", "1"), *(_THINKING if order.think else ())]

@@ -13,7 +13,7 @@ from noface.engine.outages import answers_again
 from noface.engine.prompt_context import history_of
 from noface.model.actions import Ask
 from noface.model.attempt import PastAttempt
-from noface.model.budget import ENDS_MAX, EndedFor, Overrun
+from noface.model.budget import ENDS_MAX, Allowance, EndedFor, Overrun
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
@@ -101,10 +101,11 @@ class Advisors:
             self._record(row, issue, *split(context, issue, history.attempts, history.epoch))
         return True
 
-    def begin(self, history: History, action: Ask, state: IssueState) -> None:
-        """Ask a model, in a slot, which must be free."""
+    def begin(self, history: History, action: Ask, state: IssueState, allowance: Allowance | None) -> None:
+        """Ask a model, in a slot, which must be free. `allowance` is the money that this may take."""
         context, slot = self._context, self._jobs.take_slot()
         question = make_question(context, history, action.topic, action.model, slot, state.note)
+        question = replace(question, allowance=allowance)
         reason = f"asks {action.model}: {action.topic.value.replace('_', ' ')}"
         context.set_status(history.issue.id, IssueStatus.RUNNING, reason)
 
@@ -123,6 +124,8 @@ class Advisors:
         if answer is None:
             used = question_usage(context.env, question.model, question.directory)
             answer, over = Answer(question, None, used=used), None
+        if over is None and answer.at_allowance and question.allowance is not None:
+            over = question.allowance.reached(answer.used.cost_usd or 0.0)
         advice, children = answer.advice, answer.children
         if advice is None and over is not None:
             advice = self._too_dear(question, answer.used, over)

@@ -110,10 +110,13 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
         message = f"the worker died of {_name(ended.signal)}"
         died = _failure(FailureKind.AGENT_CRASH, message, f"signal-{ended.signal}")
         error = replace(died, excerpt=error.excerpt if error is not None else "")
+    ended_by = ended.ended_by
+    if order.allowance is not None and not order.allowance.of_model and _ended_itself_at_budget(ended, error):
+        ended_by, error = EndedBy.ALLOWANCE, None  # by another budget than the model's: no failure of the work
     return AgentRun(
         exit_code=ended.exit_code,
         signal=ended.signal,
-        ended_by=ended.ended_by,
+        ended_by=ended_by,
         seconds=ended.seconds,
         usage=priced(verdict.usage, order.model),
         last_words=verdict.last_words,
@@ -122,6 +125,10 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
         survivors_killed=ended.survivors_killed,
         answer=verdict.answer,
     )
+
+
+def _ended_itself_at_budget(ended: Exit, error: Failure | None) -> bool:
+    return ended.ended_by is EndedBy.ITSELF and error is not None and error.resource == Resource.BUDGET
 
 
 def _name(number: int) -> str:
@@ -159,7 +166,7 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str, watch: RunWatch) -
         case EndedBy.LOST:
             message = "the worker's supervisor was killed; what was left of it has been ended"
             return _failure(FailureKind.AGENT_CRASH, message, "keeper-lost")
-        case EndedBy.CANCELLED:
+        case EndedBy.CANCELLED | EndedBy.ALLOWANCE:
             return None
         case EndedBy.ITSELF:
             message = f"the worker could not be started: {ended.error}"

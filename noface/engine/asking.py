@@ -27,7 +27,7 @@ from noface.git.plumbing import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.workspace import Slot, give_git
 from noface.model.attempt import AttemptOrder, PastAttempt
-from noface.model.budget import summed
+from noface.model.budget import Allowance, summed
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
@@ -54,9 +54,9 @@ _AGAIN = "again"
 class Question:
     """All that asking needs. `id` is its row; `known_ids` and `limits` matter to a breakdown alone.
 
-    `forms` are the accept commands that a breakdown may name. `protection` names the
-    files that the model reads from main, and never from the work in question. `by_option`: an agent with an option for
-    the schema is given it. `files` are those that an agent is given that finds none by itself.
+    `forms` are the accept commands that a breakdown may name. `protection` names the files that the model reads from
+    main, and never from the work in question. `by_option`: an agent with an option for the schema is given it.
+    `allowance` is the money that asking may take. `files` are those that an agent is given that finds none by itself.
     """
 
     id: int
@@ -77,12 +77,15 @@ class Question:
     protection: Protection = field(default_factory=Protection)
     forms: AcceptForms = field(default_factory=AcceptForms)
     by_option: bool = True
+    allowance: Allowance | None = None
     files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a question; `advice` None where a cancel ended it. `children` are a breakdown's.
+    """The answer to a question; `advice` None where a cancel ended it, or its agent at its allowance.
+
+    `children` are a breakdown's.
 
     `away`: the model's provider is; `retry_at` is its reset time where it gave one. `used` is what asking took, with
     or without an answer.
@@ -94,6 +97,7 @@ class Answer:
     away: bool = False
     retry_at: float | None = None
     used: Usage = field(default_factory=Usage)
+    at_allowance: bool = False
 
 
 def ask(question: Question, scope: Scope) -> Answer:
@@ -109,6 +113,7 @@ def ask(question: Question, scope: Scope) -> Answer:
         directory=f"{question.directory}/{_AGAIN}",
         forms=replace(question.forms, drop=True),
         by_option=False,
+        allowance=question.allowance.less(answer.used.cost_usd or 0.0) if question.allowance is not None else None,
     )
 
     def send(message: object) -> None:
@@ -157,8 +162,8 @@ def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
     hit("question_asked")
     run = _run(order, scope, slot, place)
     hit("question_answered")
-    if run.ended_by is EndedBy.CANCELLED:
-        return Answer(question, None, used=run.usage), None
+    if run.ended_by in (EndedBy.CANCELLED, EndedBy.ALLOWANCE):
+        return Answer(question, None, used=run.usage, at_allowance=run.ended_by is EndedBy.ALLOWANCE), None
     answer, fault = _read(question, run, by_schema=bool(order.answer_schema))
     return _paid(answer, run.usage), fault
 
@@ -200,6 +205,7 @@ def _order(question: Question, masker: Masker) -> AttemptOrder:
         directory=question.directory,
         gates=(),
         role=question.topic.value,
+        allowance=question.allowance,
         files_to_read=question.files,
     )
 

@@ -59,7 +59,7 @@ def run_attempt(order: AttemptOrder, scope: Scope) -> AttemptReport:
     if isinstance(done, Failure):
         return NotStarted(order.token, order.issue.id, order.number, masked_failure(done, env.masker))
     work, change = done
-    if work.agent.ended_by is EndedBy.CANCELLED:
+    if work.agent.ended_by in (EndedBy.CANCELLED, EndedBy.ALLOWANCE):
         judged = Judgement(work.snapshot, interrupted=True)
     else:
         judged = judge(order, scope, work, change)

@@ -13,6 +13,7 @@ from noface.engine.orders import THINKING_FACTOR
 from noface.engine.prompt_context import history_of
 from noface.model.actions import Ask, Run, WaitUntil, thinks
 from noface.model.budget import (
+    Allowance,
     Budget,
     EndedFor,
     Estimates,
@@ -20,13 +21,16 @@ from noface.model.budget import (
     Passed,
     Refusal,
     Spent,
+    allowed,
     can_pay,
     first_to_end,
     overrun,
     passed_by,
 )
+from noface.model.history import History
 from noface.model.issue import Issue
 from noface.model.taxonomy import IssueStatus
+from noface.model.worker_run import ModelSpec
 
 _RUN = ""
 """The run's key where issues have their ids; no issue has this one."""
@@ -57,6 +61,11 @@ class LiveSpending:
     def used(self, issue_id: str) -> Spent:
         """Return what the work under way on an issue has used."""
         return self._used.get(issue_id, Spent())
+
+    @property
+    def in_all(self) -> Spent:
+        """What all work under way has used."""
+        return _sum(*self._used.values())
 
     def run_passed(self) -> Passed | None:
         """Return which limit of the run is passed with what is under way, None where none is."""
@@ -171,6 +180,21 @@ class RunLimits:
         context, may_use = self._context, estimates(self._context)
         reserved = [may_use.of(each.model, think=each.think) for each in context.spending.under_way()]
         return can_pay(self._budget, context.spending.of_run(context.run_id), reserved, may_use.of(model, think=think))
+
+    def allowance(self, model: ModelSpec, past: History, *, due: bool = False) -> Allowance | None:
+        """Return the money that a run of a model may spend if it starts now, None where nothing bounds it.
+
+        `due`: a review, which runs whatever its issue has cost. What other work has used beyond what was reserved for
+        it counts as well.
+        """
+        context, may_use = self._context, estimates(self._context)
+        reserved = 0.0
+        for each in context.spending.under_way():
+            reserved += may_use.of(each.model, think=each.think).usd or 0.0
+        reserved = max(reserved, self.live.in_all.usd)
+        issue = context.settings.policy.budget if not due else Budget("issue")
+        spent = context.spending.of_run(context.run_id)
+        return allowed(model.max_cost_usd, issue, past.spent, self._budget, spent, reserved)
 
     def too_late(self, until: float) -> bool:
         """Tell whether waiting until then would go beyond the run's hours."""

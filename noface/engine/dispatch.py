@@ -1,6 +1,7 @@
 """Decides on issues, carries decisions out, and starts what is due. The only caller of the policy in a run."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
 from typing import assert_never
@@ -29,13 +30,14 @@ from noface.model.actions import (
     WaitUntil,
     model_of,
 )
-from noface.model.attempt import AttemptOrder, AttemptReport, NotStarted
+from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted
 from noface.model.budget import Overrun
 from noface.model.failure import Failure
 from noface.model.gate import Proof
-from noface.model.history import History
+from noface.model.history import History, Topic
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.worker_run import EndedBy
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.prompts.partial import accumulate, steps_of
@@ -64,6 +66,14 @@ def lift_raised(context: RunContext) -> None:
 
 
 _PATHS_SHOWN_MAX = 10
+
+
+def at_allowance(order: AttemptOrder, report: AttemptReport) -> Overrun | None:
+    """Return why an attempt has ended whose agent ended it at the money that its issue or the run had left."""
+    agent = report.agent if isinstance(report, Interrupted) else None
+    if agent is None or agent.ended_by is not EndedBy.ALLOWANCE or order.allowance is None:
+        return None
+    return order.allowance.reached(agent.usage.cost_usd or 0.0)
 
 
 def record_attempt(
@@ -263,7 +273,9 @@ class Dispatch:
                 self._record(past, action)
                 if self._advisors.answer_itself(past, action):
                     return Begun.ANSWERED
-                self._advisors.begin(past, action, context.reader.state(issue.id))
+                spec, due = context.settings.models[action.model], action.topic is Topic.REVIEW
+                allowance = limits.allowance(spec, past, due=due)
+                self._advisors.begin(past, action, context.reader.state(issue.id), allowance)
                 return Begun.QUESTION
             case Run() | WaitUntil() if (red := self._main_red()) is not None:  # the work could not be proven
                 apply_action(context, self._landing, past, Block(FailureKind.BASELINE_RED, red.message))
@@ -298,6 +310,7 @@ class Dispatch:
         before = next(cut_off(past.attempts), None)  # its session may know no other workspace
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
+        order = replace(order, allowance=self._limits.allowance(order.model, past))
         branch = scratch_branch(issue.id).removeprefix("refs/heads/")
         lost, how = context.reader.lost_to_main().get(issue.id), {"prompt_hash": prompt_hash, "branch": branch}
         alone = lost.where if lost is not None else ""

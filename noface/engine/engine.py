@@ -17,6 +17,7 @@ from noface.engine.disk import disk_full_error, why_ended
 from noface.engine.dispatch import (
     Begun,
     Dispatch,
+    at_allowance,
     decide_and_apply,
     lift_blocks,
     lift_raised,
@@ -33,6 +34,7 @@ from noface.engine.preflight import announce_new_rules, preflight
 from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
+from noface.model.budget import EndedFor
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
@@ -252,7 +254,9 @@ class Engine:
                 return  # the next run keeps what is in the workspace, as after a kill
             notes = (f"noface failed: {job.error}", *notes)
         cut_off = isinstance(report, Interrupted)
-        over = over if cut_off else None
+        over = (over or at_allowance(order, report)) if cut_off else None
+        if over is not None and over.ended_for is EndedFor.RUN:
+            self._limit = self._limit or over.passed.reason
         if not record_attempt(context, order, report, *notes, over=over):
             return
         if cut_off and over is None and (self._drain_until is not None or self._limit):

@@ -6,6 +6,7 @@ inside a repository are relative, with forward slashes.
 
 from dataclasses import dataclass
 
+from noface.model.budget import Allowance
 from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
@@ -69,7 +70,8 @@ class AttemptOrder:
     that the run goes on with; `prompt` is what the agent is told where it cannot. `repeats` is how often a gate may be
     run again for a cause that passes by itself. `notes` say how the prompt was made. `answer_schema` is the JSON Schema
     of the answer, for an agent with an option for it. `files` are those that the work is about, `files_to_read` those
-    that it goes by and must not change; both are empty where the agent finds files by itself.
+    that it goes by and must not change; both are empty where the agent finds files by itself. `allowance` is the money
+    that its run may spend, as of its start.
     """
 
     run_id: str
@@ -100,6 +102,12 @@ class AttemptOrder:
     answer_schema: str = ""
     files: tuple[str, ...] = ()
     files_to_read: tuple[str, ...] = ()
+    allowance: Allowance | None = None
+
+    @property
+    def cost_usd_max(self) -> float | None:
+        """What its run may cost at most: by its model's own limit, and by what its issue and the run have left."""
+        return self.allowance.usd if self.allowance is not None else self.model.max_cost_usd
 
     @property
     def protection(self) -> Protection:

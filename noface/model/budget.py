@@ -266,22 +266,76 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Overrun:
-    """Why work was ended. `own` is what it had used itself."""
+    """Why work was ended. `own` is what it had used itself, `kept` what other work under way may use, "" if none."""
 
     ended_for: EndedFor
     passed: Passed
     own: str
+    kept: str = ""
 
     @property
     def note(self) -> str:
         """Tell a person which limit ended the work, and of what amount."""
         passed = self.passed
-        return f"ended at the {passed.owner}'s {passed.key} = {passed.limit}: {passed.used} used, {self.own} of it here"
+        kept = f"; {self.kept} kept for other work" if self.kept else ""
+        of = f"ended at the {passed.owner}'s {passed.key} = {passed.limit}"
+        return f"{of}: {passed.used} used, {self.own} of it here{kept}"
 
     @property
     def mark(self) -> str:
         """What is kept with the work: `ended_at` and `limit_of` read it."""
         return f"{self.ended_for}: {self.passed.key} = {self.passed.limit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The most that a run of a model may spend, and whose budget says so: the "model"'s, the "issue"'s, or the "run"'s.
+
+    `limit` is that budget; of it `before` was spent when the run of the model began, and `reserved` is for other work.
+    """
+
+    usd: float
+    owner: str
+    limit: float
+    before: float = 0.0
+    reserved: float = 0.0
+
+    @property
+    def of_model(self) -> bool:
+        """True where the model's own limit is the least."""
+        return self.owner == _MODEL
+
+    def less(self, usd: float) -> "Allowance":
+        """Return what is left of it after so much."""
+        return replace(self, usd=max(self.usd - usd, _CENT), before=self.before + usd)
+
+    def reached(self, usd: float) -> Overrun:
+        """Return why work that has spent so much, and ended itself at this allowance, has ended."""
+        with_others = EndedFor.WITH_RUN if self.reserved else EndedFor.RUN
+        used = Passed(self.owner, _MONEY, f"${self.before + usd:.2f}", f"${self.limit:.2f}")
+        kept = f"${self.reserved:.2f}" if self.reserved else ""
+        return Overrun(EndedFor.ISSUE if self.owner == "issue" else with_others, used, f"${usd:.2f}", kept)
+
+
+_MODEL = "model"
+_CENT = 0.01
+
+
+def allowed(
+    own: float | None, issue: Budget, issue_spent: Spent, run: Budget, run_spent: Spent, reserved: float
+) -> Allowance | None:
+    """Return what a run of a model that has a limit of its `own` may spend, None where nothing bounds it.
+
+    `reserved` is what other work under way in the run may use.
+    """
+    bounds = [Allowance(own, _MODEL, own)] if own is not None else []
+    if issue.usd is not None:
+        bounds.append(Allowance(issue.usd - issue_spent.usd, issue.owner, issue.usd, issue_spent.usd))
+    if run.usd is not None:
+        left = run.usd - run_spent.usd - reserved
+        bounds.append(Allowance(left, run.owner, run.usd, run_spent.usd, reserved))
+    least = min(bounds, key=lambda each: each.usd, default=None)
+    return replace(least, usd=max(least.usd, _CENT)) if least is not None else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class Usage:
 
 
 class EndedBy(StrEnum):
-    """Who ended a process."""
+    """Who ended a process. ALLOWANCE: the program itself, at the money that its issue or the run had left for it."""
 
     ITSELF = "itself"
     TIMEOUT = "timeout"
@@ -84,6 +84,7 @@ class EndedBy(StrEnum):
     CANCELLED = "cancelled"
     LOST = "lost"
     BUDGET = "budget"
+    ALLOWANCE = "allowance"
 
 
 @dataclass(frozen=True, slots=True)

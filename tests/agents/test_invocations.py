@@ -17,6 +17,7 @@ from noface.agents.mini_task import summary
 from noface.agents.registry import AGENTS
 from noface.model.access import Permissions, Tool
 from noface.model.attempt import AttemptOrder
+from noface.model.budget import Allowance
 from noface.model.issue import Issue
 from noface.model.worker_run import ModelSpec, Session
 
@@ -29,10 +30,11 @@ ASKED = {"permissions": Permissions.READ_ONLY, "tools": (Tool.READ,)}
 """What a model may do as a role, unless noface.toml says more."""
 
 
-def started(cli, *, role="worker", think=False, session=None, answer_schema="", **more):
+def started(cli, *, role="worker", think=False, session=None, answer_schema="", allowance=None, **more):
     model = ModelSpec("m", cli, **{"model": "some/model", "args": ("--extra",), **more})
     order = AttemptOrder("r", "t", Issue("1", "One"), 1, model, "p", "m", "s", 0, "/d", (), think=think, role=role)
-    return AGENTS[cli].invocation(replace(order, session=session, answer_schema=answer_schema), PLACE)
+    order = replace(order, session=session, answer_schema=answer_schema, allowance=allowance)
+    return AGENTS[cli].invocation(order, PLACE)
 
 
 def added(cli, **what):
@@ -125,6 +127,11 @@ def test_extended_thinking_is_asked_for_in_each_program_s_own_words(cli, more):
 )
 def test_the_limit_of_cost_is_passed_where_the_program_can_keep_it(cli, more):
     assert added(cli, max_cost_usd=1.5) == (more, set())
+
+
+@pytest.mark.parametrize(("cli", "flag"), [("claude", "--max-budget-usd"), ("mini", "-l")])
+def test_what_issue_and_run_have_left_is_passed_where_that_is_less(cli, flag):
+    assert added(cli, max_cost_usd=1.5, allowance=Allowance(0.25, "run", 5.0)) == ({flag, "0.25"}, set())
 
 
 def test_a_command_of_mini_may_take_as_long_as_a_tool():

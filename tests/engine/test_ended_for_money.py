@@ -48,6 +48,66 @@ def asked(project):
     return [(each["outcome"], each["cost_usd"]) for each in project.shown("show", "1")["asked"]]
 
 
+# By itself, at what was left for it
+
+OWN_END = """\
+budget=$(echo "$*" | sed -n 's/.*--max-budget-usd \\([0-9.]*\\).*/\\1/p')
+echo "$budget" >> {told}
+printf '{{"type":"result","subtype":"error_max_budget_usd","is_error":true,"total_cost_usd":%s,"errors":["over"]}}\\n' \\
+    "$(echo "$budget" | sed 's/$/2/')"
+exit 1"""
+"""A program that ends itself at the budget that it is given, somewhat above it, as Claude Code does."""
+
+
+def told_budgets(project):
+    return (project.folder / "told").read_text().split()
+
+
+def ends_itself(project):
+    program(project, "claude", "echo half > half.txt\n" + OWN_END.format(told=project.folder / "told"))
+
+
+def test_an_agent_that_ends_itself_at_what_the_run_has_left_ends_the_run_at_its_limit(project):
+    ends_itself(project)
+    configure(project, attempts=5)
+    said = project.run("--max-cost", "1.5", code=4)
+    assert told_budgets(project) == ["1.5"]
+    assert "Stopped at the limit max_cost_usd: $1.52 of $1.50." in said
+    attempt = only_attempt(project)
+    assert (attempt["outcome"], attempt["charged"], attempt["changed"]) == ("INTERRUPTED", False, ["half.txt"])
+    assert "ended at the run's max_cost_usd = $1.50: $1.52 used, $1.52 of it here" in attempt["notes"]
+    assert project.statuses() == {"1": "ready"}
+
+
+def test_an_agent_that_ends_itself_at_its_model_s_own_limit_has_failed(project):
+    ends_itself(project)
+    configure(project, "max_cost_usd = 1.1", attempts=1, retry="max_cost_usd = 9.0")
+    project.run(code=3)
+    attempt = only_attempt(project)
+    assert (told_budgets(project), attempt["outcome"]) == (["1.1"], "RESOURCE_EXHAUSTED")
+    assert attempt["task_failure"]["resource"] == "budget"
+
+
+def test_an_agent_that_ends_itself_at_what_its_issue_has_left_has_its_issue_blocked_for_that(project):
+    ends_itself(project)
+    configure(project, attempts=5, retry="max_cost_usd = 1.5")
+    project.run(code=3)
+    assert told_budgets(project) == ["1.5"]
+    attempt = only_attempt(project)
+    assert (attempt["outcome"], attempt["charged"], attempt["cost_usd"]) == ("INTERRUPTED", False, 1.52)
+    shown = project.shown("show", "1")
+    assert (shown["status"], shown["reason"]) == ("blocked", "$1.52 spent of the issue's $1.50")
+
+
+def test_a_question_may_take_what_is_left_and_is_of_no_use_beyond(project):
+    program(project, "claude", reflecting(OWN_END.format(told=project.folder / "told")))
+    configure(project, attempts=3, retry="reflect = true\nmax_cost_usd = 1.5")
+    project.run(code=3)
+    assert told_budgets(project) == ["1.4"]
+    assert asked(project) == [("UNUSABLE", 1.42)]
+    assert project.shown("show", "1")["reason"] == "$1.52 spent of the issue's $1.50"
+
+
 # Remembered
 
 

@@ -7,7 +7,18 @@ from support.cases import cases
 from support.policy_story import POLICY, K, failed, history_of, passed
 
 from noface.model.actions import Block, Land
-from noface.model.budget import Budget, Estimate, Estimates, Peak, Refusal, Spent, can_pay
+from noface.model.budget import (
+    Allowance,
+    Budget,
+    EndedFor,
+    Estimate,
+    Estimates,
+    Peak,
+    Refusal,
+    Spent,
+    allowed,
+    can_pay,
+)
 from noface.model.worker_run import ModelSpec
 from noface.recovery.policy import next_action
 from noface.recovery.retry_policy import ReviewRules, When
@@ -23,6 +34,39 @@ def seen(usd, model="m"):
 
 def capped(usd, model="m"):
     return Estimate(model, usd, 0, capped=True)
+
+
+# allowed
+
+ISSUE = Budget("issue", usd=2.0)
+NONE = Budget("run")
+
+
+def test_a_run_may_spend_the_least_of_its_own_limit_and_of_what_issue_and_run_have_left():
+    assert allowed(0.5, ISSUE, Spent(1.0), RUN, Spent(4.0), 0.0) == Allowance(0.5, "model", 0.5)
+    assert allowed(1.5, ISSUE, Spent(1.0), RUN, Spent(3.0), 0.0) == Allowance(1.0, "issue", 2.0, 1.0)
+    assert allowed(None, ISSUE, Spent(1.0), RUN, Spent(3.0), 1.5) == Allowance(0.5, "run", 5.0, 3.0, 1.5)
+    assert allowed(None, Budget("issue"), NOTHING, NONE, NOTHING, 0.0) is None
+    assert allowed(1.0, ISSUE, Spent(1.0), NONE, NOTHING, 0.0).of_model, "nobody else's limit is less"
+
+
+def test_a_run_that_starts_may_spend_something():
+    assert allowed(None, ISSUE, Spent(2.0), NONE, NOTHING, 0.0).usd == 0.01
+
+
+def test_work_that_ended_at_its_allowance_ended_at_the_budget_that_left_it_so_little():
+    over = Allowance(1.0, "issue", 2.0, before=1.0).reached(1.05)
+    assert (over.ended_for, over.mark) == (EndedFor.ISSUE, "ended-at-issue-budget: max_cost_usd = $2.00")
+    assert over.note == "ended at the issue's max_cost_usd = $2.00: $2.05 used, $1.05 of it here"
+    over = Allowance(1.0, "run", 5.0, before=4.0).reached(1.0)
+    assert (over.ended_for, over.passed.reason) == (EndedFor.RUN, "stopped at the limit max_cost_usd: $5.00 of $5.00")
+    over = Allowance(1.0, "run", 5.0, before=2.0, reserved=2.0).reached(1.0)
+    assert over.ended_for is EndedFor.WITH_RUN, "other work has the rest"
+    assert over.note.endswith("$3.00 used, $1.00 of it here; $2.00 kept for other work")
+
+
+def test_what_a_question_s_first_run_used_is_taken_off():
+    assert Allowance(1.0, "run", 5.0, before=4.0).less(0.4) == Allowance(0.6, "run", 5.0, before=4.4)
 
 
 # can_pay
