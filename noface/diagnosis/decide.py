@@ -27,7 +27,7 @@ EXIT_SIGNAL = 128
 KILLED = frozenset({137, 143, -9, -15})
 _NEARLY = 0.97
 _XARGS_STOPPED = "exited with status 255; aborting"
-"""What xargs says where it ends with exit code 124: a command of its own ended with 255, as PHP does on fatal errors."""
+"""What xargs says where it ends with 124: a command of its own ended with 255, as PHP does on fatal errors."""
 
 
 def ran_out_of_time(evidence: GateEvidence) -> bool:

@@ -162,7 +162,7 @@ def _rule_finding(rule: Rule, match: re.Match[str], number: int, log: Log, conte
         kind = exception_kind(groups["exc"], groups.get("msg") or "", context.repo)
     if rule.own_kind is not None:
         dep = next((value for name, value in groups.items() if name.startswith("dep") and value), "")
-        named = dep.rsplit("/", 1)[-1] in context.named_files
+        named = dep.rsplit("/", 1)[-1] in context.named_files or dep in context.command.split()
         if dep and not named and is_own_module(dep, context.repo):
             kind = rule.own_kind
     location = None

@@ -168,4 +168,9 @@ def find_counts(log: Log, owned: frozenset[int]) -> list[Counts]:
         counts = read_counts(line, number) or _headed(log, number, line)
         if counts is not None:
             summaries.append(counts)
-    return _merged(summaries)
+    return [count for count in _merged(summaries) if count.bad or _counts_tests(count)]
+
+
+def _counts_tests(count: Counts) -> bool:
+    """Tell whether a summary says how many tests there were: "0 failures" alone does not."""
+    return count.total is not None or count.passed is not None or count.skipped > 0
