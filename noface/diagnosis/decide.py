@@ -131,6 +131,10 @@ def _reported_kind(case: ReportCase, repo: Repo) -> FailureKind | None:
 _REPORTED = Finding("report.failing", FailureKind.TEST_FAILURE, Level.REPORT, -1, text="the report names failing tests")
 
 
+_DIED = frozenset({"exit.signal", "exit.command-missing"})
+"""Exit codes that tell why no test ran: the runner was struck down, or a program of the gate is not there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The kind, the finding that decided, and why each other lost."""
@@ -160,6 +164,7 @@ def decide_failure(
     strong = [finding for finding in findings if finding.level >= Level.TRACEBACK and not finding.only_in_tests]
     if counts and all(count.ran == 0 for count in counts):
         causes = [finding for finding in strong if finding.kind is not FailureKind.LINT_FAILURE]
+        causes = causes or [finding for finding in findings if finding.rule in _DIED]
         if causes:
             return _pick(causes, findings)
         return Decision(FailureKind.NO_TESTS, "summary.no-tests", _at(counts[-1], FailureKind.NO_TESTS))

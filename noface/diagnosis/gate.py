@@ -47,14 +47,14 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
     names = failing_names(log, [report, *readings], owned)
     decision = decide_failure(findings, counts, lambda words: by_role(words, log, context), bool(report.failing))
     if decision is None:
-        decision = _undecided(context, log)
+        decision = _undecided(context, log, tests_ran=any(count.ran for count in counts))
     verdict = _verdict(evidence, log, decision, findings, counts, names)
     return replace(verdict, also_matched=(*verdict.also_matched, *skipped))
 
 
-def _undecided(context: Context, log: Log) -> Decision:
-    """Judge silence: a test runner without a summary died on the way; of any other tool nothing is known."""
-    if context.tools & known_tools().test_runners:
+def _undecided(context: Context, log: Log, *, tests_ran: bool) -> Decision:
+    """Judge silence: tests that ended without a word of failure died on the way; of other tools nothing is known."""
+    if tests_ran or context.tools & known_tools().test_runners:
         return Decision(
             FailureKind.RUNTIME_ERROR,
             "exit.no-summary",

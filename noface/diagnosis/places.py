@@ -108,7 +108,7 @@ _SEPARATORS = re.compile(r"::|[./\\]")
 
 def is_own_module(name: str, repo: Repo) -> bool:
     """Tell whether a module, package, header or file of this name would be the project's own."""
-    bare = name.strip("'\"`‘’“”")
+    bare = name.strip("'\"`‘’“”").removeprefix("file://")
     if bare.startswith(("./", "../", "/repo/", "@/", "~/", "#")) or (
         bare.startswith("/") and "node_modules" not in bare
     ):

@@ -132,7 +132,7 @@ def _import(match: re.Match[str], number: int, context: Context) -> Finding | No
     if not msg.startswith(("no required module", "package ", "cannot find package")):
         return None
     name = re.search(r"package \"?([\w./~@-]+)", msg)
-    own = name is not None and (name[1] == "." or is_own_module(name[1], context.repo))
+    own = name is not None and ("." not in name[1].split("/")[0][1:] or is_own_module(name[1], context.repo))
     place = place_of(match["file"], match["line"], context.repo)
     return Finding(
         "go.import",

@@ -20,6 +20,7 @@ _PYTEST = Patterns("pytest")
 
 _PAIR = re.compile(r"(\d+) (\w+)")
 _WORDS_OF_PYTEST = {"passed", "failed", "error", "errors", "skipped", "deselected", "xfailed", "xpassed"}
+_WORDS_OF_OTHERS = {"passes", "failures", "failure", "successes", "examples", "tests"}
 _MARKS = (" FAILURES =", " ERRORS =", "short test summary info", "test session starts", "INTERNALERROR> ",
           "no tests ran in ")  # fmt: skip
 
@@ -41,7 +42,8 @@ def _pytest_counts(log: Log) -> list[Counts]:
         if not match:
             continue
         sums = {word: int(count) for count, word in _PAIR.findall(match["body"])}
-        if not match["body"].startswith("no tests") and not sums.keys() & _WORDS_OF_PYTEST:
+        none = match["body"].startswith("no tests")
+        if not none and (not sums.keys() & _WORDS_OF_PYTEST or sums.keys() & _WORDS_OF_OTHERS):
             continue
         counts.append(
             Counts(
@@ -230,7 +232,7 @@ _UNITTEST = Patterns("unittest")
 _RULE = "=" * 70
 _THIN = "-" * 70
 _STARS = "*" * 70
-_PARTS = re.compile(r"(failures|errors|skipped|expected failures|unexpected successes)=(\d+)")
+_PARTS = re.compile(r"(failures|errors|skipped|skips|expected failures|unexpected successes)=(\d+)")
 
 
 def read_unittest(log: Log, context: Context) -> Reading | None:
@@ -306,7 +308,7 @@ def _unittest_counts(log: Log) -> list[Counts]:
                 line = below
                 break
         failed = parts.get("failures", 0) + parts.get("unexpected successes", 0)
-        errors, skipped = parts.get("errors", 0), parts.get("skipped", 0)
+        errors, skipped = parts.get("errors", 0), parts.get("skipped", 0) + parts.get("skips", 0)
         counts.append(
             Counts(
                 line=line,
