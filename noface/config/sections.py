@@ -294,7 +294,7 @@ class Model(Section, json_schema_extra=_schema_rules):
     agent: Annotated[str, *one_of({name: name for name in AGENT_NAMES})] = setting(
         ..., f"the program that runs it: {', '.join(AGENT_NAMES[:-1])} or {AGENT_NAMES[-1]}", "claude"
     )
-    model: Text = setting("", "the model's name as the agent knows it", "claude-haiku-4-5")
+    model: Text = setting("", "the model's name as the agent knows it", "sonnet")
     tier: int = setting(
         default_of(ModelSpec, "tier"), "its strength, 1 to 9; escalation goes up, never down", ge=1, le=9
     )

@@ -455,7 +455,7 @@ def test_a_probe_runs_like_an_attempt_in_an_empty_folder_with_a_short_prompt(doc
     assert not Path(folder).exists()
     assert not Path(folder).is_relative_to(doctor.project.path)
     assert prompt == "Reply with OK, and do nothing else."
-    assert "--model claude-sonnet-4-5" in arguments
+    assert "--model sonnet" in arguments
 
 
 def test_a_model_that_answers_is_usable_though_no_login_was_seen(doctor):

@@ -90,13 +90,13 @@ def test_a_config_cannot_be_changed():
 def test_presets_are_there_without_an_entry():
     models = config("").models
     assert models.keys() == presets().keys()
-    assert (models["claude-haiku"].agent, models["claude-haiku"].model) == ("claude", "claude-haiku-4-5")
+    assert (models["claude-haiku"].agent, models["claude-haiku"].model) == ("claude", "haiku")
     assert {(model.timeout, model.idle_timeout) for model in models.values()} == {(3600.0, 600.0)}
 
 
 def test_a_partial_entry_overrides_only_its_own_keys_of_a_preset():
     opus = config('[models.claude-opus]\ntimeout = "2h"\n').models["claude-opus"]
-    assert (opus.timeout, opus.model, opus.tier, opus.idle_timeout) == (7200.0, "claude-opus-4-5", 3, 600.0)
+    assert (opus.timeout, opus.model, opus.tier, opus.idle_timeout) == (7200.0, "opus", 3, 600.0)
 
 
 def test_the_only_model_is_the_default_model():
@@ -151,7 +151,7 @@ def test_effective_is_plain_json_with_everything_filled_in():
     effective = config('[[gates]]\nname = "a"\ncommand = "x"\ntimeout = "2m"\n').effective()
     assert json.loads(json.dumps(effective)) == effective
     assert effective["gates"][0]["timeout"] == 120.0
-    assert effective["models"]["claude-sonnet"]["model"] == "claude-sonnet-4-5"
+    assert effective["models"]["claude-sonnet"]["model"] == "sonnet"
     assert effective["limits"]["max_files"] == 100_000
 
 

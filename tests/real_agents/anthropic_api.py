@@ -71,6 +71,12 @@ def _content(made: Move) -> list[dict[str, Any]]:
 
 
 def _done(body: dict[str, Any]) -> int:
-    contents = [message.get("content") for message in body.get("messages", [])]
-    parts = [part for content in contents if isinstance(content, list) for part in content]
-    return sum(part.get("type") == "tool_result" for part in parts)
+    """Return how many tools have run since the person last said something: a session may go on with an earlier one."""
+    done = 0
+    for message in body.get("messages", []):
+        content = message.get("content")
+        parts = content if isinstance(content, list) else [{"type": "text"}]
+        results = sum(part.get("type") == "tool_result" for part in parts)
+        said = message.get("role") == "user" and not results
+        done = 0 if said else done + results
+    return done

@@ -65,7 +65,7 @@ CASES = [
     Case("claude", "rate_limited", "RATE_LIMITED", "claude-rate-limit"),
     Case("claude", "subscription_spent", "RATE_LIMITED", "claude-rate-limit", env=OAUTH, retry_in=THREE_DAYS_S),
     Case("claude", "overloaded", "OVERLOADED", "claude-overloaded"),
-    Case("claude", "truncated", "NETWORK", "claude-broke-off"),
+    Case("claude", "truncated", "NETWORK", "claude-lost"),
     Case("codex", "rate_limited", "RATE_LIMITED", "codex-rate-limit"),
     Case("codex", "subscription_spent", "RATE_LIMITED", "codex-rate-limit", retry_in=THREE_DAYS_S),
     Case("codex", "an_hour", "RATE_LIMITED", "codex-rate-limit", idle=IDLE_S, retry_in=3600),
