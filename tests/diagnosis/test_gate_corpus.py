@@ -9,6 +9,8 @@ from support.corpus_score import (
     CORPUS,
     GIVEN,
     MORE,
+    RECORDINGS,
+    RUNNERS,
     VERDICTS,
     evidence_of,
     load,
@@ -53,6 +55,17 @@ def test_tools_outside_the_given_recordings_are_named_as_well():
     assert figures.failing.share >= 0.90, figures.failing.wrong
 
 
+def test_runners_outside_the_given_recordings_are_named_as_well():
+    figures = score(RUNNERS)
+    assert figures.strict.of >= 490
+    assert figures.strict.share >= 0.93, figures.strict.wrong
+    assert figures.lenient.share >= 0.98, figures.lenient.wrong
+    assert figures.traps.of >= 30
+    assert figures.traps.share >= 0.97, figures.traps.wrong
+    assert figures.location.of >= 90
+    assert figures.location.share >= 0.90, figures.location.wrong
+
+
 def test_the_decisive_line_is_the_one_a_person_would_name_in_four_of_five():
     assert score(GIVEN).key_line.share >= 0.80, score(GIVEN).key_line.wrong
 
@@ -61,7 +74,7 @@ def test_kind_rule_and_place_of_every_verdict_are_as_recorded():
     assert verdict_lines() == VERDICTS.read_text("utf-8").splitlines()
 
 
-@pytest.mark.parametrize("name", [GIVEN, MORE])
+@pytest.mark.parametrize("name", RECORDINGS)
 def test_every_verdict_can_be_explained_and_stays_small(name):
     for record, verdict in zip(load(name), verdicts(name), strict=True):
         assert verdict.rule, record["id"]

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 from support.cases import cases
-from support.corpus_score import GIVEN, MORE, evidence_of, load
+from support.corpus_score import RECORDINGS, evidence_of, load
 
 from noface.diagnosis.context import context_of
 from noface.diagnosis.evidence import GateEvidence
@@ -44,7 +44,7 @@ def test_a_name_rule_reads_its_own_recording(rule: NameRule):
 
 @cache
 def recordings() -> dict[str, GateEvidence]:
-    return {record["id"]: evidence_of(record) for name in (GIVEN, MORE) for record in load(name)}
+    return {record["id"]: evidence_of(record) for name in RECORDINGS for record in load(name)}
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 from noface.diagnosis.gate import classify
 from noface.model.taxonomy import FailureKind
 
-from .corpus_score import CORPUS, GIVEN, MORE, class_of, evidence_of, load
+from .corpus_score import CORPUS, MORE, RECORDINGS, class_of, evidence_of, load
 
 
 def appended(packed: bytes, record: dict[str, Any]) -> bytes:
@@ -71,7 +71,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--limit-s", type=int, default=90)
     given = parser.parse_args(words)
     given.files = [(name, getattr(given, name)) for name in ("stdout", "stderr", "report")]
-    if given.id in {record["id"] for name in (GIVEN, MORE) for record in load(name)}:
+    if given.id in {record["id"] for name in RECORDINGS for record in load(name)}:
         parser.error(f"{given.id} is in the corpus already")
     return given
 
