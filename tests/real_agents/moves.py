@@ -81,6 +81,9 @@ def script(answer: Answer) -> str:
     )
 
 
-def waiting(cell: str) -> Move:
-    """Return the call that waits for a script that still runs."""
-    return Move("It is still running.", "wait", {"cell_id": cell, "yield_time_ms": 300_000})
+def waiting(what: str, number: str) -> Move:
+    """Return the call of Codex that waits for a script or a process that still runs."""
+    if what == "Script":
+        return Move("It is still running.", "wait", {"cell_id": number, "yield_time_ms": 300_000})
+    given = {"session_id": int(number), "chars": "", "yield_time_ms": 300_000}
+    return Move("It is still running.", "write_stdin", given)

@@ -13,8 +13,8 @@ from moves import identity, move, waiting
 from scenario import Scenario
 
 ERRORS = "openai"
-RUNNING = re.compile(r"Script running with cell ID (\w+)")
-"""What a script that takes longer than half a minute gives first."""
+RUNNING = re.compile(r"(?P<what>Script|Process) running with (?:cell|session) ID (?P<id>\w+)")
+"""What a script that takes longer than half a minute gives first, and a command that takes longer than ten seconds."""
 
 
 def error(_status: int, given: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
     running = [RUNNING.search(json.dumps(item)) for item in outputs]
     answer = played.answer(running.count(None))
     still = next(iter(running[-1:]), None)
-    made = waiting(still[1]) if still else move(answer, tools, played.closing)
+    made = waiting(still["what"], still["id"]) if still else move(answer, tools, played.closing)
     by_schema = answer.json and body.get("text", {}).get("format", {}).get("type") == "json_schema"
     text = json.dumps(answer.json) if by_schema else made.text
     part = {"type": "output_text", "text": text, "annotations": []}
