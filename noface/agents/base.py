@@ -84,7 +84,7 @@ class Place:
     """Where a run takes place, in absolute paths.
 
     `directory` is the agent's own, for its histories and databases; `logs` is where noface writes what it prints, the
-    same folder unless it is given.
+    same folder unless it is given. `boxed`: noface's own sandbox holds it to its permissions.
     """
 
     workspace: str
@@ -92,6 +92,7 @@ class Place:
     order_file: str
     directory: str
     logs: str = ""
+    boxed: bool = False
 
     @property
     def schema_file(self) -> str:
@@ -216,6 +217,11 @@ class Agent(ABC):
     def instructions(self) -> tuple[str, ...]:
         """The files at the top of a project that it reads by itself, for what agents should know."""
         return tuple(self._entry().get("instructions", ()))
+
+    @property
+    def chooses_settings(self) -> bool:
+        """True where noface can choose whose settings of the program act."""
+        return bool(self._entry().get("settings", ()))
 
     @property
     def tool_processes(self) -> ToolProcesses | None:

@@ -22,7 +22,6 @@ from pathlib import Path
 
 from noface.agents.base import (
     ONLY_THE_STREAM,
-    WORKER,
     Agent,
     AgentEvent,
     EventKind,
@@ -33,6 +32,7 @@ from noface.agents.base import (
     option,
     resuming,
 )
+from noface.agents.codex_options import access_options, permission_options
 from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, json_value, last_match, log_time, tool
 from noface.agents.session_log import SessionLog, less
 from noface.diagnosis.agent_errors import AgentError
@@ -240,17 +240,18 @@ class CodexAgent(Agent):
     name = "codex"
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
-        """Return the command line; noface's own slot and sandbox bound it, nobody is there to approve.
-
-        A run that only answers stays in Codex's own sandbox, which lets it read everything and write nothing.
-        """
-        argv = [self.program(order.model), "exec", "--json", "--skip-git-repo-check"]
-        argv += ("--dangerously-bypass-approvals-and-sandbox",) if order.role == WORKER else ("-s", "read-only")
-        argv += option("-m", order.model.model)
+        """Return the command line; noface's own slot and sandbox bound it, nobody is there to approve."""
+        model = order.model
+        permitted, temporary = permission_options(model, place)
+        access, secrets = access_options(model, place)
+        argv = [self.program(model), "exec", "--json", "--skip-git-repo-check"]
+        argv += (*permitted, *access, *option("-m", model.model))
         argv += ("-c", 'model_reasoning_effort="high"') if order.think else ()
         argv += option("--output-schema", place.schema_file if order.answer_schema else "")
-        env = defaults(order.model, ("RUST_LOG", _LOG), ("CODEX_SQLITE_HOME", f"{place.directory}/codex"))
-        argv += (*order.model.args, *resuming("resume", order.session), "-")
+        env = defaults(
+            model, ("RUST_LOG", _LOG), ("CODEX_SQLITE_HOME", f"{place.directory}/codex"), *temporary, *secrets
+        )
+        argv += (*model.args, *resuming("resume", order.session), "-")
         return Invocation(tuple(argv), place.prompt_file, env)
 
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> CodexReader:

@@ -31,7 +31,8 @@ _ENDED_FOR_MONEY = (EndedBy.BUDGET, EndedBy.CANCELLED)
 def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
     """Run the order's worker to its end, and until no process of it is left (law 6)."""
     env, agent = scope.env, scope.env.agents[order.model.agent]
-    invocation = agent.invocation(order, place)
+    boxed = bool(env.sandbox.bubblewrap and order.model.boxed)
+    invocation = agent.invocation(order, replace(place, boxed=boxed))
     given = (*order.model.env, *invocation.env, *_facts(order, place), *env.markers(order.token))
     outside = agent_environment(agent.environment, order.model, given)
     box, variables = agent_box(env, order.model, place, outside)

@@ -17,7 +17,7 @@ from noface.gates.inventory import WRITTEN
 from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.git.workspace import Slot
-from noface.model.access import Permissions
+from noface.model.access import Permissions, Settings
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import Variables, boxed, gate_environment, package_folders, without_places
 from noface.process.files import is_folder, read_regular
@@ -118,13 +118,14 @@ def agent_box(
     agent, person = env.agents[model.agent], home_of(inside)
     rules: dict[str, HomeRule] = {}
     outside: list[Home] = []
+    personal = model.settings is Settings.USER or not agent.chooses_settings
     for number, each in enumerate(agent.homes):
         folder = each.place(person, inside)
         if below(folder, (person,)) and folder != person:
-            rules |= each.rules(os.path.relpath(folder, person))
+            rules |= each.rules(os.path.relpath(folder, person), personal=personal)
         elif os.path.isdir(folder):
             fresh, session = _fresh(place.workspace, f"home-{number}"), f"{place.directory}/home-{number}"
-            outside.append(Home(folder, fresh, rules=each.rules(""), session=session, closed=True))
+            outside.append(Home(folder, fresh, rules=each.rules("", personal=personal), session=session, closed=True))
     reads_only = model.permissions is Permissions.READ_ONLY
     caches = f"{'asked' if reads_only else 'model'}-{model.name}"
     own = _composed(env, place.workspace, person, caches, rules, f"{place.directory}/home")

@@ -102,12 +102,13 @@ class AgentHome:
     """What an agent needs of a folder in the person's home; of the rest of it nothing is there.
 
     `variable`, where the agent's environment sets it, names the folder itself. `shared` are logins, which the agent
-    renews.
+    renews. `personal` is read as well where the person's own settings are to act.
     """
 
     path: str
     variable: str = ""
     read: tuple[str, ...] = ()
+    personal: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
     session: tuple[str, ...] = ()
@@ -123,10 +124,10 @@ class AgentHome:
         named = environment.get(self.variable, "") if self.variable else ""
         return os.path.realpath(named) if named.startswith("/") else f"{home}/{self.path}"
 
-    def rules(self, prefix: str) -> dict[str, HomeRule]:
+    def rules(self, prefix: str, *, personal: bool) -> dict[str, HomeRule]:
         """Return the rules for the folder, which lies at `prefix` in its home ("": it is the home)."""
         each = {
-            HomeRule.READ: self.read,
+            HomeRule.READ: (*self.read, *(self.personal if personal else ())),
             HomeRule.SHARED: self.shared,
             HomeRule.COPIED: self.copied,
             HomeRule.SESSION: self.session,

@@ -24,6 +24,9 @@ from noface.model.worker_run import ModelSpec, Session
 CLAUDE_READS = {
     "--tools", "Read,Glob,Grep", "--strict-mcp-config", "dontAsk", "--allowedTools=Read,Glob,Grep,WebFetch,WebSearch",
 }  # fmt: skip
+CODEX_READS = {
+    "-s", "read-only", "TMPDIR=/d/tmp", "agents.enabled=false", "features.multi_agent=false", 'web_search="disabled"',
+}  # fmt: skip
 PLACE = Place("/w", "/d/prompt.md", "/d/order.json", "/d")
 
 ASKED = {"permissions": Permissions.READ_ONLY, "tools": (Tool.READ,)}
@@ -50,7 +53,7 @@ def added(cli, **what):
         "what keeps it from editing when it is only asked: arguments added, taken away",
         [
             ("claude", CLAUDE_READS, {"bypassPermissions"}),
-            ("codex", {"-s", "read-only"}, {"--dangerously-bypass-approvals-and-sandbox"}),
+            ("codex", CODEX_READS, {"--dangerously-bypass-approvals-and-sandbox"}),
             ("gemini", {"--approval-mode", "default"}, {"--yolo"}),
             ("opencode", {'OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}'}, set()),
             ("aider", {"--chat-mode", "ask", "--dry-run"}, set()),
@@ -110,7 +113,7 @@ def test_a_program_that_has_an_option_for_the_schema_of_its_answer_is_given_it(c
         "what it is started with to think longer",
         [
             ("claude", {"--effort", "max", "MAX_THINKING_TOKENS=63999", "CLAUDE_CODE_MAX_OUTPUT_TOKENS=64000"}),
-            ("codex", {"-c", 'model_reasoning_effort="high"'}),
+            ("codex", {'model_reasoning_effort="high"'}),
             ("gemini", set()),
             ("opencode", {"--variant", "high"}),
             ("aider", {"--reasoning-effort", "--thinking-tokens", "high", "32k"}),

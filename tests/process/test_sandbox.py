@@ -34,8 +34,9 @@ def made(tmp_path):
         for name, target in more.pop("links", {}).items():
             (home / name).symlink_to(target)
         rules = dict(rules)
+        personal = more.pop("personal", False)
         for each in agent:
-            rules |= each.rules(os.path.relpath(each.place(str(home), more.get("env", {})), home))
+            rules |= each.rules(os.path.relpath(each.place(str(home), more.get("env", {})), home), personal=personal)
         more.pop("env", None)
         box = Box(
             "bwrap",

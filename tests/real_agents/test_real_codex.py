@@ -1,6 +1,8 @@
 """Codex with the models of its presets, which call their tools from a script, and with an older model, which does not."""
 
 import json
+import re
+from dataclasses import dataclass
 
 import pytest
 from scenario import Answer, Scenario
@@ -8,6 +10,7 @@ from scenario import Answer, Scenario
 from noface.agents.base import EventKind
 from noface.agents.registry import AGENTS
 from noface.data import table
+from noface.model.access import Permissions, Settings, Tool
 
 PRESETS = [entry["model"] for entry in table("agents")["codex"]["presets"]]
 OLDER = "gpt-5.1-codex"
@@ -51,7 +54,8 @@ def test_a_preset_that_is_only_asked_reads_and_cannot_edit(real, model):
     _, verdict = real.started("codex", "Review this.", role="review", model=model)
     assert verdict.answer.endswith('{"verdict": "approve"}')
     assert not (real.project.path / "b.txt").exists()
-    assert "one\\n" in json.dumps(real.model.requests[-1]), "it can read the project"
+    outputs = [item["output"] for item in real.model.requests[-1]["input"] if "output" in item]
+    assert "one\\n" in json.dumps(outputs), "it can read the project"
 
 
 @models(*PRESETS)
@@ -72,3 +76,138 @@ def test_answers_that_break_off_are_no_finished_run_and_what_was_written_is_kept
     assert (attempt["outcome"], attempt["failure"]["rule"]) == ("NETWORK", "codex-network"), printed
     assert not attempt["charged"]
     assert ("b.txt" in real.kept()) is (scenario == "broken_end")
+
+
+HOOKED = ("--dangerously-bypass-hook-trust",)
+"""A person's hooks are trusted by their hash in config.toml, which nothing but the terminal's dialog writes."""
+PERSONAL = {"MY-INSTRUCTIONS", "MY-SKILL", "MY-SHARED-SKILL", "MY-MEMORY"}
+OF_PROJECT = {"OUR-INSTRUCTIONS", "OUR-SETTINGS", "OUR-SKILL"}
+STARTED = {"my-hook", "my-server", "my-notify", "our-hook", "our-server"}
+
+
+def visit(real, who):
+    """Return a command that tells that it was started, by a file."""
+    return ["touch", str(real.folder / "started" / who)]
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def home_and_project(real):
+    """Fill the person's home and the project with all that Codex may take from them, and a provider of their own."""
+    home, here = real.folder / ".codex", real.project.path
+    (real.folder / "started").mkdir()
+    hook = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": " ".join(visit(real, "{}"))}]}]}}
+    skill = "---\nname: {}\ndescription: {}\n---\nx\n"
+
+    def server(who):
+        return f"[mcp_servers.{who}]\ncommand = 'touch'\nargs = ['{real.folder}/started/{who}']\n"
+
+    provider = f"""
+model_provider = "mine"
+developer_instructions = "MY-INSTRUCTIONS"
+notify = {json.dumps(visit(real, "my-notify"))}
+[model_providers.mine]
+name = "mine"
+base_url = "{real.model.url}/v1"
+wire_api = "responses"
+experimental_bearer_token = "sk-in-the-file"
+http_headers = {{ X-Key = "also-in-the-file" }}
+[features]
+memories = true
+[memories]
+generate_memories = false
+"""
+    write(home / "config.toml", provider + server("my-server"))
+    write(home / "hooks.json", json.dumps(hook).replace("{}", "my-hook"))
+    write(home / "skills/mine/SKILL.md", skill.format("mine", "MY-SKILL"))
+    write(real.folder / ".agents/skills/shared/SKILL.md", skill.format("shared", "MY-SHARED-SKILL"))
+    write(home / "memories/memory_summary.md", "MY-MEMORY")
+    write(here / "AGENTS.md", "OUR-INSTRUCTIONS")
+    write(here / ".codex/config.toml", 'developer_instructions = "OUR-SETTINGS"\n' + server("our-server"))
+    write(here / ".codex/hooks.json", json.dumps(hook).replace("{}", "our-hook"))
+    write(here / ".agents/skills/ours/SKILL.md", skill.format("ours", "OUR-SKILL"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "told", "started"),
+    [
+        (Settings.PROJECT, OF_PROJECT, {"our-server"}),
+        (Settings.USER, PERSONAL | OF_PROJECT, STARTED),
+        (Settings.NONE, set(), set()),
+    ],
+    ids=["codex-project", "codex-user", "codex-none"],
+)
+def test_whose_settings_act_and_the_person_s_provider_does_in_any_case(real, settings, told, started):
+    real.play("success")
+    home_and_project(real)
+    _, verdict = real.started("codex", "Write b.txt.", args=HOOKED, own_endpoint=True, settings=settings)
+    assert verdict.error is None
+    assert (real.project.path / "b.txt").read_text() == "done\n"
+    asked = json.dumps([request for request in real.model.requests if "Write b.txt." in json.dumps(request)])
+    overruled = {"MY-INSTRUCTIONS"} if settings is Settings.USER else set()  # by the project's own
+    assert {word for word in PERSONAL | OF_PROJECT if word in asked} == told - overruled
+    assert {path.name for path in (real.folder / "started").iterdir()} == started
+
+
+def tools_of(request):
+    """Return the names of all tools in a request, those that its script may call among them."""
+    within = [tool for item in request["input"] for tool in item.get("tools") or []]
+    every = [each for tool in within for each in tool.get("tools", [tool])]
+    nested = re.findall(r"### `(\w+)`", json.dumps(every))
+    return {each["name"] for each in every} | set(nested)
+
+
+@models(PRESETS[1])
+def test_tools_that_schedule_or_ask_are_off_and_those_that_are_not_wanted_too(real, model):
+    real.play("success")
+    home_and_project(real)
+    real.started("codex", "Write b.txt.", own_endpoint=True, model=model)
+    offered = tools_of(real.model.requests[0])
+    assert offered >= {"exec", "exec_command", "apply_patch", "spawn_agent"}
+    assert not offered & {"sleep", "create_goal", "request_user_input", "request_user_input_async"}
+    (real.folder / "started" / "our-server").unlink()
+    asked = len(real.model.requests)
+    some = (Tool.READ, Tool.EDIT, Tool.RUN)
+    real.started("codex", "Write b.txt.", own_endpoint=True, model=model, tools=some)
+    offered = tools_of(real.model.requests[asked])
+    assert offered >= {"exec", "exec_command", "apply_patch"}
+    assert not offered & {"spawn_agent", "wait_agent", "send_message", "web_search", "web__run"}
+    assert list((real.folder / "started").iterdir()) == []
+
+
+@models(PRESETS[1], OLDER)
+def test_what_may_write_in_its_workspace_writes_there_alone(real, model):
+    outside = real.folder / "outside.txt"
+    real.play(Scenario("both", (Answer(run=f"echo in > in.txt; echo out > {outside}"), Answer(say="Done."))))
+    _, verdict = real.started("codex", "Write.", model=model, permissions=Permissions.WORKSPACE)
+    assert verdict.error is None
+    assert (real.project.path / "in.txt").read_text() == "in\n"
+    assert not outside.exists()
+    assert "Read-only file system" in json.dumps(real.model.requests[-1])
+
+
+@models(PRESETS[1])
+def test_a_role_in_the_sandbox_reads_the_project(real, model):
+    real.play(Reads("reads"))
+    real.config("codex", model=model, more='[roles]\nreviewer = "real"\n[review]\nwhen = "always"')
+    real.issue(1)
+    printed = real.project.run()
+    assert real.landed() == ["b.txt"], printed
+    asked = [text for text in map(json.dumps, real.model.requests) if "asked for a judgement" in text]
+    assert "READ:one" in asked[-1]
+    assert "WROTE" not in asked[-1].replace("&& echo WROTE", "")
+
+
+@dataclass(frozen=True)
+class Reads(Scenario):
+    """A worker, and a reviewer that reads a file and tries to write one."""
+
+    def about(self, request):
+        if "asked for a judgement" not in request:
+            return Scenario("worker", (Answer(edit="b.txt", text="done"), Answer(say="Done.")))
+        verdict = {"verdict": "approve", "summary": "It does what it should.", "points": None}
+        tries = Answer(run='echo "READ:$(cat a.txt)"; echo mine > evil.txt && echo WROTE')
+        return Scenario("reviewer", (tries, Answer(say="I see.", json=verdict)))
