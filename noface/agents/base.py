@@ -150,6 +150,12 @@ def defaults(model: ModelSpec, *variables: tuple[str, str]) -> tuple[tuple[str, 
     return tuple((name, value) for name, value in variables if name not in own)
 
 
+def denied_tools(model: ModelSpec) -> tuple[Tool, ...]:
+    """Return the groups of tools that a model's runs may not use; to read only is to edit nothing and run nothing."""
+    read_only = (Tool.EDIT, Tool.RUN) if model.permissions is Permissions.READ_ONLY else ()
+    return tuple(tool for tool in Tool if tool in read_only or not model.may(tool))
+
+
 @dataclass(frozen=True, slots=True)
 class RunVerdict:
     """What the stream and the exit code say of a run. `finished` False: its work may be half done.
@@ -170,10 +176,12 @@ class StreamReader(Protocol):
 
     `any_output_is_life` is True where the agent has no typed events: then every byte shows that it lives.
     `tells_calls` is True where the stream tells of a tool call when it begins.
+    `repeats` becomes True once the program only asks its provider again and again, and would do so for ever.
     """
 
     any_output_is_life: bool
     tells_calls: bool
+    repeats: bool
 
     @property
     def open_calls(self) -> Sequence[OpenCall]:

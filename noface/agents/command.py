@@ -47,6 +47,7 @@ class CommandReader:
 
     any_output_is_life = True
     tells_calls = False
+    repeats = False
     open_calls: Sequence[OpenCall] = ()
 
     def __init__(self) -> None:

@@ -1,10 +1,11 @@
 """Gemini CLI (seen with 0.61.0): `gemini -o stream-json`, prompt on stdin.
 
-~/.gemini stays the person's, since their login is renewed there; runs at once have sessions of their own in it. What
-they share, the list of projects, is written under a lock held for a moment, each time as a whole; the lock of a killed
-run counts for ten seconds. It has no option for extended thinking or for a limit of cost, nor one for its retries: of
-ten a request, each after the wait that the provider asked for, only the idle limit makes fewer. (A file of defaults
-would do it, but Gemini CLI reads one only from folders that belong to root.)
+The login and the sessions stay in ~/.gemini, since the former is renewed there; runs at once have sessions of their
+own. What they share, the list of projects, is written under a lock held for a moment, each time as a whole; the lock of
+a killed run counts for ten seconds. Unless the person's settings act, its home is one that `own_settings` makes, with
+links to the login and the sessions: a file of settings that comes before the project's would have to belong to root. It
+has no option for extended thinking or for a limit of cost, nor one for its retries: of ten a request, each after the
+wait that the provider asked for, only the idle limit makes fewer.
 
 It prints one JSON object a line. `result.status` says more than the exit code: broken, malformed and empty answers exit
 with 0. Of a failed request the exit code is the HTTP status & 255. An answer cut off at the output limit is reported as
@@ -15,29 +16,36 @@ provider asked for.
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from noface.agents.base import (
     ANSWER_MAX,
     LAST_WORDS_MAX,
     ONLY_THE_STREAM,
-    WORKER,
     Agent,
     AgentEvent,
     EventKind,
     Invocation,
     Place,
+    defaults,
+    denied_tools,
     option,
     resuming,
 )
 from noface.agents.gemini_log import GeminiLog
 from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, error_codes, last_match, parsed
+from noface.agents.own_settings import started
 from noface.agents.session_log import less
 from noface.diagnosis.agent import stops_mid_sentence
 from noface.diagnosis.agent_errors import AgentError
+from noface.model.access import Settings, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.worker_run import Session, Usage
 
 _STATUS_OF_EXIT = {status & 255: status for status in (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504)}
+_POLICIES = Path(__file__).parents[1] / "data" / "gemini_policies"
+_TRUST = (("GEMINI_CLI_TRUST_WORKSPACE", "true"),)  # --skip-trust comes too late for the settings of the project
+_NO_SERVER = "noface-allows-none"
 _LOOP = "Loop detected, stopping"
 _OWN_EXITS = frozenset({41, 42, 44, 52, 53, 55})
 _TRY = re.compile(
@@ -160,16 +168,25 @@ class GeminiAgent(Agent):
     name = "gemini"
 
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
-        """Return the command line; it refuses a folder it was not told to trust (exit code 55).
+        """Return the command line.
 
-        A run that only answers would have to confirm each change: with nobody there to do that, the tools that change
-        things are not even offered to the model. Its mode "plan" makes it write plans.
+        Its approval mode lets through whatever is offered; what a run may not use is denied by policies that come
+        before all others, and is not even offered to the model. A folder that it is not told to trust has no settings
+        and no instructions of the project's; there its approval mode has no effect, and a policy takes its place.
         """
-        argv = [self.program(order.model), "-o", "stream-json", "--skip-trust"]
-        argv += ("--yolo",) if order.role == WORKER else ("--approval-mode", "default")
-        argv += option("-m", order.model.model)
-        argv += resuming("--resume", order.session)
-        return Invocation((*argv, *order.model.args), place.prompt_file)
+        model = order.model
+        trusts = model.settings is not Settings.NONE
+        argv = [self.program(model), "-o", "stream-json", "--approval-mode", "yolo"]
+        argv += ("--skip-trust",) if trusts else ()
+        argv += option("-m", model.model)
+        denied = denied_tools(model)
+        names = ["always", *(f"no_{tool}" for tool in denied), *(() if trusts else ("allow",))]
+        for name in names:
+            argv += ("--admin-policy", str(_POLICIES / f"{name}.toml"))
+        argv += ("--allowed-mcp-server-names", _NO_SERVER) if Tool.MCP in denied else ()
+        argv += (*resuming("--resume", order.session), *model.args)
+        command = started(model, f"{place.directory}/own-settings", argv)
+        return Invocation(command, place.prompt_file, defaults(model, *(_TRUST if trusts else ())))
 
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> GeminiReader:
         """Return a reader of its JSON lines, and of its session's files below the home that `env` names."""

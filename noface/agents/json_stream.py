@@ -117,6 +117,7 @@ class LineReader(ABC):
 
     any_output_is_life = False
     tells_calls = False
+    repeats = False
     agent: ClassVar[str]
 
     def __init__(self) -> None:

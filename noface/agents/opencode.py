@@ -1,9 +1,10 @@
 """OpenCode (seen with 1.18.33): `opencode run --format json`, prompt on stdin.
 
-Its folders stay the person's, since their login is there; its database is the attempt's own (OPENCODE_DB), so that runs
-at once share none. The locks it leaves in its state folder are those of a plug-in's installation, on which no run
-waits. It works in the folder that PWD names, whatever folder it is started in. Its retries print nothing: only
-its log tells of a wait that the provider asked for, however long, so the log's errors go to standard error.
+Its data folder stays the person's, since their login is there; its database is the attempt's own (OPENCODE_DB), so that
+runs at once share none, and its configuration one that `own_settings` makes, unless the person's settings act. The
+locks it leaves in its state folder are those of a plug-in's installation, on which no run waits. It works in the folder
+that PWD names, whatever folder it is started in. Its retries print nothing: only its log tells of a wait that the
+provider asked for, however long, so the log's errors go to standard error.
 
 It prints one JSON object a line. An error entry names itself and carries the provider's status, body and headers. What
 ended a step is its `reason`; an answer cut off at the output limit exits with 0 and the reason "length". It asks again,
@@ -12,9 +13,20 @@ alone.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
-from noface.agents.base import WORKER, Agent, AgentEvent, EventKind, Invocation, Place, defaults, option, resuming
+from noface.agents.base import (
+    Agent,
+    AgentEvent,
+    EventKind,
+    Invocation,
+    Place,
+    defaults,
+    denied_tools,
+    option,
+    resuming,
+)
 from noface.agents.json_stream import (
     TEXT_MAX,
     Ending,
@@ -27,16 +39,29 @@ from noface.agents.json_stream import (
     tool,
     total,
 )
+from noface.agents.own_settings import started
 from noface.diagnosis.agent_errors import AgentError
+from noface.model.access import Tool
 from noface.model.attempt import AttemptOrder
-from noface.model.worker_run import Usage
+from noface.model.worker_run import ModelSpec, Usage
 
-_READ_ONLY = ("OPENCODE_PERMISSION", '{"edit":"deny","bash":"deny"}')
+_WORKER = "noface"
+_PERMISSIONS: Mapping[Tool, tuple[str, ...]] = {
+    Tool.READ: ("read", "glob", "grep", "list", "lsp"),
+    Tool.EDIT: ("edit",),
+    Tool.RUN: ("bash",),
+    Tool.WEB: ("webfetch", "websearch", "codesearch"),
+    Tool.AGENTS: ("task",),
+    Tool.MCP: (),
+}
+_NO_TOOLS = ("external_directory", "doom_loop")
 _LOG = (("OPENCODE_PRINT_LOGS", "1"), ("OPENCODE_LOG_LEVEL", "ERROR"))
 _TITLE = ("--title", "noface")  # without one it asks the model for one, and does not report what that cost
 _EDITING_TOOLS = frozenset({"write", "edit", "patch", "multiedit", "apply_patch"})
 _BROKE_OFF = "finish-unknown"
 _ENDINGS = {"length": "length", "content-filter": "content_filter", "unknown": _BROKE_OFF, "error": _BROKE_OFF}
+_BROKEN_ANSWERS_MAX = 5
+"""So many in a row that break off: it would ask for ever, 234 times in 90 s, and each time the whole prompt is paid."""
 _HEADERS_MAX = 100
 _LOGGED = re.compile(
     r'^timestamp=(\S{20,40}) level=ERROR .{0,200}?message="stream error" .{0,300}? small=false .{0,200}?'
@@ -58,6 +83,7 @@ class OpencodeReader(JsonReader):
         self._tokens: tuple[int | None, int | None] = (None, None)
         self._cached: int | None = None
         self._asks_again = False
+        self._broken_answers = 0
         self._newest_ms = 0.0
 
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:
@@ -112,6 +138,8 @@ class OpencodeReader(JsonReader):
         if spent is not None:
             self._cost = spent + (self._cost or 0.0)
         self._asks_again = _ENDINGS.get(self._reason) == _BROKE_OFF
+        self._broken_answers = self._broken_answers + 1 if self._asks_again else 0
+        self.repeats = self._broken_answers >= _BROKEN_ANSWERS_MAX
         kind = EventKind.RETRY if self._asks_again else EventKind.RESULT
         return [AgentEvent(kind, f"step ended: {self._reason}"[:TEXT_MAX])]
 
@@ -145,16 +173,53 @@ class OpencodeAgent(Agent):
     def invocation(self, order: AttemptOrder, place: Place) -> Invocation:
         """Return the command line; the model's name is provider/model.
 
-        A run that only answers is denied the tools that edit or run: they are not offered to the model then.
+        A run that may not use everything works as an agent of noface's own, whose rules come after all others: what
+        they deny is not offered to the model. A person who names an agent in `args` has the rules put to that one.
         """
-        argv = [self.program(order.model), "run", "--format", "json", "--auto", *_TITLE]
-        argv += option("-m", order.model.model)
+        model = order.model
+        rules, worker = _rules(model), _named_agent(model.args)
+        argv = [self.program(model), "run", "--format", "json", "--auto", *_TITLE]
+        argv += option("-m", model.model)
+        argv += option("--agent", _WORKER if rules and not worker else "")
         argv += resuming("-s", order.session)
         argv += option("--variant", "high" if order.think else "")  # a model without it works as it always does
         env = [("PWD", place.workspace), ("OPENCODE_DISABLE_AUTOUPDATE", "1"), *_LOG]
         env.append(("OPENCODE_DB", f"{place.directory}/opencode.db"))
-        env += [_READ_ONLY] if order.role != WORKER else []
-        return Invocation((*argv, *order.model.args), place.prompt_file, defaults(order.model, *env))
+        plan = {
+            "rules": rules,
+            "worker": (worker or _WORKER) if rules else "",
+            "no_mcp": Tool.MCP in denied_tools(model),
+        }
+        command = started(model, f"{place.directory}/own-settings", [*argv, *model.args], **plan)
+        return Invocation(command, place.prompt_file, defaults(model, *env))
+
+
+def _rules(model: ModelSpec) -> dict[str, object]:
+    """Return what the run's tools may do, as OpenCode's `permission`; nothing where they may do everything.
+
+    Tools of MCP servers are the ones with an underscore in their names; two things that are no tools have one as well.
+    """
+    denied = denied_tools(model)
+    rules: dict[str, object] = {}
+    if Tool.MCP in denied:
+        own = _own_permissions(model)
+        rules = {"*_*": "deny", **{name: own.get(name, "ask") for name in _NO_TOOLS}}
+    return rules | {name: "deny" for tool in denied for name in _PERMISSIONS[tool]}
+
+
+def _own_permissions(model: ModelSpec) -> Mapping[str, object]:
+    """Return what a person has set as OPENCODE_PERMISSION of the model."""
+    return parsed(dict(model.env).get("OPENCODE_PERMISSION", "")).values
+
+
+def _named_agent(args: tuple[str, ...]) -> str:
+    """Return the agent that a person has named in `args`, "" where there is none."""
+    for number, argument in enumerate(args):
+        if argument == "--agent":
+            return args[number + 1] if number + 1 < len(args) else ""
+        if argument.startswith("--agent="):
+            return argument.partition("=")[2]
+    return ""
 
 
 AGENT: Agent = OpencodeAgent()

@@ -82,11 +82,16 @@ class RunWatch:
         self._follower.close()
 
     def poll(self) -> float | EndedBy | None:
-        """Read what is new; return the monotonic time of the last sign of life, or BUDGET to end the run."""
+        """Read what is new; return the monotonic time of the last sign of life, or what ends the run.
+
+        That is BUDGET, or IDLE for a program that would ask its provider the same for ever, and pay for it each time.
+        """
         life = self.read()
         self._note_calls(time.monotonic())
         self.stopped = self.stopped or self._limit.passed(self.used, time.monotonic())
-        return EndedBy.BUDGET if self.stopped else life
+        if self.stopped:
+            return EndedBy.BUDGET
+        return EndedBy.IDLE if self._reader.repeats else life
 
     def read(self) -> float | None:
         """Read what is new; return the monotonic time of the last sign of life."""

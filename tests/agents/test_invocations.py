@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from support.agent_recordings import CLIS, of_each
 
+import noface
 from noface.agents.base import Place
 from noface.agents.json_stream import JsonRecord
 from noface.agents.mini_task import summary
@@ -40,6 +42,17 @@ def started(cli, *, role="worker", think=False, session=None, answer_schema="", 
     return AGENTS[cli].invocation(order, PLACE)
 
 
+def plan(cli, **what):
+    """Return what own_settings is told to do."""
+    (told,) = [each for each in started(cli, **what).argv if each.startswith('{"agent"')]
+    return told
+
+
+POLICIES = Path(noface.__file__).parent / "data" / "gemini_policies"
+DENIES = {str(POLICIES / f"no_{tool}.toml") for tool in Tool if tool is not Tool.READ}
+DENIES |= {"--allowed-mcp-server-names", "noface-allows-none"}
+
+
 def added(cli, **what):
     """Return what `what` adds to a plain invocation, and what it takes away: arguments and variables."""
     plain, changed = started(cli), started(cli, **what)
@@ -54,8 +67,8 @@ def added(cli, **what):
         [
             ("claude", CLAUDE_READS, {"bypassPermissions"}),
             ("codex", CODEX_READS, {"--dangerously-bypass-approvals-and-sandbox"}),
-            ("gemini", {"--approval-mode", "default"}, {"--yolo"}),
-            ("opencode", {'OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}'}, set()),
+            ("gemini", DENIES, set()),
+            ("opencode", {"--agent", plan("opencode", **ASKED)}, {plan("opencode")}),
             ("aider", {"--chat-mode", "ask", "--dry-run"}, set()),
             ("mini", set(), set()),
         ],

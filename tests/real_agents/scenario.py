@@ -2,7 +2,8 @@
 
 about = "what it is"
 loop = true                   # the answers begin again when they are used up; otherwise the last one repeats
-fault = "hang"                # the answer never begins; "truncate": it breaks off; "unended": all of it comes but its end
+fault = "hang"                # the answer never begins; "truncate": it breaks off; "unended": all of it comes but its end;
+                              # "reset": it breaks off, and so does the connection
 status = 429                  # an HTTP error instead of an answer; this and a fault hold from request `fails_from` on
 fails_to = 2                  # (default 1) to request `fails_to` (default: for ever)
 pause_s = 3                   # how long each answer takes
