@@ -1,7 +1,15 @@
 """aider (seen with 0.86.2): `aider --message-file F`.
 
-It keeps no login and no session; its histories go to the attempt's folder, and ~/.aider holds nothing but caches. Its
-own retries cannot be bounded: they end by themselves after about 85 seconds.
+It keeps no login; its histories go to the attempt's folder, and ~/.aider holds nothing but caches and OpenRouter's key.
+Its own retries cannot be bounded: they end by themselves after about 85 seconds.
+
+It has no session to go on with. `--restore-chat-history` only quotes the Markdown of an earlier chat, cut to what fits
+or summed up by another call of a model: a run that was cut off had one to four answers, of which the edits stand in the
+workspace and in the prompt.
+
+Answers are never streamed: of a stream that breaks off aider makes a whole answer, without a word. It prints no reason
+for which an answer ended but the limit of its length, so that one which a provider filtered is known only where it is
+an error, or nothing at all.
 
 It prints text, whatever happened, and exits with 0. Prose and aider's own words share a stream. What follows the newest
 "Tokens: … sent, … received." is aider's own: that line ends every answer of the model, so whatever an answer quotes
@@ -23,7 +31,7 @@ from noface.agents.base import (
     may_edit,
     option,
 )
-from noface.agents.json_stream import TEXT_MAX, Ending, LineReader, dollars, unescaped
+from noface.agents.json_stream import TEXT_MAX, Ending, LineReader, dollars, litellm_codes, unescaped
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.access import Settings
 from noface.model.attempt import AttemptOrder
@@ -48,13 +56,15 @@ _TOKENS = re.compile(
     r"(?:.{0,100}?\$([\d.]+) session)?"
 )
 _HEADER_ENDS = re.compile(r"Repo-map: ")
+_GIVEN = re.compile(r"Added .{1,4000} to the chat(?: \(read-only\))?\.")
 _EDIT = re.compile(r"Applied edit to (.+)")
-_ERROR = re.compile(r"litellm\.(\w+): ")
+_ERROR = re.compile(r"litellm\.\w+: ")
 _RETRIES = re.compile(r"Retrying in |litellm\.\w+: |The API provider\b")
 _ERROR_ENDS = re.compile(r"(?:The API provider\b|Retrying in |https?://|\s*$)")
 _OVER_LIMIT = "has hit a token limit!"
 _EDIT_FORMAT = "The LLM did not conform to the edit format."
-_EMPTY = "Empty response received from LLM."
+_EMPTY = "Empty response received from LLM. Check your provider account?"
+_NOTHING_SAID = "The answer was empty; the provider may have held it back."
 _ANSWER_TOKENS_MAX = 100_000_000
 _SCALE = {"": 1, "k": 1_000, "M": 1_000_000}
 
@@ -68,8 +78,8 @@ class AiderReader(LineReader):
         super().__init__()
         self._since = TextTail()
         self._answer = ""
-        self._answered = False
-        self._sent = self._received = 0
+        self._answered = self._begun = False
+        self._sent = self._received = self._said = 0
 
     def line(self, line: str) -> list[AgentEvent]:
         """Return the event of a line, if it is not empty."""
@@ -78,11 +88,14 @@ class AiderReader(LineReader):
         if tokens is not None:
             self._count(tokens)
             self._answer, self._answered = self._since.text, True
-            self._since.clear()
+            self._clear()
             return [AgentEvent(EventKind.RESULT, plain[:TEXT_MAX])]
         if not self._answered and _HEADER_ENDS.match(plain):
-            self._since.clear()
+            self._clear()
             return []
+        if not self._begun and _GIVEN.fullmatch(plain):
+            return []
+        self._begun = self._begun or plain != ""
         self._since.append(plain)
         if edit := _EDIT.match(plain):
             return [AgentEvent(EventKind.EDIT, f"edited {edit[1]}"[:TEXT_MAX])]
@@ -95,7 +108,7 @@ class AiderReader(LineReader):
         error = self._failure(self._since.lines)
         words = self._answer if error is None or self._answer != "" else self._since.text
         finished = error is None and exit_code == 0 and self._answered
-        return Ending(error, finished, "" if words.startswith(_EMPTY) else words)
+        return Ending(error, finished, "" if words.endswith(_EMPTY) else words)
 
     def used(self) -> Usage:
         """Return the sum of what its answers used; the cost is aider's own sum."""
@@ -108,16 +121,14 @@ class AiderReader(LineReader):
         if starts:
             lines = since[starts[-1] :]
             end = next((n for n, line in enumerate(lines) if n and _ERROR_ENDS.match(line)), len(lines))
-            return AgentError(
-                " ".join(lines[:end])[:LAST_WORDS_MAX], (lines[0].partition(":")[0].removeprefix("litellm."),)
-            )
+            return AgentError(" ".join(lines[:end])[:LAST_WORDS_MAX], litellm_codes(lines[0]))
         if _OVER_LIMIT in own:
             message = next(line for line in since if _OVER_LIMIT in line)
             return AgentError(message[:LAST_WORDS_MAX], (f"token-limit-{self._which_limit(own)}",))
         if _EDIT_FORMAT in own:
             return AgentError(f"{_EDIT_FORMAT} {since[-1][:LAST_WORDS_MAX]}".strip(), ("edit-format",))
-        if self._answer.startswith(_EMPTY):
-            return AgentError(self._answer.partition("\n")[0][:LAST_WORDS_MAX], ("empty-response",))
+        if self._answered and (self._answer.endswith(_EMPTY) or not self._said):
+            return AgentError(_EMPTY if self._answer.endswith(_EMPTY) else _NOTHING_SAID, ("empty-response",))
         return None
 
     def _which_limit(self, own: str) -> str:
@@ -127,9 +138,14 @@ class AiderReader(LineReader):
         received = re.search(r"^Output tokens: ~?([\d,]+)", own, re.MULTILINE)
         return "output" if received and int(received[1].replace(",", "") or 0) else "context"
 
+    def _clear(self) -> None:
+        self._since.clear()
+        self._begun = False
+
     def _count(self, tokens: re.Match[str]) -> None:
         self._sent += _amount(tokens[1], tokens[2])
-        self._received += _amount(tokens[3], tokens[4])
+        self._said = _amount(tokens[3], tokens[4])
+        self._received += self._said
         self._cost = dollars(tokens[5], self._cost)
 
 

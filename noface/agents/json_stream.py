@@ -296,6 +296,22 @@ def cost(amount: float | None) -> float | None:
     return amount if amount is not None and 0 <= amount <= COST_MAX_USD else None
 
 
+_LITELLM = re.compile(r"(?:litellm\.)?(\w+): ")
+
+
+def litellm_codes(message: str) -> tuple[str, ...]:
+    """Return the classes of errors that a message of LiteLLM begins with, the innermost first: it knows the most.
+
+    They stand in a row, as in "litellm.BadRequestError: litellm.ContentPolicyViolationError: …".
+    """
+    names: list[str] = []
+    place = 0
+    while found := _LITELLM.match(message, place):
+        names.insert(0, found[1])
+        place = found.end()
+    return tuple(dict.fromkeys(names))
+
+
 def dollars(digits: str | None, before: float | None) -> float | None:
     """Return the amount that digits in a text mean, `before` where they mean none."""
     try:

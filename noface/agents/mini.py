@@ -2,13 +2,16 @@
 
 How a run ended, what it cost and what it submitted stand in the trajectory that it leaves in the attempt's folder;
 `mini_task` prints their essence as a last line of JSON. Its configuration folder is only read. It has no way of being
-kept from editing.
+kept from editing: only noface's sandbox holds a run to "read-only", and of its classes of environments none would (that
+of bubblewrap binds the working directory writable, and leads PATH away from the project's tools). It can be told to
+go on with nothing: it keeps no session.
 
 It prints text in sections, and `mini_task`'s summary as the last line. Of a run without a summary the section "Exit:"
 tells how it ended: LimitsExceeded, RepeatedFormatError, or what was submitted. A request that failed for good exits
 with 1 and an exception at the end of standard error, which no agent writes to.
 """
 
+import os
 import re
 import sys
 from math import ceil
@@ -31,12 +34,14 @@ from noface.agents.json_stream import (
     LineReader,
     dollars,
     json_value,
+    litellm_codes,
     unescaped,
 )
 from noface.agents.mini_task import SUMMARY, USED
 from noface.diagnosis.agent_errors import AgentError
+from noface.model.access import Settings
 from noface.model.attempt import AttemptOrder
-from noface.model.worker_run import Usage
+from noface.model.worker_run import ModelSpec, Usage
 
 _ENV = (
     ("MSWEA_CONFIGURED", "true"),
@@ -45,12 +50,20 @@ _ENV = (
     ("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", "2"),
     ("LITELLM_LOCAL_MODEL_COST_MAP", "True"),
 )
+_BUILT_IN = "../config/mini.yaml"
+"""mini looks for a configuration below the working directory first, where a project may have a mini.yaml: this way
+leads to nothing there, and in mini's own folder of that name to its own."""
+_PERSONS = "MSWEA_MINI_CONFIG_PATH"
+_COMMAND_S = 600
+"""How long one command may take; mini's own 30 seconds are too short for a project's tests."""
 _SECTION = re.compile(r"(System|User|Tool|Exit):$|mini-swe-agent \(step (\d+), \$([\d.]+)\):$")
 _RULE = re.compile(r"─{20,}$")
 _SAVED = "Saved trajectory to "
 _STATUS = re.compile(r"[A-Z]\w+(?:Exceeded|Error)")
 _EXCEPTION = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception|Exceeded\w*|Timeout)): (.*)", re.DOTALL)
 _LENGTH = "(finish_reason=length)"
+_TELLING = ("length", "content_filter", "refusal")
+"""Reasons for which an answer ended that tell why no command was in it."""
 _SUMMARY = f'{{"{SUMMARY}": '
 _USED = f'{{"{USED}": '
 _COUNTS = ("tokens_in", "tokens_out", "tokens_cached")
@@ -116,14 +129,18 @@ class MiniReader(LineReader):
         if status == "LimitsExceeded":
             guess = "cost" if (self._cost or 0.0) >= _BUDGET_FROM_USD else "turns"
             code = f"{status}-{self._summary.text('limit') or guess}"
-        elif status == "RepeatedFormatError" and _LENGTH in self._text("User"):
-            code = f"{status}-length"
+        elif status == "RepeatedFormatError":
+            finish = self._summary.text("finish") or ("length" if _LENGTH in self._text("User") else "")
+            code = f"{status}-{finish}" if finish in _TELLING else status
         return AgentError(status, (code,))
 
     def _by_exception(self, stderr: str) -> AgentError | None:
         """Return the exception that standard error ends with: after the last box of a traceback, wrapped."""
         exception = _EXCEPTION.match(" ".join(unescaped(stderr).rpartition("╯")[2].split()))
-        return AgentError(exception[2][:LAST_WORDS_MAX], (exception[1],)) if exception else None
+        if exception is None:
+            return None
+        codes = (*litellm_codes(exception[2]), exception[1])
+        return AgentError(exception[2][:LAST_WORDS_MAX], tuple(dict.fromkeys(codes)))
 
     def _text(self, section: str) -> str:
         return self._texts[section].text if section in self._texts else ""
@@ -142,7 +159,14 @@ class MiniAgent(Agent):
         trajectory = f"{files}.traj.json"
         argv = [sys.executable, "-P", "-m", "noface.agents.mini_task", place.prompt_file, files]
         argv += [self.program(order.model), "-y", "--exit-immediately", "-o", trajectory]
-        argv += ["-c", "mini.yaml", "-c", f"{files}.task.yaml"]
+        argv += [
+            "-c",
+            _configuration(order.model),
+            "-c",
+            f"{files}.task.yaml",
+            "-c",
+            f"environment.timeout={_COMMAND_S}",
+        ]
         # of itself it ends each command after half a minute, a test run among them
         argv += ["-c", f"environment.timeout={ceil(order.model.tool_limit_s)}"]
         argv += option("-m", order.model.model)
@@ -151,6 +175,12 @@ class MiniAgent(Agent):
         argv += option("-c", "model.model_kwargs.reasoning_effort=high" if order.think else "")
         env = defaults(order.model, *_ENV)
         return Invocation((*argv, *order.model.args), None, env, histories=(trajectory,))
+
+
+def _configuration(model: ModelSpec) -> str:
+    """Return the configuration that all else is added to: mini's own, or the person's where their settings act."""
+    own = dict(model.env).get(_PERSONS, os.environ.get(_PERSONS, "")) if model.settings is Settings.USER else ""
+    return own or _BUILT_IN
 
 
 AGENT: Agent = MiniAgent()

@@ -22,6 +22,7 @@ from noface.agents.json_stream import JsonRecord, total
 SUMMARY = "mini_run"
 USED = "mini_used"
 _LOOK_EVERY_S = 3.0
+_LAST_MAX = 3  # the last message, which tells of the end, may follow the answer and what came of it
 _NOT_IN_YAML = re.compile("[\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 _TRAJECTORY_BYTES_MAX = 256 * 1024 * 1024
 
@@ -33,9 +34,10 @@ def task(prompt: str) -> str:
 
 
 def summary(trajectory: JsonRecord) -> dict[str, object]:
-    """Return how a run went: exit_status, submission, cost_usd, tokens_in, tokens_out, tokens_cached and limit.
+    """Return how a run went: exit_status, submission, cost_usd, tokens_in, tokens_out, tokens_cached, limit and finish.
 
-    `limit` is "turns" or "cost", whichever was reached.
+    `limit` is "turns" or "cost", whichever was reached; `finish` is why the last answer ended: what LiteLLM says
+    of it, or "refusal" where the model refused in so many words.
     """
     info = trajectory.inside("info")
     steps = info.inside("config", "agent").number("step_limit") or 0
@@ -45,7 +47,17 @@ def summary(trajectory: JsonRecord) -> dict[str, object]:
         "submission": info.text("submission")[-ANSWER_MAX:],
         **used(trajectory),
         "limit": "turns" if 0 < steps <= calls else "cost",
+        "finish": _finish(trajectory),
     }
+
+
+def _finish(trajectory: JsonRecord) -> str:
+    answers = [message.inside("extra", "response") for message in trajectory.objects("messages")]
+    choices = [choice for answer in answers[-_LAST_MAX:] for choice in answer.objects("choices")]
+    if not choices:
+        return ""
+    refused = choices[-1].inside("message", "provider_specific_fields").text("refusal")
+    return "refusal" if refused else choices[-1].text("finish_reason")
 
 
 def used(trajectory: JsonRecord) -> dict[str, object]:

@@ -73,4 +73,5 @@ def _arguments(path: KeyPath, agent: str, arguments: object) -> Iterator[Problem
         option = argument.partition("=")[0] if isinstance(argument, str) else ""
         if option in owned:
             where = ".".join(str(part) for part in path[:-1])
-            yield Problem((*path, index), f"noface sets {option} itself; use {owned[option]} of [{where}] instead")
+            instead = f"use {owned[option]} of [{where}] instead" if owned[option] else "leave it out"
+            yield Problem((*path, index), f"noface sets {option} itself; {instead}")

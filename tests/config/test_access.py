@@ -58,6 +58,10 @@ def test_every_question_but_those_to_the_worker_and_to_nobody_belongs_to_a_role(
             "models.m.args.0", 3, "noface sets -s itself; use permissions of [models.m] instead",
         ),
         (
+            '[models.m]\nagent = "aider"\nargs = ["--stream"]',
+            "models.m.args.0", 3, "noface sets --stream itself; leave it out",
+        ),
+        (
             '[models.m]\nagent = "command"\ncommand = "x"\nsettings = "none"',
             "models.m.settings", 4, 'command cannot be held to "none"; expected "project"',
         ),
@@ -79,4 +83,4 @@ def test_the_words_of_the_agents_table_are_noface_s_own():
         for key in ("tools_fixed", "tools_none"):
             assert set(entry.get(key, ())) <= {*Tool}, name
         assert ("tools_fixed" in entry) == ("tools_none" in entry), name
-        assert set(entry.get("owned_options", {}).values()) <= Model.model_fields.keys(), name
+        assert set(entry.get("owned_options", {}).values()) <= {"", *Model.model_fields}, name

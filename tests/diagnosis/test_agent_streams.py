@@ -248,7 +248,7 @@ def test_aider_writes_nothing_into_the_workspace_but_its_edits():
     assert argv[argv.index("--message-file") + 1] == "/d/prompt.md"
     assert argv[argv.index("--chat-history-file") + 1].startswith("/d/")
     assert argv[argv.index("--input-history-file") + 1].startswith("/d/")
-    assert argv[argv.index("--map-tokens") + 1] == "0"
+    assert "--map-tokens" not in argv, "its map's database stays out of snapshots"
     assert {"--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--yes-always"} <= set(argv)
 
 
