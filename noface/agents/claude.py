@@ -36,6 +36,12 @@ _ANSWERS_OPEN_MAX = 1_000
 _CHARS_PER_TOKEN = 4
 _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _STATED_READ = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
+_LIMITS = {
+    "five_hour": "five-hour limit",
+    "seven_day": "weekly limit",
+    "seven_day_opus": "weekly limit of Opus",
+    "seven_day_sonnet": "weekly limit of Sonnet",
+}
 _SPENT = "model_usage_since_last_result"
 
 
@@ -57,6 +63,7 @@ class ClaudeReader(JsonReader):
         self._error = ""
         self._retrying: AgentError | None = None
         self._resets_at: float | None = None
+        self._limit = ""
         self._answers = AnswerTokens()
 
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:
@@ -83,7 +90,9 @@ class ClaudeReader(JsonReader):
                 return [AgentEvent(EventKind.RETRY, notice)]
             case "rate_limit_event" if limit.text("status") == "rejected":  # "allowed_warning" is no failure
                 self._resets_at = limit.time("resetsAt")
-                return [AgentEvent(EventKind.LIMIT, "the provider's usage limit is reached", self._resets_at)]
+                self._limit = _LIMITS.get(limit.text("rateLimitType"), "")
+                notice = f"the provider's {self._limit or 'usage limit'} is reached"
+                return [AgentEvent(EventKind.LIMIT, notice, self._resets_at)]
             case _:
                 return []
 
@@ -158,6 +167,8 @@ class ClaudeReader(JsonReader):
         if not codes and not result.flag("is_error") and self._broke_off():
             return AgentError("the answer's stream broke off before its end", ("stream-broke-off",))
         message = result.text("result") or first
+        if self._limit and self._resets_at is not None and "limit" in message and self._limit not in message:
+            message = f"{message} ({self._limit})"  # its words no longer tell which
         return AgentError(message, tuple(codes), result.whole("api_error_status"), resets_at=self._resets_at)
 
     def _part(self, part: JsonRecord) -> list[AgentEvent]:

@@ -188,8 +188,10 @@ def test_a_tool_that_is_switched_off_is_refused_and_the_run_goes_on():
 
 
 def test_the_weekly_limit_comes_with_the_time_of_its_end():
-    _, verdict = replay("weekly_limit")
+    events, verdict = replay("weekly_limit")
     assert (verdict.error.kind, verdict.error.retry_at) == (FailureKind.RATE_LIMITED, 1_795_490_100.0)
+    assert verdict.error.message == "You've hit your limit · resets Nov 24, 3:15am (UTC) (weekly limit)"
+    assert "the provider's weekly limit is reached" in [event.text for event in events]
 
 
 # What nobody recorded

@@ -21,7 +21,9 @@ NEXT = {
     "NETWORK": "waiting (NETWORK: retry 1)",
 }
 """What noface says comes next after a first attempt that ended so."""
+A_DAY_S = 86_400
 THREE_DAYS_S = 259_200
+TWO_DAYS_AND_MORE_S = 185_400
 UNCHARGED = ("RATE_LIMITED", "OVERLOADED", "NETWORK", "AUTH", "MISCONFIGURED")
 IDLE_S = 45
 """Longer than any of them takes to start on a machine that is busy."""
@@ -64,6 +66,8 @@ CASES = [
     Case("mini", "truncated", "NETWORK", "mini-network"),
     Case("claude", "rate_limited", "RATE_LIMITED", "claude-rate-limit"),
     Case("claude", "subscription_spent", "RATE_LIMITED", "claude-rate-limit", env=OAUTH, retry_in=THREE_DAYS_S),
+    Case("claude", "weekly_limit", "RATE_LIMITED", "claude-rate-limit", env=OAUTH, retry_in=TWO_DAYS_AND_MORE_S),
+    Case("codex", "weekly_limit", "RATE_LIMITED", "codex-rate-limit", retry_in=TWO_DAYS_AND_MORE_S),
     Case("claude", "overloaded", "OVERLOADED", "claude-overloaded"),
     Case("claude", "truncated", "NETWORK", "claude-lost"),
     Case("codex", "rate_limited", "RATE_LIMITED", "codex-rate-limit"),
@@ -102,6 +106,7 @@ ROWS = {
     "rate_limited": "429, reset time",
     "an_hour": "429, reset time",
     "subscription_spent": "429, reset time",
+    "weekly_limit": "429, reset time",
     "overloaded": "overloaded",
     "context_exceeded": "context too long",
     "model_unknown": "model unknown",
@@ -139,3 +144,7 @@ def test_a_scenario_ends_in_its_kind_in_time_and_leaves_nothing(real, case):
     if case.retry_in is not None:
         retry_at = json.loads((real.project.state / "attempts/1/1/report.json").read_text())["failure"]["retry_at"]
         assert now - 60 <= retry_at - case.retry_in <= time.time(), "codex tells it to the minute"
+    if case.retry_in is not None and case.retry_in > A_DAY_S:
+        day = time.strftime("%a %Y-%m-%d %H:%M", time.localtime(retry_at))
+        assert printed.count(f"until {day}") == 2, "as it comes and in the summary"
+        assert f"until {day}" in real.project.noface("status").stdout
