@@ -114,12 +114,15 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
     ended_by = ended.ended_by
     if order.allowance is not None and not order.allowance.of_model and _ended_itself_at_budget(ended, error):
         ended_by, error = EndedBy.ALLOWANCE, None  # by another budget than the model's: no failure of the work
+    usage = priced(verdict.usage, order.model)
+    if error is not None and error.limit is None and _ended_itself_at_budget(ended, error):
+        error = replace(error, usage=usage.cost_usd, limit=order.cost_usd_max)  # which the program may not tell
     return AgentRun(
         exit_code=ended.exit_code,
         signal=ended.signal,
         ended_by=ended_by,
         seconds=ended.seconds,
-        usage=priced(verdict.usage, order.model),
+        usage=usage,
         last_words=verdict.last_words,
         error=error,
         started=not ended.error or ended.ended_by is EndedBy.LOST,

@@ -86,6 +86,7 @@ def test_an_agent_that_ends_itself_at_its_model_s_own_limit_has_failed(project):
     attempt = only_attempt(project)
     assert (told_budgets(project), attempt["outcome"]) == (["1.1"], "RESOURCE_EXHAUSTED")
     assert attempt["task_failure"]["resource"] == "budget"
+    assert attempt["failure"]["ran_out"] == "ran out of budget: $1.12 of $1.10"
 
 
 def test_an_agent_that_ends_itself_at_what_its_issue_has_left_has_its_issue_blocked_for_that(project):

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from install import clis
+
 WORDS = "REMEMBER-WHAT-THE-PERSON-OF-THIS-HOME-WANTS"
 """Stands in the person's memory: a request that holds it was told of that."""
 VISITED = "/visited/"
@@ -23,8 +25,8 @@ def _shell(url: str, who: str) -> str:
     return f'{program} {flag} "{code}"'
 
 
-def settings_of_a_person(home: Path, agent: str, url: str) -> None:
-    """Write them into a home; settings that are there already are kept."""
+def settings_of_a_person(home: Path, agent: str, url: str) -> dict[str, str]:
+    """Write them into a home, where settings are kept that are there already; the variables that lead to them."""
     server, hook = _visit(url, "server"), _shell(url, "hook")
     mcp = {"mine": {"command": server[0], "args": server[1:]}}
     hooks = {"SessionStart": [{"hooks": [{"type": "command", "command": hook}]}]}
@@ -51,9 +53,13 @@ def settings_of_a_person(home: Path, agent: str, url: str) -> None:
             _write(home / ".aider.conf.yml", f"auto-test: true\ntest-cmd: {json.dumps(hook)}\n")
         case "mini":
             folder = home / ".config" / "mini-swe-agent"
-            own = {"agent": {"instance_template": f"{WORDS} {{{{task}}}}"}}
-            _merge(folder / "mini.yaml", own)  # JSON is YAML
-            _write(folder / ".env", f"MSWEA_CONFIG_DIR={folder}\nMSWEA_MINI_CONFIG_PATH={folder}/mini.yaml\n")
+            (built_in,) = clis()["mini"].folder.glob("lib/python*/site-packages/minisweagent/config/mini.yaml")
+            own = built_in.read_text("utf-8").replace("instance_template: |\n", f"instance_template: |\n    {WORDS}\n")
+            _write(folder / "mini.yaml", own)
+            leading = {"MSWEA_CONFIG_DIR": str(folder), "MSWEA_MINI_CONFIG_PATH": str(folder / "mini.yaml")}
+            _write(folder / ".env", "".join(f"{name}={value}\n" for name, value in leading.items()))
+            return leading
+    return {}
 
 
 def files(home: Path) -> dict[str, str]:

@@ -85,7 +85,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
     """Say how many tests ran with each program, and show the table; after a run of all tests, keep it in docs."""
     ran: Counter[tuple[str, str]] = Counter()
     for outcome in ("passed", "failed", "error"):
@@ -115,3 +115,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     programs = [cli.shown for cli in clis().values()]
     PAGE.write_text(page(table, programs, time.strftime("%Y-%m-%d", time.gmtime()), where), "utf-8")
     terminalreporter.write_line(f"written: docs/{PAGE.name}")
+    others = [f"{cli.name} {cli.version}" for cli in clis().values() if cli.version != cli.tested]
+    if others and exitstatus == pytest.ExitCode.OK and table.whole:
+        terminalreporter.write_line(f"all right; noface/data/agents.toml may now name as tested: {', '.join(others)}")

@@ -164,9 +164,9 @@ def test_a_reviewer_that_tries_to_write_cannot_and_its_verdict_counts(real, cli)
 @pytest.mark.parametrize("cli", COLUMNS)
 def test_hooks_servers_and_memory_of_the_person_s_home_do_not_act(real, cli):
     real.play("success")
-    settings_of_a_person(real.folder, agent_of(cli), real.model.url)
+    leading = settings_of_a_person(real.folder, agent_of(cli), real.model.url)
     before = files(real.folder)
-    real.config(cli)
+    real.config(cli, env=leading)
     attempt, printed = real.run()
     assert attempt["outcome"] == "PASSED", printed
     assert real.landed() == ["b.txt"]
@@ -182,8 +182,8 @@ def test_hooks_servers_and_memory_of_the_person_s_home_do_not_act(real, cli):
 )
 def test_with_settings_of_the_user_they_act(real, cli):
     real.play("success")
-    settings_of_a_person(real.folder, agent_of(cli), real.model.url)
-    real.config(cli, own='settings = "user"')
+    leading = settings_of_a_person(real.folder, agent_of(cli), real.model.url)
+    real.config(cli, own='settings = "user"', env=leading)
     attempt, printed = real.run()
     assert attempt["outcome"] == "PASSED", printed
     assert "hook" in real.model.visited or WORDS in json.dumps(real.model.requests)
