@@ -69,8 +69,9 @@ def test_a_file_that_the_last_failure_names_is_given_to_the_next_attempt(real, c
 
 HOME = {
     "mine.md": "PERSONAL-WISH\n",
+    ".env": "OPENAI_API_KEY=sk-of-the-person\nAIDER_READ=~/mine.md\nAIDER_TEST_CMD=touch {ran}/home-env\nAIDER_AUTO_TEST=1\n",
     ".aider.conf.yml": (
-        "openai-api-key: sk-of-the-person\nread: [~/mine.md]\nauto-test: true\ntest-cmd: touch {ran}/home-test\n"
+        "read: [~/mine.md]\nauto-test: true\ntest-cmd: touch {ran}/home-test\n"
         "notifications: true\nnotifications-command: touch {ran}/home-notified\n"
     ),
 }
@@ -80,6 +81,8 @@ PROJECT = {
     ".aider.conf.yml": "read: style.md\nlint-cmd: touch {ran}/lint\nload: start.txt\nmap-tokens: 512\n",
     "start.txt": "/run touch {ran}/load\n",
     "tool.py": "def tool():\n    return 1\n",
+    "hidden.py": "def hidden_by_aiderignore():\n    return 1\n",
+    ".aiderignore": "hidden.py\n",
 }
 
 
@@ -88,7 +91,7 @@ PROJECT = {
     ("settings", "told", "commands"),
     [
         ("project", {"PROJECT-WISH", "AGENTS-WISH"}, set()),
-        ("user", {"PROJECT-WISH", "AGENTS-WISH", "PERSONAL-WISH"}, {"home-test", "home-notified", "lint", "load"}),
+        ("user", {"PROJECT-WISH", "AGENTS-WISH", "PERSONAL-WISH"}, {"home-env", "home-notified", "lint", "load"}),
     ],
 )
 @pytest.mark.row("person's settings")
@@ -107,7 +110,9 @@ def test_whose_settings_act(real, cli, settings, told, commands):
     assert attempt["outcome"] == "PASSED", printed
     asked = texts(real)[0]
     assert {word for word in ("PROJECT-WISH", "AGENTS-WISH", "PERSONAL-WISH") if word in asked} == told
-    assert {path.name for path in ran.iterdir()} == commands
+    assert "def tool" in asked
+    assert "hidden_by_aiderignore" not in asked
+    assert {path.name for path in ran.iterdir()} == commands, "an option of the environment goes before one of a file"
 
 
 @pytest.mark.parametrize("cli", CLIS)

@@ -4,9 +4,11 @@ import json
 from dataclasses import dataclass
 
 import pytest
+from install import clis
 from scenario import Answer, Scenario
 
 CLIS = ("mini",)
+CLI = clis()["mini"]
 VERDICT = json.dumps({"verdict": "approve", "summary": "It does what it should."})
 WRITES = (
     "id; for place in . .git {home}/mine.txt {home}/project/a.txt {home}/beyond; do"
@@ -69,3 +71,37 @@ def test_without_a_sandbox_a_reviewer_is_refused_and_named_with_what_to_do(real,
         assert '[roles.permissions] reviewer = "full"' in said
     file.write_text(text + '[roles.permissions]\nreviewer = "full"\n')
     assert real.project.noface("config", "check").returncode == 0
+
+
+OWN_WORDS = "PERSONAL-WISH"
+PROJECTS = "agent:\n  system_template: PROJECT-WISH\n  instance_template: '{{task}}'\n"
+
+
+@pytest.mark.parametrize("cli", CLIS)
+@pytest.mark.parametrize("settings", ["project", "user", "none"])
+def test_whose_settings_act_and_the_person_s_key_in_any_case(real, cli, settings):
+    """A file `mini.yaml` in the project would take the place of mini's own."""
+    real.play("success")
+    person = real.folder / ".config" / "mini-swe-agent"
+    person.mkdir(parents=True)
+    (person / ".env").write_text("OPENAI_API_KEY='sk-of-the-person'\n")
+    (program,) = CLI.program.parents[1].glob("lib/python*/site-packages/minisweagent/config/mini.yaml")
+    (real.folder / "mine.yaml").write_text(program.read_text().replace("You are a helpful assistant", OWN_WORDS))
+    real.project.write("mini.yaml", PROJECTS)
+    real.project.commit("a file of that name")
+    env = {"OPENAI_API_BASE": f"{real.model.url}/v1", "MSWEA_MINI_CONFIG_PATH": str(real.folder / "mine.yaml")}
+    real.config(cli, own_endpoint=True, env=env, own=f'settings = "{settings}"')
+    attempt, printed = real.run()
+    assert attempt["outcome"] == "PASSED", printed
+    asked = json.dumps(real.model.requests[0]["messages"])
+    assert "PROJECT-WISH" not in asked
+    assert (OWN_WORDS in asked) is (settings == "user")
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_a_command_may_take_longer_than_mini_s_own_thirty_seconds(real, cli):
+    real.play(Scenario("long", (Answer(run="sleep 35; echo done > b.txt"), Answer(say="Done."))))
+    real.config(cli, idle=100)
+    attempt, printed = real.run()
+    assert attempt["outcome"] == "PASSED", printed
+    assert real.landed() == ["b.txt"]
