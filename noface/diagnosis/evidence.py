@@ -136,6 +136,11 @@ class Counts:
         return max(parts, self.total - self.skipped)
 
     @property
+    def tells_ran(self) -> bool:
+        """True where it says how many tests ran, and not only that none of them failed."""
+        return self.total is not None or self.passed is not None or self.skipped > 0 or self.bad > 0
+
+    @property
     def bad(self) -> int:
         """Tests that did not pass."""
         return self.failed + self.errors

@@ -81,7 +81,8 @@ def _is_known(finding: Finding, known: dict[int, FailureKind]) -> bool:
 
 
 def _tests_run(counts: list[Counts]) -> int | None:
-    return max((count.ran for count in counts), default=None)
+    """Return how many tests ran; None where nothing says so: "failures 0, errors 0" does not."""
+    return max((count.ran for count in counts if count.tells_ran), default=None)
 
 
 def _passed(log: Log, counts: list[Counts], no_tests: list[Finding]) -> GateVerdict:

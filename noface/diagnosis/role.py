@@ -50,9 +50,10 @@ def role_of(context: Context) -> Role:
         return Role.LINT
     if context.tools & known.differs:
         return Role.DIFFERENCE
-    if tests or any(_ROLE["test"].search(word) for word in words):
-        return Role.TEST
-    return Role.CHECK if context.tools & known.checkers else Role.UNKNOWN
+    if checkers := context.tools & known.checkers:
+        return Role.TEST if any(f"{name} test" in context.tools for name in checkers) else Role.CHECK
+    named = any(_ROLE["test"].search(word) for word in words) or _ROLE["target"].search(context.command[:_COMMAND_MAX])
+    return Role.TEST if tests or named else Role.UNKNOWN
 
 
 _ORDER = {

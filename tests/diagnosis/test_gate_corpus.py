@@ -11,6 +11,7 @@ from support.corpus_score import (
     MORE,
     RECORDINGS,
     RUNNERS,
+    TOOLS,
     VERDICTS,
     evidence_of,
     load,
@@ -66,6 +67,13 @@ def test_runners_outside_the_given_recordings_are_named_as_well():
     assert figures.location.share >= 0.90, figures.location.wrong
 
 
+def test_tools_that_no_rule_was_made_for_are_read_by_what_their_gates_are_for():
+    figures = score(TOOLS)
+    assert figures.strict.of == 460
+    assert figures.strict.share >= 0.90, figures.strict.wrong
+    assert figures.traps.share >= 0.95, figures.traps.wrong
+
+
 def test_the_decisive_line_is_the_one_a_person_would_name_in_four_of_five():
     assert score(GIVEN).key_line.share >= 0.80, score(GIVEN).key_line.wrong
 
@@ -100,7 +108,7 @@ def test_every_reader_understands_a_recording(reader):
     from noface.diagnosis.context import context_of
 
     understood = 0
-    for record in load(GIVEN):
+    for record in (*load(GIVEN), *load(TOOLS)):
         evidence = evidence_of(record)
         log = read_log(evidence.stdout, evidence.stderr)
         reading = reader(log, context_of(evidence, log))

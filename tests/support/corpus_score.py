@@ -4,6 +4,8 @@ gates.jsonl.xz: runs on tiny projects with one injected fault each; the label co
 more_gates.jsonl.xz: runs of other tools, recorded the same way, to see formats the first set does not have.
 runner_gates.jsonl.xz: test runners, shells and build tools that neither has, each with runs of no tests, of own and of
 third-party parts that are missing, of crashes, and passing runs with frightening words.
+tool_gates.jsonl.xz: linters, checkers of configuration, assertion libraries, diffs and hand-written tests, most of them
+known to no rule when they were recorded; `aside` marks a third of the tools, which no rule was made for (docs/gates.md).
 verdicts.tsv: kind, rule and place of each run's verdict as they stand; `corpus_score.py --write` renews it.
 """
 
@@ -25,7 +27,8 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 GIVEN = "gates.jsonl.xz"
 MORE = "more_gates.jsonl.xz"
 RUNNERS = "runner_gates.jsonl.xz"
-RECORDINGS = (GIVEN, MORE, RUNNERS)
+TOOLS = "tool_gates.jsonl.xz"
+RECORDINGS = (GIVEN, MORE, RUNNERS, TOOLS)
 VERDICTS = CORPUS / "verdicts.tsv"
 
 

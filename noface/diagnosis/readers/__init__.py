@@ -9,6 +9,7 @@ from collections.abc import Callable
 from noface.diagnosis.context import Context
 from noface.diagnosis.evidence import Reading
 from noface.diagnosis.readers.diagnostics import read_diagnostics
+from noface.diagnosis.readers.difference import read_differences
 from noface.diagnosis.readers.go import read_go
 from noface.diagnosis.readers.missing import read_missing
 from noface.diagnosis.readers.python import read_doctest, read_pytest, read_unittest
@@ -25,5 +26,6 @@ READERS: tuple[Callable[[Log, Context], Reading | None], ...] = (
     read_python_traces,
     read_framed_traces,
     read_diagnostics,
+    read_differences,
     read_missing,
 )

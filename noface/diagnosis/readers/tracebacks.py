@@ -37,7 +37,7 @@ def read_python_traces(log: Log, context: Context) -> Reading | None:
 
 
 def _python_end(log: Log, start: int) -> int:
-    indent = log.get(start).index(_PY_HEAD[:9])
+    indent = _indent(log, start)
     prefix = log.get(start)[:indent]
     for number in range(start + 1, min(log.stream_end(start), start + _PY_LINES_MAX)):
         line = log.get(number)
@@ -47,8 +47,14 @@ def _python_end(log: Log, start: int) -> int:
     return min(log.stream_end(start), start + _PY_LINES_MAX) - 1
 
 
-def _python_finding(log: Log, start: int, end: int, context: Context) -> Finding | None:
+def _indent(log: Log, start: int) -> int:
+    """Return how far a traceback stands from the margin: 0 where only its first line has words before it."""
     indent = log.get(start).index(_PY_HEAD[:9])
+    return indent if log.get(start + 1).startswith(log.get(start)[:indent]) else 0
+
+
+def _python_finding(log: Log, start: int, end: int, context: Context) -> Finding | None:
+    indent = _indent(log, start)
     match = _TRACE["py_end"].match(log.get(end)[indent:].strip())
     if not match:
         return None

@@ -1,0 +1,54 @@
+"""Reads what `diff` and its kin print: the lines that differ are data, whatever words they hold.
+
+"-error: no such item" in a diff is what a program should have printed, and no error of the gate.
+"""
+
+import re
+
+from noface.data import Patterns
+from noface.diagnosis.context import Context, known_tools
+from noface.diagnosis.evidence import Finding, Reading
+from noface.diagnosis.role import Role, role_of
+from noface.diagnosis.rules import Level
+from noface.diagnosis.text import Log
+from noface.model.taxonomy import FailureKind
+
+_DIFFERENCE = Patterns("difference")
+
+_FOUND_MAX = 20
+_LINES_MAX = 2_000
+
+
+def read_differences(log: Log, context: Context) -> Reading | None:
+    """Return the differences that a log shows; None where a test runner may have printed them in its own way."""
+    if context.tools & known_tools().test_runners:
+        return None
+    heads = sorted({*log.lines_with("+++ "), *_plain_heads(log)})
+    kind = FailureKind.LINT_FAILURE if role_of(context) is Role.LINT else FailureKind.TEST_FAILURE
+    findings: list[Finding] = []
+    owned: list[tuple[int, int]] = []
+    end = -1
+    for number in heads:
+        if number < end or len(findings) >= _FOUND_MAX:
+            continue
+        first = number - 1 if log.get(number).startswith("+++ ") else number
+        body = _DIFFERENCE["unified"] if first < number else _DIFFERENCE["plain"]
+        if first < number and not log.get(first).startswith("--- "):
+            continue
+        end = _end(log, number + 1, body)
+        if end > number + 1:
+            findings.append(Finding("difference.shown", kind, Level.WORDS, first))
+            owned.append((first, end))
+    return Reading("difference", findings=tuple(findings), owned=tuple(owned)) if findings else None
+
+
+def _plain_heads(log: Log) -> list[int]:
+    """Return the lines such as "3c3" that say which lines of two files differ."""
+    marked = (number for mark in ("< ", "> ") for number in log.lines_with(mark) if log.get(number).startswith(mark))
+    return [number - 1 for number in marked if _DIFFERENCE["head"].match(log.get(number - 1))]
+
+
+def _end(log: Log, start: int, body: re.Pattern[str]) -> int:
+    """Return the line after the last one of a difference."""
+    stop = min(log.stream_end(start), start + _LINES_MAX)
+    return next((number for number in range(start, stop) if not body.match(log.get(number))), stop)

@@ -1,0 +1,94 @@
+"""What a gate is for decides what the words of an unknown tool mean."""
+
+import pytest
+from support.cases import cases
+from support.corpus_score import class_of
+
+from noface.diagnosis.context import context_of
+from noface.diagnosis.evidence import GateEvidence, GateVerdict
+from noface.diagnosis.gate import classify
+from noface.diagnosis.role import Role, role_of
+from noface.diagnosis.text import read_log
+from noface.model.gate import GateKind
+
+FILES = ("shop/cart.py", "src/cart.sh", "tests/run.sh", "tests/expected.txt")
+
+
+def verdict(command: str, out: str, *, kind: GateKind | None = None, code: int = 1) -> GateVerdict:
+    return classify(GateEvidence(command, code, out, "", 1.0, 90.0, kind=kind, repo_files=FILES))
+
+
+@cases(
+    ("command", "role"),
+    [
+        ("npm run lint:css", Role.LINT),
+        ("klinglint src", Role.LINT),
+        ("make fmt-check", Role.LINT),
+        ("npx knip", Role.LINT),
+        ("bash tests/run.sh", Role.TEST),
+        ("make -s check", Role.TEST),
+        ("perl t/cart.t", Role.TEST),
+        ("npx jest && npx eslint .", Role.TEST),
+        ("tests/run.sh | diff -u tests/expected.txt -", Role.DIFFERENCE),
+        ("nginx -t -c tests/nginx.conf", Role.CHECK),
+        ("promtool test rules conf/rules.yml", Role.TEST),
+        ("./build.sh", Role.UNKNOWN),
+    ],
+)
+def test_the_command_tells_what_a_gate_is_for(command: str, role: Role):
+    assert role_of(context_of(GateEvidence(command, 1, "", ""), read_log("", ""))) is role
+
+
+def test_what_the_configuration_says_a_gate_is_for_comes_first():
+    out = "✖ two totals\n"
+    assert class_of(verdict("bash tests/run.sh", out)) == "TEST_FAILURE"
+    assert class_of(verdict("bash tests/run.sh", out, kind=GateKind.LINT)) == "LINT_FAILURE"
+
+
+@cases(
+    ("line", "kind"),
+    [
+        ("shop/cart.py: not tidy enough", "LINT_FAILURE"),
+        ("ERROR: cart is not nice", "LINT_FAILURE"),
+        ("No ruleset has been found.", "ENVIRONMENT"),
+        ("Failed to load plugin 'nice': it is not installed", "ENVIRONMENT"),
+        ("ERROR: Ruleset /repo/.nicerc is not valid", "SYNTAX_ERROR"),
+        ("Error parsing the config file .nicerc", "SYNTAX_ERROR"),
+        ("Error: folder 'source' does not exist", "ENVIRONMENT"),
+    ],
+)
+def test_a_linter_that_nobody_knows_finds_faults_or_cannot_run(line: str, kind: str):
+    assert class_of(verdict("nicelint source", line + "\n")) == kind
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        "--- tests/expected.txt\n+++ -\n@@ -1,2 +1 @@\n-error: no such file or directory\n-Traceback (most recent\n+ok\n",
+        "1,2c1\n< fatal: cannot parse the configuration\n---\n> ok\n",
+    ],
+    ids=["unified", "plain"],
+)
+def test_the_words_of_a_difference_are_data(out: str):
+    found = verdict("src/cart.sh | diff tests/expected.txt -", out)
+    assert (class_of(found), found.rule) == ("TEST_FAILURE", "difference.shown")
+
+
+TRACE = 'Traceback (most recent call last):\n  File "{file}", line 3, in load\n    parse(text)\n{error}\n'
+
+
+@cases(
+    ("file", "error", "kind"),
+    [
+        ("/usr/lib/python3/dist-packages/nice.py", "nice.ConfigError: unknown rule 'x'", "SYNTAX_ERROR"),
+        ("/usr/lib/python3/dist-packages/nice.py", "FileNotFoundError: [Errno 2] No such file: 'a'", "ENVIRONMENT"),
+        ("/usr/lib/python3/dist-packages/nice.py", "KeyError: 'x'", "RUNTIME_ERROR"),
+        ("/repo/shop/cart.py", "shop.ConfigError: unknown rule 'x'", "RUNTIME_ERROR"),
+    ],
+)
+def test_an_error_in_a_linter_s_own_code_is_read_by_what_it_says(file: str, error: str, kind: str):
+    assert class_of(verdict("nicelint shop", TRACE.format(file=file, error=error))) == kind
+
+
+def test_no_failures_are_no_sign_that_nothing_ran():
+    assert class_of(verdict("bash tests/run.sh", "done: failures 0, errors 0\n", code=0)) == "PASS"
