@@ -54,8 +54,6 @@ _BUILT_IN = "../config/mini.yaml"
 """mini looks for a configuration below the working directory first, where a project may have a mini.yaml: this way
 leads to nothing there, and in mini's own folder of that name to its own."""
 _PERSONS = "MSWEA_MINI_CONFIG_PATH"
-_COMMAND_S = 600
-"""How long one command may take; mini's own 30 seconds are too short for a project's tests."""
 _SECTION = re.compile(r"(System|User|Tool|Exit):$|mini-swe-agent \(step (\d+), \$([\d.]+)\):$")
 _RULE = re.compile(r"─{20,}$")
 _SAVED = "Saved trajectory to "
@@ -159,14 +157,7 @@ class MiniAgent(Agent):
         trajectory = f"{files}.traj.json"
         argv = [sys.executable, "-P", "-m", "noface.agents.mini_task", place.prompt_file, files]
         argv += [self.program(order.model), "-y", "--exit-immediately", "-o", trajectory]
-        argv += [
-            "-c",
-            _configuration(order.model),
-            "-c",
-            f"{files}.task.yaml",
-            "-c",
-            f"environment.timeout={_COMMAND_S}",
-        ]
+        argv += ["-c", _configuration(order.model), "-c", f"{files}.task.yaml"]
         # of itself it ends each command after half a minute, a test run among them
         argv += ["-c", f"environment.timeout={ceil(order.model.tool_limit_s)}"]
         argv += option("-m", order.model.model)
