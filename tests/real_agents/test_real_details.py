@@ -62,9 +62,9 @@ def test_processes_left_behind_are_ended_and_the_work_lands(real, cli):
     attempt, printed = real.run()
     assert attempt["outcome"] == "PASSED", printed
     report = json.loads((real.project.state / "attempts/1/1/report.json").read_text())
-    assert report["agent"]["survivors_killed"] >= 1
-    assert report["agent"]["ended_by"] == "itself"
     assert real.left() == []
+    assert report["agent"]["survivors_killed"] >= 1 or cli == "claude", "which ends them itself at times"
+    assert report["agent"]["ended_by"] == "itself"
     assert real.landed() == ["b.txt"]
 
 
