@@ -34,7 +34,7 @@ from noface.agents.registry import AGENTS
 from noface.model.access import Permissions, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
-from noface.model.worker_run import ModelSpec
+from noface.model.worker_run import ModelSpec, Session
 from noface.process.environment import agent_environment
 from noface.process.supervise import Canceller, Command, Exit, Launcher
 
@@ -183,7 +183,7 @@ kind = "{SANDBOX}"
     def started(self, cli: str, prompt: str, *, role: str = WORKER, think: bool = False, model: str = "",
                 args: tuple[str, ...] = (), env: dict[str, str] | None = None, until: Callable[[], object] | None = None,
                 schema: str = "", files: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
-                own_endpoint: bool = False, **more_of_model: Any) -> tuple[Exit, RunVerdict]:  # fmt: skip
+                own_endpoint: bool = False, session: Session | None = None, **more_of_model: Any) -> tuple[Exit, RunVerdict]:  # fmt: skip
         """Run the program alone on a prompt, as its adapter says, in the project's folder; end it when `until` is true.
 
         The seconds that ending it took are in `self.ending_s`. `files` are those that it is given: to change, to read.
@@ -215,6 +215,7 @@ kind = "{SANDBOX}"
             think=think,
             role=role,
             answer_schema=schema,
+            session=session,
             files=files[0],
             files_to_read=files[1],
         )
