@@ -161,7 +161,7 @@ class MiniAgent(Agent):
         # of itself it ends each command after half a minute, a test run among them
         argv += ["-c", f"environment.timeout={ceil(order.model.tool_limit_s)}"]
         argv += option("-m", order.model.model)
-        argv += option("-l", order.cost_usd_max)
+        argv += ("-l", f"{order.cost_usd_max or 0:g}")  # without it, it stops at $3.00
         # dropped where the model has no such thing
         argv += option("-c", "model.model_kwargs.reasoning_effort=high" if order.think else "")
         env = defaults(order.model, *_ENV)

@@ -126,6 +126,7 @@ class Advisors:
             answer, over = Answer(question, None, used=used), None
         if over is None and answer.at_allowance and question.allowance is not None:
             over = question.allowance.reached(answer.used.cost_usd or 0.0)
+        over = over.in_the_end(answer.used) if over is not None else None
         advice, children = answer.advice, answer.children
         if advice is None and over is not None:
             advice = self._too_dear(question, answer.used, over)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX, Place, StreamReader
-from noface.diagnosis.agent_errors import Resource, amounts_in
-from noface.engine.agent_watch import RunWatch, at_least
+from noface.diagnosis.agent_errors import Resource
+from noface.engine.agent_watch import RunWatch, at_least, over_limit
 from noface.engine.attempt_environment import Scope
 from noface.engine.isolation import agent_box, session_environment, wrapping
 from noface.git.private_git_dir import with_private_config
@@ -17,7 +17,7 @@ from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
 from noface.model.failure import Failure
 from noface.model.taxonomy import Category, FailureKind
-from noface.model.worker_run import AgentRun, EndedBy
+from noface.model.worker_run import AgentRun, EndedBy, Usage
 from noface.process.environment import agent_environment
 from noface.process.files import read_bounded
 from noface.process.supervise import Command, Exit
@@ -70,8 +70,6 @@ def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
             on_quiet=watch.quiet,
         )
     run = _result(order, ended, reader, _tail(watch.stderr, _STDERR_TAIL_BYTES), watch)
-    if run.ended_by in _ENDED_FOR_MONEY:
-        run = replace(run, usage=at_least(run.usage, watch.most))
     if not run.answer and reader.any_output_is_life:
         run = replace(run, answer=_tail(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
     return masked_run(run, env.masker)
@@ -101,9 +99,11 @@ def _facts(order: AttemptOrder, place: Place) -> tuple[tuple[str, str], ...]:
 def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str, watch: RunWatch) -> AgentRun:
     """Return the run as it ended."""
     verdict = reader.verdict(ended.exit_code, stderr)
-    error = verdict.error
+    error, usage = verdict.error, priced(verdict.usage, order.model)
+    if ended.ended_by in _ENDED_FOR_MONEY:
+        usage = at_least(usage, watch.most)
     if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
-        error = _ended(order, ended, verdict.last_words, watch)
+        error = _ended(order, ended, verdict.last_words, watch, usage)
         waited = verdict.error is not None and verdict.error.category is Category.TRANSIENT
         if waited and ended.ended_by in (EndedBy.IDLE, EndedBy.TIMEOUT) and watch.overdue is None:
             error = verdict.error  # it hung on its provider, as codex does without a network: not its own fault
@@ -112,11 +112,11 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
         died = _failure(FailureKind.AGENT_CRASH, message, f"signal-{ended.signal}")
         error = replace(died, excerpt=error.excerpt if error is not None else "")
     ended_by = ended.ended_by
-    if order.allowance is not None and not order.allowance.of_model and _ended_itself_at_budget(ended, error):
-        ended_by, error = EndedBy.ALLOWANCE, None  # by another budget than the model's: no failure of the work
-    usage = priced(verdict.usage, order.model)
-    if error is not None and error.limit is None and _ended_itself_at_budget(ended, error):
-        error = replace(error, usage=usage.cost_usd, limit=order.cost_usd_max)  # which the program may not tell
+    if ended_by is EndedBy.ITSELF and error is not None and error.resource == Resource.BUDGET:
+        if order.allowance is not None and not order.allowance.of_model:
+            ended_by, error = EndedBy.ALLOWANCE, None  # by another budget than the model's: no failure of the work
+        else:
+            error = _over_limit(order, usage, error)
     return AgentRun(
         exit_code=ended.exit_code,
         signal=ended.signal,
@@ -131,8 +131,13 @@ def _result(order: AttemptOrder, ended: Exit, reader: StreamReader, stderr: str,
     )
 
 
-def _ended_itself_at_budget(ended: Exit, error: Failure | None) -> bool:
-    return ended.ended_by is EndedBy.ITSELF and error is not None and error.resource == Resource.BUDGET
+def _over_limit(order: AttemptOrder, usage: Usage, error: Failure) -> Failure:
+    """Return the failure of a run that reached its model's limit, with that and what it had used when it had ended."""
+    limit, cost = order.model.max_cost_usd, usage.cost_usd
+    if limit is None or cost is None:
+        return error
+    message = over_limit(order.model, cost, think=order.think)
+    return replace(error, message=message, evidence=(message, *error.evidence), usage=cost, limit=limit)
 
 
 def _name(number: int) -> str:
@@ -142,7 +147,7 @@ def _name(number: int) -> str:
         return f"signal {number}"  # a real-time signal
 
 
-def _ended(order: AttemptOrder, ended: Exit, last_words: str, watch: RunWatch) -> Failure | None:
+def _ended(order: AttemptOrder, ended: Exit, last_words: str, watch: RunWatch, usage: Usage) -> Failure | None:
     model, now = order.model, time.monotonic()
     if ended.output_limit:
         message = "the worker wrote more output than [limits] log_mb allows and was ended"
@@ -161,12 +166,10 @@ def _ended(order: AttemptOrder, ended: Exit, last_words: str, watch: RunWatch) -
             message = f"not finished after {model.timeout_s:.0f} s (timeout of {model.name}){last}"
             return _at_work(_failure(FailureKind.TIMEOUT, message, "agent-timeout", last_words), ended)
         case EndedBy.BUDGET:
-            why = watch.stopped
-            over = _failure(FailureKind.RESOURCE_EXHAUSTED, why, "agent-over-budget", last_words)
-            evidence = (why, f"ran out of {Resource.BUDGET}")
-            usage, limit = amounts_in((why,))
-            over = replace(over, resource=Resource.BUDGET.value, usage=usage, limit=limit)
-            return replace(over, signature="over-budget", evidence=evidence)
+            kind, evidence = FailureKind.RESOURCE_EXHAUSTED, (f"ran out of {Resource.BUDGET}",)
+            over = _failure(kind, "stopped at its limit of cost", "agent-over-budget", last_words)
+            over = replace(over, resource=Resource.BUDGET.value, signature="over-budget", evidence=evidence)
+            return _over_limit(order, usage, over)
         case EndedBy.LOST:
             message = "the worker's supervisor was killed; what was left of it has been ended"
             return _failure(FailureKind.AGENT_CRASH, message, "keeper-lost")

@@ -11,7 +11,8 @@ from noface.engine.attempt_environment import AttemptProgress, Scope
 from noface.engine.silent_work import Sight, Work, silent_work, work_of
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
-from noface.model.worker_run import EndedBy, Usage
+from noface.model.quoting import in_dollars
+from noface.model.worker_run import THINKING_FACTOR, EndedBy, ModelSpec, Usage
 from noface.process.command import Running
 
 PATIENCE_S = 2.0
@@ -20,7 +21,6 @@ PATIENCE_S = 2.0
 PATIENCE_WITH_OWN_LIMIT_S = 30.0
 """The same where the agent ends it by itself, which it does between two answers of its model."""
 
-_DIME = 0.1
 _WORDS_MAX = 160
 _READ_MAX = 4000
 _NO_PATH = frozenset(" \t\"'`*?|&;<>()$=")
@@ -37,7 +37,7 @@ class CostLimit:
         self._since: float | None = None
 
     def passed(self, used: Usage, now: float) -> str:
-        """Say by how much the cost has passed the limit for longer than the patience; "" where it has not."""
+        """Say that the cost has passed the limit for longer than the patience; "" where it has not."""
         limit, cost = self._model.max_cost_usd, used.cost_usd
         if limit is None or cost is None or cost <= limit:
             self._since = None
@@ -45,8 +45,16 @@ class CostLimit:
         self._since = now if self._since is None else self._since
         if now - self._since < self._patience_s:
             return ""
-        raised = ", raised for thinking longer" if self._think else ""
-        return f"stopped at {_dollars(cost)}: over max_cost_usd = {_dollars(limit)} of {self._model.name}{raised}"
+        return over_limit(self._model, cost, think=self._think)
+
+
+def over_limit(model: ModelSpec, cost: float, *, think: bool) -> str:
+    """Say that a run was stopped at its model's limit, which it had reached with this cost."""
+    limit = model.max_cost_usd or 0.0
+    once = in_dollars(limit / THINKING_FACTOR)
+    raised = f", which is {THINKING_FACTOR} × {once} since it thinks longer" if think else ""
+    how = "over" if cost > limit else "at"
+    return f"stopped at {in_dollars(cost)}: {how} max_cost_usd = {in_dollars(limit)} of {model.name}{raised}"
 
 
 class RunWatch:
@@ -175,8 +183,3 @@ def file_in(kind: EventKind, text: str) -> str:
         return target
     is_path = ("/" in target or "." in target) and "://" not in target and not any(c in _NO_PATH for c in target)
     return target if kind is EventKind.TOOL and is_path else ""
-
-
-def _dollars(amount: float) -> str:
-    """Return an amount as people write it; less than a dime has more digits."""
-    return f"${amount:.2f}" if amount >= _DIME else f"${amount:.4f}"

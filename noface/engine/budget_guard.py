@@ -5,11 +5,12 @@ work under way has used: what has ended is in the database, what is under way is
 passed once it has been for as long as a run may take that is about to end by itself. `BudgetGuard` then ends work.
 """
 
+import re
+
 from noface.engine.agent_watch import PATIENCE_S
 from noface.engine.attempt_environment import AttemptProgress
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Jobs
-from noface.engine.orders import THINKING_FACTOR
 from noface.engine.prompt_context import history_of
 from noface.model.actions import Ask, Run, WaitUntil, thinks
 from noface.model.budget import (
@@ -30,7 +31,7 @@ from noface.model.budget import (
 from noface.model.history import History
 from noface.model.issue import Issue
 from noface.model.taxonomy import IssueStatus
-from noface.model.worker_run import ModelSpec
+from noface.model.worker_run import THINKING_FACTOR, ModelSpec
 
 _RUN = ""
 """The run's key where issues have their ids; no issue has this one."""
@@ -154,10 +155,16 @@ class RunLimits:
         if self._budget.limited:
             spent, usd, tokens = context.spending.of_run(context.run_id), self._budget.usd, self._budget.tokens
             if usd is not None and spent.usd >= usd:
-                return f"stopped at the limit max_cost_usd: ${spent.usd:.2f} of ${usd:.2f}"
+                return Passed("run", "max_cost_usd", spent.usd, usd).reason
             if tokens is not None and spent.tokens >= tokens:
-                return f"stopped at the limit max_tokens: {spent.tokens:,} of {tokens:,}"
+                return Passed("run", "max_tokens", spent.tokens, tokens).reason
         return ""
+
+    def in_the_end(self, limit: str) -> str:
+        """Return why the run stopped, with what was used when all had ended, where a budget was why."""
+        passed = passed_by(self._budget, self._context.spending.of_run(self._context.run_id))
+        told = re.fullmatch(r"stopped at the limit (max_\w+): \S+ of \S+", limit)  # and no refusal
+        return passed.reason if passed is not None and told is not None and told[1] == passed.key else limit
 
     def refuses(self, issue_id: str, action: Run | WaitUntil | Ask) -> bool:
         """Tell whether the run's budget cannot pay for the model that an action would run (I7)."""

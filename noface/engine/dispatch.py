@@ -31,7 +31,7 @@ from noface.model.actions import (
     model_of,
 )
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted
-from noface.model.budget import Overrun
+from noface.model.budget import ESTIMATED, Overrun
 from noface.model.failure import Failure
 from noface.model.gate import Proof
 from noface.model.history import History, Topic
@@ -68,12 +68,17 @@ def lift_raised(context: RunContext) -> None:
 _PATHS_SHOWN_MAX = 10
 
 
-def at_allowance(order: AttemptOrder, report: AttemptReport) -> Overrun | None:
-    """Return why an attempt has ended whose agent ended it at the money that its issue or the run had left."""
+def why_over(order: AttemptOrder, report: AttemptReport, over: Overrun | None) -> Overrun | None:
+    """Return why an attempt was ended for money, with what it had used in the end; None where it was not.
+
+    `over` is why noface ended it. Its agent may have ended it, at the money that its issue or the run had left.
+    """
     agent = report.agent if isinstance(report, Interrupted) else None
-    if agent is None or agent.ended_by is not EndedBy.ALLOWANCE or order.allowance is None:
+    if agent is None:
         return None
-    return order.allowance.reached(agent.usage.cost_usd or 0.0)
+    if over is None and agent.ended_by is EndedBy.ALLOWANCE and order.allowance is not None:
+        over = order.allowance.reached(agent.usage.cost_usd or 0.0)
+    return over.in_the_end(agent.usage) if over is not None else None
 
 
 def record_attempt(
@@ -119,7 +124,7 @@ def _notes(report: AttemptReport) -> tuple[str, ...]:
     if agent is not None and agent.survivors_killed:
         notes.append(left_behind(agent.survivors_killed))
     if agent is not None and agent.usage.priced:
-        notes.append("its cost is an estimate: priced from tokens")
+        notes.append(ESTIMATED)
     return tuple(notes)
 
 

@@ -17,12 +17,12 @@ from noface.engine.disk import disk_full_error, why_ended
 from noface.engine.dispatch import (
     Begun,
     Dispatch,
-    at_allowance,
     decide_and_apply,
     lift_blocks,
     lift_raised,
     plan_tick,
     record_attempt,
+    why_over,
 )
 from noface.engine.jobs import Job, JobEnded, JobKind, Jobs
 from noface.engine.landing import MergeQueue, release_merged
@@ -254,7 +254,7 @@ class Engine:
                 return  # the next run keeps what is in the workspace, as after a kill
             notes = (f"noface failed: {job.error}", *notes)
         cut_off = isinstance(report, Interrupted)
-        over = (over or at_allowance(order, report)) if cut_off else None
+        over = why_over(order, report, over)
         if over is not None and over.ended_for is EndedFor.RUN:
             self._limit = self._limit or over.passed.reason
         if not record_attempt(context, order, report, *notes, over=over):
@@ -420,7 +420,7 @@ class Engine:
             self._context,
             broken=self._broken,
             stopped=self._drain_until is not None,
-            limit=self._limit,
+            limit=self._limits.in_the_end(self._limit),
             work_left=bool(planned.start or planned.waiting or self._limits.refused),
             faulty=bool(self._watch.backlog.faults),
             once=self._once(planned),

@@ -24,7 +24,7 @@ from noface.model.attempt import AttemptOrder
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.start import Origin, StartPoint, StartReason
-from noface.model.worker_run import ModelSpec
+from noface.model.worker_run import THINKING_FACTOR, ModelSpec
 from noface.prompts.data import Situation
 from noface.prompts.render import render
 from noface.recovery.start import from_main, start_of
@@ -36,10 +36,6 @@ class Start:
 
     commit: str
     point: StartPoint
-
-
-THINKING_FACTOR = 2
-"""How many times the time and money a run gets that thinks longer."""
 
 
 def make_order(

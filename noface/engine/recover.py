@@ -32,6 +32,7 @@ from noface.git.survey import survey
 from noface.integrity.fsck_facts import DatabaseFacts, Facts, Finding, Repair, RepairKind
 from noface.model.actions import Block
 from noface.model.attempt import AttemptOrder, Interrupted
+from noface.model.budget import ESTIMATED
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, FailureKind, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
@@ -180,7 +181,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
         with suppress(GitError):  # killed while the workspace was being built: there is nothing of the worker's in it
             report = with_work(context, order, report)
     run = report.agent
-    estimated = ("its cost is an estimate: priced from tokens",) if run is not None and run.usage.priced else ()
+    estimated = (ESTIMATED,) if run is not None and run.usage.priced else ()
     notes = ("noface was killed during this attempt", *estimated)
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes)
     context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar
 
+from noface.model.quoting import in_dollars
 from noface.model.worker_run import ModelSpec, Usage
 
 _Amount = TypeVar("_Amount", int, float)
@@ -109,7 +110,8 @@ def _money(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate:
     if budget.usd is None:
         return None
     if spent.usd >= budget.usd:
-        return Refusal("max_cost_usd", f"${spent.usd:.2f} spent of the {budget.owner}'s ${budget.usd:.2f}")
+        whole = in_dollars(budget.usd)
+        return Refusal("max_cost_usd", f"{in_dollars(spent.usd)} spent of the {budget.owner}'s {whole}")
     held = _Held.of([each.usd for each in reserved])
     final = _short(budget.usd - spent.usd, held, estimate.usd, lenient=not estimate.capped and not spent.usd)
     if final is None:
@@ -118,10 +120,10 @@ def _money(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate:
         return Refusal("max_cost_usd", f"nobody knows yet what {estimate.model} costs: one run of it first", final)
     may = "may cost" if estimate.capped else "has cost up to"
     where = " (its max_cost_usd)" if estimate.capped else " here"
-    left = f"${budget.usd - spent.usd:.2f} of the {budget.owner}'s ${budget.usd:.2f} are left"
-    under_way = "" if final else f", less ${held.amount:.2f} for what is under way"
+    left = f"{in_dollars(budget.usd - spent.usd)} of the {budget.owner}'s {in_dollars(budget.usd)} are left"
+    under_way = "" if final else f", less {in_dollars(held.amount)} for what is under way"
     return Refusal(
-        "max_cost_usd", f"a run of {estimate.model} {may} ${estimate.usd:.2f}{where}; {left}{under_way}", final
+        "max_cost_usd", f"a run of {estimate.model} {may} {in_dollars(estimate.usd)}{where}; {left}{under_way}", final
     )
 
 
@@ -170,6 +172,9 @@ def _short(left: float, held: _Held, need: float | None, *, lenient: bool) -> bo
         return False if held.anything else None
     return need > left + _TINY
 
+
+ESTIMATED = "its cost is an estimate: priced from tokens"
+"""The note on an attempt whose agent told no cost."""
 
 CACHED_SHARE = 0.1
 """What input read from a provider's cache costs, in parts of the price of input: most list prices say a tenth."""
@@ -255,36 +260,52 @@ class Passed:
 
     owner: str
     key: str
-    used: str
-    limit: str
+    used: float
+    limit: float
+
+    def told(self, amount: float) -> str:
+        """Return an amount of what the budget counts: dollars or tokens."""
+        return in_dollars(amount) if self.key == _MONEY else f"{amount:,.0f}"
+
+    @property
+    def of(self) -> str:
+        """The limit, as the key and its amount."""
+        return f"{self.key} = {self.told(self.limit)}"
 
     @property
     def reason(self) -> str:
         """Why a run stopped."""
-        return f"stopped at the limit {self.key}: {self.used} of {self.limit}"
+        return f"stopped at the limit {self.key}: {self.told(self.used)} of {self.told(self.limit)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Overrun:
-    """Why work was ended. `own` is what it had used itself, `kept` what other work under way may use, "" if none."""
+    """Why work was ended. `own` is what it had used itself, `kept` what other work under way may use."""
 
     ended_for: EndedFor
     passed: Passed
-    own: str
-    kept: str = ""
+    own: float
+    kept: float = 0.0
 
     @property
     def note(self) -> str:
         """Tell a person which limit ended the work, and of what amount."""
         passed = self.passed
-        kept = f"; {self.kept} kept for other work" if self.kept else ""
-        of = f"ended at the {passed.owner}'s {passed.key} = {passed.limit}"
-        return f"{of}: {passed.used} used, {self.own} of it here{kept}"
+        kept = f"; {passed.told(self.kept)} kept for other work" if self.kept else ""
+        used = f"{passed.told(passed.used)} used, {passed.told(self.own)} of it here"
+        return f"ended at the {passed.owner}'s {passed.of}: {used}{kept}"
 
     @property
     def mark(self) -> str:
         """What is kept with the work: `ended_at` and `limit_of` read it."""
-        return f"{self.ended_for}: {self.passed.key} = {self.passed.limit}"
+        return f"{self.ended_for}: {self.passed.of}"
+
+    def in_the_end(self, usage: Usage) -> "Overrun":
+        """Return it with what the work had used when it had ended: that may be more than when it was told to."""
+        own = usage.cost_usd if self.passed.key == _MONEY else usage.tokens
+        if own is None or own <= self.own:
+            return self
+        return replace(self, passed=replace(self.passed, used=self.passed.used + own - self.own), own=own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,9 +333,8 @@ class Allowance:
     def reached(self, usd: float) -> Overrun:
         """Return why work that has spent so much, and ended itself at this allowance, has ended."""
         with_others = EndedFor.WITH_RUN if self.reserved else EndedFor.RUN
-        used = Passed(self.owner, _MONEY, f"${self.before + usd:.2f}", f"${self.limit:.2f}")
-        kept = f"${self.reserved:.2f}" if self.reserved else ""
-        return Overrun(EndedFor.ISSUE if self.owner == "issue" else with_others, used, f"${usd:.2f}", kept)
+        used = Passed(self.owner, _MONEY, self.before + usd, self.limit)
+        return Overrun(EndedFor.ISSUE if self.owner == "issue" else with_others, used, usd, self.reserved)
 
 
 _MODEL = "model"
@@ -359,15 +379,15 @@ class Paid:
 def passed_by(budget: Budget, spent: Spent) -> Passed | None:
     """Return which of a budget's limits is passed, None where none is."""
     if budget.usd is not None and spent.usd > budget.usd:
-        return Passed(budget.owner, _MONEY, f"${spent.usd:.2f}", f"${budget.usd:.2f}")
+        return Passed(budget.owner, _MONEY, spent.usd, budget.usd)
     if budget.tokens is not None and spent.tokens > budget.tokens:
-        return Passed(budget.owner, "max_tokens", f"{spent.tokens:,}", f"{budget.tokens:,}")
+        return Passed(budget.owner, "max_tokens", spent.tokens, budget.tokens)
     return None
 
 
 def overrun(ended_for: EndedFor, passed: Passed, used: Spent) -> Overrun:
     """Return why work that has used so much is ended."""
-    return Overrun(ended_for, passed, f"${used.usd:.2f}" if passed.key == _MONEY else f"{used.tokens:,}")
+    return Overrun(ended_for, passed, used.usd if passed.key == _MONEY else used.tokens)
 
 
 def first_to_end(passed: Passed, paid: Sequence[Paid]) -> tuple[Paid, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from noface.model.quoting import in_dollars
 from noface.model.taxonomy import Category, FailureKind
 
 OF_PROJECT = "project:"
@@ -32,7 +33,7 @@ _UNITS = {"turns": " turns", "context": " tokens", "output": " tokens", "budget"
 def _amount(value: float | None, resource: str) -> str:
     if value is None:
         return ""
-    return f"${value:,.2f}" if resource == "budget" else f"{value:,.0f}"
+    return in_dollars(value) if resource == "budget" else f"{value:,.0f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,3 +53,17 @@ def distinct(texts: Iterable[str], most: int, chars_max: int) -> list[str]:
         if len(kept) >= most:
             break
     return list(kept)
+
+
+_DIME = 0.1
+_LEAST = 0.0001
+
+
+def in_dollars(amount: float) -> str:
+    """Return an amount as it is told everywhere: in cents, below a dime in hundredths of a cent where it has any."""
+    if amount >= _DIME or amount == 0:
+        return f"${amount:.2f}"
+    if amount < _LEAST:
+        return f"<${_LEAST}"
+    whole, _, cents = f"{amount:.4f}".partition(".")
+    return f"${whole}.{cents[:2]}{cents[2:].rstrip('0')}"

@@ -53,6 +53,10 @@ class ModelSpec:
         return self.tools is None or tool in self.tools
 
 
+THINKING_FACTOR = 2
+"""How many times the time and money a run gets that thinks longer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What a worker run consumed; None: unknown.

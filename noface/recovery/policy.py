@@ -328,7 +328,7 @@ def _limits_of(budget: Budget) -> tuple[str, ...]:
     """Return a budget's limits as marks tell them."""
     passed = (passed_by(Budget(budget.owner, budget.usd), Spent(float("inf"), 0)),
               passed_by(Budget(budget.owner, None, budget.tokens), Spent(0.0, 1 << 62)))  # fmt: skip
-    return tuple(f"{each.key} = {each.limit}" for each in passed if each is not None)
+    return tuple(each.of for each in passed if each is not None)
 
 
 def _why_again(last: PastAttempt) -> str:

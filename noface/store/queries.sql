@@ -129,6 +129,12 @@ SELECT SUM(usd), SUM(tokens) FROM (
     SELECT cost_usd, json_extract(answer, '$.tokens') FROM advice WHERE run_id = ?
 );
 
+-- name: costs_known
+-- How many attempts have an estimated cost, and of how many nobody knows it though they used something.
+SELECT COALESCE(SUM(notes LIKE ?), 0) AS estimated,
+    COALESCE(SUM(cost_usd IS NULL AND COALESCE(tokens_in, 0) + COALESCE(tokens_out, 0) > 0), 0) AS unknown
+FROM attempts;
+
 -- name: under_way
 SELECT model, think FROM attempts WHERE outcome IS NULL
 UNION ALL SELECT model, 0 FROM advice WHERE outcome IS NULL AND model != '';

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from noface.model.attempt import AttemptOrder, PastAttempt
+from noface.model.budget import ESTIMATED
 from noface.model.codec import decode
 from noface.model.gate import GateResult
 from noface.model.issue import IssueState
@@ -58,6 +59,18 @@ class OpenLanding:
     new: str
 
 
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What the newest run has cost in dollars (None: nobody said), and how well all cost is known.
+
+    `estimated` attempts were priced from their tokens; `unknown` ones used tokens that nobody knows the price of.
+    """
+
+    of_run: float | None = None
+    estimated: int = 0
+    unknown: int = 0
+
+
 class Reader(Overview):
     """Queries, each answered from rows that are kept up to date: none scans the events."""
 
@@ -82,6 +95,12 @@ class Reader(Overview):
         counted = json.loads(self.fact("flaky") or "{}")
         run = self.last_run()
         return dict(counted["gates"]) if run is not None and counted.get("run") == run.id else {}
+
+    def costs(self) -> Costs:
+        """Return what the newest run has cost, and how much of all cost is estimated or unknown."""
+        run, row = self.last_run(), self._db.rows(query("costs_known"), f"%{ESTIMATED}%")[0]
+        spent = self._db.rows(query("spent"), run.id, run.id)[0][0] if run is not None else None
+        return Costs(spent, int(row["estimated"]), int(row["unknown"]))
 
     def agreements(self) -> str:
         """Return, in one text, what was agreed on issues since they were written; it changes when people decide."""

@@ -25,7 +25,7 @@ def attempt_lines(attempt: Attempt, now: float, width: int) -> Iterator[str]:
         "thinking" if attempt.think else "",
         moment(attempt.started_at, now),
         "" if attempt.seconds is None else duration(attempt.seconds),
-        money(attempt.cost_usd),
+        money(attempt.cost_usd) + (" (estimated)" if attempt.cost_estimated else ""),
         "" if attempt.charged or attempt.outcome is None else "not charged",
     ]
     title, rest = f"Attempt {attempt.number}", " · ".join(fact for fact in facts if fact)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from noface.model.budget import ESTIMATED
 from noface.model.failure import Failure
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind, IssueStatus
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
@@ -112,6 +113,7 @@ class Attempt:
     started_at: Annotated[float, Moment, "When it began."]
     seconds: Annotated[float | None, "How long it took; null while it is under way."]
     cost_usd: _Cost
+    cost_estimated: Annotated[bool, "Whether the cost is priced from the tokens, since its agent told none."]
     tokens_in: Annotated[int | None, "Tokens read; null where nobody said."]
     tokens_out: Annotated[int | None, "Tokens written; null where nobody said."]
     session_id: Annotated[str | None, "What the agent calls its session; null where it told none."]
@@ -256,6 +258,7 @@ def _attempt(row: AttemptRow) -> Attempt:
         started_at=row.started_at,
         seconds=row.seconds,
         cost_usd=row.cost_usd,
+        cost_estimated=ESTIMATED in row.notes,
         tokens_in=row.tokens_in,
         tokens_out=row.tokens_out,
         session_id=row.session_id,

@@ -10,7 +10,7 @@ from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.recovery.schedule import Breaker
 from noface.store.overview import FaultRow
-from noface.store.reader import Reader
+from noface.store.reader import Costs, Reader
 from noface.store.records import IssueRow, UnsteadyRow
 from noface.ui.narrate import Line, printable, short_title, what_failed, when
 from noface.ui.status import effective_status, standings
@@ -88,6 +88,7 @@ class RunSummary:
     unsteady: tuple[UnsteadyRow, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     cost_usd: float | None = None
+    costs: Costs = field(default_factory=Costs)
 
     @property
     def next_command(self) -> str:
@@ -138,6 +139,7 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         unsteady=tuple(reader.unsteady()),
         counts=effective_counts(everything),
         cost_usd=sum(costs) if costs else None,
+        costs=reader.costs(),
         **{name: tuple(left.get(status, ())) for status, name in _LEFT.items()},
     )
 
@@ -234,11 +236,21 @@ def summary_lines(summary: RunSummary) -> list[Line]:
         )
         lines.append(Line("", what, some(tests, _NAMES_MAX)))
     lines.append(Line("", "The backlog", f"{counted}.") if counted else Line("", _NOTHING_THERE))
-    if summary.cost_usd is not None:
-        lines.append(Line("", "Cost so far, as the agents report it", money(summary.cost_usd)))
+    if summary.cost_usd is not None or summary.costs.unknown:
+        lines.append(Line("", "Cost so far", _cost(summary)))
     if summary.next_command:
         lines.append(Line("", "Next", summary.next_command, "bold"))
     return lines
+
+
+def _cost(summary: RunSummary) -> str:
+    """Tell what all issues have cost, what of it this run, and what of it is estimated or not known."""
+    costs, whole = summary.costs, money(summary.cost_usd)
+    of_run = money(costs.of_run)
+    facts = [whole, f"{of_run} of it in this run" if of_run not in ("", whole) else ""]
+    facts += [f"{count(costs.estimated, 'attempt')} priced from tokens" if costs.estimated else ""]
+    facts += [f"of {count(costs.unknown, 'attempt')} nobody knows the price" if costs.unknown else ""]
+    return "; ".join(fact for fact in facts if fact)
 
 
 def _title(issue: Landed | LeftIssue) -> str:

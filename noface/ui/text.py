@@ -5,6 +5,8 @@ Lengths are in cells, the columns of a terminal: a Chinese character takes two.
 
 import re
 
+from noface.model.quoting import in_dollars
+
 # As text: compiled when first needed, since most of what is shown is plain ASCII.
 _ESCAPES = (
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
@@ -92,9 +94,7 @@ def count(number: int, one: str, many: str = "") -> str:
 
 def money(dollars: float | None) -> str:
     """Return dollars as people write them; "" where nobody said what it cost."""
-    if dollars is None:
-        return ""
-    return f"${dollars:.2f}" if dollars >= 0.01 or dollars == 0 else "<$0.01"  # noqa: PLR2004 - a cent
+    return "" if dollars is None else in_dollars(dollars)
 
 
 def duration(seconds: float) -> str:

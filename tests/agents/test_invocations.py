@@ -139,15 +139,22 @@ def test_extended_thinking_is_asked_for_in_each_program_s_own_words(cli, more):
 
 
 @pytest.mark.parametrize(
-    ("cli", "more"), [("claude", {"--max-budget-usd", "1.5"}), ("mini", {"-l", "1.5"}), ("codex", set())]
+    ("cli", "more"),
+    [("claude", ({"--max-budget-usd", "1.5"}, set())), ("mini", ({"1.5"}, {"0"})), ("codex", (set(), set()))],
 )
 def test_the_limit_of_cost_is_passed_where_the_program_can_keep_it(cli, more):
-    assert added(cli, max_cost_usd=1.5) == (more, set())
+    assert added(cli, max_cost_usd=1.5) == more
+
+
+def test_mini_has_no_limit_of_cost_of_its_own():
+    argv = started("mini").argv
+    assert argv[argv.index("-l") + 1] == "0", "without one, it stops at $3.00"
 
 
 @pytest.mark.parametrize(("cli", "flag"), [("claude", "--max-budget-usd"), ("mini", "-l")])
 def test_what_issue_and_run_have_left_is_passed_where_that_is_less(cli, flag):
-    assert added(cli, max_cost_usd=1.5, allowance=Allowance(0.25, "run", 5.0)) == ({flag, "0.25"}, set())
+    argv = started(cli, max_cost_usd=1.5, allowance=Allowance(0.25, "run", 5.0)).argv
+    assert argv[argv.index(flag) + 1] == "0.25"
 
 
 def test_a_command_of_mini_may_take_as_long_as_a_tool():

@@ -67,7 +67,17 @@ def test_durations_have_two_units_at_most(seconds, shown):
 
 
 @pytest.mark.parametrize(
-    ("dollars", "shown"), [(None, ""), (0, "$0.00"), (0.001, "<$0.01"), (1.005, "$1.00"), (12.5, "$12.50")]
+    ("dollars", "shown"),
+    [
+        (None, ""),
+        (0, "$0.00"),
+        (0.001, "$0.001"),
+        (0.05, "$0.05"),
+        (0.00312, "$0.0031"),
+        (0.00001, "<$0.0001"),
+        (1.005, "$1.00"),
+        (12.5, "$12.50"),
+    ],
 )
 def test_money_is_dollars_and_cents(dollars, shown):
     assert text.money(dollars) == shown

@@ -85,8 +85,24 @@ def test_an_agent_that_ends_itself_at_its_model_s_own_limit_has_failed(project):
     project.run(code=3)
     attempt = only_attempt(project)
     assert (told_budgets(project), attempt["outcome"]) == (["1.1"], "RESOURCE_EXHAUSTED")
-    assert attempt["task_failure"]["resource"] == "budget"
+    failure = attempt["task_failure"]
+    assert (failure["resource"], failure["usage"], failure["limit"]) == ("budget", 1.12, 1.1)
     assert attempt["failure"]["ran_out"] == "ran out of budget: $1.12 of $1.10"
+    assert attempt["failure"]["message"] == "stopped at $1.12: over max_cost_usd = $1.10 of small"
+
+
+def test_every_text_about_a_limit_tells_what_was_used_in_the_end(project):
+    script = says_when_it_is_ended(result(2.345))
+    program(project, "claude", script)
+    configure(project, attempts=1)
+    said = project.run("--max-cost", "1.5", code=4)
+    assert "Stopped at the limit max_cost_usd: $2.35 of $1.50." in said, "it was ended at $2.10"
+    assert "Cost so far: $2.35" in said
+    attempt = only_attempt(project)
+    assert attempt["cost_usd"] == 2.345
+    assert "ended at the run's max_cost_usd = $1.50: $2.35 used, $2.35 of it here" in attempt["notes"]
+    assert "$2.35" in project.noface("status").stdout
+    assert "$2.10" not in said + project.noface("show", "1").stdout
 
 
 def test_an_agent_that_ends_itself_at_what_its_issue_has_left_has_its_issue_blocked_for_that(project):

@@ -175,7 +175,7 @@ def test_what_nobody_knows_the_price_of_passes_no_limit(used):
 def test_a_limit_that_thinking_raised_is_told_as_such():
     limit = CostLimit(order(0.02, think=True), 0.0)
     assert limit.passed(Usage(0.03), 0.0) == (
-        "stopped at $0.0300: over max_cost_usd = $0.0200 of codex, raised for thinking longer"
+        "stopped at $0.03: over max_cost_usd = $0.02 of codex, which is 2 × $0.01 since it thinks longer"
     )
 
 

@@ -347,7 +347,7 @@ def test_the_end_counts_as_status_does_and_names_the_next_command(night):
         "Waits",
         "  … 8 Cache the rates: waits for 7 to be merged; 7 is approval",
         "The backlog: 1 approval, 1 waiting.",
-        "Cost so far, as the agents report it: $0.25",
+        "Cost so far: $0.25",
         "Next: noface blocked",
     ]
 
