@@ -50,11 +50,13 @@ def access_arguments(model: ModelSpec, place: Place) -> Iterator[str]:
         yield from ("--tools", ",".join(name for tool in model.tools for name in facts["tools"][tool]))
     yield from ("--permission-mode", facts["modes"][model.permissions])
     if model.permissions is not Permissions.FULL:
-        yield f"--allowedTools={','.join([*facts['tools'][Tool.READ], *facts['tools'][Tool.WEB]])}"
+        free = (Tool.READ, Tool.WEB, *((Tool.RUN,) if place.boxed else ()))
+        yield f"--allowedTools={','.join(name for tool in free for name in facts['tools'][tool])}"
     off = [*facts["off"]]
     if model.permissions is Permissions.READ_ONLY:
+        loose = model.settings is Settings.USER and not place.boxed
         off += facts["tools"][Tool.EDIT] if model.may(Tool.EDIT) else ()
-        off += facts["tools"][Tool.RUN] if model.may(Tool.RUN) and model.settings is Settings.USER else ()
+        off += facts["tools"][Tool.RUN] if model.may(Tool.RUN) and loose else ()
     yield f"--disallowedTools={','.join(off)}"
     if given := {**_settings(model, place), **_login(model)}:
         yield from ("--settings", json.dumps(given))
@@ -87,7 +89,7 @@ def _settings(model: ModelSpec, place: Place) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if model.settings is not Settings.USER:
         given = {"disableAllHooks": True, "claudeMdExcludes": [*_instructions_above(Path(place.workspace))]}
-    if model.permissions is Permissions.WORKSPACE:
+    if model.permissions is Permissions.WORKSPACE and not place.boxed:
         # The folder differs from run to run: equal settings would share a file in /tmp, which the first to end removes.
         given["sandbox"] = {**_SANDBOX, "filesystem": {"denyWrite": [place.directory]}}
     return given

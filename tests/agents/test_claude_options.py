@@ -1,6 +1,7 @@
 """noface's words for settings, tools and permissions as Claude Code's options; tests/real_agents shows what they do."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,11 +18,11 @@ NO_HOOKS = {"disableAllHooks": True, "claudeMdExcludes": ["/CLAUDE.md", "/CLAUDE
             "/.claude/rules/**", "/AGENTS.md"]}  # fmt: skip
 
 
-def started(home="/nowhere", session=None, env=(), **words):
+def started(home="/nowhere", session=None, env=(), place=PLACE, **words):
     """Return the options by name with their values, and the environment."""
     model = ModelSpec("m", "claude", env=(("HOME", str(home)), ("CLAUDE_CONFIG_DIR", ""), *env), **words)
     order = AttemptOrder("r", "t", Issue("1", "One"), 1, model, "p", "m", "s", 0, "/d", (), session=session)
-    invocation = ClaudeAgent().invocation(order, PLACE)
+    invocation = ClaudeAgent().invocation(order, place)
     options, name = {}, ""
     for argument in invocation.argv[1:]:
         if argument.startswith("-"):
@@ -92,6 +93,17 @@ def test_to_write_in_the_workspace_only_is_its_own_sandbox_or_nothing():
     assert given["disableAllHooks"] is True
     assert given["sandbox"]["enabled"] is given["sandbox"]["failIfUnavailable"] is True
     assert given["sandbox"]["allowUnsandboxedCommands"] is False
+
+
+def test_in_noface_s_own_sandbox_commands_are_free_since_that_holds_them():
+    boxed = replace(PLACE, boxed=True)
+    options, _ = started(place=boxed, permissions=Permissions.WORKSPACE)
+    assert options["--permission-mode"] == "acceptEdits"
+    assert "Bash" in options["--allowedTools"].split(",")
+    assert "sandbox" not in json.loads(options["--settings"])
+    options, _ = started(place=boxed, permissions=Permissions.READ_ONLY, settings=Settings.USER)
+    assert "Bash" not in options["--disallowedTools"].split(",")
+    assert "Edit" in options["--disallowedTools"].split(",")
 
 
 def test_the_person_s_login_and_provider_act_whatever_settings_do(tmp_path):
