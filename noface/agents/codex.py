@@ -33,7 +33,18 @@ from noface.agents.base import (
     resuming,
 )
 from noface.agents.codex_options import access_options, permission_options
-from noface.agents.json_stream import TEXT_MAX, Ending, JsonReader, JsonRecord, json_value, last_match, log_time, tool
+from noface.agents.json_stream import (
+    TEXT_MAX,
+    Ending,
+    JsonReader,
+    JsonRecord,
+    error_codes,
+    json_value,
+    last_match,
+    log_time,
+    parsed,
+    tool,
+)
 from noface.agents.session_log import SessionLog, less
 from noface.diagnosis.agent_errors import AgentError
 from noface.model.attempt import AttemptOrder
@@ -48,6 +59,8 @@ _WAITS = re.compile(
 _TAIL_BYTES = 1 << 20
 _FILES_MAX = 20_000
 _COUNTING = ('"token_usage_record"', '"token_count"')
+_NAMED = '"codex_error_info"'
+_NO_NAME = "other"
 _TIMED = "7"
 """The version of a UUID that begins with its time, in milliseconds."""
 
@@ -90,7 +103,7 @@ class CodexReader(JsonReader):
         """Return how the run ended."""
         del exit_code
         self._rollout.used(self._session, at_once=True)
-        return Ending(self._error, self._finished, self._last_text, self._waiting(stderr))
+        return Ending(self._explained(self._error), self._finished, self._last_text, self._waiting(stderr))
 
     def used(self) -> Usage:
         """Return what the turn used; until it says so, what Codex's log of the thread says.
@@ -104,6 +117,19 @@ class CodexReader(JsonReader):
             return replace(self._usage or logged, session_id=self._session)
         whole = logged if logged.tokens is not None else self._usage or Usage()
         return replace(less(whole, before.used), session_id=self._session)
+
+    def _explained(self, error: AgentError | None) -> AgentError | None:
+        """Return the error with what Codex's log of the thread calls it; a message that is JSON in plain words."""
+        if error is None:
+            return None
+        known = self._rollout.error
+        if known is not None and known.message == error.message:
+            error = replace(error, codes=known.codes, status=error.status or known.status)
+        answer = parsed(error.message).inside("error") if error.message.startswith("{") else JsonRecord({})
+        if not answer.text("message"):
+            return error
+        codes = (*error.codes, *error_codes(answer))
+        return replace(error, message=answer.text("message"), codes=codes, details=error.message)
 
     def _waiting(self, stderr: str) -> AgentError | None:
         """Return what it is trying to overcome, with the time at which its log says that it will try again."""
@@ -155,6 +181,9 @@ class Rollout(SessionLog):
     answer of the model has come, and a `token_count` after its tools have run; both count the whole thread, but the
     latter forgets answers of a run that was killed, and counts only where there is none of the former.
 
+    `error` is the newest error in it, with the name that Codex gives it: the stream has the message alone. It counts
+    only where the stream ended with the same message.
+
     `env` is Codex's environment; without a home in it there is nothing to look at.
     """
 
@@ -164,6 +193,7 @@ class Rollout(SessionLog):
         self._sessions = Path(home, "sessions") if home.startswith("/") else None
         self._path: Path | None = None
         self._size = 0
+        self.error: AgentError | None = None
 
     def look(self, session: str) -> Usage | None:
         """Return the newest count, None where the log has not grown."""
@@ -181,12 +211,28 @@ class Rollout(SessionLog):
             log.seek(start)
             lines = log.read(_TAIL_BYTES).decode("utf-8", "replace").split("\n")
         newest = lines[: 0 if start else None : -1]
+        errors = (_logged_error(line) for line in newest if _NAMED in line)
+        self.error = next((error for error in errors if error is not None), self.error)
         for word in _COUNTING:
             usages = (_logged_usage(line, session) for line in newest if word in line)
             counted = next((usage for usage in usages if usage is not None), None)
             if counted is not None:
                 return counted
         return None
+
+
+def _logged_error(line: str) -> AgentError | None:
+    """Return the error that a line tells: its name, or the HTTP status that its name stands for."""
+    payload = JsonRecord.of(json_value(line)).inside("payload")
+    told = payload.inside("error") or payload
+    if not told.text("message"):
+        return None
+    name = told.text("codex_error_info")
+    codes = (name,) if name and name != _NO_NAME else ()
+    statuses = (
+        JsonRecord.of(each).whole("http_status_code") for each in told.inside("codex_error_info").values.values()
+    )
+    return AgentError(told.text("message"), codes, next((status for status in statuses if status is not None), None))
 
 
 def _logged_usage(line: str, thread: str) -> Usage | None:

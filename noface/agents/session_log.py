@@ -1,9 +1,9 @@
 """Follows the files in which a program keeps what a session used, while they grow.
 
 A program's stream may tell the tokens only at its end, so a run that is cut off or fails gives none; the program's own
-files have them as soon as an answer of the model has come. The worker could write there as well: nothing else is taken
-from them, they are opened only where they are ordinary files and read in bounded parts, and they are trusted with
-nothing but the worker's own bill.
+files have them as soon as an answer of the model has come. The worker could write there as well: they are opened only
+where they are ordinary files and read in bounded parts, and they are trusted with nothing but the worker's own bill,
+and with a name for an error that the stream itself ended with.
 """
 
 import os
