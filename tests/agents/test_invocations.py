@@ -17,7 +17,7 @@ from noface.agents.base import Place
 from noface.agents.json_stream import JsonRecord
 from noface.agents.mini_task import summary
 from noface.agents.registry import AGENTS
-from noface.model.access import Permissions, Tool
+from noface.model.access import Permissions, Settings, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import Allowance
 from noface.model.issue import Issue
@@ -330,3 +330,41 @@ def test_opencode_is_told_its_folder_its_title_and_to_tell_its_errors():
 def test_root_is_named_to_claude_alone_and_only_where_it_is_root():
     assert (dict(started("claude").env).get("IS_SANDBOX") == "1") is (os.geteuid() == 0)
     assert [cli for cli in CLIS if cli != "claude" and "IS_SANDBOX" in dict(started(cli).env)] == []
+
+
+def pairs(argv, name):
+    """Return the values of an option."""
+    return [argv[place + 1] for place, word in enumerate(argv) if word == name]
+
+
+def aider_s(**more):
+    """Return aider's arguments for an order with files."""
+    model = ModelSpec("m", "aider", "some/model", **more.pop("model", {}))
+    order = AttemptOrder("r", "t", Issue("1", "One"), 1, model, "p", "m", "s", 0, "/d", (), **more)
+    return AGENTS["aider"].invocation(order, PLACE).argv
+
+
+def test_aider_is_given_files_to_change_and_to_read_and_reads_nothing_that_others_name():
+    argv = aider_s(files=("a.py", "b c.py"), files_to_read=("AGENTS.md",))
+    assert pairs(argv, "--file") == ["/w/a.py", "/w/b c.py"]
+    assert pairs(argv, "--read") == ["/w/AGENTS.md"]
+    assert pairs(aider_s(), "--read") == ["/d/nothing-to-read"], "it takes the place of what settings files name"
+    own = aider_s(model={"settings": Settings.USER}, files_to_read=("~/mine.md", "/etc/ours.md", "AGENTS.md"))
+    assert pairs(own, "--read") == ["~/mine.md", "/etc/ours.md", "/w/AGENTS.md"]
+    assert pairs(aider_s(model={"settings": Settings.USER}), "--read") == []
+
+
+def test_commands_that_aider_s_settings_name_run_where_the_person_s_own_act():
+    off = {"--no-auto-test", "--no-notifications", "--lint-cmd", "--load"}
+    assert off <= set(aider_s())
+    assert not off & set(aider_s(model={"settings": Settings.USER}))
+
+
+def test_mini_s_configuration_is_its_own_or_the_person_s():
+    def configured(settings):
+        return pairs(started("mini", settings=settings, env=(("MSWEA_MINI_CONFIG_PATH", "/h/mine.yaml"),)).argv, "-c")[
+            0
+        ]
+
+    assert configured(Settings.PROJECT) == configured(Settings.NONE) == "../config/mini.yaml"
+    assert configured(Settings.USER) == "/h/mine.yaml"

@@ -39,6 +39,11 @@ CHANGED = (
         "a provider's outage is waited out; AUTH tries no other model of a login",
     ),
     (r"config show.*", r"/config/retry/transient_retries", "no number of retries bounds an outage"),
+    (
+        r"config show.*",
+        r"/config/models/[\w-]+/(?:model|usd_per_mtok_(?:in|out))",
+        "presets name the models of the day, at their prices",
+    ),
     (r"config show.*", r"/config/gates/\d+/retries", "a test gate is run again once where nothing else is said"),
     (r"hints suggest.*", r".*", "what one issue alone had is no proposal"),
 )
