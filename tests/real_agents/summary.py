@@ -3,6 +3,7 @@
 With several processes it is the one that gathers the reports of the others that says it.
 """
 
+import json
 import platform
 import re
 import shutil
@@ -10,19 +11,21 @@ import socket
 import subprocess
 import time
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from cells import Found, Table, page
-from install import clis
+from cells import Found, Table, page, rows
+from install import FOLDER, clis
 
 from noface.process.sandbox import find_bubblewrap
 
 ROW = "row"
 """The marker of tests that show a cell."""
 SANDBOX = "bubblewrap" if find_bubblewrap(shutil.which("bwrap")).works else "none"
+KEPT = FOLDER / "found.json"
+"""What the last run of all tests found, and runs of some since then: these renew their cells of the page."""
 PAGE = Path(__file__).parents[2] / "docs" / "agents-tested.md"
 
 
@@ -102,19 +105,39 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     if not Reports.found:
         return
     table = Table(Reports.found.values(), whole=_is_whole(config))
-    terminalreporter.write_line("")
-    for line in (*table.lines(), *table.what_was_seen(), ""):
+    for line in ("", *table.lines(), *table.what_was_seen(), ""):
         terminalreporter.write_line(line)
-    if not _is_whole(config):
-        terminalreporter.write_line("This was a part of the tests: docs/agents-tested.md is as it was.")
+    found = Reports.found if _is_whole(config) else _found_before() | Reports.found
+    if len(found) == len(Reports.found) and not _is_whole(config):
+        terminalreporter.write_line("These were some of the tests: docs/agents-tested.md is as it was.")
         return
-    node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    where = f"on {platform.system()} with Node {node.removeprefix('v')}, " + (
-        "in bubblewrap's sandbox" if SANDBOX == "bubblewrap" else "without a sandbox, which is not possible there"
-    )
-    programs = [cli.shown for cli in clis().values()]
-    PAGE.write_text(page(table, programs, time.strftime("%Y-%m-%d", time.gmtime()), where), "utf-8")
-    terminalreporter.write_line(f"written: docs/{PAGE.name}")
+    KEPT.write_text(json.dumps([_versions(), {name: asdict(each) for name, each in found.items()}]), "utf-8")
+    table = Table(found.values())
+    write_page(table)
+    terminalreporter.write_line(f"written: docs/{PAGE.name}, {table.right} cells right, {table.reasoned} with a reason")
     others = [f"{cli.name} {cli.version}" for cli in clis().values() if cli.version != cli.tested]
     if others and exitstatus == pytest.ExitCode.OK and table.whole:
         terminalreporter.write_line(f"all right; noface/data/agents.toml may now name as tested: {', '.join(others)}")
+
+
+def _versions() -> dict[str, str]:
+    return {name: cli.version for name, cli in clis().items()}
+
+
+def _found_before() -> dict[str, Found]:
+    """Return what earlier runs found with the same versions, nothing without a run of all tests."""
+    if not KEPT.exists():
+        return {}
+    versions, found = json.loads(KEPT.read_text("utf-8"))
+    known = {row.name for row in rows()} if versions == _versions() else set()
+    return {name: Found(**each) for name, each in found.items() if each["row"] in known}
+
+
+def write_page(table: Table) -> None:
+    """Write the page that is kept in docs."""
+    node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    where = f"on {platform.system()} with Node {node.removeprefix('v')}, " + (
+        "in bubblewrap's sandbox," if SANDBOX == "bubblewrap" else "without a sandbox, which is not possible there,"
+    )
+    programs = [cli.shown for cli in clis().values()]
+    PAGE.write_text(page(table, programs, time.strftime("%Y-%m-%d", time.gmtime()), where), "utf-8")
