@@ -34,7 +34,8 @@ def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
     """Return an answer's document."""
     tools = {str(tool.get("function", {}).get("name")) for tool in body.get("tools") or []}
     done = sum(message.get("role") == "tool" for message in body.get("messages", []))
-    made = move(played.answer(done), tools, played.closing, json.dumps(body))
+    answer = played.answer(done)
+    made = move(answer, tools, played.closing, json.dumps(body))
     message: dict[str, Any] = {"role": "assistant", "content": made.text}
     if made.tool:
         function = {"name": made.tool, "arguments": json.dumps(made.given)}
@@ -44,7 +45,9 @@ def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
         "object": "chat.completion",
         "created": int(time.time()),
         "model": body.get("model"),
-        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if made.tool else "stop"}],
+        "choices": [
+            {"index": 0, "message": message, "finish_reason": "tool_calls" if made.tool else answer.ends or "stop"}
+        ],
         "usage": {
             "prompt_tokens": played.tokens_in,
             "completion_tokens": played.tokens_out,

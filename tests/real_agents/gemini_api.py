@@ -25,6 +25,8 @@ def error(status: int, given: dict[str, Any]) -> dict[str, Any]:
 def stream(body: dict[str, Any], played: Scenario) -> list[str]:
     """Return the server-sent events of an answer: its parts one by one, the last with the reason of its end."""
     answer = whole(body, played)
+    if not answer["candidates"]:
+        return [f"data: {json.dumps(answer)}\r\n\r\n"]
     (candidate,) = answer["candidates"]
     chunks = []
     for part in candidate["content"]["parts"]:
@@ -39,12 +41,17 @@ def whole(body: dict[str, Any], played: Scenario) -> dict[str, Any]:
     offered = [each for tool in body.get("tools") or [] for each in tool.get("functionDeclarations") or []]
     said = [part for content in body.get("contents") or [] for part in content.get("parts") or []]
     done = sum("functionResponse" in part for part in said)
-    made = move(played.answer(done), {str(each.get("name")) for each in offered}, played.closing)
+    answer = played.answer(done)
+    made = move(answer, {str(each.get("name")) for each in offered}, played.closing)
     parts: list[dict[str, Any]] = [{"text": made.text}]
     if made.tool:
         parts.append({"functionCall": {"name": made.tool, "args": made.given}})
+    blocked = answer.ends.startswith("PROMPT ")
+    parts = [{"text": answer.say}] if answer.ends else parts
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": answer.ends or "STOP", "index": 0}
     return {
-        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
+        **({"promptFeedback": {"blockReason": answer.ends.removeprefix("PROMPT ")}} if blocked else {}),
+        "candidates": [] if blocked else [candidate],
         "usageMetadata": {
             "promptTokenCount": played.tokens_in,
             "candidatesTokenCount": played.tokens_out,

@@ -1,8 +1,6 @@
 """A model provider on loopback that plays a scenario: the APIs that the agent programs speak."""
 
 import json
-import socket
-import struct
 import threading
 import zlib
 from dataclasses import dataclass, field
@@ -165,15 +163,16 @@ class Answering(BaseHTTPRequestHandler):
 
     def _stream(self, events: list[str], fault: str) -> None:
         self.close_connection = True
-        self._head(200, "text/event-stream", {"connection": "close"})
+        lost = fault == "lost"  # of a body in chunks the client sees that its end is missing
+        self._head(
+            200, "text/event-stream", {"connection": "close"} | ({"transfer-encoding": "chunked"} if lost else {})
+        )
         part = max(1, len(events) // 2)
-        whole = {"truncate": part, "reset": part, "unended": len(events) - 1}.get(fault, len(events))
+        whole = {"truncate": part, "lost": part, "unended": len(events) - 1}.get(fault, len(events))
         for event in events[:whole]:
-            self.wfile.write(event.encode())
+            data = event.encode()
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data) if lost else data)
             self.wfile.flush()
-        if fault == "reset":
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.connection.close()
 
     def _cut(self, data: bytes) -> None:
         self.close_connection = True

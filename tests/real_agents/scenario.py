@@ -3,7 +3,7 @@
 about = "what it is"
 loop = true                   # the answers begin again when they are used up; otherwise the last one repeats
 fault = "hang"                # the answer never begins; "truncate": it breaks off; "unended": all of it comes but its end;
-                              # "reset": it breaks off, and so does the connection
+                              # "lost": the connection breaks off
 status = 429                  # an HTTP error instead of an answer; this and a fault hold from request `fails_from` on
 fails_to = 2                  # (default 1) to request `fails_to` (default: for ever)
 pause_s = 3                   # how long each answer takes
@@ -18,6 +18,9 @@ edit = "b.txt"                # write a file, by a tool, or by an edit block whe
 text = "done"
 [[answers]]
 run = "sleep 60 &"            # run a shell command
+[[answers]]
+ends = "SAFETY"               # say nothing more, and end for a reason in the provider's words; "PROMPT SAFETY": because of
+                              # the prompt
 [[answers]]
 say = "Done."                 # answer in prose, which ends the run; where the agent asks for an answer by a schema, with
 json = { verdict = "approve" } # this in place of the prose
@@ -47,6 +50,7 @@ class Answer:
     json: dict[str, Any] = field(default_factory=dict)
     call: str = ""
     given: dict[str, Any] = field(default_factory=dict)
+    ends: str = ""
 
 
 @dataclass(frozen=True)
