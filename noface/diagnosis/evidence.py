@@ -151,7 +151,8 @@ class Reading:
     """What a reader of one runner's format understood.
 
     `owned` are the lines it has explained (half-open spans): no other rule looks at them, so that what a failing
-    test printed or compared is never taken for a failure of its own.
+    test printed or compared is never taken for a failure of its own. `data`: the lines are data that a tool shows, and
+    what another reader finds in them is nothing.
     """
 
     runner: str
@@ -159,3 +160,4 @@ class Reading:
     findings: tuple[Finding, ...] = ()
     failing: tuple[str, ...] = ()
     owned: tuple[tuple[int, int], ...] = ()
+    data: bool = False

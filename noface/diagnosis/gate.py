@@ -28,6 +28,7 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
     log = read_log(evidence.stdout, evidence.stderr)
     context = context_of(evidence, log)
     readings = [reading for read in READERS if (reading := read(log, context)) is not None]
+    readings = _outside_data(readings)
     owned = frozenset(n for reading in readings for start, end in reading.owned for n in range(start, end))
     counts = [count for reading in readings for count in reading.counts]
     counts += [count for count in find_counts(log, owned) if all(count.line != known.line for known in counts)]
@@ -61,6 +62,19 @@ def _undecided(context: Context, log: Log, *, tests_ran: bool) -> Decision:
             Finding("exit.no-summary", FailureKind.RUNTIME_ERROR, Level.EXIT_CODE, len(log.lines) - 1),
         )
     return Decision(FailureKind.UNKNOWN, "nothing.matched")
+
+
+def _outside_data(readings: list[Reading]) -> list[Reading]:
+    """Return the readings without what they found in lines that are data, such as those of a difference."""
+    data = frozenset(
+        n for reading in readings if reading.data for start, end in reading.owned for n in range(start, end)
+    )
+    if not data:
+        return readings
+    return [
+        reading if reading.data else replace(reading, findings=tuple(f for f in reading.findings if f.line not in data))
+        for reading in readings
+    ]
 
 
 def _free(finding: Finding, reading: Reading, owned: frozenset[int]) -> bool:

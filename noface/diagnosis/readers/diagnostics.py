@@ -83,11 +83,18 @@ def _arrow(log: Log, number: int, match: re.Match[str], context: Context) -> Fin
     """Read the error on one line, and the place behind an arrow on a line below it."""
     for below in range(number + 1, min(log.stream_end(number), number + _ARROW_LOOK)):
         if arrow := _DIAGNOSTIC["arrow"].match(log.get(below)):
+            if _is_frame(log, below):
+                return None
             lint = not match["code"] and _is_clippy(log, number)
             message = match["msg"]
             kind = FailureKind.LINT_FAILURE if lint else context_kind(log, number, message, match.string, context)
             return _finding("diagnostic.arrow", kind, arrow, number, context)
     return None
+
+
+def _is_frame(log: Log, number: int) -> bool:
+    """Tell whether "at FILE:LINE" is one of several frames of a stack trace, and no compiler's place."""
+    return all(log.get(at).lstrip().startswith("at ") for at in (number, number + 1))
 
 
 def _is_clippy(log: Log, number: int) -> bool:
@@ -127,6 +134,8 @@ def context_kind(log: Log, number: int, msg: str, line: str, context: Context) -
 
 def _by_linter(log: Log, line: str, context: Context) -> bool:
     """Tell whether a linter printed the line, by the gate's programs, or else by its form and how the output ends."""
+    if line.endswith("[clang-diagnostic-error]"):
+        return False
     compiles = bool(context.tools & known_tools().compilers)
     formatted = _DIAGNOSTIC["formatted"].search(line) is not None
     if context.lints and (formatted or not compiles):

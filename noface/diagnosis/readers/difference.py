@@ -39,7 +39,7 @@ def read_differences(log: Log, context: Context) -> Reading | None:
         if end > number + 1:
             findings.append(Finding("difference.shown", kind, Level.WORDS, first))
             owned.append((first, end))
-    return Reading("difference", findings=tuple(findings), owned=tuple(owned)) if findings else None
+    return Reading("difference", findings=tuple(findings), owned=tuple(owned), data=True) if findings else None
 
 
 def _plain_heads(log: Log) -> list[int]:
