@@ -7,7 +7,7 @@ make File target `tset'"), and all of them name the thing. The gate asks for wha
 import re
 
 from noface.data import Patterns, table
-from noface.diagnosis.context import Context
+from noface.diagnosis.context import Context, Repo
 from noface.diagnosis.evidence import Finding, Reading
 from noface.diagnosis.rules import Level
 from noface.diagnosis.text import Log
@@ -25,16 +25,20 @@ def read_missing(log: Log, context: Context) -> Reading | None:
     """Return the lines that say of a word of the gate's command that there is no such thing."""
     if not context.repo.known or not context.exit_code:
         return None
-    asked = _asked_for(context)
-    words = table("patterns")["words"]["missing"] if asked else ()
-    findings = []
-    for number in sorted({number for word in words for number in log.lines_with(word)}):
-        line = log.get(number)[:_LINE_MAX]
-        if _MISSING["phrase"].search(line) and any(_is_asked_for(token, asked) for token in _tokens(line)):
-            findings.append(Finding("gate.names-missing", FailureKind.ENVIRONMENT, Level.DIAGNOSTIC, number))
-        if len(findings) >= _FOUND_MAX:
-            break
+    words = table("patterns")["words"]["missing"]
+    said = [n for n in sorted({n for word in words for n in log.lines_with(word)}) if _says_missing(log.get(n))]
+    asked = _asked_for(context) if said else frozenset()
+    found = [n for n in said if any(_is_asked_for(token, asked) for token in _tokens(log.get(n)[:_LINE_MAX]))]
+    findings = [
+        Finding("gate.names-missing", FailureKind.ENVIRONMENT, Level.DIAGNOSTIC, number)
+        for number in found[:_FOUND_MAX]
+    ]
     return Reading("missing", findings=tuple(findings)) if findings else None
+
+
+def _says_missing(line: str) -> bool:
+    short = line[:_LINE_MAX]
+    return bool(_MISSING["phrase"].search(short)) and not _MISSING["code"].search(short)
 
 
 def _clean(word: str) -> str:
@@ -43,15 +47,30 @@ def _clean(word: str) -> str:
 
 def _asked_for(context: Context) -> frozenset[str]:
     """Return the words of the command that name nothing the project has: no program, option, file or folder."""
-    folders = {path[:at] for path in context.repo.files for at, mark in enumerate(path) if mark == "/"}
-    there = context.repo.files | folders
     words = {_clean(word) for word in _MISSING["word"].findall(context.command[:_COMMAND_MAX])}
     programs = {name for tool in context.tools for name in (tool, tool.rsplit("/", 1)[-1])} - _arguments(context)
+    there = _files_and_folders(context.repo)
     return frozenset(
         word
         for word in words
-        if len(word) >= _WORD_MIN and word not in programs and not any(_same(word, path) for path in there)
+        if len(word) >= _WORD_MIN
+        and word not in programs
+        and not any(_same(word, path) for path in there.get(word.rsplit("/", 1)[-1], ()))
     )
+
+
+def _files_and_folders(repo: Repo) -> dict[str, set[str]]:
+    """Return the paths of the project's files and folders by their last part."""
+    there: dict[str, set[str]] = {}
+    for file in repo.files:
+        parts = file.split("/")
+        for length in range(len(parts), 0, -1):
+            path = "/".join(parts[:length])
+            known = there.setdefault(parts[length - 1], set())
+            if path in known:
+                break
+            known.add(path)
+    return there
 
 
 def _arguments(context: Context) -> set[str]:

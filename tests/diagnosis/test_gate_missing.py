@@ -1,0 +1,94 @@
+"""A gate whose command names what is not there, against code that misses a name of its own."""
+
+import pytest
+
+from noface.diagnosis.evidence import GateEvidence
+from noface.diagnosis.gate import classify
+from noface.model.taxonomy import FailureKind
+
+FILES = ("src/cart.py", "src/lib.rs", "tests/test_cart.py", "go.mod", "cart/cart.go", "vendor/modules.txt")
+
+
+def kind_of(command: str, output: str, code: int = 1) -> str | None:
+    verdict = classify(GateEvidence(command, code, "", output, repo_files=FILES))
+    return verdict.kind and verdict.kind.value
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("runner tests/unit", "no such file: tests/unit"),
+        ("runner ./scripts/check", "Error: ENOENT: no such file or directory, stat '/home/ci/repo/scripts/check'"),
+        ("buildtool release", "*** Do not know how to make target `release'.  Stop."),
+        ("tasks deploy", "No idea what 'deploy' is!"),
+        ("runner --project=webkit", 'Error: Project(s) "webkit" not found. Available projects: "chromium"'),
+        ("composer verify", 'Command "verify" is not defined.'),
+    ],
+)
+def test_what_the_command_names_and_the_project_has_not_is_the_gates_fault(command: str, output: str):
+    assert kind_of(command, output) == FailureKind.ENVIRONMENT
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "kind"),
+    [
+        (
+            "cargo test total",
+            "error[E0425]: cannot find function `total` in this scope\n --> src/lib.rs:4:5",
+            "SYNTAX_ERROR",
+        ),
+        ("runner tests/test_cart.py", "Cannot find package 'x' imported from /repo/tests/test_cart.py", "ENVIRONMENT"),
+        ("sh check.sh", "src/cart.py: 2: .: cannot open ./lib/basket.sh: No such file", "RUNTIME_ERROR"),
+        ("jshint src", "src/cart.js: line 3, col 5, 'src' is not defined.\n\n1 error", "LINT_FAILURE"),
+    ],
+)
+def test_what_the_code_names_is_not(command: str, output: str, kind: str):
+    assert kind_of(command, output) == kind
+
+
+OF_SHOP = "FAIL\tgithub.com/acme/shop/cart [setup failed]\n# github.com/acme/shop/cart\n"
+NOT_PROVIDED = "cart/cart.go:3:8: no required module provides package {}; to add it:"
+
+
+@pytest.mark.parametrize(
+    ("output", "kind"),
+    [
+        (OF_SHOP + NOT_PROVIDED.format("github.com/acme/shop/tax"), "SYNTAX_ERROR"),
+        (OF_SHOP + NOT_PROVIDED.format("github.com/spf13/cobra"), "ENVIRONMENT"),
+        (NOT_PROVIDED.format("example.com/shop/tax"), "SYNTAX_ERROR"),
+        ("cart/cart.go:3:8: package shop/tax is not in GOROOT (/usr/lib/go/src/shop/tax)", "SYNTAX_ERROR"),
+    ],
+)
+def test_a_go_package_below_a_module_that_is_tested_is_the_projects_own(output: str, kind: str):
+    assert kind_of("go test ./...", output) == kind
+
+
+def test_xargs_that_stops_at_255_has_not_run_into_a_time_limit():
+    said = "PHP Parse error:  syntax error, unexpected end of file in src/a.php on line 3\n"
+    command = "find src -name '*.php' | xargs -n1 php -l"
+    assert kind_of(command, said + "xargs: php: exited with status 255; aborting", 124) == FailureKind.SYNTAX_ERROR
+    assert kind_of(command, said, 124) == FailureKind.TIMEOUT
+
+
+TABLE = """Run Summary:    Type  Total    Ran Passed Failed Inactive
+              suites      1      1    n/a      0        0
+               tests      3      3      2      1        0"""
+
+
+@pytest.mark.parametrize(
+    ("output", "ran"),
+    [
+        (TABLE, 3),
+        ("Ran 1 tests, 0 results as expected, 0 unexpected, 1 skipped (1.0 sec)", 0),
+        ("1 passes, 0 failures, 0 errors in 0.000043 seconds", 1),
+        (" - Passed: 2\n - Skipped: 1\n - Failed: 1", 3),
+        ("1/1 passed (0 failed)", 1),
+        ("\t\t=== cart Summary ===\n", 0),
+    ],
+)
+def test_summaries_of_every_form_say_how_many_tests_ran(output: str, ran: int):
+    assert classify(GateEvidence("runner", 1, output, "")).tests_run == ran
+
+
+def test_zero_failures_alone_say_nothing_of_how_many_tests_there_were():
+    assert classify(GateEvidence("runner", 0, "0 failed", "")).passed
