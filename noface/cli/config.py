@@ -85,15 +85,42 @@ def show(
     from noface.ui.text import clean_block
 
     path = _find(config)
-    effective = parse(read(path), path.name if config is None else str(path)).effective()
+    loaded = parse(read(path), path.name if config is None else str(path))
+    effective, prices = loaded.effective(), _prices(loaded)
     for model in effective["models"].values():
         model["env"] = dict.fromkeys(model.get("env", {}), _HIDDEN)
     if as_json:
-        page.show_json({"file": str(path), "config": effective})
+        page.show_json({"file": str(path), "config": effective, "prices": prices})
         return
     import tomli_w
 
-    page.show([f"# {path} with its defaults", *clean_block(tomli_w.dumps(_without_none(effective))).splitlines()])
+    told = _prices_told(prices)
+    page.show(
+        [f"# {path} with its defaults", *told, *clean_block(tomli_w.dumps(_without_none(effective))).splitlines()]
+    )
+
+
+def _prices(config: "Config") -> dict[str, Any]:
+    """Return of which day the list prices are, how old, and which models in use have their costs estimated by them."""
+    from noface.cli.wiring import model_specs, today
+    from noface.config.prices import age_of_prices, prices_are_old, prices_as_of
+    from noface.engine.readiness import is_estimated
+    from noface.process.clock import Clock
+
+    specs, day = model_specs(config, Path()), today(Clock())
+    used = [specs[name] for name in config.models_in_use]
+    listed = [spec.name for spec in used if is_estimated(spec) and spec.usd_per_mtok_in is not None]
+    named = [name for name in listed if not specs[name].own_prices]
+    as_of, old = str(prices_as_of()), prices_are_old(day)
+    return {"as_of": as_of, "age": age_of_prices(day), "old": old, "models": named}
+
+
+def _prices_told(prices: dict[str, Any]) -> list[str]:
+    """Return comments on the list prices, where costs are estimated by them."""
+    if not prices["models"]:
+        return []
+    advice = "; they are old: set usd_per_mtok_in and usd_per_mtok_out" if prices["old"] else ""
+    return [f"# costs of {', '.join(prices['models'])} are estimated from list prices {prices['age']}{advice}"]
 
 
 def schema() -> None:

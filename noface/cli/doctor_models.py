@@ -12,26 +12,29 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
 from noface.agents.base import place_in
 from noface.agents.registry import AGENTS
 from noface.cli.doctor_versions import VERSION, version_problems
-from noface.cli.wiring import attempt_environment, bubblewrap_for, policy
+from noface.cli.wiring import attempt_environment, bubblewrap_for, policy, today
+from noface.config.prices import age_of_prices, prices_are_old, prices_as_of
 from noface.config.sections import Config
 from noface.data import table
 from noface.engine.agent_run import run_agent
 from noface.engine.attempt_environment import AttemptEnvironment, Scope, order_document
-from noface.engine.readiness import program_finding
+from noface.engine.readiness import is_estimated, is_unpriced, program_finding
 from noface.git.repository import Repository
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy, ModelSpec
+from noface.process.clock import Clock
 from noface.process.environment import agent_environment
 from noface.process.files import read_bounded, write_atomic
 from noface.process.supervise import Canceller, Command, Launcher
-from noface.ui.doctor import Check, ModelFinding, Probe, State, check_of
+from noface.ui.doctor import Access, Check, ModelFinding, Price, Probe, State, check_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +194,12 @@ def _finding(spec: ModelSpec, used_by: tuple[str, ...], path: str, version: Vers
         login.needed,
         tuple(_problems(spec, path, version, login, node)),
         tested=table("agents")[spec.agent].get("tested", ""),
+        price=price_of(spec),
+        access=Access(
+            spec.settings.value,
+            None if spec.tools is None else tuple(tool.value for tool in spec.tools),
+            spec.permissions.value,
+        ),
     )
 
 
@@ -206,10 +215,27 @@ def _problems(spec: ModelSpec, path: str, version: Version | None, login: Login,
         state = State.BAD if login.certain else State.NOTE
         hidden = "" if login.certain else ", though it may be where noface cannot look (`--probe` tells)"
         problems.append(Check(LOGIN, state, f"no login seen{hidden}", f"To log in: {login.fix}."))
-    if not table("agents")[spec.agent].get("tells_cost", True) and spec.usd_per_mtok_in is None:
-        fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out."
-        problems.append(Check("price", State.NOTE, f"nobody knows what it costs: {spec.agent} tells only tokens", fix))
+    if is_estimated(spec):
+        problems += price_problems(spec, today(Clock()))
     return problems
+
+
+def price_problems(spec: ModelSpec, day: date) -> Iterable[Check]:
+    """Yield what is wrong with the price by which the cost of a model's runs is estimated."""
+    fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out"
+    if is_unpriced(spec):
+        yield Check("price", State.NOTE, f"nobody knows what it costs: {spec.agent} tells only tokens", f"{fix}.")
+    elif not spec.own_prices and prices_are_old(day):
+        what = f"its cost is estimated from list prices {age_of_prices(day)}"
+        yield Check("price", State.NOTE, what, f"{fix}, or update noface.")
+
+
+def price_of(spec: ModelSpec) -> Price | None:
+    """Return the price by which a model's runs are estimated where its agent tells no cost, or they are cut off."""
+    if spec.usd_per_mtok_in is None or spec.usd_per_mtok_out is None:
+        return None
+    as_of = "" if spec.own_prices else str(prices_as_of())
+    return Price(spec.usd_per_mtok_in, spec.usd_per_mtok_out, as_of, estimates=is_estimated(spec))
 
 
 def _version(path: str, spec: ModelSpec, launcher: Launcher) -> Version:

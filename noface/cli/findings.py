@@ -15,7 +15,7 @@ from noface.cli.wiring import (
     slots_dir,
 )
 from noface.config.sections import Config
-from noface.engine.readiness import box_findings, gate_findings, ladder_findings, model_findings
+from noface.engine.readiness import box_findings, gate_findings, ladder_findings, model_findings, price_findings
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
@@ -67,6 +67,7 @@ def _refusals(config: Config, repository: Repository | None) -> Iterator[Finding
 def _programs(config: Config, repository: Repository | None, root: Path) -> Iterator[Finding]:
     specs = model_specs(config, root)
     yield from model_findings(specs, config.models_in_use)
+    yield from price_findings(specs, config.models_in_use, config.run.max_cost_usd, config.retry.max_cost_usd)
     with suppress(UsageError):  # the sandbox that is wanted cannot be had, which is said in its own line
         box = sandbox_rules(config, bubblewrap_for(config)).bubblewrap
         access = RoleAccess(config.roles.tools, config.roles.permissions)

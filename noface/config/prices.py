@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 from noface.data import table
 
+_MONTH_DAYS = 30
+
 
 class ListPrice(NamedTuple):
     """US dollars for a million tokens: read and written."""
@@ -38,6 +40,14 @@ def prices_as_of() -> date:
     """Return the day that the prices were looked up."""
     day: date = table("prices")["as_of"]
     return day
+
+
+def age_of_prices(day: date) -> str:
+    """Say of which day the prices are, and how old that is on this day."""
+    days = max((day - prices_as_of()).days, 0)
+    months = days // _MONTH_DAYS
+    old = f"{months} months" if months > 1 else "1 day" if days == 1 else f"{days} days"
+    return f"of {prices_as_of()}, {old} old"
 
 
 def prices_are_old(day: date) -> bool:

@@ -12,6 +12,7 @@ from noface.engine.attempt_environment import AttemptProgress
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Jobs
 from noface.engine.prompt_context import history_of
+from noface.engine.readiness import is_unpriced
 from noface.model.actions import Ask, Run, WaitUntil, thinks
 from noface.model.budget import (
     Allowance,
@@ -117,6 +118,14 @@ def _sum(*amounts: Spent) -> Spent:
 def estimates(context: Planning) -> Estimates:
     """Return what each model's next run may use: by its own limit, or by what its runs here have used."""
     return Estimates(context.settings.models, context.spending.peaks(), THINKING_FACTOR)
+
+
+def unpriced_models(context: RunContext) -> tuple[str, ...]:
+    """Return the models that no limit in dollars holds, though there is one: nobody knows their price."""
+    settings, policy = context.settings, context.settings.policy
+    specs = [settings.models[name] for name in policy.alternatives if name in settings.models]
+    whole = settings.cost_usd_max is not None or policy.budget.usd is not None
+    return tuple(spec.name for spec in specs if (whole or spec.max_cost_usd is not None) and is_unpriced(spec))
 
 
 class RunLimits:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noface.engine.attempt_environment import AttemptProgress, GateFlaked, GateRan, GateRepeated, UnsteadySeen
-from noface.engine.budget_guard import BudgetGuard, RunLimits
+from noface.engine.budget_guard import BudgetGuard, RunLimits, unpriced_models
 from noface.engine.context import RunContext
 from noface.engine.disk import disk_full_error, why_ended
 from noface.engine.dispatch import (
@@ -81,6 +81,8 @@ def run_session(context: RunContext, cancel: Canceller) -> RunResult:
             context.announce(
                 "sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem}
             )
+        if unpriced := unpriced_models(context):
+            context.announce("unpriced", None, {"models": list(unpriced)})
         announce_new_rules(context, used_before=used_before)
         context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name})
         check = preflight(context, cancel)

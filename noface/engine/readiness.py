@@ -74,6 +74,31 @@ def box_findings(
     )
 
 
+def is_unpriced(spec: ModelSpec) -> bool:
+    """Tell whether nobody will know what a model's runs cost: its agent tells only tokens, and its price is unknown."""
+    return is_estimated(spec) and spec.usd_per_mtok_in is None
+
+
+def is_estimated(spec: ModelSpec) -> bool:
+    """Tell whether what a model's runs cost is estimated from a price, since its agent tells only tokens."""
+    return not table("agents")[spec.agent].get("tells_cost", True)
+
+
+def price_findings(
+    specs: Mapping[str, ModelSpec], names: Iterable[str], run_usd: float | None, issue_usd: float | None
+) -> tuple[Finding, ...]:
+    """Return a note for each model that no limit in dollars holds, though there is one: nobody knows its price."""
+    found = []
+    for spec in (specs[name] for name in dict.fromkeys(names)):
+        limits = (("[run]", run_usd), ("[retry]", issue_usd), (f"[models.{spec.name}]", spec.max_cost_usd))
+        keys = [f"{section} max_cost_usd" for section, usd in limits if usd is not None]
+        if keys and is_unpriced(spec):
+            what = f"{' and '.join(keys)} cannot hold it: {spec.agent} tells only tokens, and nobody knows its price"
+            fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out, or a limit of tokens."
+            found.append(Finding(f"model {spec.name}", what, fix, EXIT_DONE))
+    return tuple(found)
+
+
 def gate_findings(
     gates: Sequence[GateSpec], setup: str, in_main: Callable[[str], bool] | None = None
 ) -> tuple[Finding, ...]:

@@ -4,7 +4,7 @@ Nothing here is ever the value of a key: only the names of variables and files a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
@@ -65,6 +65,37 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars for a million tokens. `as_of` is the list's day, "" for a person's own price.
+
+    `estimates`: the agent tells only tokens, so that all its costs are estimated by this.
+    """
+
+    usd_per_mtok_in: float
+    usd_per_mtok_out: float
+    as_of: str = ""
+    estimates: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a model's runs may use, in the words of `[models.NAME]`; `tools` None: all that its agent has."""
+
+    settings: str = "project"
+    tools: tuple[str, ...] | None = None
+    permissions: str = "full"
+
+    @property
+    def told(self) -> str:
+        """What differs from a model of which nothing is said, in one text."""
+        usual = Access()
+        facts = [f"settings {self.settings}" if self.settings != usual.settings else ""]
+        facts += [f"tools {', '.join(self.tools) or 'none'}" if self.tools is not None else ""]
+        facts += [f"permissions {self.permissions}" if self.permissions != usual.permissions else ""]
+        return "; ".join(fact for fact in facts if fact)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFinding:
     """A model: how it stands, what of it was found. `used_by` are rungs of the ladder and roles, empty where unused.
 
@@ -88,6 +119,8 @@ class ModelFinding:
     same_login: tuple[str, ...] = ()
     stand_ins: tuple[str, ...] = ()
     tested: str = ""
+    price: Price | None = None
+    access: Access = field(default_factory=Access)
 
     @property
     def state(self) -> State:
@@ -160,6 +193,10 @@ class ListedModel:
     login_needed: bool
     same_login: tuple[str, ...]
     stand_ins: tuple[str, ...]
+    settings: str
+    tools: tuple[str, ...] | None
+    permissions: str
+    price: Price | None
     problems: tuple[ListedFinding, ...]
     probe: ListedProbe | None
 
@@ -205,6 +242,10 @@ def _listed_model(model: ModelFinding) -> ListedModel:
         login_needed=model.login_needed,
         same_login=model.same_login,
         stand_ins=model.stand_ins,
+        settings=model.access.settings,
+        tools=model.access.tools,
+        permissions=model.access.permissions,
+        price=model.price,
         problems=_listed(model.problems),
         probe=None
         if probe is None
@@ -267,6 +308,11 @@ def _model_facts(model: ModelFinding) -> str:
     facts += [f"login {', '.join(model.login)}"] if model.login else []
     facts += [f"same login as {', '.join(model.same_login)}"] if model.same_login else []
     facts += [f"while it is away: {', '.join(model.stand_ins)}"] if model.stand_ins else []
+    facts += [model.access.told] if model.access.told else []
+    if model.price is not None and model.price.estimates:
+        told = " and ".join(money(usd) for usd in (model.price.usd_per_mtok_in, model.price.usd_per_mtok_out))
+        listed = f" (list of {model.price.as_of})" if model.price.as_of else ""
+        facts.append(f"priced at {told} a million tokens{listed}")
     if model.probe is not None and model.probe.usable:
         cost = f" for {money(model.probe.cost_usd)}" if model.probe.cost_usd else ""
         facts.append(f"answered in {duration(model.probe.seconds)}{cost}")

@@ -124,6 +124,13 @@ def _sandbox(event: EventFacts) -> Line:
             return Line("!", "no sandbox", why, "bold yellow")
 
 
+def _unpriced(event: EventFacts) -> Line:
+    value = event.data.get("models")
+    names = ", ".join(printable(name) for name in value) if isinstance(value, (list, tuple)) else ""
+    why = "only tokens are told, and nobody knows the price; set usd_per_mtok_in and usd_per_mtok_out"
+    return Line("!", f"no limit in dollars holds {names}", why, "bold yellow")
+
+
 def _rules(event: EventFacts) -> Line:
     value = event.data.get("what")
     changes = [printable(change) for change in value] if isinstance(value, (list, tuple)) else []
@@ -257,6 +264,7 @@ def _broken_down(event: EventFacts) -> Line:
 
 _WORDS: dict[str, Words] = {
     "rules_changed": _rules,
+    "unpriced": _unpriced,
     "sandbox": _sandbox,
     "processes_swept": _swept,
     "logs_masked": _masked,

@@ -3,13 +3,19 @@
 import json
 import shutil
 import stat
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from noface.cli.doctor_models import price_problems
 from noface.cli.doctor_versions import node_asked_for, version_problems
 from noface.config.presets import presets
+from noface.config.prices import prices_as_of
 from noface.data import table
+from noface.model.worker_run import ModelSpec
+from noface.ui.doctor import Access
 
 TOOLS = (
     "git",
@@ -314,6 +320,37 @@ def test_a_model_without_a_known_price_is_told_where_its_agent_tells_none(doctor
     (problem,) = doctor.model("gpt-codex", **LOGGED_IN)["problems"]
     assert (problem["name"], problem["state"]) == ("price", "note")
     assert problem["fix"] == "Set [models.gpt-codex] usd_per_mtok_in and usd_per_mtok_out."
+
+
+def test_the_price_by_which_costs_are_estimated_is_told_with_its_day(doctor):
+    doctor.agents()
+    doctor.configure(CONFIG + '[models.gpt-codex]\nmodel = "gpt-6-astra"\nsettings = "none"\n')
+    models = {each["name"]: each for each in doctor.told(**LOGGED_IN)["models"]}
+    listed = {"usd_per_mtok_in": 10.0, "usd_per_mtok_out": 50.0, "as_of": str(prices_as_of()), "estimates": True}
+    assert models["gpt-codex"]["price"] == listed
+    assert not models["claude-sonnet"]["price"]["estimates"], "it tells its costs itself"
+    access = [(each["settings"], each["tools"], each["permissions"]) for each in models.values() if each["used_by"]]
+    assert access == [("project", None, "full"), ("none", None, "full")]
+    page = " ".join(doctor.page(**LOGGED_IN).split())
+    assert f"settings none; priced at $10.00 and $50.00 a million tokens (list of {prices_as_of()})" in page
+
+
+def test_a_price_list_that_is_old_is_told_where_costs_are_estimated_by_it():
+    spec = ModelSpec("m", "codex", usd_per_mtok_in=1.0, usd_per_mtok_out=2.0)
+    day = prices_as_of() + timedelta(days=270)
+    (problem,) = price_problems(spec, day)
+    assert problem.text == f"its cost is estimated from list prices of {prices_as_of()}, 9 months old"
+    assert problem.fix == "Set [models.m] usd_per_mtok_in and usd_per_mtok_out, or update noface."
+    assert not list(price_problems(replace(spec, own_prices=True), day))
+    assert not list(price_problems(spec, prices_as_of()))
+
+
+def test_access_tells_what_differs_from_a_model_of_which_nothing_is_said():
+    assert Access().told == ""
+    assert Access("user", ("read", "run"), "workspace").told == (
+        "settings user; tools read, run; permissions workspace"
+    )
+    assert Access(tools=()).told == "tools none"
 
 
 def test_a_command_of_ones_own_needs_neither_login_nor_version(doctor):

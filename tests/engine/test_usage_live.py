@@ -143,6 +143,19 @@ def test_a_run_stops_once_its_budget_is_used_up_by_work_under_way(project):
     assert project.statuses() == {"1": "ready"}
 
 
+def test_a_run_says_which_models_no_limit_in_dollars_holds(project):
+    env = codex(project, 1_000_000, 10_000)
+    configure(project, f'model = "gpt-99"\ntimeout = "1s"\n{env}', agent="codex")
+    text = (project.path / "noface.toml").read_text()
+    prices = "usd_per_mtok_in = 2.0\nusd_per_mtok_out = 10.0\n"
+    assert prices in text
+    project.write("noface.toml", text.replace(prices, ""))
+    project.commit("no prices")
+    said = " ".join(project.run("--max-cost", "1", code=3).split())
+    assert "no limit in dollars holds small: only tokens are told, and nobody knows the price" in said
+    assert "Cost so far: of 1 attempt nobody knows the price" in said
+
+
 def test_an_issue_is_blocked_once_its_budget_is_used_up_by_work_under_way(project):
     program(project, "claude", spends_and_hangs())
     configure(project, retry="max_tokens = 500_000")

@@ -11,6 +11,7 @@ from noface.config.load import parse
 from noface.config.presets import presets
 from noface.config.prices import ListPrice, list_price, price_on, prices_are_old, prices_as_of
 from noface.data import table
+from noface.engine.readiness import price_findings
 from noface.model.budget import TOKENS_MAX, priced
 from noface.model.worker_run import ModelSpec, Usage
 
@@ -127,6 +128,20 @@ def test_a_name_that_an_agent_has_for_a_model_means_that_of_no_other_agent():
             assert list_price(agent, alias, DAY) == list_price(agent, model, DAY)
             assert list_price(agent, alias, DAY) is not None
             assert list_price("scripted", alias, DAY) is None
+
+
+def test_a_limit_in_dollars_that_cannot_hold_a_model_is_told():
+    specs = {"x": ModelSpec("x", "codex", "gpt-99"), "y": MODEL, "z": ModelSpec("z", "claude")}
+    (found,) = price_findings(specs, ["x", "y", "z", "x"], 5.0, None)
+    assert found.is_note
+    assert found.text == (
+        "model x: [run] max_cost_usd cannot hold it: codex tells only tokens, and nobody knows its price"
+    )
+    assert price_findings(specs, ["x"], None, None) == ()
+    assert (
+        "[models.x] max_cost_usd"
+        in price_findings({"x": replace(specs["x"], max_cost_usd=1.0)}, ["x"], None, 2.0)[0].what
+    )
 
 
 def test_prices_are_old_after_half_a_year():
