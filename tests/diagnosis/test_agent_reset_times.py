@@ -112,3 +112,24 @@ def test_the_wall_clock_knows_its_zone_and_refuses_one_that_does_not_exist():
     assert named_zone("../etc/passwd") is None
     with pytest.raises(ValueError, match="Mars/Base"):
         local_clock(5.0, "Mars/Base")
+
+
+@pytest.mark.parametrize(
+    ("zone", "said", "at"),
+    [
+        ("America/Los_Angeles", "7:55 PM", "2026-11-22 19:55"),
+        ("America/Los_Angeles", "Nov 23rd, 2026 7:55 AM", "2026-11-23 07:55"),
+        ("America/Los_Angeles", "Jan 1st, 2027 11:55 AM", "2027-01-01 11:55"),
+        ("Asia/Kolkata", "1:55 AM", "2026-11-23 01:55"),
+        ("Asia/Kolkata", "Nov 26th, 2026 1:25 AM", "2026-11-26 01:25"),
+        ("Pacific/Auckland", "Nov 24th, 2026 4:55 AM", "2026-11-24 04:55"),
+        ("Europe/Berlin", "Mar 28th, 2027 3:30 AM", "2027-03-28 03:30"),  # an hour after the clocks went forward
+        ("UTC", "Nov 25th, 2026 7:56 PM", "2026-11-25 19:56"),
+    ],
+)
+def test_codex_s_usage_limit_ends_on_its_day_in_the_zone_of_this_machine(zone, said, at):
+    """The wordings are those of Codex CLI 0.169.0, run in these zones on 22 November 2026 at 19:55 UTC."""
+    here = named_zone(zone)
+    clock = WallClock(datetime(2026, 11, 22, 19, 55, tzinfo=UTC).timestamp(), here, named_zone)
+    text = f"You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro) or try again at {said}."
+    assert reset_time(text, clock) == datetime.fromisoformat(at).replace(tzinfo=here).timestamp()

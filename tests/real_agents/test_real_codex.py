@@ -2,15 +2,18 @@
 
 import json
 import re
-from dataclasses import dataclass
+import shutil
+import time
+from dataclasses import dataclass, replace
 
 import pytest
-from scenario import Answer, Scenario
+from scenario import Answer, Scenario, scenario
 
 from noface.agents.base import EventKind
 from noface.agents.registry import AGENTS
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
+from noface.model.worker_run import Session
 
 PRESETS = [entry["model"] for entry in table("agents")["codex"]["presets"]]
 OLDER = "gpt-5.1-codex"
@@ -211,3 +214,52 @@ class Reads(Scenario):
         verdict = {"verdict": "approve", "summary": "It does what it should.", "points": None}
         tries = Answer(run='echo "READ:$(cat a.txt)"; echo mine > evil.txt && echo WROTE')
         return Scenario("reviewer", (tries, Answer(say="I see.", json=verdict)))
+
+
+def session(thread):
+    """Return a thread as noface goes on with it."""
+    return Session(thread, 1, "/nowhere", "Go on.")
+
+
+@models(*PRESETS)
+def test_a_thread_is_gone_on_with_by_its_id_and_as_the_newest_one(real, model):
+    real.play("success")
+    _, begun = real.started("codex", "Write b.txt.", model=model)
+    real.model.scenario = Scenario("the rest", (Answer(say="Done."),))
+    for how in ({"session": session(begun.usage.session_id)}, {"args": ("resume", "--last")}):
+        _, verdict = real.started("codex", "Go on.", model=model, **how)
+        assert verdict.error is None
+        assert verdict.usage.session_id == begun.usage.session_id
+        assert "I will do it now." in json.dumps(real.model.requests[-1]["input"])
+
+
+@models(PRESETS[1])
+def test_a_thread_whose_log_is_gone_or_that_never_was_is_refused_before_the_model_is_asked(real, model):
+    real.play("success")
+    _, begun = real.started("codex", "Write b.txt.", model=model)
+    asked = len(real.model.requests)
+    shutil.rmtree(real.folder / ".codex/sessions")
+    for thread in (begun.usage.session_id, "01a20491-0000-7ea1-ac8f-dd64bf24ab71"):
+        ended, verdict = real.started("codex", "Go on.", model=model, session=session(thread))
+        assert ended.exit_code == 1
+        assert "no rollout found for thread id" in verdict.error.excerpt
+        assert not verdict.finished
+    assert len(real.model.requests) == asked
+
+
+@models(*PRESETS)
+def test_a_thread_that_met_the_usage_limit_is_gone_on_with_after_it(real, model):
+    spent = replace(scenario("subscription_spent"), answers=BOTH.answers[::2], fails_from=2)
+    soon = {**spent.openai, "resets_at": int(time.time()) + 1}
+    real.play(replace(spent, openai=soon))
+    real.config("codex", model=model)
+    first, printed = real.run()
+    assert (first["outcome"], first["charged"], first["failure"]["rule"]) == ("RATE_LIMITED", False, "codex-rate-limit")
+    assert "b.txt" in real.kept(), printed
+    before = len(real.model.requests)
+    real.model.scenario = Scenario("the rest", (Answer(say="Done."),))
+    assert "merged" in real.project.run()
+    _, second = real.project.attempts("1")
+    assert second["resumed"] == {"session_id": first["session_id"], "attempt": 1, "refused": ""}
+    assert "I will do it now." in json.dumps(real.model.requests[before]["input"])
+    assert real.landed() == ["b.txt"]
