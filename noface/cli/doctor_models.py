@@ -26,6 +26,7 @@ from noface.engine.agent_run import run_agent
 from noface.engine.attempt_environment import AttemptEnvironment, Scope, order_document
 from noface.engine.readiness import is_estimated, is_unpriced, program_finding
 from noface.git.repository import Repository
+from noface.model.access import RoleAccess as InRoles
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
 from noface.model.taxonomy import Category, FailureKind
@@ -34,7 +35,7 @@ from noface.process.clock import Clock
 from noface.process.environment import agent_environment
 from noface.process.files import read_bounded, write_atomic
 from noface.process.supervise import Canceller, Command, Launcher
-from noface.ui.doctor import Access, Check, ModelFinding, Price, Probe, State, check_of
+from noface.ui.doctor import Access, Check, ModelFinding, Price, Probe, RoleAccess, State, check_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +132,27 @@ def with_relations(findings: tuple[ModelFinding, ...], config: Config) -> tuple[
             each,
             same_login=tuple(sorted(rules.same_login(each.name) & shown)) if each.login_needed else (),
             stand_ins=rules.stand_ins(each.name),
+            roles=_roles(each.name, config),
         )
         if each.used_by
         else each
         for each in findings
+    )
+
+
+def _roles(model: str, config: Config) -> tuple[RoleAccess, ...]:
+    """Return what a model may use in each role that it has."""
+    roles = config.roles
+    access = InRoles(roles.tools, roles.permissions)
+    return tuple(
+        RoleAccess(
+            role,
+            tuple(tool.value for tool in access.tools_of(role)),
+            access.permissions_of(role).value,
+            own=role in roles.tools or role in roles.permissions,
+        )
+        for role, name in roles.models.items()
+        if name == model
     )
 
 

@@ -96,6 +96,21 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleAccess:
+    """What a model may use in a role; `own`: noface.toml says so, and it is not what every role may."""
+
+    role: str
+    tools: tuple[str, ...]
+    permissions: str
+    own: bool = False
+
+    @property
+    def told(self) -> str:
+        """The same in one text."""
+        return f"as {self.role}: tools {', '.join(self.tools) or 'none'}, permissions {self.permissions}"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFinding:
     """A model: how it stands, what of it was found. `used_by` are rungs of the ladder and roles, empty where unused.
 
@@ -121,6 +136,7 @@ class ModelFinding:
     tested: str = ""
     price: Price | None = None
     access: Access = field(default_factory=Access)
+    roles: tuple[RoleAccess, ...] = ()
 
     @property
     def state(self) -> State:
@@ -176,6 +192,15 @@ class ListedProbe:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedRole:
+    """What a model may use in a role, as scripts read it."""
+
+    role: str
+    tools: tuple[str, ...]
+    permissions: str
+
+
+@dataclass(frozen=True, slots=True)
 class ListedModel:
     """A model as scripts read it; null is what is not known."""
 
@@ -196,6 +221,7 @@ class ListedModel:
     settings: str
     tools: tuple[str, ...] | None
     permissions: str
+    roles: tuple[ListedRole, ...]
     price: Price | None
     problems: tuple[ListedFinding, ...]
     probe: ListedProbe | None
@@ -245,6 +271,7 @@ def _listed_model(model: ModelFinding) -> ListedModel:
         settings=model.access.settings,
         tools=model.access.tools,
         permissions=model.access.permissions,
+        roles=tuple(ListedRole(each.role, each.tools, each.permissions) for each in model.roles),
         price=model.price,
         problems=_listed(model.problems),
         probe=None
@@ -309,6 +336,7 @@ def _model_facts(model: ModelFinding) -> str:
     facts += [f"same login as {', '.join(model.same_login)}"] if model.same_login else []
     facts += [f"while it is away: {', '.join(model.stand_ins)}"] if model.stand_ins else []
     facts += [model.access.told] if model.access.told else []
+    facts += [each.told for each in model.roles if each.own]
     if model.price is not None and model.price.estimates:
         told = " and ".join(money(usd) for usd in (model.price.usd_per_mtok_in, model.price.usd_per_mtok_out))
         listed = f" (list of {model.price.as_of})" if model.price.as_of else ""

@@ -331,7 +331,10 @@ def test_the_price_by_which_costs_are_estimated_is_told_with_its_day(doctor):
     assert not models["claude-sonnet"]["price"]["estimates"], "it tells its costs itself"
     access = [(each["settings"], each["tools"], each["permissions"]) for each in models.values() if each["used_by"]]
     assert access == [("project", None, "full"), ("none", None, "full")]
+    reads = {"role": "planner", "tools": ["read"], "permissions": "read-only"}
+    assert (models["claude-sonnet"]["roles"], models["gpt-codex"]["roles"]) == ([reads], [])
     page = " ".join(doctor.page(**LOGGED_IN).split())
+    assert "as planner" not in page, "which every role may"
     assert f"settings none; priced at $10.00 and $50.00 a million tokens (list of {prices_as_of()})" in page
 
 
@@ -343,6 +346,12 @@ def test_a_price_list_that_is_old_is_told_where_costs_are_estimated_by_it():
     assert problem.fix == "Set [models.m] usd_per_mtok_in and usd_per_mtok_out, or update noface."
     assert not list(price_problems(replace(spec, own_prices=True), day))
     assert not list(price_problems(spec, prices_as_of()))
+
+
+def test_what_a_role_may_use_beyond_the_usual_is_told(doctor):
+    doctor.agents()
+    doctor.configure(CONFIG + 'tools = { planner = ["read", "web"] }\n')
+    assert "as planner: tools read, web, permissions read-only" in " ".join(doctor.page(**LOGGED_IN).split())
 
 
 def test_access_tells_what_differs_from_a_model_of_which_nothing_is_said():
