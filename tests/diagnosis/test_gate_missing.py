@@ -90,5 +90,10 @@ def test_summaries_of_every_form_say_how_many_tests_ran(output: str, ran: int):
     assert classify(GateEvidence("runner", 1, output, "")).tests_run == ran
 
 
+@pytest.mark.parametrize("output", ["Executed: 0 migrations", "no tests were run for module b\nok", "0 warnings"])
+def test_a_passing_gate_that_does_nothing_else_is_no_run_without_tests(output: str):
+    assert classify(GateEvidence("release-check", 0, output, "")).passed
+
+
 def test_zero_failures_alone_say_nothing_of_how_many_tests_there_were():
     assert classify(GateEvidence("runner", 0, "0 failed", "")).passed
