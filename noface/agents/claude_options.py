@@ -28,7 +28,8 @@ from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.worker_run import ModelSpec
 
-_SETTINGS_BYTES_MAX = 1_000_000
+_SERVERS = ".mcp.json"
+_FILE_BYTES_MAX = 1_000_000
 _COMMAND_MS = 600_000
 """How long a command may take for which the model gives no time."""
 _SANDBOX = {
@@ -44,8 +45,7 @@ def access_arguments(model: ModelSpec, place: Place) -> Iterator[str]:
     facts = _facts()
     if model.settings is not Settings.USER:
         yield f"--setting-sources={'project' if model.settings is Settings.PROJECT else ''}"
-    if model.settings is Settings.NONE or not model.may(Tool.MCP):
-        yield "--strict-mcp-config"
+    yield from _servers(model, Path(place.workspace))
     if model.tools is not None:
         yield from ("--tools", ",".join(name for tool in model.tools for name in facts["tools"][tool]))
     yield from ("--permission-mode", facts["modes"][model.permissions])
@@ -60,6 +60,16 @@ def access_arguments(model: ModelSpec, place: Place) -> Iterator[str]:
     yield f"--disallowedTools={','.join(off)}"
     if given := {**_settings(model, place), **_login(model)}:
         yield from ("--settings", json.dumps(given))
+
+
+def _servers(model: ModelSpec, workspace: Path) -> Iterator[str]:
+    """Yield what leaves out MCP servers: all, or those that it would find in the folders above the workspace."""
+    if model.settings is Settings.NONE or not model.may(Tool.MCP):
+        yield "--strict-mcp-config"
+    elif model.settings is Settings.PROJECT and any((folder / _SERVERS).exists() for folder in workspace.parents):
+        yield "--strict-mcp-config"
+        if _read(workspace / _SERVERS):
+            yield f"--mcp-config={workspace / _SERVERS}"
 
 
 def access_variables(model: ModelSpec) -> Iterator[tuple[str, str]]:
@@ -114,8 +124,13 @@ def _persons_settings(model: ModelSpec) -> JsonRecord:
     env = {**os.environ, **dict(model.env)}
     home = Path(env.get("HOME") or "~").expanduser()
     folder = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    return _read(folder / "settings.json")
+
+
+def _read(path: Path) -> JsonRecord:
+    """Return a file's JSON object, empty where there is none that can be read."""
     try:
-        with (folder / "settings.json").open(encoding="utf-8") as file:
-            return JsonRecord.of(json_value(file.read(_SETTINGS_BYTES_MAX)))
+        with path.open(encoding="utf-8") as file:
+            return JsonRecord.of(json_value(file.read(_FILE_BYTES_MAX)))
     except (OSError, UnicodeDecodeError):
         return JsonRecord({})

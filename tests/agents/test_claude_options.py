@@ -77,6 +77,21 @@ def test_tools_are_listed_by_their_names_and_servers_are_none_unless_named():
     assert "--strict-mcp-config" not in started(tools=(Tool.READ, Tool.MCP))[0]
 
 
+@pytest.mark.parametrize("own", [None, "{", '{"mcpServers": {}}'])
+def test_servers_that_stand_above_the_workspace_are_left_out(tmp_path, own):
+    workspace = tmp_path / "slot"
+    workspace.mkdir()
+    place = replace(PLACE, workspace=str(workspace))
+    assert "--strict-mcp-config" not in started(place=place)[0]
+    (tmp_path / ".mcp.json").write_text("{}")
+    if own is not None:
+        (workspace / ".mcp.json").write_text(own)
+    options, _ = started(place=place)
+    assert "--strict-mcp-config" in options
+    assert options.get("--mcp-config") == (f"{workspace}/.mcp.json" if own == '{"mcpServers": {}}' else None)
+    assert "--strict-mcp-config" not in started(place=place, settings=Settings.USER)[0]
+
+
 def test_to_read_only_is_to_be_asked_nothing_and_to_have_no_tool_that_edits():
     options, _ = started(permissions=Permissions.READ_ONLY)
     assert options["--permission-mode"] == "dontAsk"

@@ -73,6 +73,8 @@ def a_person_and_a_project(real):
         write(place / f".claude/agents/{who}.md", f"---\nname: a{who}\ndescription: AGENT-{who}\n---\nHelp.\n")
         servers = place / (".claude.json" if who == "PERSON" else ".mcp.json")
         write(servers, json.dumps({"mcpServers": {who: server}}))
+    above = {"command": "touch", "args": [f"{real.folder}/server-PARENT"]}
+    write(real.folder / ".mcp.json", json.dumps({"mcpServers": {"above": above}}))
     write(real.folder / ".claude/CLAUDE.md", "MEMORY-PERSON")
     write(real.project.path / "CLAUDE.md", "MEMORY-PROJECT")
 
@@ -90,7 +92,7 @@ def write(path, text):
         (
             Settings.USER,
             {f"{what}-{who}" for who in ("PERSON", "PROJECT") for what in (
-                "MEMORY", "SKILL", "AGENT", "server", "hook", "denied")},
+                "MEMORY", "SKILL", "AGENT", "server", "hook", "denied")} | {"server-PARENT"},
         ),
         (Settings.NONE, set()),
     ],
