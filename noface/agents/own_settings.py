@@ -34,7 +34,8 @@ _TRAILING_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])')
 _RELATIVE_FILE = re.compile(r"\{file:(?![/~])")
 
 _GEMINI_KEPT = (
-    ("security", "auth"), ("model",), ("modelConfigs",), ("billing",), ("privacy",), ("general", "maxAttempts"),
+    ("security", "auth"), ("model",), ("modelConfigs",), ("billing",), ("privacy",),
+    ("general", "maxAttempts"), ("general", "sessionRetention"),
     ("general", "retryFetchErrors"), ("general", "enableAutoUpdate"), ("general", "enableAutoUpdateNotification"),
     ("advanced", "dnsResolutionOrder"), ("advanced", "autoConfigureMemory"),
     ("experimental", "dynamicModelConfiguration"), ("experimental", "gemmaModelRouter"),
@@ -44,6 +45,7 @@ _GEMINI_SHARED = (
     "user_id", ".env",
 )  # fmt: skip
 _GEMINI_FOLDERS = ("tmp", "history")
+_GEMINI_OWN_PROMPT = frozenset({"GEMINI_SYSTEM_MD", "GEMINI_WRITE_SYSTEM_MD"})
 _GEMINI_CONFIG_EXIT = 52
 _OPENCODE_KEPT = (
     ("provider",), ("model",), ("small_model",), ("enabled_providers",), ("disabled_providers",), ("autoupdate",),
@@ -89,6 +91,8 @@ def gemini(plan: Json, env: dict[str, str]) -> dict[str, str]:
     person = Path(env.get("GEMINI_CLI_HOME") or env.get("HOME", "/"), ".gemini")
     folder = _fresh(Path(plan["folder"])) / ".gemini"
     folder.mkdir()
+    for name in _GEMINI_OWN_PROMPT - set(plan["given"]):
+        env.pop(name, None)
     for name in _GEMINI_FOLDERS:
         (person / name).mkdir(parents=True, exist_ok=True)
     for name in (*_GEMINI_SHARED, *_GEMINI_FOLDERS):

@@ -66,6 +66,14 @@ def test_the_project_s_hooks_are_switched_off_by_their_names_as_well(tmp_path):
     assert list(hook_names({"hooks": [1]})) == []
 
 
+def test_a_prompt_of_the_person_s_shell_does_not_act_and_that_of_the_model_does(tmp_path):
+    env = {"HOME": str(tmp_path / "home"), "GEMINI_SYSTEM_MD": "/mine.md"}
+    gemini(plan(tmp_path, given=["GEMINI_SYSTEM_MD"]), env)
+    assert "GEMINI_SYSTEM_MD" in env
+    gemini(plan(tmp_path), env)
+    assert "GEMINI_SYSTEM_MD" not in env
+
+
 def test_without_any_settings_gemini_does_not_trust_the_folder_and_does_not_ask(tmp_path):
     env = gemini(plan(tmp_path, "none"), {"HOME": str(tmp_path / "home")})
     assert env["GEMINI_CLI_TRUST_WORKSPACE"] == "false"

@@ -72,6 +72,7 @@ def offered(real):
     return {each.get("name") or each["function"]["name"] for each in named}
 
 
+@pytest.mark.row("person's settings")
 @pytest.mark.parametrize(
     ("settings", "of_project", "of_person"),
     [("project", EVERYTHING - {"hook"}, set()), ("user", EVERYTHING, EVERYTHING), ("none", set(), set())],
@@ -88,6 +89,7 @@ def test_the_settings_that_act_are_those_that_are_named(real, cli, settings, of_
     assert (real.folder / "person-server").exists() is (settings == "user")
 
 
+@pytest.mark.row("person's settings")
 @pytest.mark.parametrize("cli", ["gemini", "opencode"])
 def test_the_person_s_login_provider_and_model_act_though_their_hooks_do_not(real, cli):
     """Through noface, in its sandbox where there is one; what leads to the model stands in the person's home alone."""
@@ -119,6 +121,7 @@ def test_what_is_not_among_the_tools_is_not_offered(real, cli, word):
     assert {tool for tool, name in TOOLS[cli].items() if name not in offered(real)} == ({word} - {None})
 
 
+@pytest.mark.row("read-only role")
 @pytest.mark.parametrize("cli", ["gemini", "opencode"])
 def test_who_may_only_read_has_nothing_that_edits_or_runs(real, cli):
     real.play("reviews")

@@ -7,6 +7,7 @@ EDIT = Answer(edit="b.txt", text="done")
 LONG = Answer(say="I have written b.txt, and it holds the word that was asked for. Now I will look at what else")
 
 
+@pytest.mark.row("stream cut off")
 @pytest.mark.parametrize(("cli", "fault"), [("opencode", "truncate"), ("opencode", "lost")])
 def test_an_answer_that_breaks_off_after_the_edit_is_no_end_of_the_work(real, cli, fault):
     real.play(Scenario("breaks off", (EDIT, LONG), fault=fault, fails_from=2))
@@ -17,6 +18,7 @@ def test_an_answer_that_breaks_off_after_the_edit_is_no_end_of_the_work(real, cl
     assert len(real.model.requests) < 30, "each of them is paid for"
 
 
+@pytest.mark.row("stream cut off")
 @pytest.mark.parametrize("fault", ["truncate", "unended", "lost"])
 @pytest.mark.parametrize("cli", ["gemini"])
 def test_a_first_answer_that_breaks_off_is_told(real, cli, fault):
@@ -38,6 +40,7 @@ def test_an_answer_to_a_tool_s_result_that_stops_without_an_end_is_one_to_gemini
     assert attempt["outcome"] == "PASSED", printed
 
 
+@pytest.mark.row("stream cut off")
 @pytest.mark.parametrize("cli", ["opencode"])
 def test_a_program_that_asks_again_for_ever_is_ended_after_a_few_answers(real, cli):
     real.play("truncated")
@@ -72,6 +75,7 @@ def test_a_reason_that_the_model_s_answer_ended_for_is_told(real, cli, ends, kin
     assert verdict.error.kind == kind, verdict
 
 
+@pytest.mark.row("model unknown")
 @pytest.mark.parametrize("cli", ["gemini", "opencode"])
 def test_a_model_that_the_provider_does_not_know_is_a_wrong_configuration(real, cli):
     real.play("model_unknown")
