@@ -119,12 +119,14 @@ class Invocation:
     """A program to start: argument list, file for standard input, and environment on top of the usual.
 
     `histories` are text files in which the program keeps the conversation; like logs they must hold no secret.
+    `dropped` are folders that are removed after the run, since they hold what is the person's.
     """
 
     argv: tuple[str, ...]
     stdin: str | None
     env: tuple[tuple[str, str], ...] = ()
     histories: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 def option(name: str, value: str | float | None) -> tuple[str, ...]:

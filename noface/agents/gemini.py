@@ -185,8 +185,9 @@ class GeminiAgent(Agent):
             argv += ("--admin-policy", str(_POLICIES / f"{name}.toml"))
         argv += ("--allowed-mcp-server-names", _NO_SERVER) if Tool.MCP in denied else ()
         argv += (*resuming("--resume", order.session), *model.args)
-        command = started(model, f"{place.directory}/own-settings", argv)
-        return Invocation(command, place.prompt_file, defaults(model, *(_TRUST if trusts else ())))
+        own = f"{place.directory}/own-settings"
+        command = started(model, own, argv)
+        return Invocation(command, place.prompt_file, defaults(model, *(_TRUST if trusts else ())), dropped=(own,))
 
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> GeminiReader:
         """Return a reader of its JSON lines, and of its session's files below the home that `env` names."""

@@ -190,8 +190,9 @@ class OpencodeAgent(Agent):
             "worker": (worker or _WORKER) if rules else "",
             "no_mcp": Tool.MCP in denied_tools(model),
         }
-        command = started(model, f"{place.directory}/own-settings", [*argv, *model.args], **plan)
-        return Invocation(command, place.prompt_file, defaults(model, *env))
+        own = f"{place.directory}/own-settings"
+        command = started(model, own, [*argv, *model.args], **plan)
+        return Invocation(command, place.prompt_file, defaults(model, *env), dropped=(own,))
 
 
 def _rules(model: ModelSpec) -> dict[str, object]:

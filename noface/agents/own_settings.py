@@ -241,7 +241,7 @@ def _list(entry: object, key: str) -> list[Any]:
 
 def _fresh(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(0o700, parents=True)
     return folder
 
 

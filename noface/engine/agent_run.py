@@ -3,7 +3,8 @@
 import shutil
 import signal
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from noface.engine.agent_watch import RunWatch, at_least, over_limit
 from noface.engine.attempt_environment import Scope
 from noface.engine.isolation import agent_box, session_environment, wrapping
 from noface.git.private_git_dir import with_private_config
+from noface.git.removal import remove
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
 from noface.model.failure import Failure
@@ -26,6 +28,16 @@ from noface.secrets.masked_records import masked_run
 _STDERR_TAIL_BYTES = 16_000
 _ENDED_FOR_MONEY = (EndedBy.BUDGET, EndedBy.CANCELLED)
 """For these the highest amounts count, which may have ended them: the last amount may be less, or missing."""
+
+
+@contextmanager
+def _dropped(folders: tuple[str, ...]) -> Iterator[None]:
+    """Remove folders that hold what is the person's, however the run ends."""
+    try:
+        yield
+    finally:
+        for folder in folders:
+            remove(Path(folder))
 
 
 def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
@@ -48,7 +60,7 @@ def run_agent(order: AttemptOrder, scope: Scope, place: Place) -> AgentRun:
     for log in (watch.stdout, watch.stderr):
         log.unlink(missing_ok=True)
     # Some agents keep files of their own in the attempt's folder.
-    with env.launcher.masking.covering(place.log_folder), closing(watch):
+    with env.launcher.masking.covering(place.log_folder), closing(watch), _dropped(invocation.dropped):
         ended = env.launcher.run(
             Command(
                 argv=invocation.argv,

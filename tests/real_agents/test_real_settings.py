@@ -108,6 +108,7 @@ def test_the_person_s_login_provider_and_model_act_though_their_hooks_do_not(rea
     assert attempt["outcome"] == "PASSED", printed
     assert acted(real, "person") == set()
     assert len(attempt["session_id"]) > 20
+    assert not list(real.project.state.glob("attempts/1/*/session/own-settings")), "it holds the person's keys"
 
 
 @pytest.mark.parametrize("word", [*Tool, None])
