@@ -53,7 +53,11 @@ def role_of(context: Context) -> Role:
     if checkers := context.tools & known.checkers:
         return Role.TEST if any(f"{name} test" in context.tools for name in checkers) else Role.CHECK
     named = any(_ROLE["test"].search(word) for word in words) or _ROLE["target"].search(context.command[:_COMMAND_MAX])
-    return Role.TEST if tests or named else Role.UNKNOWN
+    if tests or named:
+        return Role.TEST
+    if _ROLE["checks"].search(context.command[:_COMMAND_MAX]):
+        return Role.LINT
+    return Role.CHECK if _ROLE["configuration"].search(context.command[:_COMMAND_MAX]) else Role.UNKNOWN
 
 
 _ORDER = {
