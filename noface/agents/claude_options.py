@@ -8,7 +8,7 @@ settings. Its automatic memory is the person's, wherever it is about.
 Which tools. --tools lists its own; MCP servers are another matter, for --strict-mcp-config. Tools that schedule, wait
 in the background, ask a person or work elsewhere are off in every run, and with background tasks off a subagent and a
 command run to their end before the model goes on. It would end each command after two minutes: since none can wait in
-the background, a command may take as long as the run.
+the background, a command may take as long as any tool of the run.
 
 What it may do. In its mode dontAsk only commands run that it knows to write nothing; a person's own rules can allow
 more, so that with them no command runs. Its own sandbox bounds commands, acceptEdits its editing tools; where the
@@ -32,6 +32,8 @@ _SERVERS = ".mcp.json"
 _FILE_BYTES_MAX = 1_000_000
 _COMMAND_MS = 600_000
 """How long a command may take for which the model gives no time."""
+_ENDED_BEFORE_S = 10.0
+"""Claude Code ends a command, and the model is told, before noface would end the run for it."""
 _SANDBOX = {
     "enabled": True,
     "autoAllowBashIfSandboxed": True,
@@ -75,8 +77,9 @@ def _servers(model: ModelSpec, workspace: Path) -> Iterator[str]:
 def access_variables(model: ModelSpec) -> Iterator[tuple[str, str]]:
     """Yield the environment for the same, with what the person's settings say of their provider."""
     yield from _facts()["variables"].items()
-    yield "BASH_DEFAULT_TIMEOUT_MS", str(min(_COMMAND_MS, int(model.timeout_s * 1000)))
-    yield "BASH_MAX_TIMEOUT_MS", str(int(model.timeout_s * 1000))
+    longest_ms = int(max(model.tool_limit_s - _ENDED_BEFORE_S, 1.0) * 1000)
+    yield "BASH_DEFAULT_TIMEOUT_MS", str(min(_COMMAND_MS, longest_ms))
+    yield "BASH_MAX_TIMEOUT_MS", str(longest_ms)
     if model.settings is Settings.USER:
         return
     yield "CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"

@@ -152,10 +152,14 @@ def test_settings_of_a_person_that_nobody_can_read_are_none(tmp_path, text):
     assert "ANTHROPIC_BASE_URL" not in env
 
 
-def test_a_command_may_take_as_long_as_the_run():
-    _, env = started(timeout_s=3600.0)
-    assert (env["BASH_DEFAULT_TIMEOUT_MS"], env["BASH_MAX_TIMEOUT_MS"]) == ("600000", "3600000")
-    assert started(timeout_s=60.0)[1]["BASH_DEFAULT_TIMEOUT_MS"] == "60000"
+def test_a_command_may_take_almost_as_long_as_noface_waits_for_a_tool():
+    def given(**limits):
+        _, env = started(**limits)
+        return env["BASH_DEFAULT_TIMEOUT_MS"], env["BASH_MAX_TIMEOUT_MS"]
+
+    assert given(timeout_s=3600.0) == ("600000", "3590000")
+    assert given(timeout_s=3600.0, tool_timeout_s=300.0) == ("290000", "290000")
+    assert given(timeout_s=5.0) == ("1000", "1000")
 
 
 def test_a_session_is_gone_on_with_by_its_id():
