@@ -7,7 +7,7 @@ to switch them off. PLAN is a JSON object:
 
 agent     "gemini" or "opencode"
 folder    the folder to make
-settings  "user" (the person's settings act; nothing is made), "project" or "none"
+settings  "user" (the person's settings act; nothing is made but a writable folder of OpenCode's), "project" or "none"
 given     the variables that `[models.NAME] env` sets: what a person wrote there stands
 rules     (OpenCode) what its tools may do, as `permission` of the agent that works
 worker    (OpenCode) the name of that agent
@@ -76,7 +76,7 @@ def started(model: ModelSpec, folder: str, argv: Sequence[str], **plan: object) 
 
     `plan` holds the keys that only this agent has.
     """
-    if model.settings is Settings.USER and not any(plan.values()):
+    if model.settings is Settings.USER and model.agent != "opencode" and not any(plan.values()):
         return tuple(argv)
     given = [name for name, _ in model.env]
     whole = {"agent": model.agent, "folder": folder, "settings": model.settings.value, "given": given, **plan}
@@ -122,9 +122,7 @@ def hook_names(settings: Json) -> Iterator[str]:
 def opencode(plan: Json, env: dict[str, str]) -> dict[str, str]:
     """Make a configuration folder for OpenCode; return the variables that lead there, with noface's own rules."""
     given, person = set(plan["given"]), plan["settings"] == "user"
-    changed: dict[str, str] = {}
-    if not person:
-        changed = _opencode_folder(plan, env)
+    changed = _opencode_writable(plan, env) if person else _opencode_folder(plan, env)
     content = parsed(env.get("OPENCODE_CONFIG_CONTENT") or "{}", "OPENCODE_CONFIG_CONTENT")
     if not person and "OPENCODE_CONFIG_CONTENT" not in given:
         content = kept(content, _OPENCODE_KEPT)
@@ -166,6 +164,33 @@ def _opencode_folder(plan: Json, env: dict[str, str]) -> dict[str, str]:
         off = ("OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_DISABLE_CLAUDE_CODE", "OPENCODE_DISABLE_EXTERNAL_SKILLS")
         alone |= dict.fromkeys(off, "1")
     return alone
+
+
+def _opencode_writable(plan: Json, env: dict[str, str]) -> dict[str, str]:
+    """Lead OpenCode to a folder with all that the person's holds, where that is read-only, as in a sandbox.
+
+    It writes a .gitignore into its folder, and does not start where it cannot.
+    """
+    person = Path(env.get("XDG_CONFIG_HOME") or Path(env.get("HOME", "/"), ".config"))
+    if not (person / "opencode").is_dir() or os.access(person / "opencode", os.W_OK):
+        return {}
+    config = _fresh(Path(plan["folder"])) / "config"
+    mirror_opencode(person, config)
+    return {"XDG_CONFIG_HOME": str(config)}
+
+
+def mirror_opencode(person: Path, config: Path) -> None:
+    """Make a folder like the person's of all configurations, in which OpenCode's own is writable."""
+    (config / "opencode").mkdir(parents=True)
+    for entry in person.iterdir():
+        if entry.name != "opencode":
+            (config / entry.name).symlink_to(entry)
+    for entry in (person / "opencode").iterdir():
+        place = config / "opencode" / entry.name
+        if entry.is_file():
+            shutil.copy(entry, place)
+        else:
+            place.symlink_to(entry)
 
 
 def _project_servers() -> set[str]:

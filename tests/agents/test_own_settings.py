@@ -7,7 +7,16 @@ import sys
 import pytest
 from support.cases import cases
 
-from noface.agents.own_settings import UnreadableSettingsError, gemini, hook_names, merged, opencode, parsed, started
+from noface.agents.own_settings import (
+    UnreadableSettingsError,
+    gemini,
+    hook_names,
+    merged,
+    mirror_opencode,
+    opencode,
+    parsed,
+    started,
+)
 from noface.model.access import Settings
 from noface.model.worker_run import ModelSpec
 
@@ -127,9 +136,21 @@ def test_the_project_s_mcp_servers_are_switched_off_by_name(tmp_path):
 
 
 def test_nothing_is_put_before_a_program_that_needs_no_settings_of_its_own():
-    spec = ModelSpec("m", "opencode", settings=Settings.USER)
-    assert started(spec, "/f", ["opencode", "run"], rules={}, worker="", no_mcp=False) == ("opencode", "run")
-    assert started(spec, "/f", ["opencode", "run"], rules={}, worker="", no_mcp=True)[0] == sys.executable
+    assert started(ModelSpec("m", "gemini", settings=Settings.USER), "/f", ["gemini"]) == ("gemini",)
+    assert started(ModelSpec("m", "gemini"), "/f", ["gemini"])[0] == sys.executable
+    assert started(ModelSpec("m", "opencode", settings=Settings.USER), "/f", ["opencode"])[0] == sys.executable
+
+
+def test_opencode_can_write_beside_all_that_the_person_has(tmp_path):
+    person, config = tmp_path / ".config", tmp_path / "own"
+    for name in ("git/config", "opencode/opencode.json", "opencode/plugin/mine.js"):
+        put(person / name, name)
+    mirror_opencode(person, config)
+    for name in ("git/config", "opencode/opencode.json", "opencode/plugin/mine.js"):
+        assert (config / name).read_text() == name
+    put(config / "opencode/.gitignore", "")
+    assert not (person / "opencode/.gitignore").exists()
+    assert opencode(plan(tmp_path, "user"), {"HOME": str(tmp_path)}) == {}
 
 
 @cases(("text", "value"), [
