@@ -33,15 +33,16 @@ IDLE_S = 45
 class Case:
     """A program, a scenario, and what must come of it.
 
-    `seconds` is how long it may take. `retry_in` is how many seconds from now the provider said to come back, where
-    the program tells it. `turns` is a limit in the settings of Gemini CLI, which has no argument for it.
+    `seconds` is how long it may take, twice what it takes on a machine that has time for it. `retry_in` is how many
+    seconds from now the provider said to come back, where the program tells it. `turns` is a limit in the settings of
+    Gemini CLI, which has no argument for it.
     """
 
     cli: str
     scenario: str
     outcome: str
     rule: str
-    seconds: float = 100
+    seconds: float = 200
     args: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
     idle: int = 100
@@ -54,7 +55,7 @@ class Case:
 
 def aider(scenario, outcome, rule, **more):
     """Return a case in which aider retries until it gives up, which nothing can shorten: about 85 s."""
-    return Case("aider", scenario, outcome, f"aider-{rule}", 140, **more)
+    return Case("aider", scenario, outcome, f"aider-{rule}", 240, **more)
 
 
 CASES = [
@@ -83,7 +84,7 @@ CASES = [
     Case("gemini", "endless", "RESOURCE_EXHAUSTED", "gemini-max-turns", turns=3),
     Case("opencode", "rate_limited", "RATE_LIMITED", "opencode-rate-limit", retry_in=1),
     Case("opencode", "an_hour", "RATE_LIMITED", "opencode-rate-limit", idle=IDLE_S),
-    Case("opencode", "overloaded", "OVERLOADED", "opencode-overloaded", 140),
+    Case("opencode", "overloaded", "OVERLOADED", "opencode-overloaded", 240),
     Case("opencode", "truncated", "NETWORK", "opencode-answer-broke-off", idle=IDLE_S),
     *(Case(cli, "endless", "RESOURCE_EXHAUSTED", rule, args=TURNS[cli]) for cli, rule in (
         ("claude", "claude-max-turns"), ("mini", "mini-limit-of-turns"))),
