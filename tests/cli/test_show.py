@@ -47,6 +47,7 @@ def test_the_json_of_an_issue_holds_every_attempt(project, night):
         "started_at": first["started_at"],
         "seconds": 192.0,
         "cost_usd": 0.21,
+        "cost_estimated": False,
         "tokens_in": None,
         "tokens_out": None,
         "session_id": None,
