@@ -1,5 +1,6 @@
 """Real programs whose tool prints nothing for longer than a worker may be idle, or than a tool may."""
 
+import json
 import re
 
 import pytest
@@ -18,7 +19,7 @@ def test_aider_s_long_silent_test_command_is_no_hang(real):
     assert attempt["seconds"] > 70
 
 
-@pytest.mark.parametrize("cli", ["claude", "gemini", "opencode"])  # the others come back sooner
+@pytest.mark.parametrize("cli", ["gemini", "opencode"])  # the others come back sooner
 def test_a_silent_command_that_takes_longer_than_a_tool_may_is_named(real, cli):
     real.play(SILENT)
     real.config(cli, idle=IDLE_S)
@@ -29,4 +30,14 @@ def test_a_silent_command_that_takes_longer_than_a_tool_may_is_named(real, cli):
     assert (attempt["outcome"], failure["rule"]) == ("TIMEOUT", "agent-tool-timeout"), printed
     said = r"no output for 50 s \(tool_timeout of real\); `.*sleep 80.*` had run for [45]\d s"
     assert re.fullmatch(said, failure["message"]), failure["message"]
+    assert real.left() == []
+
+
+@pytest.mark.parametrize("cli", ["claude"])
+def test_claude_code_ends_such_a_command_itself_and_the_model_is_told(real, cli):
+    real.play(Scenario("told", (SILENT.answers[0], Answer(edit="b.txt", text="done"), Answer(say="Done."))))
+    real.config(cli, idle=IDLE_S, own='tool_timeout = "50s"')
+    attempt, printed = real.run()
+    assert attempt["outcome"] == "PASSED", printed
+    assert "Command timed out after 40" in json.dumps(real.model.requests[-1])
     assert real.left() == []
