@@ -1,8 +1,10 @@
 """How a worker's failure is decided: codes before statuses before words, and prose last of all."""
 
+import tomllib
 from datetime import UTC
 
 import pytest
+from support import ROOT
 from support.agent_recordings import run
 from support.agent_recordings import verdict as verdict_on
 from support.cases import cases
@@ -265,3 +267,11 @@ def test_a_very_long_message_is_looked_at_in_bounds():
     assert matches(rules_of("codex"), huge) == []
     assert first_words(starting_rules(), "y\n" * 3_000_000 + "Not logged in") is not None
     assert len(judged(huge).message) <= 500
+
+
+SAID = tomllib.loads((ROOT / "tests/recordings/provider_errors.toml").read_text("utf-8"))
+
+
+@cases(("kind", "message"), [(kind, message) for kind, messages in SAID.items() for message in messages])
+def test_what_each_provider_says_has_its_kind_without_a_code_or_status(kind: str, message: str):
+    assert judged(AgentError(message)).kind == kind
