@@ -63,7 +63,9 @@ def test_processes_left_behind_are_ended_and_the_work_lands(real, cli):
     assert attempt["outcome"] == "PASSED", printed
     report = json.loads((real.project.state / "attempts/1/1/report.json").read_text())
     assert real.left() == []
-    assert report["agent"]["survivors_killed"] >= 1 or cli.startswith(("claude", "codex")), "which end them themselves at times"
+    assert report["agent"]["survivors_killed"] >= 1 or cli.startswith(("claude", "codex")), (
+        "which end them themselves at times"
+    )
     assert report["agent"]["ended_by"] == "itself"
     assert real.landed() == ["b.txt"]
 
