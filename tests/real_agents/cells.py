@@ -112,7 +112,8 @@ class Table:
         for row in self.rows:
             by_sight: dict[str, list[str]] = {}
             for column, heading in COLUMNS.items():
-                seen = sorted({each.seen for each in self._found.get((row.name, column), []) if each.seen})
+                found = self._found.get((row.name, column), [])
+                seen = sorted({part for each in found for part in each.seen.split("; ") if part})
                 if seen:
                     by_sight.setdefault("; ".join(seen), []).append(heading)
             lines += ["", f"**{row.name}.** {row.about}", ""]
@@ -141,7 +142,8 @@ def page(table: Table, programs: Iterable[str], date: str, where: str) -> str:
         "",
         *_wrapped(
             f"✓ is as it should be ({table.right} cells), – cannot be had ({table.reasoned}), ✗ is wrong, ? was not shown. codex runs "
-            "with a model of its presets, codex 5 with one of the older tool protocol."
+            "with a model of its presets, codex 5 with one of the older tool protocol. A later run of some cells renews "
+            "those alone."
         ),
         "",
         "```text",

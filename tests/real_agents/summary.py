@@ -90,6 +90,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
     """Say how many tests ran with each program, and show the table; after a run of all tests, keep it in docs."""
+    if hasattr(config, "workerinput"):
+        return  # one of several processes, which knows its own tests alone
     ran: Counter[tuple[str, str]] = Counter()
     for outcome in ("passed", "failed", "error"):
         for report in terminalreporter.stats.get(outcome, []):
