@@ -27,6 +27,9 @@ ONLY_THE_STREAM: Mapping[str, str] = {}
 SESSION = "session"
 """The folder of an attempt's that belongs to its agent."""
 
+OWN_SETTINGS = "own-settings"
+"""A folder there that holds what the person has configured, keys among it. It is gone when the run has ended."""
+
 WORKER = "worker"
 """The role that edits. In any other a run is asked something, and is kept from editing where the CLI can be."""
 

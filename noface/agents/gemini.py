@@ -22,6 +22,7 @@ from noface.agents.base import (
     ANSWER_MAX,
     LAST_WORDS_MAX,
     ONLY_THE_STREAM,
+    OWN_SETTINGS,
     Agent,
     AgentEvent,
     EventKind,
@@ -185,7 +186,7 @@ class GeminiAgent(Agent):
             argv += ("--admin-policy", str(_POLICIES / f"{name}.toml"))
         argv += ("--allowed-mcp-server-names", _NO_SERVER) if Tool.MCP in denied else ()
         argv += (*resuming("--resume", order.session), *model.args)
-        own = f"{place.directory}/own-settings"
+        own = f"{place.directory}/{OWN_SETTINGS}"
         command = started(model, own, argv)
         return Invocation(command, place.prompt_file, defaults(model, *(_TRUST if trusts else ())), dropped=(own,))
 

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from noface.agents.base import (
+    OWN_SETTINGS,
     Agent,
     AgentEvent,
     EventKind,
@@ -190,7 +191,7 @@ class OpencodeAgent(Agent):
             "worker": (worker or _WORKER) if rules else "",
             "no_mcp": Tool.MCP in denied_tools(model),
         }
-        own = f"{place.directory}/own-settings"
+        own = f"{place.directory}/{OWN_SETTINGS}"
         command = started(model, own, [*argv, *model.args], **plan)
         return Invocation(command, place.prompt_file, defaults(model, *env), dropped=(own,))
 

@@ -47,7 +47,7 @@ from noface.secrets.masking import Masker
 from noface.store.records import GateRun
 
 _ORIGINAL_MAX = 4000
-_AGAIN = "again"
+AGAIN = "again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def ask(question: Question, scope: Scope) -> Answer:
     again = replace(
         question,
         prompt=f"{question.prompt}\n\n{reminder(fault, question.topic.value, ANSWERS[question.topic].schema)}",
-        directory=f"{question.directory}/{_AGAIN}",
+        directory=f"{question.directory}/{AGAIN}",
         forms=replace(question.forms, drop=True),
         by_option=False,
         allowance=question.allowance.less(answer.used.cost_usd or 0.0) if question.allowance is not None else None,
@@ -128,7 +128,7 @@ def ask(question: Question, scope: Scope) -> Answer:
 
 def logs_of(directory: str) -> tuple[Path, Path]:
     """Return the logs of a question's one or two runs, of which the first is always made first."""
-    return Path(directory, "agent.log"), Path(directory, _AGAIN, "agent.log")
+    return Path(directory, "agent.log"), Path(directory, AGAIN, "agent.log")
 
 
 def question_usage(env: AttemptEnvironment, model: ModelSpec, directory: str) -> Usage:

@@ -12,8 +12,9 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from noface.agents.base import OWN_SETTINGS, SESSION
 from noface.engine.agent_logs import lost_run
-from noface.engine.asking import question_usage
+from noface.engine.asking import AGAIN, question_usage
 from noface.engine.attempt import keep_patches, read_work
 from noface.engine.attempt_environment import attempt_message
 from noface.engine.context import RunContext
@@ -27,6 +28,7 @@ from noface.git.landing import landing, remove_own_ref_locks, settle, settle_for
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate, hold_ref, slug
+from noface.git.removal import remove
 from noface.git.snapshot import SlotSnapshot, take
 from noface.git.survey import survey
 from noface.integrity.fsck_facts import DatabaseFacts, Facts, Finding, Repair, RepairKind
@@ -96,6 +98,7 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     resumed = []
     attempts = context.reader.open_attempts()
     for attempt in attempts:
+        _drop_settings(attempt.directory)
         order = attempt.order
         deaths = count_death(context, attempt) if died else 0
         if deaths and len(attempts) > 1:
@@ -158,10 +161,17 @@ def _drop_questions(context: RunContext) -> None:
     Where the model has left the configuration, its prices have, too: then only the agent's own figures count.
     """
     for question in context.questions.open():
+        _drop_settings(question.directory)
         model = context.settings.models.get(question.model) or _model_of(question)
         used = question_usage(context.env, model, question.directory) if model is not None else Usage()
         gone = question.model != "" and question.model not in context.settings.models
         context.questions.cut_short(context.clock.now(), question.id, used, keep=gone)
+
+
+def _drop_settings(directory: str) -> None:
+    """Remove what a killed run was given of the person's settings: there are keys among them."""
+    for run in (Path(directory), Path(directory, AGAIN)):
+        remove(run / SESSION / OWN_SETTINGS)
 
 
 def _model_of(question: OpenQuestion) -> ModelSpec | None:

@@ -59,7 +59,8 @@ _ENDS = {"Block": "blocked", "Land": "lands", "Skip": "left undone"}
 def action_words(name: str, reason: str, outcome: str | None) -> str:
     """Return what followed an attempt, in a person's words; the reason without the outcome that stands above it."""
     followed = str(table("actions").get(name, {}).get("followed") or _ENDS.get(name, name))
-    return f"{followed}: {reason.replace(f'{outcome}: ', '', 1) if outcome else reason}"
+    why = reason.replace(f"{outcome}: ", "", 1) if outcome else reason
+    return f"{followed}: {why}" if why != followed else why
 
 
 def _used(attempt: Attempt) -> str:

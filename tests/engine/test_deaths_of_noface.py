@@ -116,3 +116,37 @@ def test_a_death_while_judging_counts_like_one_while_working(project):
         assert project.noface("run", NOFACE_FAILPOINT="attempt_judged").returncode == KILLED
     project.run(code=3)
     assert project.statuses() == {"1": "blocked"}
+
+
+def test_what_an_agent_was_given_of_the_person_s_settings_does_not_outlive_a_killed_noface(project, tmp_path):
+    gemini = tmp_path / "gemini"
+    gemini.write_text("#!/bin/sh\ntest -e $0.again || exec sleep 60\nexit 1\n")
+    gemini.chmod(0o755)
+    (project.path / "noface.toml").write_text(
+        f"""
+        [[gates]]
+        name = "check"
+        command = "true"
+        canary = false
+        canary_reason = "not what is tested"
+        [models.m]
+        agent = "gemini"
+        command = "{gemini}"
+        [retry]
+        default_model = "m"
+        max_total_attempts = 1
+        [sandbox]
+        kind = "none"
+        """
+    )
+    project.issue(1)
+    project.commit()
+    running = project.start("run")
+    settings = project.state / "attempts/1/1/session/own-settings"
+    wait_for(settings.exists)
+    running.kill()
+    running.communicate(timeout=60)
+    assert settings.exists()
+    gemini.with_name("gemini.again").touch()
+    project.run(code=3)
+    assert (settings.parent.exists(), settings.exists()) == (True, False)
