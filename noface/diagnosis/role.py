@@ -22,6 +22,8 @@ from noface.model.taxonomy import FailureKind
 _ROLE = Patterns("role")
 _MISSING = Patterns("missing")
 _WORD = re.compile(r"[^\s;|&()<>\"'`=]+")
+_BUILTIN = re.compile(r"(?:^|[;&|({!]|\b(?:if|then|else|do|while|until))\s{0,8}(?:!\s{1,8})?test\s")
+"""The shell's own `test`, which compares: it names no tests."""
 _COMMAND_MAX = 20_000
 _LINE_MAX = 1_000
 _PLACED_LINES = 200
@@ -38,13 +40,19 @@ class Role(Enum):
 
 
 def role_of(context: Context) -> Role:
-    """Return a gate's role: its kind, else its programs, else the names in its command."""
-    if context.kind is GateKind.TEST:
-        return Role.TEST
+    """Return a gate's role: its kind, else its programs, else the names in its command.
+
+    "test" is also what a gate is that says no kind: a linter's name in its command counts for more.
+    """
     if context.kind is GateKind.LINT:
         return Role.LINT
-    known = known_tools()
-    words = _WORD.findall(context.command[:_COMMAND_MAX])
+    role = _by_command(context)
+    return Role.TEST if context.kind is GateKind.TEST and role is not Role.LINT else role
+
+
+def _by_command(context: Context) -> Role:
+    known, command = known_tools(), _BUILTIN.sub(" ; ", context.command[:_COMMAND_MAX])
+    words = _WORD.findall(command)
     tests = bool(context.tools & known.test_runners)
     if not tests and (context.tools & known.linters or any(_ROLE["lint"].search(word) for word in words)):
         return Role.LINT
@@ -52,12 +60,12 @@ def role_of(context: Context) -> Role:
         return Role.DIFFERENCE
     if checkers := context.tools & known.checkers:
         return Role.TEST if any(f"{name} test" in context.tools for name in checkers) else Role.CHECK
-    named = any(_ROLE["test"].search(word) for word in words) or _ROLE["target"].search(context.command[:_COMMAND_MAX])
+    named = any(_ROLE["test"].search(word) for word in words) or _ROLE["target"].search(command)
     if tests or named:
         return Role.TEST
-    if _ROLE["checks"].search(context.command[:_COMMAND_MAX]):
+    if _ROLE["checks"].search(command):
         return Role.LINT
-    return Role.CHECK if _ROLE["configuration"].search(context.command[:_COMMAND_MAX]) else Role.UNKNOWN
+    return Role.CHECK if _ROLE["configuration"].search(command) else Role.UNKNOWN
 
 
 _ORDER = {
@@ -90,6 +98,8 @@ def by_role(words: list[Finding], log: Log, context: Context) -> list[Finding]:
     if words:
         return [replace(words[0], kind=_FOUND[role], rule=_name(role))]
     found = _placed(role, log, context, formed=True) or _placed(role, log, context, formed=False)
+    if found is None and role is Role.TEST and _by_command(context) is not Role.TEST:
+        return []  # that it says no kind tells nothing of a command that nobody knows
     last = max((number for number, line in enumerate(log.lines) if line.strip()), default=-1)
     return [found or Finding(_name(role), _FOUND[role], Level.WORDS, last)]
 

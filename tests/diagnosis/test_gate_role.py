@@ -33,6 +33,9 @@ def verdict(command: str, out: str, *, kind: GateKind | None = None, code: int =
         ("nginx -t -c tests/nginx.conf", Role.CHECK),
         ("promtool test rules conf/rules.yml", Role.TEST),
         ("./build.sh", Role.UNKNOWN),
+        ("test ! -e bad || { echo strange; exit 3; }", Role.UNKNOWN),
+        ("if ! test -e good; then exit 3; fi", Role.UNKNOWN),
+        ("cd shop && npm test", Role.TEST),
     ],
 )
 def test_the_command_tells_what_a_gate_is_for(command: str, role: Role):
@@ -43,6 +46,12 @@ def test_what_the_configuration_says_a_gate_is_for_comes_first():
     out = "✖ two totals\n"
     assert class_of(verdict("bash tests/run.sh", out)) == "TEST_FAILURE"
     assert class_of(verdict("bash tests/run.sh", out, kind=GateKind.LINT)) == "LINT_FAILURE"
+
+
+def test_what_a_gate_is_that_says_no_kind_tells_nothing_of_a_command_that_nobody_knows():
+    assert class_of(verdict("./build.sh", "strange\n", kind=GateKind.TEST)) == "UNKNOWN"
+    assert class_of(verdict("bash tests/run.sh", "strange\n", kind=GateKind.TEST)) == "TEST_FAILURE"
+    assert class_of(verdict("klinglint src", "✖ two totals\n", kind=GateKind.TEST)) == "LINT_FAILURE"
 
 
 @cases(
