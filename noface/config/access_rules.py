@@ -7,7 +7,7 @@ type is left to validation.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from noface.config.lines import KeyPath, table_of
+from noface.config.lines import KeyPath, table_of, tables_of
 from noface.config.presets import with_presets
 from noface.config.problems import Problem
 from noface.config.sections import ROLES
@@ -16,7 +16,9 @@ from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.worker_run import ModelSpec
 
+_SHORT = len("-x")
 _WORDS = {"settings": Settings, "permissions": Permissions}
+_CHANGES_NOTHING = "it works on issues, and could change nothing"
 _UNCHOSEN = {"settings": default_of(ModelSpec, "settings"), "permissions": default_of(ModelSpec, "permissions")}
 """What is written where nobody chooses: it may stand there for an agent that noface cannot hold to anything."""
 
@@ -35,7 +37,8 @@ def access_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     for role in ROLES:
         agent = _agent_of(models, roles.get(role))
         yield from _word(("roles", "permissions", role), agent, table_of(roles.get("permissions")).get(role))
-        yield from _tools(("roles", "tools", role), agent, table_of(roles.get("tools")).get(role))
+        yield from _tools(("roles", "tools", role), agent, table_of(roles.get("tools")).get(role), of_role=True)
+    yield from _workers(data, models)
 
 
 def _agent_of(models: Mapping[str, object], name: object) -> str:
@@ -53,7 +56,24 @@ def _word(path: KeyPath, agent: str, word: object) -> Iterator[Problem]:
     yield Problem(path, f'{agent} cannot be held to "{word}"; expected {listed}')
 
 
-def _tools(path: KeyPath, agent: str, tools: object) -> Iterator[Problem]:
+def _workers(data: Mapping[str, Any], models: Mapping[str, object]) -> Iterator[Problem]:
+    """Yield the models of the ladder that cannot change anything."""
+    retry = table_of(data.get("retry"))
+    rungs = (rung.get("model") for rung in tables_of(retry.get("ladder")))
+    named = (retry.get("default_model"), retry.get("escalation_model"), *rungs)
+    for name in dict.fromkeys(name for name in named if isinstance(name, str)):
+        asked = table_of(models.get(name))
+        if asked.get("permissions") == Permissions.READ_ONLY:
+            yield Problem(("models", name, "permissions"), f"{_CHANGES_NOTHING}; [roles.permissions] is for roles")
+        tools = asked.get("tools")
+        if isinstance(tools, list) and not {Tool.EDIT, Tool.RUN} & {each for each in tools if isinstance(each, str)}:
+            yield Problem(
+                ("models", name, "tools"), f"{_CHANGES_NOTHING}; add edit or run ([roles.tools] is for roles)"
+            )
+
+
+def _tools(path: KeyPath, agent: str, tools: object, *, of_role: bool = False) -> Iterator[Problem]:
+    """Yield which tools an agent has not, and which a worker of it keeps; a role is held by its permissions."""
     entry = table("agents").get(agent, {})
     if not agent or not isinstance(tools, list) or not all(each in [*Tool] for each in tools):
         return
@@ -63,15 +83,25 @@ def _tools(path: KeyPath, agent: str, tools: object) -> Iterator[Problem]:
     for absent in (each for each in tools if each in entry["tools_none"]):
         having = ", ".join(each for each in Tool if each not in entry["tools_none"])
         yield Problem(path, f'{agent} has no tools for "{absent}"; it has: {having}')
-    for fixed in (each for each in entry["tools_fixed"] if each not in tools):
+    for fixed in (each for each in entry["tools_fixed"] if each not in tools and not of_role):
         yield Problem(path, f'"{fixed}" cannot be taken from {agent}; add it, or use another agent')
+
+
+def _options(argument: object) -> Iterator[str]:
+    """Yield what an argument may be: an option, one with its value attached, or a setting given to -c."""
+    if not isinstance(argument, str):
+        return
+    yield argument.partition("=")[0]
+    if len(argument) > _SHORT and argument[0] == "-" != argument[1]:
+        yield argument[:_SHORT]
+        yield argument[_SHORT:].partition("=")[0]
 
 
 def _arguments(path: KeyPath, agent: str, arguments: object) -> Iterator[Problem]:
     owned = table("agents").get(agent, {}).get("owned_options", {})
     for index, argument in enumerate(arguments if isinstance(arguments, list) else ()):
-        option = argument.partition("=")[0] if isinstance(argument, str) else ""
-        if option in owned:
+        option = next((each for each in _options(argument) if each in owned), None)
+        if option is not None:
             where = ".".join(str(part) for part in path[:-1])
             instead = f"use {owned[option]} of [{where}] instead" if owned[option] else "leave it out"
             yield Problem((*path, index), f"noface sets {option} itself; {instead}")

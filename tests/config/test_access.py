@@ -34,6 +34,12 @@ def test_the_words_of_roles_stand_in_tables_of_their_own():
     assert roles.models["reviewer"] == "claude-opus"
 
 
+@pytest.mark.parametrize("model", ["mini-opus", "gpt-codex", "claude-opus"])
+def test_what_holds_for_a_role_by_default_may_be_written_down(model):
+    text = f'[roles]\nreviewer = "{model}"\n[roles.tools]\nreviewer = ["read"]\n'
+    assert parse(text, "noface.toml").roles.tools == {"reviewer": (Tool.READ,)}
+
+
 def test_every_question_but_those_to_the_worker_and_to_nobody_belongs_to_a_role():
     assert {topic for topic in Topic if not topic.role} == {Topic.REFLECTION, Topic.DEPENDENCY}
 
@@ -50,8 +56,20 @@ def test_every_question_but_those_to_the_worker_and_to_nobody_belongs_to_a_role(
             "models.m.tools", 3, 'mini has no tools for "web"; it has: read, edit, run',
         ),
         (
-            '[roles]\nreviewer = "mini-opus"\n[roles.tools]\nreviewer = ["read"]',
-            "roles.tools.reviewer", 4, '"edit" cannot be taken from mini',
+            '[roles]\nreviewer = "mini-opus"\n[roles.tools]\nreviewer = ["read", "web"]',
+            "roles.tools.reviewer", 4, 'mini has no tools for "web"',
+        ),
+        ('[models.m]\nagent = "codex"\nargs = ["-sread-only"]', "models.m.args.0", 3, "noface sets -s itself"),
+        ('[models.m]\nagent = "codex"\nargs = ["-csandbox_mode=x"]', "models.m.args.0", 3, "sets sandbox_mode itself"),
+        ('[models.m]\nagent = "mini"\nargs = ["--cost-limit=1"]', "models.m.args.0", 3, "use max_cost_usd of"),
+        ('[models.m]\nagent = "claude"\nargs = ["--output-format", "text"]', "models.m.args.0", 3, "leave it out"),
+        (
+            '[models.m]\nagent = "claude"\npermissions = "read-only"\n[retry]\ndefault_model = "m"',
+            "models.m.permissions", 3, "could change nothing",
+        ),
+        (
+            '[models.m]\nagent = "claude"\ntools = ["read"]\n[retry]\ndefault_model = "m"',
+            "models.m.tools", 3, "could change nothing",
         ),
         (
             '[models.m]\nagent = "codex"\nargs = ["-s", "workspace-write"]',
