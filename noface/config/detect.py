@@ -28,9 +28,9 @@ from noface.config.edit import toml_text
 
 _CARGO_WHY = (
     "Fetches what Cargo.lock names, so that gates find it there; what they build lies in the workspace and is gone\n"
-    "with its next checkout. Runs again when these inputs change:"
+    "with its next checkout. Runs again when a file of setup_inputs changes."
 )
-_GO_WHY = "Downloads what the modules need, so that gates find it there; again when these inputs change:"
+_GO_WHY = "Downloads what the modules need, so that gates find it there; again when a file of setup_inputs changes."
 _USE = re.compile(r"^\s*(?:use\s+)?(\./?[^\s()]*)\s*(?://.*)?$", re.MULTILINE)
 
 

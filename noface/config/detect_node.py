@@ -88,7 +88,7 @@ _MODULES = "node_modules"
 _AS_IT_IS = "COREPACK_ROOT=none "
 _WHY = (
     "Workspaces are fresh checkouts outside the repository, so your node_modules is not there;\n"
-    "it is installed once for each workspace, and again when these inputs change:"
+    "it is installed once for each workspace, and again when a file of setup_inputs changes."
 )
 _MORE_PACKAGES = "\n(A new package of the monorepo needs its node_modules named in keep.)"
 

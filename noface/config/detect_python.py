@@ -47,7 +47,7 @@ PIP = f"{VENV}/bin/python -m pip install"
 WHY = (
     f"Workspaces are fresh checkouts outside the repository, so a {VENV} of yours is not there, and the python on\n"
     "PATH may import this package from your own checkout. So each workspace makes an environment of its own, once,\n"
-    "and again when these inputs change:"
+    "and again when a file of setup_inputs changes."
 )
 _PROGRAM = "python3"
 _COMPILED = re.compile(r"\b(?:ext_modules|cffi_modules|rust_extensions|cythonize)\b")
