@@ -6,6 +6,7 @@ descendants are gone. Programs write their logs themselves; here only the logs' 
 
 import errno
 import os
+import re
 import shutil
 import signal
 import threading
@@ -194,6 +195,9 @@ class Launcher:
         }
 
 
+_UNSEEN = re.compile(r"execvp (.+): No such file or directory")
+
+
 def _missing(command: Command) -> dict[str, Any] | None:
     """Return why a boxed command cannot be started, as a supervisor reports it; bubblewrap's messages say less."""
     program = (*command.wrap, *command.argv)[0]
@@ -216,7 +220,15 @@ def _no_box(command: Command) -> str:
     except OSError:
         text = ""
     lines = [line for line in text.splitlines() if line.startswith("bwrap: ")] or ["bwrap: (no message)"]
-    return f"the sandbox could not be made: {lines[-1].removeprefix('bwrap: ')}"
+    words = lines[-1].removeprefix("bwrap: ")
+    unseen = _UNSEEN.fullmatch(words)
+    place = shutil.which(unseen[1], path=dict(command.env).get("PATH", os.defpath)) if unseen is not None else None
+    if place is not None:
+        folder = Path(place).resolve().parent
+        return (
+            f'the sandbox does not show {place}, or what it runs with: name its folder, [sandbox] show = ["{folder}"]'
+        )
+    return f"the sandbox could not be made: {words}"
 
 
 def _length(order: dict[str, Any]) -> int:

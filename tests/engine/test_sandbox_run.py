@@ -393,6 +393,17 @@ def test_a_program_over_its_output_limit_in_a_box_is_told_so_and_not_that_the_bo
     assert (ended.output_limit, ended.error) == (True, "")
 
 
+def test_a_program_that_the_box_hides_is_told_with_the_key_that_shows_it(boxed, tmp_path):
+    program = tmp_path / "hidden" / "agent"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    ended = boxed("true", program=str(program))
+    assert ended.exit_code is None
+    assert f"the sandbox does not show {program}" in ended.error
+    assert f'[sandbox] show = ["{program.parent}"]' in ended.error
+
+
 def test_a_box_that_cannot_be_made_is_told_with_the_reason(boxed, tmp_path):
     (tmp_path / "home").mkdir()
     (tmp_path / "home/odd").write_text("x")
