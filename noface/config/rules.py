@@ -159,7 +159,7 @@ def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _strategies(data)
     yield from _hint_conditions(data)
     yield from _sandbox(data)
-    yield from access_problems(data)
+    yield from access_problems(with_default_model(data))
 
 
 def _default_model(data: Mapping[str, Any]) -> Iterator[Problem]:

@@ -67,6 +67,7 @@ def test_every_question_but_those_to_the_worker_and_to_nobody_belongs_to_a_role(
             '[models.m]\nagent = "claude"\npermissions = "read-only"\n[retry]\ndefault_model = "m"',
             "models.m.permissions", 3, "could change nothing",
         ),
+        ('[models.m]\nagent = "claude"\ntools = []', "models.m.tools", 3, "could change nothing"),
         (
             '[models.m]\nagent = "claude"\ntools = ["read"]\n[retry]\ndefault_model = "m"',
             "models.m.tools", 3, "could change nothing",
