@@ -139,11 +139,8 @@ def _opencode_folder(plan: Json, env: dict[str, str]) -> dict[str, str]:
     person = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
     folder = _fresh(Path(plan["folder"]))
     config = folder / "config"
-    (config / "opencode").mkdir(parents=True)
+    _with_the_others(person, config)
     (folder / "home").mkdir()
-    for entry in person.iterdir() if person.is_dir() else ():
-        if entry.name != "opencode":
-            (config / entry.name).symlink_to(entry)
     places = [person / "opencode" / name for name in _OPENCODE_FILES]
     places += [home / ".opencode" / name for name in _OPENCODE_FILES[1:]]
     given = set(plan["given"])
@@ -181,16 +178,21 @@ def _opencode_writable(plan: Json, env: dict[str, str]) -> dict[str, str]:
 
 def mirror_opencode(person: Path, config: Path) -> None:
     """Make a folder like the person's of all configurations, in which OpenCode's own is writable."""
-    (config / "opencode").mkdir(parents=True)
-    for entry in person.iterdir():
-        if entry.name != "opencode":
-            (config / entry.name).symlink_to(entry)
+    _with_the_others(person, config)
     for entry in (person / "opencode").iterdir():
         place = config / "opencode" / entry.name
         if entry.is_file():
             shutil.copy(entry, place)
         else:
             place.symlink_to(entry)
+
+
+def _with_the_others(person: Path, config: Path) -> None:
+    """Make a folder of configurations with an empty one of OpenCode's, and links to those of all other programs."""
+    (config / "opencode").mkdir(parents=True)
+    for entry in person.iterdir() if person.is_dir() else ():
+        if entry.name != "opencode":
+            (config / entry.name).symlink_to(entry)
 
 
 def _project_servers() -> set[str]:

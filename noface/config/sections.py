@@ -7,6 +7,7 @@ The first line of each docstring and every description end up in noface.toml.exa
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import date
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar
@@ -50,6 +51,7 @@ from noface.model.protection import default_protected
 from noface.model.taxonomy import Category, FailureKind, Strategy, gate_kinds
 from noface.model.worker_run import ModelSpec
 from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, When
+from noface.recovery.retry_policy import Roles as RoleModels
 from noface.recovery.schedule import BreakerRules
 
 _T = TypeVar("_T")
@@ -448,7 +450,7 @@ class Retry(Section, json_schema_extra=_one_ladder):
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
-ROLES = ("planner", "diagnoser", "resolver", "architect", "reviewer")
+ROLES = tuple(field.name for field in fields(RoleModels))
 """The keys of [roles] that name a model."""
 
 Role = Annotated[str, *one_of({name: name for name in ROLES})]

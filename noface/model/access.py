@@ -46,7 +46,7 @@ class Permissions(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RoleAccess:
-    """What the runs of the roles may use beside what is said here of all: `tools` and `permissions` by role."""
+    """What the runs of the roles may use: `tools` and `permissions` by role; of a role left out the defaults hold."""
 
     tools: Mapping[str, tuple[Tool, ...]] = field(default_factory=dict)
     permissions: Mapping[str, Permissions] = field(default_factory=dict)

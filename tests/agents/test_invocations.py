@@ -17,6 +17,7 @@ from noface.agents.base import Place
 from noface.agents.json_stream import JsonRecord
 from noface.agents.mini_task import summary
 from noface.agents.registry import AGENTS
+from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import Allowance
@@ -368,3 +369,40 @@ def test_mini_s_configuration_is_its_own_or_the_person_s():
 
     assert configured(Settings.PROJECT) == configured(Settings.NONE) == "../config/mini.yaml"
     assert configured(Settings.USER) == "/h/mine.yaml"
+
+
+MAY_COME_AGAIN = {
+    "claude": {
+        "--disallowedTools", "--allowedTools", "--strict-mcp-config",  # more of them are added
+        "--verbose", "--effort",  # a person's choice of effort stands
+    },
+    "codex": {"-c", "--skip-git-repo-check"},
+    "gemini": {"--admin-policy", "--allowed-mcp-server-names"},
+    "opencode": {"--title", "--variant", "--agent"},  # an agent of the person's gets noface's rules
+    "aider": {
+        "--yes-always", "--reasoning-effort", "--thinking-tokens",  # said twice they are the same, or a person's choice
+        "--read", "--file",  # more of them are added
+        "--load", "--lint-cmd",  # commands that `args` name are the person's own
+    },
+    "mini": {"-c", "-y", "--exit-immediately"},
+}  # fmt: skip
+"""Options of noface's that may stand in `args` as well, and do no harm there."""
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_what_noface_sets_is_refused_in_args_or_may_come_again(cli):
+    every = [
+        {"permissions": permissions, "settings": settings, "tools": tools, "think": True, "max_cost_usd": 1.0}
+        for permissions in Permissions
+        for settings in Settings
+        for tools in (None, (Tool.READ,))
+    ]
+    more = {"session": Session("s", 1, "/d", "go on"), "answer_schema": "{}"}
+    programs = [started(cli, command="/the/program", args=(), **more, **what).argv for what in every]
+    options = {
+        word.partition("=")[0]
+        for argv in programs
+        for word in argv[argv.index("/the/program") + 1 :]
+        if word.startswith("-") and word != "-" and not word.startswith("--no-")  # a flag that says nothing more
+    }
+    assert options - table("agents")[cli]["owned_options"].keys() - MAY_COME_AGAIN.get(cli, set()) == set()
