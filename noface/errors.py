@@ -57,5 +57,27 @@ class RefLockedError(GitError):
     """A ref cannot be moved, since a lock file of another git stands in the way; the message names it."""
 
 
+class ForgeError(NofaceError):
+    """The code host refused something, for good: until a person changes a permission, a name, a setting."""
+
+
+class ForgeAwayError(ForgeError):
+    """The code host does not answer now: an outage, or a rate limit. `until` says when to ask again (epoch seconds)."""
+
+    def __init__(self, message: str, until: float, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.until = until
+
+
+class RemoteError(GitError):
+    """A git remote cannot be fetched from, or does not take a push. Nothing is lost: the next run tries again."""
+
+
+class DivergedError(NofaceError):
+    """Main and the remote's main went different ways; a person has to bring them together before work can land."""
+
+    exit_code = EXIT_ATTENTION
+
+
 class StoreError(NofaceError):
     """The state database cannot be used; it is never overwritten."""

@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
-from noface.git.locate import locate
+from noface.data.trackers import TRACKERS, tracker_settings
+from noface.git.locate import Location, locate
 from noface.store.overview import Overview
 from noface.store.records import SCHEMA_VERSION
 
@@ -37,7 +37,7 @@ def _unchanged(start: Path, config: Path | None) -> Overview | None:
     path = location.state_dir / "state.db"
     if not path.exists():
         return None
-    fingerprint = _fingerprint(location.root, config)
+    fingerprint = _fingerprint(location, config)
     if fingerprint is None:
         return None
     try:
@@ -62,18 +62,18 @@ def _unchanged(start: Path, config: Path | None) -> Overview | None:
         return None
 
 
-def _fingerprint(root: Path, config: Path | None) -> str | None:
+def _fingerprint(location: Location, config: Path | None) -> str | None:
     """Return the tracker's fingerprint; None where the configuration does not tell which tracker that is."""
-    section = _tracker_section(root, config)
-    entry = TRACKERS.get(str(section.get("kind", DEFAULT_TRACKER))) if section is not None else None
-    if section is None or entry is None:
+    tables = _tables(location.root, config)
+    settings = tracker_settings(tables) if tables is not None else None
+    if settings is None:
         return None
-    module, _, name = entry.fingerprint.partition(":")
-    return str(getattr(import_module(module), name)(root, str(section.get("path", DEFAULT_PLACE))))
+    module, _, name = TRACKERS[settings.kind].fingerprint.partition(":")
+    return str(getattr(import_module(module), name)(settings, location.root, location.state_dir))
 
 
-def _tracker_section(root: Path, config: Path | None) -> dict[str, Any] | None:
-    """Return what `[tracker]` says, None where a look has to find that out.
+def _tables(root: Path, config: Path | None) -> dict[str, Any] | None:
+    """Return the tables of noface.toml as far as they say where issues come from, None where a look finds that out.
 
     A file without that word is not parsed: what else is in it, or wrong with it, must not keep anyone from looking.
     """
@@ -88,5 +88,4 @@ def _tracker_section(root: Path, config: Path | None) -> dict[str, Any] | None:
         return None if text is None else {}
     from noface.config import load
 
-    section = load.tables(load.read(paths[0]), str(paths[0])).get("tracker", {})
-    return section if isinstance(section, dict) else {}
+    return load.tables(load.read(paths[0]), str(paths[0]))

@@ -17,6 +17,7 @@ from noface.cli.wiring import (
 from noface.config.sections import Config
 from noface.engine.readiness import box_findings, gate_findings, ladder_findings, model_findings, price_findings
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
+from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
 from noface.model.access import RoleAccess
@@ -97,7 +98,11 @@ def _sessions(config: Config) -> Iterator[Finding]:
 
 def backlog_of(config: Config, root: Path, merged: tuple[str, ...] = ()) -> Backlog:
     """Return the backlog as a run has it: issues that no model may work on are among the faults."""
-    tracker = open_tracker(config.tracker.kind, root, config.tracker.path)
+    try:
+        state = locate(root).state_dir
+    except UsageError:
+        state = root / ".git" / "noface"  # a folder without a repository has issue files at most
+    tracker = open_tracker(config.tracker_settings, root, state)
     return without_unknown_models(tracker.backlog(merged), model_specs(config, root))
 
 

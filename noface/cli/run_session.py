@@ -99,7 +99,7 @@ def open_project(start: Path, config_path: Path | None, options: RunOptions) -> 
     if options.model is not None and options.model not in config.models:
         known = ", ".join(sorted(config.models))
         raise UsageError(f"--model {options.model}: there is no such model.", f"Known: {known}.")
-    tracker = open_tracker(config.tracker.kind, repository.root, config.tracker.path)
+    tracker = open_tracker(config.tracker_settings, repository.root, repository.state_dir)
     check_workspaces(slots_dir(config, repository), repository.root)
     return repository, config, tracker
 

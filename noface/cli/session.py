@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noface.git.locate import Location, locate
 from noface.model.issue import Backlog
@@ -42,7 +42,7 @@ def open_session(config: Path | None = None) -> ReadSession:
     path = location.state_dir / "state.db"
     exists = path.exists()
     database = Database.open(path) if exists else Database.memory()
-    tracker = _tracker(location.root, config)
+    tracker = _tracker(location.root, location.state_dir, config)
     reader = Reader(database)
     fingerprint = tracker.fingerprint()
     if reader.fact("fingerprint") != fingerprint:
@@ -95,10 +95,10 @@ def merged_ids(reader: Reader) -> tuple[str, ...]:
     return tuple(row.id for row in reader.issues() if row.status == "merged")
 
 
-def _tracker(root: Path, config: Path | None) -> Tracker:
-    """Make the tracker from the two keys it needs; the rest of the configuration is not this command's business."""
+def _tracker(root: Path, state: Path, config: Path | None) -> Tracker:
+    """Make the tracker from the keys it needs; the rest of the configuration is not this command's business."""
     from noface.config import load
-    from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
+    from noface.data.trackers import tracker_settings
     from noface.errors import ConfigError
     from noface.trackers.base import open_tracker
 
@@ -107,10 +107,8 @@ def _tracker(root: Path, config: Path | None) -> Tracker:
     except ConfigError:
         if config is not None:
             raise
-        return open_tracker(DEFAULT_TRACKER, root, DEFAULT_PLACE)
-    section = load.tables(load.read(path), str(path)).get("tracker", {})
-    section = section if isinstance(section, dict) else {}
-    kind, folder = str(section.get("kind", DEFAULT_TRACKER)), str(section.get("path", DEFAULT_PLACE))
-    if kind not in TRACKERS:
-        load.load(root, config)  # says what is wrong with it
-    return open_tracker(kind, root, folder)
+        tables: dict[str, Any] = {}
+    else:
+        tables = load.tables(load.read(path), str(path))
+    settings = tracker_settings(tables)
+    return open_tracker(settings or load.load(root, config).tracker_settings, root, state)

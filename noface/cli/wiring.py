@@ -22,6 +22,7 @@ from noface.integrity.unsteady import SteadinessRules
 from noface.knowledge.hints import HintRule
 from noface.model.access import RoleAccess
 from noface.model.gate import GateKind, GateResult, GateSpec
+from noface.model.pull_request import LandingRules
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import ModelSpec
 from noface.process.clock import Clock
@@ -185,7 +186,7 @@ def _model_spec(name: str, model: Model, root: Path, kind: str, day: date) -> Mo
 
 def settings(config: Config, repository: Repository, options: RunOptions) -> RunSettings:
     """Return what a run does and where it stops."""
-    tracker = open_tracker(config.tracker.kind, repository.root, config.tracker.path)
+    tracker = open_tracker(config.tracker_settings, repository.root, repository.state_dir)
     tracked = (*tracker.protected, *([f"{config.prompts.dir}/**"] if config.prompts.dir else []))
     return RunSettings(
         models=model_specs(config, repository.root),
@@ -213,6 +214,27 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         attempts_dir=str(repository.state_dir / "attempts"),
         breaker=breaker_rules(config),
         roles=RoleAccess(config.roles.tools, config.roles.permissions),
+        landing=landing_rules(config),
+    )
+
+
+def landing_rules(config: Config) -> LandingRules:
+    """Return how proven work leaves noface."""
+    landing = config.landing
+    return LandingRules(
+        pull_request=landing.how == "pull-request",
+        push=landing.push,
+        remote=landing.remote,
+        fetch=landing.fetch,
+        lease_s=landing.lease,
+        auto_merge=landing.auto_merge,
+        draft=landing.draft,
+        labels=tuple(landing.labels),
+        reviewers=tuple(landing.reviewers),
+        rounds=landing.rounds,
+        follow_checks_s=landing.follow_checks,
+        follow_reviews_s=landing.follow_reviews,
+        poll_s=config.github.poll,
     )
 
 

@@ -41,7 +41,7 @@ from noface.config.values import (
     setting,
 )
 from noface.data import table
-from noface.data.trackers import DEFAULT_PLACE, DEFAULT_TRACKER, TRACKERS
+from noface.data.trackers import DEFAULT_LABEL, DEFAULT_TRACKER, TRACKERS, TrackerSettings, tracker_settings
 from noface.errors import ConfigError
 from noface.integrity.diff import DiffLimits
 from noface.integrity.unsteady import SteadinessRules
@@ -226,7 +226,28 @@ class Tracker(Section):
     kind: Annotated[str, *one_of({name: name for name in TRACKERS})] = setting(
         DEFAULT_TRACKER, "; ".join(f'"{name}": {entry.what}' for name, entry in TRACKERS.items())
     )
-    path: InnerPath = setting(DEFAULT_PLACE, "the folder of the issue files, inside the repository")
+    path: InnerPath | None = setting(
+        None,
+        "where the issues lie inside the repository: "
+        + ", ".join(f'{entry.place} for "{name}"' for name, entry in TRACKERS.items() if entry.place),
+        "issues",
+    )
+    label: Text = setting(DEFAULT_LABEL, 'GitHub: issues with this label are worked on; "" for all open ones')
+    milestone: Text = setting("", "GitHub: only issues of the milestone with this title", "v2")
+    authors: Items[Text] = setting(
+        (),
+        'GitHub: who may write issues and answers beside those with write access; "*" is anyone, and unsafe',
+        ["renovate[bot]"],
+    )
+    close: bool = setting(True, "GitHub: close an issue when its work has landed")
+
+
+class Github(Section):
+    """The project on GitHub: where its issues and pull requests are."""
+
+    repository: Text = setting("", "owner/name; by default what the git remote says", "acme/shop")
+    url: Text = setting("", "the REST API; by default that of the remote's host", "https://github.example.com/api/v3")
+    poll: Duration = setting(60.0, "how often a run looks for what people have changed")
 
 
 class Protect(Section):
@@ -247,6 +268,26 @@ class Landing(Section):
     """How proven work gets onto main."""
 
     style: Literal["merge", "squash"] = setting("merge", '"merge": a merge commit; "squash": one plain commit an issue')
+    how: Literal["merge", "pull-request"] = setting(
+        "merge", '"merge": onto the local main; "pull-request": pushed as a branch, with a pull request on GitHub'
+    )
+    push: bool = setting(False, 'with how = "merge": push main after each landing; refused where main moved there')
+    remote: Text = setting("", "the git remote; by default that of main, or origin", "origin")
+    fetch: bool = setting(True, "begin each run by fetching main from the remote, where there is one")
+    lease: Duration = setting(
+        1800.0, "how long a claim on an issue holds on the remote, unless the run that has it renews it"
+    )
+    auto_merge: bool = setting(False, "have GitHub merge a pull request when its checks and reviews allow it")
+    draft: bool = setting(False, "open pull requests as drafts")
+    labels: Items[FilledText] = setting((), "labels that pull requests get", ["noface"])
+    reviewers: Items[FilledText] = setting((), "people and teams who are asked for a review", ["alice", "acme/core"])
+    rounds: int = setting(
+        3, "how often red checks and reviews of a pull request are answered before a person is asked", ge=0, le=20
+    )
+    follow_checks: Pause = setting(
+        3600.0, "how long a run with nothing else to do waits for the checks of its pull requests"
+    )
+    follow_reviews: Pause = setting(0.0, "how long it waits for their reviews after that")
 
 
 class Limits(Section):
@@ -582,6 +623,7 @@ class Config(Section):
     failure_hints: Items[FailureHint] = ()
     prompts: Prompts = Field(default_factory=Prompts)
     tracker: Tracker = Field(default_factory=Tracker)
+    github: Github = Field(default_factory=Github)
     sandbox: Sandbox = Field(default_factory=Sandbox)
     protect: Protect = Field(default_factory=Protect)
     landing: Landing = Field(default_factory=Landing)
@@ -592,6 +634,12 @@ class Config(Section):
         """The models that the ladder and the roles name, in this order, without repeats."""
         named = (*self.retry.models, *self.roles.models.values())
         return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    @property
+    def tracker_settings(self) -> TrackerSettings:
+        """Where the issues come from, with the defaults of the tracker filled in."""
+        tables = {"tracker": self.tracker.model_dump(), "github": self.github.model_dump()}
+        return tracker_settings(tables) or TrackerSettings(self.tracker.kind, "")
 
     def effective(self) -> dict[str, Any]:
         """Return everything as plain JSON values: defaults and presets filled in, durations in seconds."""

@@ -3,25 +3,80 @@
 Nothing is imported for being named: commands that only look at the backlog's rows need no more than a fingerprint.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+
+class TrackerSettings(NamedTuple):
+    """What noface.toml says about where issues come from. `config/sections.py` says what each key means.
+
+    `repository` and `url` are those of `[github]`; "" stands for what the git remote says.
+    """
+
+    kind: str
+    path: str
+    label: str = ""
+    milestone: str = ""
+    authors: tuple[str, ...] = ()
+    close: bool = True
+    repository: str = ""
+    url: str = ""
 
 
 class TrackerEntry(NamedTuple):
     """What the configuration says of a tracker, and where its parts stand, as `module:name`.
 
-    Both parts are called with the repository's top folder and the place of the issues in it. `fingerprint` returns the
-    same as the tracker's method, and imports little.
+    Both parts are called with the settings, the repository's top folder and the folder of noface's state.
+    `fingerprint` returns the same as the tracker's method, and imports little. `place` is the path where the issues
+    are by default. `remote`: its issues lie on another machine, and a run keeps a copy of them.
     """
 
     what: str
     tracker: str
     fingerprint: str
+    place: str
+    remote: bool = False
 
 
 TRACKERS = {
     "files": TrackerEntry(
-        "one Markdown file an issue", "noface.trackers.files:FilesTracker", "noface.trackers.folder:fingerprint"
+        "one Markdown file an issue",
+        "noface.trackers.files:open_files",
+        "noface.trackers.folder:files_fingerprint",
+        "issues",
     ),
 }
 DEFAULT_TRACKER = "files"
-DEFAULT_PLACE = "issues"
+DEFAULT_LABEL = "ready-for-agent"
+
+
+def tracker_settings(tables: Mapping[str, object]) -> TrackerSettings | None:
+    """Return the settings that the tables of noface.toml hold; None where they name no known tracker.
+
+    What is of a wrong type is taken for absent: `noface config check` names it.
+    """
+    tracker, github = (_table(tables.get(name)) for name in ("tracker", "github"))
+    kind = _text(tracker, "kind", DEFAULT_TRACKER)
+    entry = TRACKERS.get(kind)
+    if entry is None:
+        return None
+    authors = tracker.get("authors")
+    return TrackerSettings(
+        kind,
+        _text(tracker, "path", entry.place),
+        label=_text(tracker, "label", DEFAULT_LABEL) if tracker.get("label") != "" else "",
+        milestone=_text(tracker, "milestone", ""),
+        authors=tuple(map(str, authors)) if isinstance(authors, (list, tuple)) else (),
+        close=tracker.get("close") is not False,
+        repository=_text(github, "repository", ""),
+        url=_text(github, "url", ""),
+    )
+
+
+def _table(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(table: Mapping[str, object], key: str, default: str) -> str:
+    value = table.get(key)
+    return value if isinstance(value, str) and value else default

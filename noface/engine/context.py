@@ -12,6 +12,7 @@ from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
 from noface.model.access import RoleAccess
 from noface.model.gate import GateResult, GateSpec
 from noface.model.issue import Issue
+from noface.model.pull_request import LandingRules
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import ModelSpec
 from noface.process.clock import Clock
@@ -85,6 +86,7 @@ class RunSettings:
     any_accept: bool = False
     accept_timeout_s: float = 600.0
     roles: RoleAccess = field(default_factory=RoleAccess)
+    landing: LandingRules = field(default_factory=LandingRules)
 
 
 @dataclass(slots=True, kw_only=True)

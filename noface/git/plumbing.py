@@ -45,8 +45,8 @@ class Plumbing:
         return self._names.resolve(f"{name}^{{commit}}")
 
     def main(self) -> str:
-        """Return main's commit; raise UsageError where the branch is gone."""
-        commit = self.resolve(self.repository.main)
+        """Return main's commit, or that of the base in its place; raise UsageError where the branch is gone."""
+        commit = self.resolve(self.repository.base or self.repository.main)
         if commit is None:
             raise UsageError(
                 f"The branch {self.repository.main_name} is gone.", "Restore it, or set [project] main to another."
@@ -55,7 +55,7 @@ class Plumbing:
 
     def main_anew(self) -> str:
         """Return main's commit as a git process of its own reads it; raise GitError where that does not tell."""
-        return self.git.ask("rev-parse", "--verify", "--quiet", self.repository.main)
+        return self.git.ask("rev-parse", "--verify", "--quiet", self.repository.base or self.repository.main)
 
     def tree(self, commit: str) -> str:
         """Return a commit's tree."""

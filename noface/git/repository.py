@@ -15,7 +15,8 @@ class Repository:
     """A user's repository. Paths are absolute; `main` is a full ref name.
 
     `hooks` is the folder of the person's git hooks where that lies in the working tree, relative to it; `any_case` says
-    that the file system takes names that differ in letter case alone for the same.
+    that the file system takes names that differ in letter case alone for the same. `base` is the ref that work starts
+    from and is proven on, "" for main itself: with pull requests it is what was fetched of the remote's main.
     """
 
     root: Path
@@ -27,6 +28,7 @@ class Repository:
     excludes: str = ""
     hooks: str = ""
     any_case: bool = False
+    base: str = ""
 
     @property
     def objects(self) -> Path:

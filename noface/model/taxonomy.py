@@ -197,6 +197,7 @@ class IssueStatus(StrEnum):
     READY = "ready"
     RUNNING = "running"
     LANDING = "landing"
+    REVIEW = "review"
     MERGED = "merged"
     WAITING = "waiting"
     APPROVAL = "approval"

@@ -1,13 +1,13 @@
 """What a tracker is: where the issues come from. Modules of this package implement it, data/trackers.py lists them."""
 
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Protocol
 
-from noface.data.trackers import TRACKERS
+from noface.data.trackers import TRACKERS, TrackerSettings
 from noface.model.issue import DEFAULT_PRIORITY, Backlog, Issue
 
 ISSUE_BYTES_MAX = 1_048_576 + 65_536
@@ -76,7 +76,60 @@ class Tracker(Protocol):
         """
 
 
-def open_tracker(kind: str, root: Path, place: str) -> Tracker:
-    """Return the tracker of a kind over the issues at `place` in the repository at `root`."""
-    tracker: Tracker = resolve_name(TRACKERS[kind].tracker)(root, place)
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What noface says of an issue where its tracker is; the tracker words and places it.
+
+    `state` is the issue's status, or "gone" for one that is noface's no more. `text` is the comment, Markdown, "" for
+    none yet. `closes`: its work has landed. All of it can be said again, and is edited in place.
+    """
+
+    issue_id: str
+    state: str
+    text: str = ""
+    closes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What an allowed author has written about an issue since it was last asked: `id` orders what they wrote.
+
+    `command` is "" for a plain answer, or the word after a leading slash: approve, reject, retry, skip.
+    """
+
+    issue_id: str
+    id: int
+    author: str
+    text: str
+    command: str = ""
+    url: str = ""
+
+
+class RemoteTracker(Tracker, Protocol):
+    """A tracker whose issues lie on another machine. `backlog` answers from a copy in noface's state.
+
+    These methods wait for the network and are called by one thread at a time, never by the loop's. Each can be
+    repeated after a kill. They raise ForgeAwayError where the other side cannot answer now, ForgeError where it
+    refuses.
+    """
+
+    def refresh(self) -> bool:
+        """Bring the copy up to date, by what has changed since; tell whether it has."""
+
+    def say(self, said: Said, comment: int | None = None) -> int | None:
+        """Make labels, the one comment, and open or closed, what `said` says; return the comment's id.
+
+        `comment` is the id that an earlier call returned; without it noface's comment is looked for first.
+        """
+
+    def hear(self, issue_ids: Collection[str], after: Mapping[str, int]) -> tuple[Heard, ...]:
+        """Return what allowed authors have written about issues, later than the id in `after`, oldest first."""
+
+
+def open_tracker(settings: TrackerSettings, root: Path, state: Path) -> Tracker:
+    """Return the tracker that the settings name, for the repository at `root` with noface's state in `state`.
+
+    Nothing is fetched: a tracker whose issues lie on another machine answers from the copy that a run keeps.
+    """
+    tracker: Tracker = resolve_name(TRACKERS[settings.kind].tracker)(settings, root, state)
     return tracker

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from noface.data.trackers import TrackerSettings
 from noface.errors import NofaceError, UsageError
 from noface.model.backlog import check
 from noface.model.issue import Backlog, Issue, IssueFault
@@ -42,6 +43,11 @@ _RACY_NS = 50_000_000
 """A file changed this shortly before it was listed can change again within one tick of the file system's clock,
 unseen by size and time; such a file, and one from the future, is read again (git calls this racily clean)."""
 _SET_ASIDE = re.compile(r"_([0-9]+)-")
+
+
+def open_files(settings: TrackerSettings, root: Path, _state: Path) -> "FilesTracker":
+    """Return the tracker over the folder that the settings name."""
+    return FilesTracker(root, settings.path)
 
 
 class FilesTracker:

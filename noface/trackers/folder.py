@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from noface.data.trackers import TrackerSettings
 from noface.errors import NofaceError, UsageError
 
 
@@ -63,6 +64,11 @@ def scan(folder: Path) -> tuple[IssueFile, ...] | None:
     except FileNotFoundError:
         return None
     return tuple(sorted(entries))
+
+
+def files_fingerprint(settings: TrackerSettings, root: Path, _state: Path) -> str:
+    """Return the fingerprint of the folder that the settings name."""
+    return fingerprint(root, settings.path)
 
 
 def fingerprint(root: Path, folder: str) -> str:

@@ -52,7 +52,7 @@ def test_an_empty_file_gives_the_documented_defaults():
     assert empty.retry.escalation_model is None
     assert (empty.retry.transient_retries, empty.retry.backoff_base, empty.retry.backoff_max) == (None, 30.0, 900.0)
     assert empty.retry.outage_max == 12 * 3600
-    assert (empty.tracker.kind, empty.tracker.path) == ("files", "issues")
+    assert (empty.tracker_settings.kind, empty.tracker_settings.path) == ("files", "issues")
     assert empty.landing.style == "merge"
     assert empty.project.setup_timeout == 600.0
     assert empty.limits.model_dump() == {

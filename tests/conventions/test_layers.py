@@ -11,6 +11,7 @@ ROWS = """\
 cli
 engine | ui
 trackers | agents | gates | git | store
+forge
 process
 config
 recovery | knowledge

@@ -10,7 +10,7 @@ from support import ROOT
 from support.memory_tracker import MemoryTracker
 
 from noface.config.load import parse
-from noface.data.trackers import TRACKERS
+from noface.data.trackers import TRACKERS, tracker_settings
 from noface.errors import UsageError
 from noface.model.issue import Issue
 from noface.trackers.base import IssueDraft, open_tracker
@@ -257,7 +257,9 @@ def test_no_number_left_is_said_and_not_wrapped_around(bench):
 def test_the_table_names_the_files_tracker(tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "1-a.md").write_text("# A\n\nb\n")
-    assert [issue.source for issue in open_tracker("files", tmp_path, "work").backlog().issues] == ["work/1-a.md"]
+    settings = tracker_settings({"tracker": {"path": "work"}})
+    backlog = open_tracker(settings, tmp_path, tmp_path / "state").backlog()
+    assert [issue.source for issue in backlog.issues] == ["work/1-a.md"]
 
 
 def test_a_draft_may_depend_on_an_issue_that_has_landed_and_gone(bench):
@@ -277,6 +279,8 @@ def test_a_tracker_is_one_module_and_one_entry_of_the_table():
 @pytest.mark.parametrize("kind", TRACKERS)
 def test_what_the_table_names_is_there_and_both_ways_to_a_fingerprint_agree(tmp_path, kind):
     (tmp_path / "work").mkdir()
-    fingerprint = resolve_name(TRACKERS[kind].fingerprint)(tmp_path, "work")
-    assert open_tracker(kind, tmp_path, "work").fingerprint() == fingerprint
-    assert parse(f'[tracker]\nkind = "{kind}"\n', "x").tracker.kind == kind
+    settings = tracker_settings({"tracker": {"kind": kind, "path": "work"}})
+    fingerprint = resolve_name(TRACKERS[kind].fingerprint)(settings, tmp_path, tmp_path / "state")
+    assert open_tracker(settings, tmp_path, tmp_path / "state").fingerprint() == fingerprint
+    config = parse(f'[tracker]\nkind = "{kind}"\n', "x")
+    assert config.tracker_settings == tracker_settings({"tracker": {"kind": kind}})

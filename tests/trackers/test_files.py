@@ -232,8 +232,9 @@ def test_asking_for_the_fingerprint_imports_neither_pydantic_nor_a_toml_parser(f
     (folder / "1-a.md").write_text("+++\ntitle = 'T'\n+++\nb\n")
     program = (
         "import sys, pathlib\n"
+        "from noface.data.trackers import tracker_settings\n"
         "from noface.trackers.base import open_tracker\n"
-        "tracker = open_tracker('files', pathlib.Path(sys.argv[1]), 'issues')\n"
+        "tracker = open_tracker(tracker_settings({}), pathlib.Path(sys.argv[1]), pathlib.Path('state'))\n"
         "tracker.fingerprint()\n"
         "print(sorted({'pydantic', 'tomllib', 'tomli_w', 'difflib'} & set(sys.modules)))\n"
         "tracker.backlog()\n"

@@ -1,0 +1,1 @@
+"""The code host: its REST API, issues' and pull requests' side of it."""

@@ -1,0 +1,44 @@
+"""What a forge is: the host of the remote repository, with pull requests, checks and reviews.
+
+Every call may wait for the network and is made by a thread of its own, never by the loop's. Each can be repeated: what
+creates something looks first whether it is there.
+"""
+
+from typing import Protocol
+
+from noface.model.pull_request import Check, PullDraft, PullRequest, Review
+
+
+class Forge(Protocol):
+    """The pull requests of a repository.
+
+    Every method raises ForgeAwayError where the forge cannot answer now (outage, rate limit: with the time until which
+    that lasts), and ForgeError where it refuses: the message says what is missing, such as a permission of the token.
+    """
+
+    def whoami(self) -> str:
+        """Return the login that the token belongs to."""
+
+    def find(self, branch: str) -> PullRequest | None:
+        """Return the newest pull request from a branch of this repository, open ones first; None without one."""
+
+    def open(self, draft: PullDraft) -> PullRequest:
+        """Open a pull request; where one from that branch is open already, update and return that."""
+
+    def update(self, number: int, draft: PullDraft) -> PullRequest:
+        """Give a pull request the draft's title and text."""
+
+    def read(self, number: int) -> PullRequest:
+        """Return a pull request as it is now."""
+
+    def checks(self, commit: str) -> tuple[Check, ...]:
+        """Return the checks of a commit, each once as it stands now."""
+
+    def log(self, check: Check) -> str:
+        """Return the log of a failed check: of a workflow's job the failed step's lines; "" where there is none."""
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some."""
+
+    def comment(self, number: int, marker: str, text: str) -> None:
+        """Say something on a pull request or an issue, once: a comment of ours with `marker` is edited instead."""

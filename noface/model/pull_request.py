@@ -1,0 +1,135 @@
+"""A pull request as the forge shows it, and what noface does to have one. Times are epoch seconds."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class CheckState(StrEnum):
+    """How a check of a commit stands."""
+
+    PENDING = "pending"
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check of a pull request's head: a job of a workflow, a check run of an app, or a commit status.
+
+    `id` finds its log again (Forge.log), "" where it has none that can be had. `summary` is what it says itself.
+    """
+
+    name: str
+    state: CheckState
+    url: str = ""
+    id: str = ""
+    summary: str = ""
+
+
+class ReviewState(StrEnum):
+    """What a review says of a pull request."""
+
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes_requested"
+    COMMENTED = "commented"
+    DISMISSED = "dismissed"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewComment:
+    """A comment on a pull request: on a line of a file, or with `path` "" on the whole. `line` is None for a file."""
+
+    id: int
+    author: str
+    text: str
+    path: str = ""
+    line: int | None = None
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A review of a pull request. `commit` is the head it was given for.
+
+    `trusted`: its author may decide, by write access or by [tracker] authors. Others' words never reach a model.
+    """
+
+    id: int
+    author: str
+    state: ReviewState
+    text: str = ""
+    commit: str = ""
+    at: float = 0.0
+    trusted: bool = False
+    url: str = ""
+    comments: tuple[ReviewComment, ...] = ()
+
+
+class PullState(StrEnum):
+    """Whether a pull request is open, merged, or closed without a merge."""
+
+    OPEN = "open"
+    MERGED = "merged"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """A pull request as it is now. `head` and `base` are commits, `branch` the name of the branch it comes from.
+
+    `merge_commit` is the commit of the base branch that merged it; `closed_by` and `closed_at` who closed it, and when.
+    `mergeable` is None while the forge has not found out.
+    """
+
+    number: int
+    url: str
+    state: PullState
+    branch: str
+    head: str
+    base: str = ""
+    title: str = ""
+    body: str = ""
+    merge_commit: str = ""
+    closed_by: str = ""
+    closed_at: float | None = None
+    mergeable: bool | None = None
+    draft: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PullDraft:
+    """What a pull request is to say: from `branch` into `base` (names of branches)."""
+
+    branch: str
+    base: str
+    title: str
+    body: str
+    draft: bool = False
+    labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    auto_merge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LandingRules:
+    """How proven work leaves noface: the keys of [landing] that config/sections.py describes. Durations in seconds."""
+
+    pull_request: bool = False
+    push: bool = False
+    remote: str = ""
+    fetch: bool = True
+    lease_s: float = 1800.0
+    auto_merge: bool = False
+    draft: bool = False
+    labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    rounds: int = 3
+    follow_checks_s: float = 3600.0
+    follow_reviews_s: float = 0.0
+    poll_s: float = 60.0
+
+    @property
+    def publishes(self) -> bool:
+        """True where noface may push at all: without being asked it sends nothing anywhere."""
+        return self.pull_request or self.push
