@@ -5,12 +5,17 @@ from enum import StrEnum
 
 
 class CheckState(StrEnum):
-    """How a check of a commit stands."""
+    """How a check of a commit stands.
+
+    CANCELLED (ended by someone, or out of date) says nothing of the work; NEEDS_PERSON asks somebody to act on it.
+    """
 
     PENDING = "pending"
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+    NEEDS_PERSON = "needs_person"
 
 
 @dataclass(frozen=True, slots=True)
