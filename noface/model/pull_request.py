@@ -84,7 +84,8 @@ class PullRequest:
     """A pull request as it is now. `head` and `base` are commits, `branch` the name of the branch it comes from.
 
     `merge_commit` is the commit of the base branch that merged it; `closed_by` and `closed_at` who closed it, and when.
-    `mergeable` is None while the forge has not found out.
+    `mergeable` is None while the forge has not found out. `updated_at` changes with reviews and comments, though not
+    with checks: while it is the same, no review need be asked for; None where the forge does not say.
     """
 
     number: int
@@ -100,6 +101,7 @@ class PullRequest:
     closed_at: float | None = None
     mergeable: bool | None = None
     draft: bool = False
+    updated_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
