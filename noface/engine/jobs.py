@@ -1,10 +1,11 @@
-"""All that runs beside the loop: attempts, checks, questions, epics' gates and landings, a thread each.
+"""All that runs beside the loop: attempts, checks, questions, epics' gates, landings, calls to a host: a thread each.
 
 Only the loop's thread calls `Jobs`. Work on an issue holds one of the workers' slots. When a thread ends, its
 `JobEnded` comes through the inbox, and the loop's thread calls the job's `done`: no other thread writes state.
 """
 
 import queue
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -22,13 +23,17 @@ _ENDED_AT_ONCE = ("workspace", "agent")
 
 
 class JobKind(Enum):
-    """What a job is for. LANDING proves a merge; it is no work on an issue and needs no slot."""
+    """What a job is for. LANDING proves a merge, REMOTE waits for another machine: no work on an issue, no slot."""
 
     ATTEMPT = auto()
     CHECK = auto()
     QUESTION = auto()
     EPIC = auto()
     LANDING = auto()
+    REMOTE = auto()
+
+
+_BESIDE = (JobKind.LANDING, JobKind.REMOTE)
 
 
 @dataclass(slots=True, eq=False)
@@ -95,7 +100,7 @@ class Jobs:
         if job.slot in self._free:
             self._free.remove(job.slot)
         self._jobs.append(job)
-        job.future = self._pool.submit(job.run, job.cancel)
+        job.future = _ask(job) if job.kind is JobKind.REMOTE else self._pool.submit(job.run, job.cancel)
         job.future.add_done_callback(lambda _: self._inbox.put(JobEnded(job)))
         return job
 
@@ -117,8 +122,8 @@ class Jobs:
         return slot
 
     def issues(self, *kinds: JobKind) -> frozenset[str]:
-        """Return the issues that jobs of `kinds` are at work on; without any, of all but landings."""
-        wanted = kinds or tuple(kind for kind in JobKind if kind is not JobKind.LANDING)
+        """Return the issues that jobs of `kinds` are at work on; without any, of all that take a slot."""
+        wanted = kinds or tuple(kind for kind in JobKind if kind not in _BESIDE)
         return frozenset(job.issue_id for job in self._jobs if job.kind in wanted)
 
     def probed(self, waits: Mapping[str, Breaker]) -> frozenset[str]:
@@ -154,11 +159,25 @@ class Jobs:
     def stop(self, *, everything: bool, urgent: bool) -> None:
         """End what is under way; what is being judged or landed may finish, unless it is `urgent` or `everything`."""
         for job in self._jobs:
-            finishing = job.kind is JobKind.LANDING or (job.kind is JobKind.ATTEMPT and job.phase not in _ENDED_AT_ONCE)
+            finishing = job.kind in _BESIDE or (job.kind is JobKind.ATTEMPT and job.phase not in _ENDED_AT_ONCE)
             if everything or urgent or not finishing:
                 job.cancel.cancel(urgent=urgent)
 
     def close(self) -> None:
-        """End everything at once, and wait for it."""
+        """End everything at once, and wait for it; not for other machines, which can be asked again."""
         self.stop(everything=True, urgent=True)
         self._pool.shutdown(wait=True)
+
+
+def _ask(job: Job[R]) -> "Future[R]":
+    """Run a job that waits for another machine, in a thread that does not keep noface from ending."""
+    future: Future[R] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(job.run(job.cancel))
+        except BaseException as error:  # noqa: BLE001 - the loop's thread raises it
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="remote", daemon=True).start()
+    return future

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from noface.data.trackers import TRACKERS, TrackerSettings
 from noface.model.issue import DEFAULT_PRIORITY, Backlog, Issue
+from noface.model.publication import Heard, Said
 
 ISSUE_BYTES_MAX = 1_048_576 + 65_536
 """The largest body, and room for a title and settings around it: more of a new issue is not even read."""
@@ -76,35 +77,6 @@ class Tracker(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What noface says of an issue where its tracker is; the tracker words and places it.
-
-    `state` is the issue's status, or "gone" for one that is noface's no more. `text` is the comment, Markdown, "" for
-    none yet. `closes`: its work has landed. All of it can be said again, and is edited in place.
-    """
-
-    issue_id: str
-    state: str
-    text: str = ""
-    closes: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What an allowed author has written about an issue since it was last asked: `id` orders what they wrote.
-
-    `command` is "" for a plain answer, or the word after a leading slash: approve, reject, retry, skip.
-    """
-
-    issue_id: str
-    id: int
-    author: str
-    text: str
-    command: str = ""
-    url: str = ""
-
-
 class RemoteTracker(Tracker, Protocol):
     """A tracker whose issues lie on another machine. `backlog` answers from a copy in noface's state.
 
@@ -123,7 +95,10 @@ class RemoteTracker(Tracker, Protocol):
         """
 
     def hear(self, issue_ids: Collection[str], after: Mapping[str, int]) -> tuple[Heard, ...]:
-        """Return what allowed authors have written about issues, later than the id in `after`, oldest first."""
+        """Return what allowed authors have written about issues, later than the id in `after`, oldest first.
+
+        noface's own comments are none of it, also where its token belongs to an allowed author.
+        """
 
 
 def open_tracker(settings: TrackerSettings, root: Path, state: Path) -> Tracker:
