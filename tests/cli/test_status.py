@@ -9,6 +9,7 @@ import pytest
 from support.cli_story import Story, red_test, usual_night, write_issue
 
 from noface.cli import fast_path
+from noface.git.locate import locate
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.trackers.files import FilesTracker
@@ -155,9 +156,10 @@ def test_a_changed_issue_file_is_read_again(project):
 
 def test_the_fast_path_and_the_tracker_agree_on_the_fingerprint(project):
     write_issue(project.path, "1-x", "One")
-    assert fast_path._fingerprint(project.path, None) == FilesTracker(project.path, "issues").fingerprint()
+    location = locate(project.path)
+    assert fast_path._fingerprint(location, None) == FilesTracker(project.path, "issues").fingerprint()
     project.config('[tracker]\npath = "work"\n')
-    assert fast_path._fingerprint(project.path, None) == FilesTracker(project.path, "work").fingerprint() == "missing"
+    assert fast_path._fingerprint(location, None) == FilesTracker(project.path, "work").fingerprint() == "missing"
 
 
 @pytest.mark.parametrize("as_json", [False, True])

@@ -222,6 +222,7 @@ RARE = {
     "unsteady",
     "session_refused",
     "gate_repeated",
+    "issue_review",
 }  # told below, by the journal itself
 
 
@@ -264,6 +265,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
     story.journal.unsteady(story.tick(), "7", "unit", ("tests/test_a.py::test_a",), {})
     story.journal.event(story.tick(), "session_refused", "7", number=2, model="small", attempt=1, why="not found")
+    story.journal.status(story.tick(), "7", IssueStatus.REVIEW, "pull request 12 waits for its checks")
     JsonLines(story.reader).announce("unpriced", None, {"models": ["gpt-99"]})
     JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()
