@@ -1,0 +1,370 @@
+"""What becomes of an open pull request: it is waited for, answered, or a person is asked. Pure.
+
+The rules, in order; the first that applies wins.
+
+1. Merged, by whomever: the issue has landed. Closed without a merge: a person is asked.
+2. Its head is a commit that noface did not push: a person owns the branch, until they retry the issue.
+3. Checks that have not ended are waited for, so that one round answers all; after `follow_checks` those that have.
+4. Checks that failed, and what reviewers who may decide ask for, each once: a round. Not a worker's are checks that
+   are red on the base as well, and those that failed for a cause outside the work. Rounds that are used up: a person.
+5. Red checks that are no worker's, cancelled ones, and those that ask for somebody: they wait for a person.
+6. It conflicts with its base, which has moved: it is proven again on the new one. That is no round.
+7. Else it waits for a review, or, approved, for its merge.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from noface.model.pull_request import (
+    Check,
+    CheckState,
+    LandingRules,
+    PullRequest,
+    PullState,
+    Review,
+    ReviewComment,
+    ReviewState,
+)
+from noface.model.quoting import short, some
+
+OURS = "<!-- noface"
+"""What noface's own comments on a forge hold: its token may be a person's, so their author tells nothing."""
+
+COMMAND = "/noface"
+"""What a plain comment begins with where it is meant for noface: other comments are between people."""
+
+CHECKS_BEGIN_S = 90.0
+"""How long after a push checks may take to appear; a pull request without any then has none."""
+
+_NAMES_MAX = 4
+
+
+class WaitsFor(StrEnum):
+    """What an open pull request waits for."""
+
+    CHECKS = "checks"
+    REVIEW = "review"
+    MERGE = "merge"
+    PERSON = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What noface has seen of a pull request and answered; it is kept with its row.
+
+    `heads` are the commits that noface has pushed; the checks of `answered_head` and the reviews `answered` need no
+    other answer. `outside` are failed checks, by `check_key`, whose cause is no worker's, with that cause. `failed` are
+    the names and addresses of the checks that failed last. `since` is when the present head was first seen (epoch
+    seconds), `changed_at` when anything had last changed, `said` the digest of what noface last said there.
+    """
+
+    heads: tuple[str, ...] = ()
+    since: float = 0.0
+    changed_at: float = 0.0
+    updated_at: float | None = None
+    answered_head: str = ""
+    answered: tuple[str, ...] = ()
+    outside: Mapping[str, str] = field(default_factory=dict)
+    failed: tuple[tuple[str, str], ...] = ()
+    waits_for: str = ""
+    told: str = ""
+    said: str = ""
+
+    def with_head(self, head: str, now: float) -> "Seen":
+        """Return it with the commit that noface has pushed as the present head."""
+        if head in self.heads[-1:]:
+            return self
+        return replace(self, heads=(*(old for old in self.heads if old != head), head), since=now, changed_at=now)
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A pull request as noface's records have it: the head and base of its proof, and the rounds of this epoch."""
+
+    issue_id: str
+    number: int
+    head: str
+    base: str
+    rounds: int
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A pull request as the forge shows it now.
+
+    `checks` are those of the head, `on_base` those of the base, which are asked for where one has failed. `main` is
+    the commit of the base branch as it was last fetched. `login` is noface's own.
+    """
+
+    pull: PullRequest
+    checks: tuple[Check, ...] = ()
+    reviews: tuple[Review, ...] = ()
+    on_base: tuple[Check, ...] = ()
+    main: str = ""
+    login: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StillOpen:
+    """Nothing is to be done but to look again."""
+
+    waits_for: WaitsFor
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The forge has merged it, as `commit` of the base branch."""
+
+    commit: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedUnmerged:
+    """Somebody closed it without a merge, `by` "" where that is not known."""
+
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakenByPerson:
+    """A person has pushed `head` to its branch."""
+
+    head: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """It conflicts with its base, which has moved: it is to be proven on the new one."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundDue:
+    """What is to be answered. `allowed` is False where the rounds are used up and a person is to be asked instead."""
+
+    checks: tuple[Check, ...]
+    reviews: tuple[Review, ...]
+    reason: str
+    allowed: bool = True
+
+
+Decision = StillOpen | Merged | ClosedUnmerged | TakenByPerson | Outdated | RoundDue
+
+
+def decide(followed: Followed, look: Look, rules: LandingRules, now: float) -> Decision:
+    """Decide what becomes of a pull request. Total; `now` is epoch seconds."""
+    pull = look.pull
+    if pull.state is PullState.MERGED:
+        return Merged(pull.merge_commit, f"pull request {pull.number} was merged as {pull.merge_commit[:12]}")
+    if pull.state is PullState.CLOSED:
+        who = f" by {pull.closed_by}" if pull.closed_by else ""
+        return ClosedUnmerged(pull.closed_by, f"pull request {pull.number} was closed{who} without a merge")
+    if pull.head != followed.head:
+        return _other_head(followed, pull)
+    if (running := _running(followed, look, rules, now)) is not None:
+        return running
+    due = _due(followed, look, rules)
+    return due if due is not None else _waiting(followed, look)
+
+
+def _other_head(followed: Followed, pull: PullRequest) -> StillOpen | TakenByPerson:
+    if pull.head in followed.seen.heads:
+        return StillOpen(WaitsFor.CHECKS, f"the newest push has not reached pull request {pull.number} yet")
+    reason = f"a person has pushed to {pull.branch} ({pull.head[:12]}) and owns it; a retry goes on from there"
+    return TakenByPerson(pull.head, reason)
+
+
+def _running(followed: Followed, look: Look, rules: LandingRules, now: float) -> StillOpen | None:
+    """Wait for the checks of a head, within limits: a push takes a while to start them."""
+    since, number = followed.seen.since, look.pull.number
+    if not look.checks and now < since + min(CHECKS_BEGIN_S, rules.follow_checks_s):
+        return StillOpen(WaitsFor.CHECKS, f"waits for the checks of pull request {number} to begin")
+    pending = tuple(check.name for check in look.checks if check.state is CheckState.PENDING)
+    if pending and now < since + rules.follow_checks_s:
+        which = f"{len(pending)} of {len(look.checks)} checks of pull request {number}: {some(pending, _NAMES_MAX)}"
+        return StillOpen(WaitsFor.CHECKS, f"waits for {which}")
+    return None
+
+
+def unanswered(followed: Followed, checks: Collection[Check]) -> tuple[Check, ...]:
+    """Return the failed checks of the head that nothing has been done about."""
+    if followed.seen.answered_head == followed.head:
+        return ()
+    known = followed.seen.outside
+    return tuple(c for c in checks if c.state is CheckState.FAILED and check_key(c, followed.head) not in known)
+
+
+def check_key(check: Check, head: str) -> str:
+    """Return what tells this run of a check from another: one that is run again has another id."""
+    return f"{head}:{check.id or check.name}"
+
+
+def _due(followed: Followed, look: Look, rules: LandingRules) -> RoundDue | None:
+    red = {check.name for check in look.on_base if check.state is CheckState.FAILED}
+    checks = tuple(check for check in unanswered(followed, look.checks) if check.name not in red)
+    reviews = asking(look.reviews, followed.seen.answered, look.login)
+    if not checks and not reviews:
+        return None
+    what = [_failed(tuple(check.name for check in checks))] if checks else []
+    what += [f"{some(tuple(dict.fromkeys(review.author for review in reviews)), _NAMES_MAX)} asked for changes"] * bool(
+        reviews
+    )
+    reason = f"{' and '.join(what)} on pull request {look.pull.number}"
+    if followed.rounds >= rules.rounds:
+        used = f"all {rules.rounds} rounds" if rules.rounds != 1 else "the only round"
+        why = f"; {used} of [landing] are used up" if rules.rounds else "; [landing] rounds = 0 answers none"
+        return RoundDue(checks, reviews, reason + why, allowed=False)
+    return RoundDue(checks, reviews, f"{reason} (round {followed.rounds + 1} of {rules.rounds})")
+
+
+def _failed(names: tuple[str, ...]) -> str:
+    listed = some(names, _NAMES_MAX)
+    return f"the check {listed} failed" if len(names) == 1 else f"the checks {listed} failed"
+
+
+def _waiting(followed: Followed, look: Look) -> StillOpen | Outdated:
+    pull, number = look.pull, look.pull.number
+    if (person := _asks_person(followed, look)) is not None:
+        return person
+    if pull.mergeable is False and look.main != followed.base:
+        return Outdated(f"pull request {number} conflicts with {look.main[:12]}, to which its base has moved")
+    if pull.mergeable is False:
+        return StillOpen(WaitsFor.PERSON, f"the forge says that pull request {number} conflicts with its base")
+    if late := tuple(check.name for check in look.checks if check.state is CheckState.PENDING):
+        return StillOpen(WaitsFor.CHECKS, f"the checks of pull request {number} take long: {some(late, _NAMES_MAX)}")
+    checks = "its checks have passed" if look.checks else "it has no checks"
+    if approved := _approved(look.reviews):
+        return StillOpen(WaitsFor.MERGE, f"{checks}, {some(approved, _NAMES_MAX)} approved: waits for its merge")
+    return StillOpen(WaitsFor.REVIEW, f"{checks}: waits for a review or its merge")
+
+
+def _asks_person(followed: Followed, look: Look) -> StillOpen | None:
+    """Return what only a person can do something about; None where there is nothing of the kind."""
+    number, states = look.pull.number, (CheckState.CANCELLED, CheckState.NEEDS_PERSON)
+    failed = tuple(check for check in look.checks if check.state is CheckState.FAILED)
+    if failed and followed.seen.answered_head == followed.head:
+        names = tuple(check.name for check in failed)
+        return StillOpen(WaitsFor.PERSON, f"{_failed(names)} on pull request {number}")
+    for check in failed:
+        cause = followed.seen.outside.get(check_key(check, followed.head))
+        if cause is not None:
+            return StillOpen(WaitsFor.PERSON, f"the check {check.name} failed for no fault of the work: {cause}")
+    if failed:
+        names = tuple(check.name for check in failed)
+        return StillOpen(WaitsFor.PERSON, f"{_failed(names)}, as on its base {followed.base[:12]}: nobody is charged")
+    for check in look.checks:
+        if check.state in states:
+            word = "was cancelled: run it again" if check.state is CheckState.CANCELLED else "waits for a person"
+            return StillOpen(WaitsFor.PERSON, f"the check {check.name} of pull request {number} {word}")
+    return None
+
+
+def _approved(reviews: tuple[Review, ...]) -> tuple[str, ...]:
+    verdicts: dict[str, ReviewState] = {}
+    for review in reviews:
+        if review.trusted and review.state is not ReviewState.COMMENTED:
+            verdicts[review.author] = review.state
+    return tuple(author for author, state in verdicts.items() if state is ReviewState.APPROVED)
+
+
+def asking(reviews: tuple[Review, ...], answered: Collection[str], login: str = "") -> tuple[Review, ...]:
+    """Return the reviews that ask for something and have not been answered, oldest first.
+
+    Only those of people who may decide: nobody else's words reach a model. A request for changes counts until its
+    author approves or it is dismissed; a comment where it stands on a file or speaks to noface.
+    """
+    settled = {r.author: n for n, r in enumerate(reviews) if r.trusted and r.state is ReviewState.APPROVED}
+    return tuple(
+        review
+        for number, review in enumerate(reviews)
+        if review.trusted
+        and review_key(review) not in answered
+        and number > settled.get(review.author, -1)
+        and _asks(review, login)
+    )
+
+
+def review_key(review: Review) -> str:
+    """Return what tells a review from others, and from a plain comment that happens to have its number."""
+    return f"{review.id}" if review.commit else f"{review.id}c"
+
+
+def _asks(review: Review, login: str) -> bool:
+    match review.state:
+        case ReviewState.CHANGES_REQUESTED:
+            return True
+        case ReviewState.COMMENTED:
+            return bool(_on_files(review)) or _speaks_to_noface(review.text, login)
+        case ReviewState.APPROVED | ReviewState.DISMISSED:
+            return False
+
+
+def _on_files(review: Review) -> tuple[ReviewComment, ...]:
+    """Return a review's own comments: those of others that hang on it are none of its author's words."""
+    return tuple(c for c in review.comments if c.author == review.author and c.text.strip() and OURS not in c.text)
+
+
+def _speaks_to_noface(text: str, login: str) -> bool:
+    if OURS in text:
+        return False
+    words = text.split()
+    return words[:1] == [COMMAND] or bool(login and f"@{login}" in words)
+
+
+_TEXT_CHARS_MAX = 2_000
+_POINTS_MAX = 40
+
+
+def points_text(reviews: tuple[Review, ...]) -> str:
+    """Return what reviewers ask for as the next worker reads it, with file and line."""
+    parts = []
+    for review in reviews:
+        points = [_bounded(review.text)] if review.text.strip() and OURS not in review.text else []
+        comments = _on_files(review)
+        points += [f"{_place(c)}{_bounded(c.text)}" for c in comments[:_POINTS_MAX]]
+        if len(comments) > _POINTS_MAX:
+            points.append(f"and {len(comments) - _POINTS_MAX} more comments: {review.url}")
+        listed = "".join(f"\n- {point}" for point in points) or "\n- (without a word)"
+        parts.append(f"{review.author}:{listed}")
+    return "\n\n".join(parts)
+
+
+def _place(comment: ReviewComment) -> str:
+    if not comment.path:
+        return ""
+    return f"{comment.path}:{comment.line}: " if comment.line is not None else f"{comment.path}: "
+
+
+def _bounded(text: str) -> str:
+    said = text.strip().removeprefix(COMMAND).strip()
+    cut = said if len(said) <= _TEXT_CHARS_MAX else f"{said[:_TEXT_CHARS_MAX]} …"
+    return cut.replace("\r\n", "\n").replace("\n", "\n  ")
+
+
+def first_words(reviews: tuple[Review, ...], chars_max: int = 200) -> str:
+    """Return the first thing that reviewers ask for, on one line."""
+    for review in reviews:
+        texts = (review.text, *(f"{_place(comment)}{comment.text}" for comment in _on_files(review)))
+        if said := next((text for text in texts if text.strip() and OURS not in text), ""):
+            return short(said.removeprefix(COMMAND).strip(), chars_max)
+    return "without a word"
+
+
+def answered(seen: Seen, due: RoundDue, head: str) -> Seen:
+    """Return `seen` with a round's checks and reviews as answered."""
+    keys = tuple(review_key(review) for review in due.reviews)
+    failed = tuple((check.name, check.url) for check in due.checks)
+    return replace(
+        seen,
+        answered_head=head,
+        answered=tuple(dict.fromkeys(seen.answered + keys)),
+        failed=failed,
+        waits_for="",
+    )

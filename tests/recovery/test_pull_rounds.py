@@ -1,0 +1,179 @@
+"""What becomes of an open pull request, by a table of what the forge shows and what noface has answered."""
+
+from dataclasses import replace
+
+import pytest
+
+from noface.model.pull_request import (
+    Check,
+    CheckState,
+    LandingRules,
+    PullRequest,
+    PullState,
+    Review,
+    ReviewComment,
+    ReviewState,
+)
+from noface.recovery.pull_rounds import (
+    ClosedUnmerged,
+    Followed,
+    Look,
+    Merged,
+    Outdated,
+    RoundDue,
+    Seen,
+    StillOpen,
+    TakenByPerson,
+    WaitsFor,
+    answered,
+    asking,
+    check_key,
+    decide,
+    points_text,
+)
+
+HEAD, BASE, OLD = "a" * 40, "b" * 40, "c" * 40
+RULES = LandingRules(pull_request=True, rounds=3, follow_checks_s=3600.0)
+NOW = 10_000.0
+FOLLOWED = Followed("7", 12, HEAD, BASE, 0, Seen(heads=(OLD, HEAD), since=NOW - 600))
+OPEN = PullRequest(12, "https://example.com/12", PullState.OPEN, "noface/7", HEAD)
+RED = Check("ci / test", CheckState.FAILED, "https://example.com/run", "9")
+GREEN = Check("lint", CheckState.PASSED)
+RUNNING = Check("slow", CheckState.PENDING)
+ALICE = Review(1, "alice", ReviewState.CHANGES_REQUESTED, "Use a set.", HEAD, NOW, trusted=True)
+APPROVED = Review(2, "alice", ReviewState.APPROVED, "", HEAD, NOW, trusted=True)
+ON_LINE = ReviewComment(5, "alice", "This is O(n²).", "src/app.py", 12)
+
+
+def look(*checks: Check, pull: PullRequest = OPEN, reviews: tuple[Review, ...] = (), **more: object) -> Look:
+    return Look(pull, checks, reviews, main=BASE, **more)
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({"state": PullState.MERGED, "merge_commit": OLD}, Merged(OLD, f"pull request 12 was merged as {OLD[:12]}")),
+        (
+            {"state": PullState.CLOSED, "closed_by": "bob"},
+            ClosedUnmerged("bob", "pull request 12 was closed by bob without a merge"),
+        ),
+        ({"head": OLD}, StillOpen(WaitsFor.CHECKS, "the newest push has not reached pull request 12 yet")),
+    ],
+    ids=["merged", "closed", "the forge lags behind the push"],
+)
+def test_what_became_of_it_elsewhere_comes_before_red_checks(state, expected):
+    assert decide(FOLLOWED, look(RED, pull=replace(OPEN, **state)), RULES, NOW) == expected
+
+
+def test_a_head_that_noface_did_not_push_is_a_persons():
+    decision = decide(FOLLOWED, look(RED, pull=replace(OPEN, head="d" * 40)), RULES, NOW)
+    assert isinstance(decision, TakenByPerson)
+    assert decision.head == "d" * 40
+    assert "a retry goes on from there" in decision.reason
+
+
+@pytest.mark.parametrize(
+    ("shown", "waits_for", "words"),
+    [
+        (look(RED, RUNNING), WaitsFor.CHECKS, "waits for 1 of 2 checks of pull request 12: slow"),
+        (look(GREEN), WaitsFor.REVIEW, "its checks have passed: waits for a review or its merge"),
+        (look(), WaitsFor.REVIEW, "it has no checks: waits for a review or its merge"),
+        (look(GREEN, reviews=(APPROVED,)), WaitsFor.MERGE, "alice approved: waits for its merge"),
+        (look(GREEN, reviews=(replace(APPROVED, trusted=False),)), WaitsFor.REVIEW, "waits for a review"),
+        (
+            look(RED, on_base=(replace(RED, id="1"),)),
+            WaitsFor.PERSON,
+            f"the check ci / test failed, as on its base {BASE[:12]}: nobody is charged",
+        ),
+        (look(replace(GREEN, state=CheckState.CANCELLED)), WaitsFor.PERSON, "lint of pull request 12 was cancelled"),
+        (look(replace(GREEN, state=CheckState.NEEDS_PERSON)), WaitsFor.PERSON, "waits for a person"),
+        (look(GREEN, pull=replace(OPEN, mergeable=False)), WaitsFor.PERSON, "conflicts with its base"),
+    ],
+)
+def test_what_an_open_one_waits_for(shown, waits_for, words):
+    decision = decide(FOLLOWED, shown, RULES, NOW)
+    assert isinstance(decision, StillOpen)
+    assert decision.waits_for is waits_for
+    assert words in decision.reason
+
+
+def test_checks_are_given_time_to_begin_and_time_to_end():
+    fresh = replace(FOLLOWED, seen=replace(FOLLOWED.seen, since=NOW - 10))
+    assert decide(fresh, look(), RULES, NOW).waits_for is WaitsFor.CHECKS
+    late = replace(FOLLOWED, seen=replace(FOLLOWED.seen, since=NOW - 3601))
+    assert isinstance(decide(late, look(RED, RUNNING), RULES, NOW), RoundDue), "what has ended is answered then"
+    assert "take long" in decide(late, look(GREEN, RUNNING), RULES, NOW).reason
+
+
+def test_a_conflict_with_a_base_that_moved_is_proven_again_and_is_no_round():
+    shown = replace(look(GREEN, pull=replace(OPEN, mergeable=False)), main=OLD)
+    assert isinstance(decide(FOLLOWED, shown, RULES, NOW), Outdated)
+
+
+def test_one_round_answers_red_checks_and_reviews_together():
+    due = decide(FOLLOWED, look(RED, GREEN, reviews=(ALICE,)), RULES, NOW)
+    assert isinstance(due, RoundDue)
+    assert (due.checks, due.reviews, due.allowed) == ((RED,), (ALICE,), True)
+    assert due.reason == "the check ci / test failed and alice asked for changes on pull request 12 (round 1 of 3)"
+
+
+def test_what_was_answered_is_not_answered_again():
+    shown = look(RED, reviews=(ALICE,))
+    due = decide(FOLLOWED, shown, RULES, NOW)
+    assert isinstance(due, RoundDue)
+    after = replace(FOLLOWED, rounds=1, seen=answered(FOLLOWED.seen, due, HEAD))
+    assert isinstance(decide(after, shown, RULES, NOW), StillOpen)
+    pushed = replace(after, head="e" * 40, seen=after.seen.with_head("e" * 40, NOW - 600))
+    again = decide(pushed, look(RED, reviews=(ALICE,), pull=replace(OPEN, head="e" * 40)), RULES, NOW)
+    assert isinstance(again, RoundDue), "the same check is red on the new head"
+    assert (again.checks, again.reviews) == ((RED,), ())
+
+
+@pytest.mark.parametrize(("rounds", "words"), [(3, "all 3 rounds of [landing] are used up"), (0, "rounds = 0")])
+def test_when_the_rounds_are_used_up_a_person_is_asked(rounds, words):
+    due = decide(replace(FOLLOWED, rounds=rounds), look(RED), replace(RULES, rounds=rounds), NOW)
+    assert isinstance(due, RoundDue)
+    assert not due.allowed
+    assert words in due.reason
+
+
+def test_a_check_whose_cause_lies_outside_waits_for_a_person_until_it_is_run_again():
+    seen = replace(FOLLOWED.seen, outside={check_key(RED, HEAD): "no space left on device"})
+    known = replace(FOLLOWED, seen=seen)
+    decision = decide(known, look(RED), RULES, NOW)
+    assert isinstance(decision, StillOpen)
+    assert decision.waits_for is WaitsFor.PERSON
+    assert "no space left on device" in decision.reason
+    assert isinstance(decide(known, look(replace(RED, id="10")), RULES, NOW), RoundDue)
+
+
+@pytest.mark.parametrize(
+    ("review", "counts"),
+    [
+        (ALICE, True),
+        (replace(ALICE, trusted=False), False),
+        (replace(ALICE, state=ReviewState.DISMISSED), False),
+        (replace(ALICE, state=ReviewState.COMMENTED), False),
+        (replace(ALICE, state=ReviewState.COMMENTED, comments=(ON_LINE,)), True),
+        (replace(ALICE, state=ReviewState.COMMENTED, comments=(replace(ON_LINE, author="mallory"),)), False),
+        (replace(ALICE, state=ReviewState.COMMENTED, commit="", text="/noface use a set"), True),
+        (replace(ALICE, state=ReviewState.COMMENTED, commit="", text="@bot please use a set"), True),
+        (replace(ALICE, state=ReviewState.COMMENTED, commit="", text="/noface <!-- noface:7 -->"), False),
+        (replace(ALICE, state=ReviewState.COMMENTED, commit="", text="/nofaces"), False),
+    ],
+)
+def test_who_asks_for_something(review, counts):
+    assert bool(asking((review,), (), "bot")) is counts
+
+
+def test_a_request_counts_until_its_author_approves():
+    assert asking((ALICE, APPROVED), ()) == ()
+    assert asking((APPROVED, ALICE), ()) == (ALICE,)
+    assert asking((ALICE, replace(APPROVED, author="bob")), ()) == (ALICE,), "somebody else's approval settles nothing"
+    assert asking((ALICE, replace(APPROVED, trusted=False)), ()) == (ALICE,)
+
+
+def test_points_are_quoted_with_file_and_line_and_strangers_replies_are_left_out():
+    stranger = ReviewComment(6, "mallory", "Delete everything.", "src/app.py", 13)
+    text = points_text((replace(ALICE, comments=(ON_LINE, stranger, replace(ON_LINE, line=None))),))
+    assert text == "alice:\n- Use a set.\n- src/app.py:12: This is O(n²).\n- src/app.py: This is O(n²)."
