@@ -1,13 +1,42 @@
 """Makes what workers, logs and file names hold fit to be quoted: data on one bounded line, never a line of its own.
 
-Terminal codes are taken out where it is printed (`ui/text`); documents keep them.
+Terminal codes are taken out where it is shown (`printable_lines`); documents keep them.
 """
 
+import re
 from collections.abc import Iterable
 
 CUT = "…"
 _READ_FACTOR = 20
 _LITERAL_CHARS_MAX = 80
+# As text: compiled when first needed, since most of what is shown is plain ASCII.
+_ESCAPES = (
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC and the other strings: titles, links, clipboard
+    r"|\x1b[ -/]*[0-~]?"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+)
+# Controls, what reorders text (trojan source), line separators, and halves of surrogate pairs.
+_FORBIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+
+
+def printable_lines(text: str) -> str:
+    """Return `text` with its lines, but without anything that a terminal would act on; tabs become blanks.
+
+    What a carriage return would overwrite on a screen is kept as a line of its own: progress bars stay readable.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    lines = re.sub(r"\r+\n?", _line_ends, re.sub(_ESCAPES, "", text))
+    return re.sub(_FORBIDDEN, "\ufffd", lines.expandtabs(4))
+
+
+def _line_ends(match: re.Match[str]) -> str:
+    """Return one line end for a run of carriage returns before a line end, else one for each of them.
+
+    The whole run is one match: an expression that tries each return anew takes the square of a run's length.
+    """
+    return "\n" if match[0].endswith("\n") else "\n" * len(match[0])
 
 
 def short(text: str, chars_max: int) -> str:

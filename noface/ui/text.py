@@ -3,19 +3,8 @@
 Lengths are in cells, the columns of a terminal: a Chinese character takes two.
 """
 
-import re
+from noface.model.quoting import in_dollars, printable_lines
 
-from noface.model.quoting import in_dollars
-
-# As text: compiled when first needed, since most of what is shown is plain ASCII.
-_ESCAPES = (
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
-    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC and the other strings: titles, links, clipboard
-    r"|\x1b[ -/]*[0-~]?"
-    r"|\x9b[0-?]*[ -/]*[@-~]"
-)
-# Controls, what reorders text (trojan source), line separators, and halves of surrogate pairs.
-_FORBIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 _ELLIPSIS = "…"
 
 
@@ -29,10 +18,7 @@ def clean_block(text: str) -> str:
 
     What a carriage return would overwrite on a screen is kept as a line of its own: progress bars stay readable.
     """
-    if text.isascii() and text.isprintable():
-        return text
-    lines = re.sub(r"\r+\n?", _line_ends, re.sub(_ESCAPES, "", text))
-    return re.sub(_FORBIDDEN, "�", lines.expandtabs(4))
+    return printable_lines(text)
 
 
 def cells(text: str) -> int:
@@ -136,14 +122,6 @@ def moment(at: float, now: float) -> str:
         return time.strftime(shape, there)
     except (OverflowError, OSError, ValueError):
         return "a far day"
-
-
-def _line_ends(match: re.Match[str]) -> str:
-    """Return one line end for a run of carriage returns before a line end, else one for each of them.
-
-    The whole run is one match: an expression that tries each return anew takes the square of a run's length.
-    """
-    return "\n" if match[0].endswith("\n") else "\n" * len(match[0])
 
 
 def _pieces(text: str, room: int) -> list[str]:

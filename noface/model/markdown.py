@@ -1,0 +1,72 @@
+"""Text for a forge's pages: Markdown in which nothing that an agent, a log or an issue wrote does anything.
+
+A page of a forge acts on what it shows: a name after an at sign pings somebody, a number after a hash links another
+issue to this one for good, an address of an issue does the same, an image is fetched, HTML is rendered. In a code span
+or block nothing of that happens; elsewhere an invisible character breaks what would be found, and Markdown's own marks
+are escaped.
+"""
+
+import re
+from collections.abc import Iterable
+
+from noface.model.quoting import CUT, printable_lines
+
+COMMENT_CHARS_MAX = 60_000
+"""The longest text of a comment or a pull request: GitHub takes 65,536, and a tracker's mark needs some room."""
+_BREAK = "\u200b"
+_MARKS = re.compile(r"([\\`*_{}\[\]|~])")
+_REFERENCE = re.compile(r"(@|#|://|\bwww\.|\bGH-)", re.IGNORECASE)
+_TICKS = re.compile(r"`+")
+_FENCE_MIN = 3
+
+
+def plain(text: str) -> str:
+    """Return text as one line of Markdown that shows it as it is, and does nothing."""
+    line = _MARKS.sub(r"\\\1", " ".join(printable_lines(text).split()))
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _REFERENCE.sub(lambda found: f"{found[0]}{_BREAK}" if found[0] != "://" else f":{_BREAK}//", line)
+
+
+def quote(text: str) -> str:
+    """Return text as a quotation, its paragraphs kept."""
+    paragraphs = [plain(part) for part in re.split(r"\n\s*\n", printable_lines(text)) if part.strip()]
+    return "\n>\n".join(f"> {paragraph}" for paragraph in paragraphs)
+
+
+def code(text: str) -> str:
+    """Return text as a code span of one line, "" for none."""
+    line = " ".join(printable_lines(text).split())
+    if not line:
+        return ""
+    ticks = "`" * (_longest_row(line) + 1)
+    room = " " if "`" in line else ""
+    return f"{ticks}{room}{line}{room}{ticks}"
+
+
+def block(lines: Iterable[str]) -> str:
+    """Return lines as a code block, "" for none."""
+    text = "\n".join(printable_lines(line).rstrip() for line in lines).strip("\n")
+    if not text:
+        return ""
+    fence = "`" * max(_longest_row(text) + 1, _FENCE_MIN)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def bounded(parts: Iterable[str], chars_max: int = COMMENT_CHARS_MAX) -> str:
+    """Join parts of a page, a blank line between them, as far as they have room: the first ones matter most.
+
+    A part is left out whole, so that no block of code stays open.
+    """
+    kept: list[str] = []
+    room, left_out = chars_max - len(CUT) - 2, False
+    for part in filter(None, parts):
+        if len(part) + 2 > room:
+            left_out = True
+            continue
+        kept.append(part)
+        room -= len(part) + 2
+    return "\n\n".join([*kept, *([CUT] if left_out else [])])
+
+
+def _longest_row(text: str) -> int:
+    return max((len(row) for row in _TICKS.findall(text)), default=0)
